@@ -1,0 +1,135 @@
+/* Generated from schemas/catalogue/catalogue.json by schemas/catalogue/generate.py: edit there.
+ *
+ * The standard events. A program that emits these gets the pairing of starts with ends, the stage report and
+ * the views of the archive without telling anybody what its events mean. */
+#ifndef LIFELINE_EVENTS_H
+#define LIFELINE_EVENTS_H
+
+#include <lifeline/lifeline.h>
+
+/* clang-format off */
+
+/* Disk I/O */
+
+/* before the first call that reads the block */
+LL_EVENT(disk_read_start, "disk.read.start", LL_INFO,
+         (u64, id, ""),
+         (u64, offset, "B"));
+
+/* after the last call that reads the block */
+LL_EVENT(disk_read_end, "disk.read.end", LL_INFO,
+         (u64, id, ""),
+         (u64, nbytes, "B"));
+
+/* before the first call that writes the block */
+LL_EVENT(disk_write_start, "disk.write.start", LL_INFO,
+         (u64, id, ""),
+         (u64, offset, "B"));
+
+/* after the last call that writes the block */
+LL_EVENT(disk_write_end, "disk.write.end", LL_INFO,
+         (u64, id, ""),
+         (u64, nbytes, "B"));
+
+/* Network I/O */
+
+/* before the first call that sends the block */
+LL_EVENT(net_send_start, "net.send.start", LL_INFO,
+         (u64, id, ""));
+
+/* after the last call that sends the block */
+LL_EVENT(net_send_end, "net.send.end", LL_INFO,
+         (u64, id, ""),
+         (u64, nbytes, "B"));
+
+/* before the first call that receives the block */
+LL_EVENT(net_receive_start, "net.receive.start", LL_INFO,
+         (u64, id, ""));
+
+/* after the last call that receives the block */
+LL_EVENT(net_receive_end, "net.receive.end", LL_INFO,
+         (u64, id, ""),
+         (u64, nbytes, "B"));
+
+/* a look at the connection while the block was under way: tells a slow network from a slow peer */
+LL_EVENT(net_socket, "net.socket", LL_INFO,
+         (u64, id, ""),
+         (u32, unsent, "B"),
+         (u32, unread, "B"),
+         (u32, rtt, "us"),
+         (u32, retransmits, ""));
+
+/* Transfers */
+
+/* the transfer begins */
+LL_EVENT(transfer_start, "transfer.start", LL_INFO,
+         (u64, id, ""),
+         (string, source, ""),
+         (string, destination, ""),
+         (u64, nbytes, "B"));
+
+/* the transfer has ended */
+LL_EVENT(transfer_end, "transfer.end", LL_INFO,
+         (u64, id, ""),
+         (u64, nbytes, "B"),
+         (bool, ok, ""));
+
+/* Hosts */
+
+/* time by kind, from /proc/stat */
+LL_EVENT(host_cpu, "host.cpu", LL_INFO,
+         (i32, cpu, ""),
+         (u64, user, "ms"),
+         (u64, system, "ms"),
+         (u64, idle, "ms"),
+         (u64, iowait, "ms"),
+         (u64, steal, "ms"));
+
+/* memory now, from /proc/meminfo */
+LL_EVENT(host_memory, "host.memory", LL_INFO,
+         (u64, total, "B"),
+         (u64, available, "B"),
+         (u64, cached, "B"),
+         (u64, dirty, "B"),
+         (u64, swap_total, "B"),
+         (u64, swap_free, "B"));
+
+/* one block device, from /proc/diskstats */
+LL_EVENT(host_disk, "host.disk", LL_INFO,
+         (string, device, ""),
+         (u64, reads, ""),
+         (u64, read_bytes, "B"),
+         (u64, read_time, "ms"),
+         (u64, writes, ""),
+         (u64, write_bytes, "B"),
+         (u64, write_time, "ms"),
+         (u64, busy_time, "ms"),
+         (u32, in_flight, ""));
+
+/* one interface, from /proc/net/dev */
+LL_EVENT(host_network, "host.network", LL_INFO,
+         (string, interface, ""),
+         (u64, receive_bytes, "B"),
+         (u64, receive_packets, ""),
+         (u64, receive_errors, ""),
+         (u64, receive_drops, ""),
+         (u64, send_bytes, "B"),
+         (u64, send_packets, ""),
+         (u64, send_errors, ""),
+         (u64, send_drops, ""));
+
+/* Generators */
+
+/* one message has come back to the generator that published it */
+LL_EVENT(generator_measurement, "generator.measurement", LL_INFO,
+         (u32, generator, ""),
+         (u64, sequence, ""),
+         (i64, rtt, "ns"),
+         (i64, prt, "ns"),
+         (i64, pt, "ns"),
+         (i64, srt, "ns"),
+         (u32, nbytes, "B"));
+
+/* clang-format on */
+
+#endif
