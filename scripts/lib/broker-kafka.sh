@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with scripts/broker
+# Apache Kafka: one node that is broker and controller (KRaft), from the jars that Maven Central publishes.
+
+broker_install() {
+  local target=$DEPS/kafka
+  [[ -f $target/kafka_2.13-$KAFKA_VERSION.jar ]] && return
+  command -v mvn >/dev/null || die "mvn is missing: run scripts/setup"
+  say "fetching Kafka $KAFKA_VERSION through Maven ..."
+  rm -rf "$target" "$target.new"
+  mvn -q -B -f "$ROOT/scripts/kafka/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+    -DoutputDirectory="$target.new" >&2 || die "Kafka's jars could not be fetched: is the Maven repository reachable?"
+  mv "$target.new" "$target"
+}
+
+broker_configure() {
+  local protocol=PLAINTEXT controller_port
+  if ((TLS && AUTH)); then protocol=SASL_SSL; elif ((TLS)); then protocol=SSL; elif ((AUTH)); then protocol=SASL_PLAINTEXT; fi
+  controller_port=$(kafka_controller_port)
+  {
+    cat <<CONF
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:$controller_port
+controller.listener.names=CONTROLLER
+listeners=CLIENT://127.0.0.1:$PORT,CONTROLLER://127.0.0.1:$controller_port
+advertised.listeners=CLIENT://127.0.0.1:$PORT
+inter.broker.listener.name=CLIENT
+listener.security.protocol.map=CLIENT:$protocol,CONTROLLER:PLAINTEXT
+log.dirs=$DIR/data
+# One node: every internal topic has one copy, and few partitions so that it starts quickly.
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+# A topic that nobody set up is an error to be seen, not a topic with one partition.
+auto.create.topics.enable=false
+CONF
+    if ((TLS)); then
+      cat "$DIR/tls/server.key" "$DIR/tls/server.pem" >"$DIR/tls/keystore.pem"
+      printf '%s\n' ssl.keystore.type=PEM "ssl.keystore.location=$DIR/tls/keystore.pem" \
+        ssl.truststore.type=PEM "ssl.truststore.location=$DIR/tls/ca.pem"
+    fi
+    if ((AUTH)); then
+      local lifeline emitter
+      lifeline=$(<"$DIR/auth/lifeline.password") emitter=$(<"$DIR/auth/emitter.password")
+      printf '%s\n' sasl.enabled.mechanisms=PLAIN sasl.mechanism.inter.broker.protocol=PLAIN \
+        "listener.name.client.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+username=\"lifeline\" password=\"$lifeline\" user_lifeline=\"$lifeline\" user_emitter=\"$emitter\";"
+    fi
+  } >"$DIR/server.properties"
+  kafka_format
+}
+
+# The controller's port belongs to the stored quorum, so it is chosen once.
+kafka_controller_port() {
+  [[ -f $DIR/controller.port ]] || free_port >"$DIR/controller.port"
+  cat "$DIR/controller.port"
+}
+
+kafka_java() { java -cp "$DEPS/kafka/*" "$@"; }
+
+kafka_format() {
+  [[ -f $DIR/data/meta.properties ]] && return
+  local cluster
+  cluster=$(head -c 16 /dev/urandom | base64 | tr '+/' 'ab' | tr -d '=')
+  kafka_java -Xshare:auto -Dlog4j2.configurationFile="$ROOT/scripts/kafka/log4j2.properties" kafka.tools.StorageTool \
+    format --cluster-id "$cluster" --config "$DIR/server.properties" >"$DIR/format.log" 2>&1 ||
+    die "Kafka's storage could not be formatted, see $DIR/format.log"
+}
+
+broker_command() {
+  command=(java -Xms512m -Xmx512m -cp "$DEPS/kafka/*"
+    -Djava.net.preferIPv4Stack=true -Dlog4j2.configurationFile="$ROOT/scripts/kafka/log4j2.properties"
+    kafka.Kafka "$DIR/server.properties")
+}
+
+# scripts/broker has seen that this very process holds the port; its log says when it serves. An earlier start's lines
+# cannot mislead: the log is emptied before each one.
+broker_answers() { grep -q 'Kafka Server started' "$DIR/broker.log"; }

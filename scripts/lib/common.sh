@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the scripts that source this file
+# What every script here shares: where things are, which versions are used, how to speak and how to fail.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=$ROOT/build
+DEPS=$BUILD/deps
+
+GO_VERSION=1.26.8           # fetched only where the machine's own Go is older than GO_OLDEST
+GO_OLDEST=1.26
+NATS_SERVER_VERSION=2.15.2
+KAFKA_VERSION=4.3.1         # also named in scripts/kafka/pom.xml, which a test compares with this line
+
+export PATH=$DEPS/go/bin:$DEPS/bin:$PATH
+export GOTOOLCHAIN=local    # never a silent download of another Go
+export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
+
+# say prints progress for a human; standard output stays free for results.
+say() { printf '%s\n' "$*" >&2; }
+
+# die says what went wrong and what to do about it.
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# usage_error is die for a wrong command line: exit code 2, as in every command of this repository.
+usage_error() {
+  printf '%s: %s (try --help)\n' "$(basename "$0")" "$*" >&2
+  exit 2
+}
+
+# print_help shows the comment block at the top of the calling script, which is its manual.
+print_help() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0"; }
+
+# with_lock NAME COMMAND...: one process at a time, so that parallel tests install a dependency once.
+with_lock() {
+  local name=$1
+  shift
+  mkdir -p "$DEPS"
+  (
+    flock 9
+    "$@"
+  ) 9>"$DEPS/.$name.lock"
+}

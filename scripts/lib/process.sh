@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# Processes by identity: a pid alone may have been given to somebody else meanwhile, a pid and its start time not.
+
+# process_start_time PID: the kernel's start time of a process in clock ticks since boot, empty when it is gone.
+process_start_time() {
+  local stat
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+  stat=${stat##*) } # the command's name may hold spaces and brackets: skip past it
+  read -ra stat <<<"$stat"
+  [[ ${stat[0]} != Z ]] && printf '%s\n' "${stat[19]}"
+}
+
+# process_is_alive PID START_TIME: true while that very process runs (a zombie does not).
+process_is_alive() { [[ -n ${1:-} && -n ${2:-} && $(process_start_time "$1") == "$2" ]]; }
+
+# process_end PID START_TIME SECONDS: SIGTERM, and SIGKILL when it has not gone after SECONDS.
+process_end() {
+  local deadline=$((SECONDS + $3))
+  process_is_alive "$1" "$2" || return 0
+  kill -TERM "$1" 2>/dev/null
+  while process_is_alive "$1" "$2"; do
+    ((SECONDS < deadline)) || kill -KILL "$1" 2>/dev/null
+    sleep 0.05
+  done
+}
+
+# process_listens PID PORT: true when PID itself holds the listening TCP socket on PORT; this is how a broker is told
+# apart from a stranger that answers on the same port.
+process_listens() {
+  local inode
+  while read -r inode; do
+    [[ -z $(find "/proc/$1/fd" -lname "socket:\[$inode\]" 2>/dev/null) ]] || return 0
+  done < <(awk -v port=":$(printf '%04X' "$2")" \
+    '$4 == "0A" && substr($2, length($2) - 4) == port { print $10 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
+  return 1
+}
+
+# free_port: a TCP port of the loopback interface that nobody uses at the moment.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# port_is_free PORT: true when a server could bind it now.
+port_is_free() {
+  python3 - "$1" <<'PYTHON'
+import socket, sys
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+try:
+    listener.bind(("127.0.0.1", int(sys.argv[1])))
+except OSError:
+    sys.exit(1)
+PYTHON
+}
