@@ -1,0 +1,69 @@
+package io.lifeline.jobs.core;
+
+import java.util.Objects;
+
+/**
+ * What a produced message is, independent of how a broker names the place.
+ *
+ * @param kind the family of topics
+ * @param eventType the event type's name for {@link Kind#EVENTS}, else null
+ */
+public record Destination(Kind kind, String eventType) {
+
+  /** The families of topics that jobs write to. */
+  public enum Kind {
+    /** Decoded events, one topic per type. Their ids and contents follow from the input alone. */
+    EVENTS(false),
+    /** Refused batches. Their ids and contents follow from the input alone. */
+    REJECTED(false),
+    /** Window revisions: what one holds depends on when it was published. */
+    SUMMARIES(true),
+    /** Balances of emitters: what one holds depends on when it was published. */
+    LEDGER(true);
+
+    private final boolean revised;
+
+    Kind(boolean revised) {
+      this.revised = revised;
+    }
+
+    /**
+     * Whether the content under one id depends on the moment of publishing. A host without transactions must then make
+     * the message part of its checkpoint before it sends it, or a repeat after a crash could differ from the first.
+     */
+    public boolean revised() {
+      return revised;
+    }
+  }
+
+  public static final Destination REJECTED = new Destination(Kind.REJECTED, null);
+  public static final Destination SUMMARIES = new Destination(Kind.SUMMARIES, null);
+  public static final Destination LEDGER = new Destination(Kind.LEDGER, null);
+
+  public Destination {
+    Objects.requireNonNull(kind, "kind");
+    if ((kind == Kind.EVENTS) != (eventType != null)) {
+      throw new IllegalArgumentException("an event type goes with EVENTS and with nothing else");
+    }
+  }
+
+  public static Destination events(String eventType) {
+    return new Destination(Kind.EVENTS, eventType);
+  }
+
+  /** The topic or subject under the prefix, for example {@code lifeline.events.disk.read.end}. */
+  public String topic(String prefix) {
+    return switch (kind) {
+      case EVENTS -> prefix + ".events." + topicToken(eventType);
+      case REJECTED -> prefix + ".rejected";
+      case SUMMARIES -> prefix + ".summaries";
+      case LEDGER -> prefix + ".ledger";
+    };
+  }
+
+  /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */
+  private static String topicToken(String name) {
+    String token = name.replaceAll("[^A-Za-z0-9._-]", "_");
+    return token.replaceAll("(?<=^|\\.)(?=\\.|$)", "_");
+  }
+}

@@ -1,0 +1,85 @@
+package io.lifeline.jobs.core;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
+
+/** The process's counters and gauges, and their Prometheus text. Safe for any thread. */
+public final class Metrics {
+
+  /** A number that only grows. */
+  public static final class Counter {
+    private final LongAdder value = new LongAdder();
+
+    public void increment() {
+      value.increment();
+    }
+
+    public void add(long n) {
+      value.add(n);
+    }
+
+    public long value() {
+      return value.sum();
+    }
+  }
+
+  private record Family(String type, String help, Map<String, DoubleSupplier> series) {}
+
+  private final Map<String, Family> families = new TreeMap<>();
+  private final Map<String, Counter> counters = new TreeMap<>();
+
+  /** The counter of that name and labels, made at the first call. Labels are name, value, name, value ... */
+  public synchronized Counter counter(String name, String help, String... labels) {
+    String series = name + labelText(labels);
+    return counters.computeIfAbsent(
+        series,
+        key -> {
+          Counter counter = new Counter();
+          family(name, "counter", help).series().put(key, counter::value);
+          return counter;
+        });
+  }
+
+  /** Shows a value that moves both ways; a second call with equal name and labels replaces the supplier. */
+  public synchronized void gauge(String name, String help, DoubleSupplier value, String... labels) {
+    family(name, "gauge", help).series().put(name + labelText(labels), value);
+  }
+
+  /** All of it in the Prometheus text format, version 0.0.4. */
+  public synchronized String text() {
+    StringBuilder text = new StringBuilder();
+    families.forEach(
+        (name, family) -> {
+          text.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
+          text.append("# TYPE ").append(name).append(' ').append(family.type()).append('\n');
+          family.series().forEach((series, value) -> text.append(series).append(' ').append(number(value)).append('\n'));
+        });
+    return text.toString();
+  }
+
+  private Family family(String name, String type, String help) {
+    return families.computeIfAbsent(name, n -> new Family(type, help, new TreeMap<>()));
+  }
+
+  private static String labelText(String[] labels) {
+    if (labels.length == 0) {
+      return "";
+    }
+    StringBuilder text = new StringBuilder("{");
+    for (int i = 0; i < labels.length; i += 2) {
+      String value = labels[i + 1].replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+      text.append(i > 0 ? "," : "").append(labels[i]).append("=\"").append(value).append('"');
+    }
+    return text.append('}').toString();
+  }
+
+  private static String number(DoubleSupplier supplier) {
+    double value = supplier.getAsDouble();
+    return value == Math.rint(value) && Math.abs(value) < 1e15
+        ? String.format(Locale.ROOT, "%d", (long) value)
+        : Double.toString(value);
+  }
+}

@@ -1,0 +1,108 @@
+package io.lifeline.jobs.core;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.RejectedBatchException;
+import java.util.List;
+
+/**
+ * The way of a message into the jobs, the same on every host: check, absorb repeats, reject conflicts, hand on. Used by
+ * one thread.
+ */
+public final class Pipeline {
+
+  private final StreamClock clock;
+  private final Deduplicator deduplicator;
+  private final List<Job> jobs;
+  private final BatchReader reader = new BatchReader();
+  private final Metrics.Counter batches;
+  private final Metrics.Counter events;
+  private final Metrics.Counter duplicates;
+  private final Metrics.Counter rejected;
+  private final Metrics.Counter expired;
+
+  /**
+   * @param task labels the metrics: which of the host's tasks this is
+   * @param retentionMs how long a silent emitter is remembered: as long as the broker keeps its batches
+   */
+  public Pipeline(String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics) {
+    this.clock = new StreamClock(state, System::nanoTime);
+    this.deduplicator = new Deduplicator(state, retentionMs);
+    this.jobs = List.copyOf(jobs);
+    this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", task);
+    this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", task);
+    this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", task);
+    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
+    this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
+  }
+
+  public void accept(byte[] message, Position position, Output output) {
+    clock.observe(position.brokerTimeMs());
+    try {
+      reader.read(message, 0, message.length);
+    } catch (RejectedBatchException e) {
+      reject(Rejection.of(position, e), output);
+      return;
+    }
+    RouteKey route = RouteKey.of(reader);
+    switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
+      case NEW -> {
+        batches.increment();
+        events.add(reader.eventCount());
+        for (Job job : jobs) {
+          reader.rewind();
+          job.accept(reader, position, output);
+        }
+      }
+      case DUPLICATE -> {
+        duplicates.increment();
+        for (Job job : jobs) {
+          job.duplicate(reader, position);
+        }
+      }
+      case CONFLICT ->
+          reject(identified(position, "conflict", "another batch came with the same sequence", route), output);
+      case TOO_MANY_GAPS ->
+          reject(
+              identified(position, "too_many_gaps", "more sequences of its route are missing than are kept", route),
+              output);
+    }
+  }
+
+  /** See {@link Job#expired}. */
+  public void expired(int partition, long from, long to) {
+    expired.add(to - from);
+    for (Job job : jobs) {
+      job.expired(partition, from, to);
+    }
+  }
+
+  /** Lets time pass; to be called every second or so, also when nothing arrives. See {@link Job#punctuate}. */
+  public void punctuate(Output output) {
+    if (!clock.isSet()) {
+      return;
+    }
+    long nowMs = clock.nowMs();
+    deduplicator.expire(nowMs);
+    for (Job job : jobs) {
+      job.punctuate(nowMs, output);
+    }
+  }
+
+  /** See {@link Job#save}. */
+  public void save() {
+    clock.save();
+    deduplicator.save();
+    for (Job job : jobs) {
+      job.save();
+    }
+  }
+
+  private Rejection identified(Position position, String code, String message, RouteKey route) {
+    return new Rejection(position, code, 32, message, route + "-" + Long.toUnsignedString(reader.sequence()));
+  }
+
+  private void reject(Rejection rejection, Output output) {
+    rejected.increment();
+    rejection.send(output);
+  }
+}

@@ -1,0 +1,35 @@
+package io.lifeline.jobs.core;
+
+import io.lifeline.codec.RejectedBatchException;
+
+/**
+ * Why a message was refused. It tells code, place and a sentence, never the refused bytes: they are hostile until checked,
+ * and whoever wants them finds them at the position.
+ *
+ * @param code a code of FORMAT.md, section 9, or {@code conflict} or {@code too_many_gaps}
+ * @param offsetInMessage where in the message the fault was seen
+ * @param batch the identity of a batch that was valid by itself, as {@code incarnation-route-sequence}; else null
+ */
+public record Rejection(Position position, String code, int offsetInMessage, String message, String batch) {
+
+  public static Rejection of(Position position, RejectedBatchException cause) {
+    return new Rejection(position, cause.code(), cause.offset(), cause.getMessage(), null);
+  }
+
+  public void send(Output output) {
+    String id = "rejected:" + position.partition() + ":" + position.offset();
+    JsonWriter json =
+        new JsonWriter()
+            .beginObject()
+            .field("code", code)
+            .field("message", message)
+            .field("partition", position.partition())
+            .field("offset", position.offset())
+            .field("broker_time_ms", position.brokerTimeMs())
+            .field("offset_in_message", offsetInMessage);
+    if (batch != null) {
+      json.field("batch", batch);
+    }
+    output.send(Destination.REJECTED, position.partition() + ":" + position.offset(), id, json.endObject().toBytes());
+  }
+}

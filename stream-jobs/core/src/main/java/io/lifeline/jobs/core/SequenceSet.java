@@ -1,0 +1,163 @@
+package io.lifeline.jobs.core;
+
+import java.util.Arrays;
+
+/**
+ * A set of sequences as disjoint runs, in order: for a route without loss it is the one run {@code [1, n]}, and every gap
+ * costs one more. Sequences are compared unsigned, as the format has them.
+ */
+public final class SequenceSet {
+
+  /** Receives the runs of a set, in order; both ends are part of the run. */
+  @FunctionalInterface
+  public interface RunVisitor {
+    void run(long first, long last);
+  }
+
+  /** first and last of each run, one after the other. */
+  private long[] ends = new long[4];
+
+  private int runs;
+
+  public int runs() {
+    return runs;
+  }
+
+  public boolean isEmpty() {
+    return runs == 0;
+  }
+
+  /** The highest sequence, or 0 when empty. */
+  public long last() {
+    return runs == 0 ? 0 : ends[2 * runs - 1];
+  }
+
+  /** How many sequences are in the set. */
+  public long size() {
+    long sum = 0;
+    for (int i = 0; i < runs; i++) {
+      sum += ends[2 * i + 1] - ends[2 * i] + 1;
+    }
+    return sum;
+  }
+
+  /** How many sequences between 1 and {@link #last} are not in the set. */
+  public long missing() {
+    return last() - size();
+  }
+
+  public boolean contains(long sequence) {
+    int i = runUpTo(sequence);
+    return i >= 0 && Long.compareUnsigned(sequence, ends[2 * i + 1]) <= 0;
+  }
+
+  /** Whether adding the sequence would need one more run. */
+  public boolean opensRun(long sequence) {
+    int i = runUpTo(sequence);
+    boolean joinsBefore = i >= 0 && Long.compareUnsigned(sequence, ends[2 * i + 1] + 1) <= 0;
+    boolean joinsAfter = i + 1 < runs && ends[2 * (i + 1)] == sequence + 1;
+    return !joinsBefore && !joinsAfter;
+  }
+
+  /** Adds one sequence; false if it was there. */
+  public boolean add(long sequence) {
+    if (contains(sequence)) {
+      return false;
+    }
+    addRun(sequence, sequence);
+    return true;
+  }
+
+  /** Adds all sequences from first to last. */
+  public void addRun(long first, long last) {
+    if (first == 0 || Long.compareUnsigned(first, last) > 0) {
+      throw new IllegalArgumentException("not a run of sequences: " + first + " to " + last);
+    }
+    int from = runUpTo(first);
+    if (from < 0 || Long.compareUnsigned(ends[2 * from + 1], first - 1) < 0) {
+      from++;
+    }
+    int to = from;
+    while (to < runs && Long.compareUnsigned(ends[2 * to] - 1, last) <= 0) {
+      to++;
+    }
+    long newFirst = to > from ? min(ends[2 * from], first) : first;
+    long newLast = to > from ? max(ends[2 * to - 1], last) : last;
+    replaceRuns(from, to, newFirst, newLast);
+  }
+
+  public void forEachRun(RunVisitor visitor) {
+    for (int i = 0; i < runs; i++) {
+      visitor.run(ends[2 * i], ends[2 * i + 1]);
+    }
+  }
+
+  void encode(StateWriter out) {
+    out.varint(runs);
+    long at = 0;
+    for (int i = 0; i < 2 * runs; i++) {
+      out.varint(ends[i] - at);
+      at = ends[i];
+    }
+  }
+
+  static SequenceSet decode(StateReader in) {
+    SequenceSet set = new SequenceSet();
+    set.runs = in.count(2);
+    set.ends = new long[Math.max(4, 2 * set.runs)];
+    long at = 0;
+    for (int i = 0; i < 2 * set.runs; i++) {
+      at += in.varint();
+      set.ends[i] = at;
+    }
+    return set;
+  }
+
+  /** The index of the last run that starts at or before the sequence, or -1. */
+  private int runUpTo(long sequence) {
+    int low = 0;
+    int high = runs - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(ends[2 * middle], sequence) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return high;
+  }
+
+  /** Puts one run in the place of runs from (inclusive) to (exclusive). */
+  private void replaceRuns(int from, int to, long first, long last) {
+    int grown = runs - (to - from) + 1;
+    if (2 * grown > ends.length) {
+      ends = Arrays.copyOf(ends, 2 * ends.length);
+    }
+    System.arraycopy(ends, 2 * to, ends, 2 * (from + 1), 2 * (runs - to));
+    ends[2 * from] = first;
+    ends[2 * from + 1] = last;
+    runs = grown;
+  }
+
+  private static long min(long a, long b) {
+    return Long.compareUnsigned(a, b) <= 0 ? a : b;
+  }
+
+  private static long max(long a, long b) {
+    return Long.compareUnsigned(a, b) >= 0 ? a : b;
+  }
+
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder("{");
+    forEachRun(
+        (first, last) -> {
+          text.append(text.length() > 1 ? ", " : "").append(Long.toUnsignedString(first));
+          if (last != first) {
+            text.append('-').append(Long.toUnsignedString(last));
+          }
+        });
+    return text.append('}').toString();
+  }
+}

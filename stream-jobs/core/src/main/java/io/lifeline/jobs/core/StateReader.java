@@ -1,0 +1,100 @@
+package io.lifeline.jobs.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Reads what {@link StateWriter} wrote. State lies on a broker, so nothing in it is believed unchecked. */
+public final class StateReader {
+
+  /** The state is not what this program writes. */
+  public static final class CorruptStateException extends RuntimeException {
+    CorruptStateException(String message) {
+      super(message);
+    }
+  }
+
+  private final byte[] bytes;
+  private int at;
+
+  public StateReader(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /** Checks the version that {@link StateWriter#version} wrote. */
+  public StateReader version(int expected) {
+    int found = fixed8();
+    if (found != expected) {
+      throw new CorruptStateException("state has version " + found + ", this program reads " + expected);
+    }
+    return this;
+  }
+
+  public int fixed8() {
+    need(1);
+    return bytes[at++] & 0xFF;
+  }
+
+  public int fixed32() {
+    need(4);
+    int value = 0;
+    for (int shift = 0; shift < 32; shift += 8) {
+      value |= (bytes[at++] & 0xFF) << shift;
+    }
+    return value;
+  }
+
+  public long fixed64() {
+    long low = fixed32() & 0xFFFFFFFFL;
+    return low | (long) fixed32() << 32;
+  }
+
+  public double real() {
+    return Double.longBitsToDouble(fixed64());
+  }
+
+  public long varint() {
+    long value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      int b = fixed8();
+      value |= (long) (b & 0x7F) << shift;
+      if (b < 0x80) {
+        return value;
+      }
+    }
+    throw new CorruptStateException("a number in the state is longer than 64 bits");
+  }
+
+  public long zigzag() {
+    long value = varint();
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  /** A count of entries that take at least that many bytes each, so that a lie cannot ask for memory. */
+  public int count(int bytesPerEntry) {
+    long value = varint();
+    if (value < 0 || value > (bytes.length - at) / bytesPerEntry) {
+      throw new CorruptStateException("state counts more entries than it holds");
+    }
+    return (int) value;
+  }
+
+  public byte[] blob() {
+    int size = count(1);
+    at += size;
+    return Arrays.copyOfRange(bytes, at - size, at);
+  }
+
+  public String text() {
+    return new String(blob(), StandardCharsets.UTF_8);
+  }
+
+  public boolean atEnd() {
+    return at == bytes.length;
+  }
+
+  private void need(int count) {
+    if (bytes.length - at < count) {
+      throw new CorruptStateException("state ends after " + bytes.length + " bytes, in the middle of a value");
+    }
+  }
+}

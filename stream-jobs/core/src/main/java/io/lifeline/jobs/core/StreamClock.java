@@ -1,0 +1,53 @@
+package io.lifeline.jobs.core;
+
+import java.util.function.LongSupplier;
+
+/**
+ * What time it is in the stream: the broker's time of the newest message, plus what has passed since that was read. So a
+ * job that works off a backlog lives in the past and takes nothing there for late or idle, and a job that has caught up
+ * follows the broker's clock without comparing it to its own.
+ */
+public final class StreamClock {
+
+  private static final String KEY = "clock";
+
+  private final KeyedState state;
+  private final LongSupplier nanoTime;
+  private long newestMs;
+  private long readAtNs;
+  private boolean changed;
+
+  /** @param nanoTime usually {@code System::nanoTime} */
+  public StreamClock(KeyedState state, LongSupplier nanoTime) {
+    this.state = state;
+    this.nanoTime = nanoTime;
+    this.readAtNs = nanoTime.getAsLong();
+    byte[] saved = state.get(KEY);
+    if (saved != null) {
+      newestMs = new StateReader(saved).version(1).varint();
+    }
+  }
+
+  public void observe(long brokerTimeMs) {
+    newestMs = Math.max(newestMs, brokerTimeMs);
+    readAtNs = nanoTime.getAsLong();
+    changed = true;
+  }
+
+  /** Whether a message has ever been seen; before that there is no time. */
+  public boolean isSet() {
+    return newestMs != 0;
+  }
+
+  /** Milliseconds since the Unix epoch. */
+  public long nowMs() {
+    return newestMs + (nanoTime.getAsLong() - readAtNs) / 1_000_000;
+  }
+
+  public void save() {
+    if (changed) {
+      state.put(KEY, new StateWriter().version(1).varint(newestMs).toBytes());
+      changed = false;
+    }
+  }
+}

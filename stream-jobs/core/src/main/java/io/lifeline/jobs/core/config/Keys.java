@@ -1,0 +1,143 @@
+package io.lifeline.jobs.core.config;
+
+import static io.lifeline.jobs.core.config.ValueTypes.BROKER_URL;
+import static io.lifeline.jobs.core.config.ValueTypes.DURATION_TYPE;
+import static io.lifeline.jobs.core.config.ValueTypes.PATH;
+import static io.lifeline.jobs.core.config.ValueTypes.SIZE_TYPE;
+import static io.lifeline.jobs.core.config.ValueTypes.TEXT;
+import static io.lifeline.jobs.core.config.ValueTypes.integer;
+import static io.lifeline.jobs.core.config.ValueTypes.listMatching;
+import static io.lifeline.jobs.core.config.ValueTypes.matching;
+import static io.lifeline.jobs.core.config.ValueTypes.someOf;
+
+import io.lifeline.jobs.core.config.ConfigKey.ValueType;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Every setting there is. */
+public final class Keys {
+
+  private static final List<ConfigKey<?>> ALL = new ArrayList<>();
+
+  private static final String TYPE_PATTERN = "[^,:\\s]+";
+
+  public static final ConfigKey<BrokerUrl> BROKER_URL_KEY =
+      key("broker.url", BROKER_URL, null, "Where the batches are, and where results go.");
+  public static final ConfigKey<String> BROKER_USER =
+      key("broker.user", TEXT, null, "User name at the broker.");
+  public static final ConfigKey<Path> BROKER_PASSWORD_FILE =
+      key("broker.password.file", PATH, null, "File whose first line is the password.");
+  public static final ConfigKey<Path> BROKER_TLS_CA =
+      key("broker.tls.ca", PATH, null, "PEM file of the authorities that may vouch for the broker; turns TLS on.");
+  public static final ConfigKey<Path> BROKER_TLS_CERT =
+      key("broker.tls.cert", PATH, null, "PEM file of the client's certificate.");
+  public static final ConfigKey<Path> BROKER_TLS_KEY =
+      key("broker.tls.key", PATH, null, "PEM file (PKCS #8) of the client's private key.");
+  public static final ConfigKey<Path> BROKER_NATS_CREDS =
+      key("broker.nats.creds", PATH, null, "NATS credentials file (JWT and nkey).");
+
+  public static final ConfigKey<String> NAMES_PREFIX =
+      key(
+          "names.prefix",
+          matching("letters, digits, dot, dash and underscore", "[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*"),
+          "lifeline",
+          "What names of topics and subjects that jobs write to start with.");
+  public static final ConfigKey<String> NATS_STREAM =
+      key("nats.stream", streamName(), "LIFELINE", "JetStream stream that holds the batches.");
+  public static final ConfigKey<String> NATS_OUTPUT_STREAM =
+      key("nats.output.stream", streamName(), "LIFELINE_OUT", "JetStream stream that holds the results.");
+  public static final ConfigKey<String> NATS_BUCKET =
+      key("nats.bucket", streamName(), "lifeline-jobs", "Key-value bucket for checkpoints and leases.");
+  public static final ConfigKey<Integer> NATS_GROUPS =
+      key(
+          "nats.groups",
+          integer(1, 16),
+          "1",
+          "Groups of the 16 subjects that instances share out among them, for the jobs that work by emitter.");
+  public static final ConfigKey<Duration> NATS_LEASE =
+      key("nats.lease", DURATION_TYPE, "10s", "How long an instance that went silent keeps its tasks.");
+  public static final ConfigKey<Duration> CHECKPOINT_INTERVAL =
+      key("checkpoint.interval", DURATION_TYPE, "1s", "Longest time between two checkpoints.");
+  public static final ConfigKey<Integer> CHECKPOINT_BATCHES =
+      key("checkpoint.batches", integer(1, 100_000), "250", "Most batches between two checkpoints.");
+
+  public static final ConfigKey<List<String>> JOBS =
+      key("jobs", someOf("decode", "summarise", "archive", "ledger"), "summarise,ledger", "What to run.");
+  public static final ConfigKey<Duration> RETENTION =
+      key("retention", DURATION_TYPE, "7d", "How long the broker keeps batches: silent emitters are known that long.");
+
+  public static final ConfigKey<List<String>> DECODE_TYPES =
+      key(
+          "decode.types",
+          listMatching("a comma-separated list of event types, each a name, prefix.* or *", TYPE_PATTERN),
+          "",
+          "Event types that are written out as JSON, one topic each.");
+  public static final ConfigKey<Duration> SUMMARISE_WINDOW =
+      key("summarise.window", DURATION_TYPE, "10s", "Length of a window, by event time.");
+  public static final ConfigKey<List<String>> SUMMARISE_FIELDS =
+      key(
+          "summarise.fields",
+          listMatching(
+              "a comma-separated list of TYPE:FIELD, where * in either stands for anything",
+              TYPE_PATTERN + ":" + TYPE_PATTERN),
+          "*:*",
+          "Numeric fields that are summarised.");
+  public static final ConfigKey<List<String>> SUMMARISE_BY =
+      key(
+          "summarise.by",
+          someOf("type", "host", "program", "incarnation", "route", "level"),
+          "type",
+          "What apart from the field tells one summary from another.");
+  public static final ConfigKey<Duration> SUMMARISE_LATE =
+      key("summarise.late", DURATION_TYPE, "1h", "How long late data still revises its window.");
+  public static final ConfigKey<Duration> SUMMARISE_IDLE =
+      key("summarise.idle", DURATION_TYPE, "30s", "After that much silence an emitter no longer holds windows open.");
+  public static final ConfigKey<Duration> SUMMARISE_SKEW =
+      key("summarise.skew", DURATION_TYPE, "60s", "Events further ahead of broker time than that count as skewed.");
+
+  public static final ConfigKey<Path> ARCHIVE_DIR =
+      key("archive.dir", PATH, null, "Directory of the Parquet archive; needed by the job archive.");
+  public static final ConfigKey<Long> ARCHIVE_ROLL_BYTES =
+      key("archive.roll.bytes", SIZE_TYPE, "128MiB", "Files of the archive are closed at about this size.");
+  public static final ConfigKey<Duration> ARCHIVE_ROLL_INTERVAL =
+      key("archive.roll.interval", DURATION_TYPE, "60s", "Files of the archive are closed at this age.");
+
+  public static final ConfigKey<Duration> LEDGER_INTERVAL =
+      key("ledger.interval", DURATION_TYPE, "5s", "How often changed balances are published.");
+  public static final ConfigKey<Duration> LEDGER_LOST_CONTACT =
+      key(
+          "ledger.lost.contact",
+          DURATION_TYPE,
+          "60s",
+          "After that much silence an emitter that never said FINAL counts as lost, and its gaps as missing.");
+
+  public static final ConfigKey<String> HEALTH_LISTEN =
+      key(
+          "health.listen",
+          matching("host:port, where port 0 is any free one", "(\\[[0-9A-Fa-f:]+]|[A-Za-z0-9._-]+):[0-9]{1,5}"),
+          "127.0.0.1:0",
+          "Where /health and /metrics answer.");
+  public static final ConfigKey<Path> STATE_DIR =
+      key("state.dir", PATH, null, "Directory for the local state of Kafka Streams; a temporary one by default.");
+
+  /** Settings under this prefix go to the Kafka clients verbatim, without it. */
+  public static final String KAFKA_PREFIX = "kafka.";
+
+  private Keys() {}
+
+  public static List<ConfigKey<?>> all() {
+    return List.copyOf(ALL);
+  }
+
+  private static ValueType<String> streamName() {
+    return matching("letters, digits, dash and underscore", "[A-Za-z0-9_-]+");
+  }
+
+  private static <T> ConfigKey<T> key(String name, ValueType<T> type, String defaultText, String description) {
+    ConfigKey<T> key = new ConfigKey<>(name, type, defaultText, description);
+    ALL.add(key);
+    return key;
+  }
+}
