@@ -1,0 +1,92 @@
+/* What the files of the codec share: the layout's numbers, bytes in either order, rejections, memory. */
+#ifndef LIFELINE_BATCH_INTERNAL_H
+#define LIFELINE_BATCH_INTERNAL_H
+
+#include <lifeline/batch.h>
+
+enum {
+  FIXED_HEADER_BYTES = 96,
+  CRC_BYTES = 4,
+  CALIBRATION_BYTES = 32,
+  SEGMENT_BYTES = 16,
+  PARENT_BYTES = 40,
+  DESCRIPTOR_FIXED_BYTES = 20, /* up to the name */
+  DESCRIPTOR_HASHED_FROM = 16,
+  MAX_NAME_BYTES = 255,
+  MAX_TEXT_BYTES = 4096,
+  MAX_SHUFFLE = 128,
+};
+
+enum {
+  FLAGS_KNOWN = LLB_FINAL | LLB_RECOVERED | LLB_CLOCK_UNCERTAIN | LLB_DERIVED,
+  FLAGS_IGNORED = 0xff00,
+  CALIBRATION_STEP = 1,
+};
+
+static const uint8_t MAGIC[4] = {0x89, 'L', 'L', 'B'};
+
+struct llb_private {
+  struct arena_block *blocks;
+  uint64_t *mult;       /* of the segment that starts at a calibration; one alone has its own */
+  uint16_t *type_index; /* by number: index into types plus one, or 0 */
+  size_t type_index_len;
+  uint8_t *events; /* decompressed, or collected by llb_append */
+};
+
+static inline size_t pad8(size_t n) {
+  return (n + 7) & ~(size_t)7;
+}
+
+/* Composed of shifts, so that neither alignment nor the machine's own order matters. */
+static inline uint64_t load_bytes(const uint8_t *p, unsigned n, bool big) {
+  uint64_t v = 0;
+  for (unsigned i = 0; i < n; i++)
+    v |= (uint64_t)p[i] << 8 * (big ? n - 1 - i : i);
+  return v;
+}
+static inline uint16_t load16(const uint8_t *p, bool big) {
+  return (uint16_t)load_bytes(p, 2, big);
+}
+static inline uint32_t load32(const uint8_t *p, bool big) {
+  return (uint32_t)load_bytes(p, 4, big);
+}
+static inline uint64_t load64(const uint8_t *p, bool big) {
+  return load_bytes(p, 8, big);
+}
+
+static inline void store_bytes(uint8_t *p, unsigned n, uint64_t v, bool big) {
+  for (unsigned i = 0; i < n; i++)
+    p[i] = (uint8_t)(v >> 8 * (big ? n - 1 - i : i));
+}
+
+/* Always false, to be returned. */
+__attribute__((format(printf, 4, 5))) bool llb_reject(llb_rejection *rejection, llb_code code, size_t offset,
+                                                      const char *format, ...);
+
+/* Of the fields in this order, packed: what a field takes at p, or 0 if it does not fit before end. */
+size_t llb_value_bytes(uint8_t type, const uint8_t *p, const uint8_t *end, bool big);
+llb_value llb_load_value(uint8_t type, const uint8_t *p, bool big);
+/* What store takes; a string's size must be below 2^16. */
+size_t llb_stored_bytes(uint8_t type, llb_value value);
+void llb_store_value(uint8_t *p, uint8_t type, llb_value value, bool big);
+
+uint32_t llb_crc32c(const uint8_t *bytes, size_t size);
+
+bool llb_index_types(llb_batch *batch);
+
+/* The phases of llb_read, in the order of FORMAT.md, section 9. Offsets are from the start of the batch. */
+bool llb_read_descriptors(llb_batch *batch, llb_bytes message, size_t from, size_t to, llb_rejection *rejection);
+bool llb_check_calibrations(llb_batch *batch, size_t offset, llb_rejection *rejection);
+bool llb_check_descriptors_text(const llb_batch *batch, const uint8_t *start, llb_rejection *rejection);
+bool llb_check_descriptors(llb_batch *batch, const uint8_t *start, llb_rejection *rejection);
+bool llb_check_text(const uint8_t *start, llb_bytes text, size_t least, size_t most, const char *what,
+                    llb_rejection *rejection);
+bool llb_check_records(const llb_batch *batch, size_t offset, llb_rejection *rejection);
+
+/* Decompresses and undoes the shuffle: exactly raw_size bytes, or false. With a shuffle, scratch is as large as raw. */
+bool llb_decompress(uint8_t compression, uint8_t shuffle, llb_bytes stored, uint8_t *raw, uint8_t *scratch,
+                    size_t raw_size);
+/* The opposite; what it returns is to be freed. NULL without memory. */
+uint8_t *llb_compress(uint8_t compression, uint8_t shuffle, llb_bytes raw, size_t *size);
+
+#endif
