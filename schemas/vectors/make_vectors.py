@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Writes valid/ and invalid/ from their meaning, independently of every codec.
+
+    make_vectors.py           writes all vectors, removes those that no longer exist
+    make_vectors.py --check   exits 1 if a committed vector differs from what would be written
+
+The compressed vectors need two packages, whose versions decide their bytes: pip install -r requirements.txt
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def files():
+    from generator.invalid import FAULTS
+    from generator.meaning import dump, meaning
+    from generator.model import build
+    from generator.valid import VECTORS
+
+    index = {}
+    for name, vector in VECTORS.items():
+        index[name] = {"about": vector.about, "encode": vector.encodable}
+        yield f"valid/{name}.llb", bytes(build(vector.batch).data)
+        yield f"valid/{name}.json", dump(meaning(vector.batch)).encode()
+    for name, fault in FAULTS.items():
+        yield f"invalid/{name}.llb", fault.data
+        told = {"code": fault.code, "offset": fault.offset, "why": fault.about}
+        yield f"invalid/{name}.json", (json.dumps(told) + "\n").encode()
+    yield "index.json", (json.dumps(index, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a vector is out of date")
+    arguments = parser.parse_args()
+    try:
+        wanted = {HERE / path: data for path, data in files()}
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error}; run: pip install -r {HERE / 'requirements.txt'}")
+
+    present = {path for folder in ("valid", "invalid") for kind in ("llb", "json") for path in (HERE / folder).glob(f"*.{kind}")}
+    stale = sorted(present - wanted.keys()) + [p for p, d in wanted.items() if not p.exists() or p.read_bytes() != d]
+    if arguments.check:
+        for path in stale:
+            print(f"{path.relative_to(HERE)} differs from what make_vectors.py makes", file=sys.stderr)
+        sys.exit(1 if stale else 0)
+    for path in stale:
+        if path in wanted:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(wanted[path])
+        else:
+            path.unlink()
+    print(f"{len(wanted)} files, {len(stale)} changed")
+
+
+if __name__ == "__main__":
+    main()
