@@ -43,3 +43,9 @@ with_lock() {
     "$@"
   ) 9>"$DEPS/.$name.lock"
 }
+
+# maven ARGUMENTS...: quiet, without colours, over the repository's own reactor.
+maven() { mvn -q -B -Dstyle.color=never -f "$ROOT/pom.xml" "$@"; }
+
+# go_modules: the folders that hold a Go module of this repository.
+go_modules() { find "$ROOT" -name go.mod -not -path "$BUILD/*" -printf '%h\n' | sort; }

@@ -1,0 +1,59 @@
+# Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench results lint install clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what is missing on Debian or Ubuntu, tools for tests and lint included
+	@scripts/setup --dev
+
+build: ## compile C, Go and Java into build/
+	@scripts/setup
+	@scripts/build
+
+demo: ## copy 1 GB, watched through a broker: where is the bottleneck? (BROKER=kafka, SLOW=disk-write or SLOW=network)
+	@scripts/setup
+	@scripts/build
+	@examples/remote-copy/demo
+
+test: ## every language's tests, up to 15 minutes on 2 cores
+	@scripts/setup --dev
+	@scripts/test
+
+test-chaos: ## kill jobs, brokers and emitters during millions of events (about 30 minutes)
+	@scripts/setup --dev
+	@scripts/test --tier chaos
+
+fuzz: ## fuzz the three decoders, 10 minutes each (MINUTES=60 for longer)
+	@scripts/setup --dev
+	@scripts/fuzz --seconds $$(($${MINUTES:-10} * 60))
+
+test-fresh: ## make demo inside a bare Debian 12 root; needs root
+	@scripts/test-fresh
+
+vectors: ## every producer of batches against every consumer
+	@scripts/setup
+	@scripts/build
+	@scripts/vectors
+
+bench: ## measure, write results/bench/*.json, print what took the time
+	@scripts/setup
+	@scripts/build
+	@scripts/bench
+
+results: ## regenerate the tables in results/ from the last measurements
+	@scripts/results
+
+lint: ## formatters and linters, changes nothing
+	@scripts/setup --dev
+	@scripts/lint
+
+install: ## header, libraries, pkg-config, CMake package and tools (PREFIX=/usr/local, DESTDIR=)
+	@scripts/setup
+	@scripts/build c
+	@DESTDIR=$(DESTDIR) cmake --install build/emitter --prefix $(or $(PREFIX),/usr/local)
+
+clean: ## remove everything that was built; fetched tools stay in build/deps
+	@scripts/clean
