@@ -1,0 +1,144 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.ColumnarBatch.Columns;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Field;
+import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RouteKey;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * The first half of summarise: one batch becomes one {@link Partial} per window and summary that it touches, column by
+ * column. Keeps nothing between batches. Used by one thread.
+ */
+public final class PartialAggregator {
+
+  private static final long NS_PER_MS = 1_000_000;
+
+  private final SummariseSettings settings;
+  private final Metrics.Counter skewed;
+  private final Metrics.Counter early;
+  private final ColumnarBatch columns = new ColumnarBatch();
+  private final Map<EventType, int[]> selectedFields = new HashMap<>();
+
+  public PartialAggregator(SummariseSettings settings, Metrics metrics) {
+    this.settings = settings;
+    this.skewed =
+        metrics.counter(
+            "lifeline_summarise_skewed_total", "Events further ahead of broker time than summarise.skew allows.");
+    this.early =
+        metrics.counter(
+            "lifeline_summarise_early_values_total",
+            "Values left out, because their window lies further ahead than summarise.late.");
+  }
+
+  /**
+   * What a batch means for the windows.
+   *
+   * @param partials its shares in windows, maybe none
+   * @param progress how far its emitter has come, also when there is no partial
+   */
+  public record Result(List<Partial> partials, Progress progress) {}
+
+  public Result aggregate(BatchReader batch, Position position) {
+    columns.fill(batch);
+    long brokerNs = position.brokerTimeMs() * NS_PER_MS;
+    Progress progress =
+        new Progress(
+            RouteKey.of(batch), newestTime(brokerNs + settings.skewNs()), position.brokerTimeMs(), batch.isFinal());
+    Windows windows = new Windows(brokerNs + settings.lateNs());
+    for (Columns group : columns.groups()) {
+      for (int field : selectedFields.computeIfAbsent(group.type(), this::select)) {
+        windows.key = SummaryKey.of(settings, batch, group.type(), group.type().fields().get(field));
+        addColumn(group, field, windows);
+      }
+    }
+    return new Result(windows.partials(progress), progress);
+  }
+
+  private int[] select(EventType type) {
+    List<Field> fields = type.fields();
+    return IntStream.range(0, fields.size())
+        .filter(i -> isNumber(fields.get(i).type()) && settings.selects(type.name(), fields.get(i).name()))
+        .toArray();
+  }
+
+  private static boolean isNumber(FieldType type) {
+    return type.isFloating() || type.isIntegral() && type != FieldType.BOOL;
+  }
+
+  /** The newest time up to the limit; later ones are skewed. */
+  private long newestTime(long limitNs) {
+    long newest = Long.MIN_VALUE;
+    long beyond = 0;
+    for (Columns group : columns.groups()) {
+      long[] times = group.timeNs();
+      for (int i = 0; i < group.size(); i++) {
+        if (times[i] <= limitNs) {
+          newest = Math.max(newest, times[i]);
+        } else {
+          beyond++;
+        }
+      }
+    }
+    skewed.add(beyond);
+    return newest;
+  }
+
+  private void addColumn(Columns group, int field, Windows windows) {
+    FieldType type = group.type().fields().get(field).type();
+    long[] times = group.timeNs();
+    int size = group.size();
+    long start = 0;
+    Aggregate aggregate = null;
+    double[] doubles = type.isFloating() ? group.doubles(field) : null;
+    long[] longs = type.isFloating() ? null : group.longs(field);
+    for (int i = 0; i < size; i++) {
+      if (aggregate == null || times[i] - start < 0 || times[i] - start >= settings.windowNs()) {
+        start = Math.floorDiv(times[i], settings.windowNs()) * settings.windowNs();
+        aggregate = windows.aggregate(start);
+      }
+      aggregate.add(doubles != null ? doubles[i] : type == FieldType.U64 ? unsigned(longs[i]) : longs[i]);
+    }
+  }
+
+  private static double unsigned(long bits) {
+    return bits >= 0 ? bits : ((bits >>> 1) | (bits & 1)) * 2.0;
+  }
+
+  /** The aggregates of one batch. */
+  private final class Windows {
+    private final Map<Long, Map<String, Aggregate>> byStart = new TreeMap<>();
+    private final Aggregate tooEarly = new Aggregate();
+    private final long limitNs;
+    private String key;
+
+    Windows(long limitNs) {
+      this.limitNs = limitNs;
+    }
+
+    Aggregate aggregate(long start) {
+      return start > limitNs
+          ? tooEarly
+          : byStart.computeIfAbsent(start, s -> new HashMap<>()).computeIfAbsent(key, k -> new Aggregate());
+    }
+
+    List<Partial> partials(Progress progress) {
+      early.add(tooEarly.values());
+      List<Partial> partials = new ArrayList<>();
+      byStart.forEach(
+          (start, byKey) ->
+              byKey.forEach((name, aggregate) -> partials.add(new Partial(start, name, aggregate, progress))));
+      return partials;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+
+/**
+ * How far an emitter has come, which moves the watermark.
+ *
+ * @param newestNs time of its newest event that is not skewed, or {@link Long#MIN_VALUE} if it has none
+ * @param brokerTimeMs when the broker took the batch
+ * @param isFinal whether the emitter will send no more
+ */
+public record Progress(RouteKey emitter, long newestNs, long brokerTimeMs, boolean isFinal) {
+
+  void encode(StateWriter out) {
+    out.text(emitter.toString()).fixed64(newestNs).varint(brokerTimeMs).fixed8(isFinal ? 1 : 0);
+  }
+
+  static Progress decode(StateReader in) {
+    return new Progress(RouteKey.parse(in.text()), in.fixed64(), in.varint(), in.fixed8() == 1);
+  }
+}

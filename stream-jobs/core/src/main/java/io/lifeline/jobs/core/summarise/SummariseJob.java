@@ -1,0 +1,44 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Position;
+
+/** Both halves of summarise in one place, for a host in which one owner sees all emitters. */
+public final class SummariseJob implements Job {
+
+  public static final String NAME = "summarise";
+
+  private final PartialAggregator aggregator;
+  private final WindowMerger merger;
+
+  public SummariseJob(SummariseSettings settings, KeyedState state, Metrics metrics) {
+    this.aggregator = new PartialAggregator(settings, metrics);
+    this.merger = new WindowMerger(settings, state, metrics);
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public void accept(BatchReader batch, Position position, Output output) {
+    PartialAggregator.Result result = aggregator.aggregate(batch, position);
+    result.partials().forEach(merger::merge);
+    merger.observe(result.progress());
+  }
+
+  @Override
+  public void punctuate(long nowMs, Output output) {
+    merger.punctuate(nowMs, output);
+  }
+
+  @Override
+  public void save() {
+    merger.save();
+  }
+}

@@ -1,0 +1,155 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The second half of summarise: partials with equal window and key become one summary. A window is published when the
+ * watermark has passed its end, and once more, as a new revision, whenever late data has changed it; when its time for
+ * late data is over, it is forgotten. Used by one thread.
+ *
+ * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link #punctuate}
+ * every second, and {@link #save} before it makes the state durable.
+ */
+public final class WindowMerger {
+
+  private static final String PREFIX = "summarise/window/";
+
+  private record WindowKey(long startNs, String key) {
+    String stateKey() {
+      return PREFIX + startNs + "/" + key;
+    }
+
+    static WindowKey parse(String stateKey) {
+      int slash = stateKey.indexOf('/', PREFIX.length());
+      return new WindowKey(
+          Long.parseLong(stateKey, PREFIX.length(), slash, 10), stateKey.substring(slash + 1));
+    }
+  }
+
+  private final SummariseSettings settings;
+  private final KeyedState state;
+  private final Watermark watermark;
+  private final TreeMap<Long, Map<String, Window>> windows = new TreeMap<>();
+  private final Set<WindowKey> changed = new HashSet<>();
+  private final Metrics.Counter published;
+  private final Metrics.Counter revised;
+  private final Metrics.Counter lateValues;
+
+  public WindowMerger(SummariseSettings settings, KeyedState state, Metrics metrics) {
+    this.settings = settings;
+    this.state = state;
+    this.watermark = new Watermark(state, settings.idleNs());
+    this.published = metrics.counter("lifeline_summarise_published_total", "Summaries published, revisions included.");
+    this.revised = metrics.counter("lifeline_summarise_revised_total", "Summaries published again for late data.");
+    this.lateValues =
+        metrics.counter(
+            "lifeline_summarise_late_values_total", "Values left out, because they came after summarise.late.");
+    state.scan(
+        PREFIX,
+        (stateKey, value) -> {
+          WindowKey key = WindowKey.parse(stateKey);
+          windowsAt(key.startNs()).put(key.key(), Window.decode(value));
+        });
+  }
+
+  public void merge(Partial partial) {
+    if (isOver(partial.windowStartNs())) {
+      lateValues.add(partial.aggregate().values());
+      return;
+    }
+    Window window = windowsAt(partial.windowStartNs()).computeIfAbsent(partial.key(), k -> new Window());
+    window.aggregate.merge(partial.aggregate());
+    window.unpublished = true;
+    changed.add(new WindowKey(partial.windowStartNs(), partial.key()));
+  }
+
+  public void observe(Progress progress) {
+    watermark.observe(progress);
+  }
+
+  /** Publishes and forgets what is due. */
+  public void punctuate(long nowMs, Output output) {
+    watermark.advance(nowMs);
+    for (var at : windows.entrySet()) {
+      if (at.getKey() + settings.windowNs() > watermark.valueNs()) {
+        break;
+      }
+      at.getValue().forEach((key, window) -> publish(new WindowKey(at.getKey(), key), window, output));
+    }
+    while (!windows.isEmpty() && isOver(windows.firstKey())) {
+      long start = windows.firstKey();
+      windows.remove(start).keySet().forEach(key -> changed.add(new WindowKey(start, key)));
+    }
+  }
+
+  public void save() {
+    for (WindowKey key : changed) {
+      Window window = windows.getOrDefault(key.startNs(), Map.of()).get(key.key());
+      if (window == null) {
+        state.delete(key.stateKey());
+      } else {
+        state.put(key.stateKey(), window.encode());
+      }
+    }
+    changed.clear();
+    watermark.save();
+  }
+
+  private boolean isOver(long startNs) {
+    return startNs + settings.windowNs() + settings.lateNs() <= watermark.valueNs();
+  }
+
+  private Map<String, Window> windowsAt(long startNs) {
+    return windows.computeIfAbsent(startNs, start -> new HashMap<>());
+  }
+
+  private void publish(WindowKey key, Window window, Output output) {
+    if (!window.unpublished) {
+      return;
+    }
+    window.unpublished = false;
+    window.revision++;
+    published.increment();
+    if (window.revision > 1) {
+      revised.increment();
+    }
+    changed.add(key);
+    String upsertKey = SummariseJob.NAME + ":" + key.startNs() + ":" + key.key();
+    output.send(
+        Destination.SUMMARIES,
+        upsertKey,
+        upsertKey + ":" + window.revision,
+        SummaryJson.of(key.startNs(), settings.windowNs(), key.key(), window.revision, window.aggregate));
+  }
+
+  private static final class Window {
+    private Aggregate aggregate = new Aggregate();
+    private long revision;
+    private boolean unpublished;
+
+    byte[] encode() {
+      StateWriter out = new StateWriter().version(1).varint(revision).fixed8(unpublished ? 1 : 0);
+      aggregate.encode(out);
+      return out.toBytes();
+    }
+
+    static Window decode(byte[] bytes) {
+      StateReader in = new StateReader(bytes).version(1);
+      Window window = new Window();
+      window.revision = in.varint();
+      window.unpublished = in.fixed8() == 1;
+      window.aggregate = Aggregate.decode(in);
+      return window;
+    }
+  }
+}
