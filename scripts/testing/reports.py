@@ -1,0 +1,98 @@
+"""What each test tool's own report says: how many passed, which failed, how many were skipped."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Counts:
+    passed: int = 0
+    skipped: int = 0
+    failures: list = field(default_factory=list)
+
+    @property
+    def total(self):
+        return self.passed + self.skipped + len(self.failures)
+
+    def add(self, other):
+        self.passed += other.passed
+        self.skipped += other.skipped
+        self.failures += other.failures
+
+
+def junit(paths):
+    """JUnit's XML, as CTest and Maven's surefire write it."""
+    counts = Counts()
+    for path in paths:
+        for case in ElementTree.parse(path).iter("testcase"):
+            outcomes = {child.tag for child in case}
+            if outcomes & {"failure", "error"}:
+                counts.failures.append(f"{case.get('classname', '')} {case.get('name')}".strip())
+            elif "skipped" in outcomes:
+                counts.skipped += 1
+            else:
+                counts.passed += 1
+    return counts
+
+
+def go(log: Path):
+    """The events of `go test -json`. A test with subtests counts through them; a package that fails without a failing
+    test (it does not compile, it panics outside of one) is a failure too."""
+    ends, broken_packages, parents = {}, set(), set()
+    for line in log.read_text(errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(event, dict) or event.get("Action") not in ("pass", "fail", "skip"):
+            continue
+        package, test = event.get("Package", event.get("ImportPath", "")), event.get("Test")
+        if test:
+            ends[package, test] = event["Action"]
+            parents.update((package, test[:cut.start()]) for cut in re.finditer("/", test))
+        elif event["Action"] == "fail":
+            broken_packages.add(package)
+    counts = Counts()
+    leaves = {key: action for key, action in ends.items() if key not in parents or action == "fail"}
+    for (package, test), action in leaves.items():
+        failed_below = any(p == package and a == "fail" and t.startswith(test + "/") for (p, t), a in leaves.items())
+        if action == "fail" and not failed_below:
+            counts.failures.append(f"{package} {test}")
+        elif action == "pass":
+            counts.passed += 1
+        elif action == "skip":
+            counts.skipped += 1
+    explained = {name.split(" ")[0] for name in counts.failures}
+    counts.failures += [f"{package} (whole package)" for package in sorted(broken_packages - explained)]
+    return counts
+
+
+def tap(log: Path):
+    """Lines of the Test Anything Protocol: `ok - name`, `not ok - name`, `ok - name # skip why`."""
+    counts = Counts()
+    for line in log.read_text(errors="replace").splitlines():
+        match = re.match(r"(not )?ok\b[ \d]*-? *(.*)", line)
+        if not match:
+            continue
+        if match[1]:
+            counts.failures.append(match[2])
+        elif re.search(r"# skip", match[2], re.IGNORECASE):
+            counts.skipped += 1
+        else:
+            counts.passed += 1
+    return counts
+
+
+def vectors(log: Path):
+    """The closing line of the vectors' runner: every pair of producer and consumer over every vector is one test."""
+    match = None
+    for match in re.finditer(r"^vectors: valid=\d+ invalid=\d+ pairs=(\d+) failed=(\d+)$",
+                             log.read_text(errors="replace"), re.MULTILINE):
+        pass
+    if match is None:
+        return Counts()
+    pairs, failed = int(match[1]), int(match[2])
+    return Counts(passed=pairs - failed, failures=[f"pair {number} of {failed}" for number in range(1, failed + 1)])

@@ -1,0 +1,79 @@
+"""The stages of each tier: what runs, how its report is read, and how long it may take on 2 cores."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from . import reports
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+REPORTS = BUILD / "reports"
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    budget_s: int  # what it should take at most; it is ended after LIMIT_FACTOR times that
+    command: str  # for bash, from the repository's root
+    count: Callable[[Path], reports.Counts]  # reads the log or the files that the command wrote
+    log_name: str
+
+    @property
+    def log(self):
+        return BUILD / "log" / f"test-{self.log_name}.log"
+
+
+LIMIT_FACTOR = 3
+
+
+def builds_only(_log):
+    return reports.Counts()
+
+
+def c_tests(name, build, budget_s, options=""):
+    report = REPORTS / f"ctest-{build}.xml"
+    command = f"ctest --test-dir build/{build} --output-on-failure --no-tests=error --output-junit {report} {options}"
+    return Stage(name, budget_s, f"rm -f {report}; {command}",
+                 lambda _log: reports.junit([report] if report.exists() else []), f"ctest-{build}")
+
+
+def surefire_reports(_log):
+    return reports.junit(sorted(ROOT.glob("**/target/surefire-reports/TEST-*.xml")))
+
+
+def folders_with_python_tests():
+    found = {path.parent.relative_to(ROOT) for path in ROOT.glob("*/**/test_*.py")}
+    return sorted(str(folder) for folder in found if folder.parts[0] != "build" and "target" not in folder.parts)
+
+
+def go_test(folder, options):
+    return f"(cd {folder} && go test -json {options} ./...)"
+
+
+QUICK = [
+    Stage("build", 180, "scripts/build c go java asan tsan", builds_only, "build"),
+    Stage("vectors: every producer against every consumer", 60, "scripts/vectors", reports.vectors, "vectors"),
+    c_tests("C", "emitter", 90),
+    c_tests("C under address and undefined behaviour sanitizers", "asan", 120),
+    c_tests("C under thread sanitizer", "tsan", 120),
+    Stage("Go codec", 30, go_test("schemas/go", "-vet=all"), reports.go, "go"),
+    Stage("Java", 180,
+          "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
+          "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
+    Stage("Python", 90, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
+          reports.tap, "python"),
+    Stage("a program built against the installed package", 30, "scripts/test-install", reports.tap, "install"),
+    Stage("end to end", 180, go_test("tests", "-count=1 -short -timeout 9m"), reports.go, "end-to-end"),
+    Stage("README commands", 60, "scripts/test-readme", reports.tap, "readme"),
+    Stage("fuzzing, briefly", 60, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
+    Stage("lint", 60, "scripts/lint", reports.tap, "lint"),
+]
+
+CHAOS = [
+    Stage("build", 180, "scripts/build c go java", builds_only, "build"),
+    Stage("chaos: kills during millions of events", 1800, go_test("tests", "-count=1 -timeout 85m"),
+          reports.go, "chaos"),
+]
+
+TIERS = {"quick": QUICK, "chaos": CHAOS}

@@ -1,0 +1,100 @@
+"""scripts/broker, with the real servers."""
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+BROKER = Path(__file__).resolve().parents[1] / "broker"
+
+
+def broker(*arguments):
+    return subprocess.run([BROKER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+def environment(folder):
+    lines = (Path(folder) / "broker.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def port_of(url):
+    return int(url.rsplit(":", 1)[1])
+
+
+class BrokerTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name) / "broker"
+        self.addCleanup(broker, "stop", "--dir", self.folder)
+
+    def start(self, *arguments):
+        result = broker("start", *arguments, "--dir", self.folder)
+        self.assertEqual(0, result.returncode, result.stderr)
+        return result.stdout.strip()
+
+    def test_start_prints_the_url_of_a_server_that_listens_on_loopback(self):
+        for kind in ("nats", "kafka"):
+            with self.subTest(kind):
+                folder = self.folder / kind
+                result = broker("start", kind, "--dir", folder)
+                self.addCleanup(broker, "stop", "--dir", folder)
+                self.assertRegex(result.stdout, rf"^{kind}://127\.0\.0\.1:\d+\n$")
+                socket.create_connection(("127.0.0.1", port_of(result.stdout)), 1).close()
+                self.assertEqual(0, broker("stop", "--dir", folder).returncode)
+                with self.assertRaises(ConnectionRefusedError):
+                    socket.create_connection(("127.0.0.1", port_of(result.stdout)), 1)
+
+    def test_a_killed_broker_comes_back_on_its_port(self):
+        url = self.start("nats")
+        self.assertEqual(0, broker("kill", "--dir", self.folder).returncode)
+        self.assertEqual(1, broker("status", "--dir", self.folder).returncode)
+        self.assertEqual(url, self.start("nats"))
+
+    def test_a_port_that_a_stranger_holds_is_an_error_that_says_so(self):
+        with socket.create_server(("127.0.0.1", 0)) as stranger:
+            port = stranger.getsockname()[1]
+            result = broker("start", "nats", "--dir", self.folder, "--port", port)
+        self.assertEqual(1, result.returncode)
+        self.assertIn(f"port {port} is taken by another process", result.stderr)
+
+    def test_a_broker_ends_with_its_owner_even_when_the_owner_is_killed(self):
+        owner = subprocess.Popen(["sleep", "600"])
+        self.start("nats", "--owner", owner.pid)
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        deadline = time.monotonic() + 20
+        while broker("status", "--dir", self.folder).returncode == 0:
+            self.assertLess(time.monotonic(), deadline, "the broker outlived its owner")
+            time.sleep(0.2)
+
+    def test_tls_and_users_leave_secrets_in_private_files_only(self):
+        self.start("nats", "--tls", "--auth")
+        settings = environment(self.folder)
+        for name in ("LIFELINE_PASSWORD_FILE", "LIFELINE_EMITTER_PASSWORD_FILE"):
+            path = Path(settings[name])
+            self.assertEqual(0o600, path.stat().st_mode & 0o777)
+            secret = path.read_text().strip()
+            self.assertNotIn(secret, (self.folder / "broker.log").read_text())
+            self.assertNotIn(secret.encode(), Path(f"/proc/{settings['LIFELINE_BROKER_PID']}/cmdline").read_bytes())
+        self.assertTrue(os.path.exists(settings["LIFELINE_TLS_CA"]))
+
+    def test_a_folder_keeps_to_its_kind_of_broker(self):
+        self.start("nats")
+        broker("stop", "--dir", self.folder)
+        result = broker("start", "kafka", "--dir", self.folder)
+        self.assertEqual(1, result.returncode)
+        self.assertIn("belongs to a nats broker", result.stderr)
+
+    def test_a_wrong_command_line_ends_with_exit_code_2(self):
+        for arguments in ((), ("start",), ("start", "rabbit", "--dir", "x"), ("stop",), ("start", "nats", "--port", "x")):
+            with self.subTest(arguments):
+                self.assertEqual(2, broker(*arguments).returncode)
+
+
+if __name__ == "__main__":
+    unittest.main()
