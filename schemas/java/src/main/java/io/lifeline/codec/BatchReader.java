@@ -1,11 +1,23 @@
 package io.lifeline.codec;
 
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Reads batches (schemas/FORMAT.md) of any byte order, one at a time. {@link #read} checks everything; afterwards
  * nothing can fail, and iterating allocates nothing but the strings and byte arrays that are asked for.
+ *
+ * <pre>{@code
+ * reader.read(message, 0, message.length);
+ * while (reader.next()) {
+ *   if (reader.type().name().equals("disk.read.end")) {
+ *     total += reader.getLong(1);
+ *   }
+ * }
+ * }</pre>
  *
  * <p>Reusable and not thread-safe. The array given to {@link #read} must not change while the batch is looked at.
  */
@@ -13,9 +25,40 @@ public final class BatchReader {
   /** The largest batch, in bytes. */
   public static final int MAX_BATCH_BYTES = 960_000;
 
-  private static UnsupportedOperationException soon() {
-    return new UnsupportedOperationException("signatures only, for now");
-  }
+  private static final int TYPE_MASK = 0xffff;
+  private static final int TYPE_BITS = 16;
+
+  private final Findings findings = new Findings();
+  private final BatchHeader header = new BatchHeader();
+  private final HeaderParser headerParser = new HeaderParser(header, findings);
+  private final DescriptorParser descriptors = new DescriptorParser(findings);
+  private final List<EventType> types = Collections.unmodifiableList(descriptors.types());
+  private final Decompressor decompressor = new Decompressor();
+  private final EventIndex index = new EventIndex(header, findings);
+  private boolean holdsBatch;
+
+  /** The array that holds the events. */
+  private byte[] raw;
+
+  private boolean bigEndian;
+  private int eventCount;
+  private int[] positions;
+  private EventType[] byNumber;
+
+  /** The current event: its number, where it starts, its first word, its type, and where its fields lie. */
+  private int event;
+
+  private int position;
+  private long word;
+  private EventType type;
+  private RecordLayout layout;
+  private int[] offsets;
+  private final int[] variableOffsets = new int[255];
+
+  /** The segment of the current event, and the first event behind it. */
+  private int segment;
+
+  private int segmentEnd;
 
   /**
    * Checks one message and makes it the current batch, positioned before its first event.
@@ -23,163 +66,293 @@ public final class BatchReader {
    * @throws RejectedBatchException if the message is not one legal batch; the reader then holds none
    */
   public BatchReader read(byte[] bytes, int offset, int length) throws RejectedBatchException {
-    throw soon();
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    holdsBatch = false;
+    eventCount = 0;
+    findings.clear();
+    headerParser.readEnvelope(bytes, offset, length);
+    headerParser.readHeader();
+    int eventsAt = header.headerLength + header.descriptorsLength;
+    descriptors.read(bytes, offset, header.headerLength, eventsAt, header.bigEndian);
+    findings.rejectIfAny();
+    readEvents(bytes, offset, eventsAt);
+    holdsBatch = true;
+    bigEndian = header.bigEndian;
+    eventCount = header.eventCount;
+    positions = index.positions();
+    byNumber = descriptors.byNumber();
+    rewind();
+    return this;
+  }
+
+  private void readEvents(byte[] bytes, int offset, int eventsAt) throws RejectedBatchException {
+    if (header.compression == Compression.NONE) {
+      raw = bytes;
+      index.build(bytes, offset + eventsAt, offset, descriptors.byNumber());
+      return;
+    }
+    if (!decompressor.restore(
+        bytes, offset + eventsAt, header.eventsLength, header.compression, header.shuffle, header.rawLength)) {
+      findings.reject(Fault.BAD_COMPRESSION, eventsAt, "the events do not decompress to events_raw_length bytes");
+    }
+    raw = decompressor.events();
+    index.build(raw, 0, -eventsAt, descriptors.byNumber());
+  }
+
+  /** All of the current batch's header. */
+  public BatchHeader header() {
+    if (!holdsBatch) {
+      throw new IllegalStateException("no batch was read, or the last one was rejected");
+    }
+    return header;
   }
 
   /** Whether this is the last batch of its (incarnation, route), so that its counters are final. */
   public boolean isFinal() {
-    throw soon();
+    return header().has(BatchHeader.FINAL);
   }
 
   /** Whether a recovery wrote this batch, after the emitter's death. */
   public boolean isRecovered() {
-    throw soon();
+    return header().has(BatchHeader.RECOVERED);
   }
 
   /** Whether the tick jumped without explanation. */
   public boolean isClockUncertain() {
-    throw soon();
+    return header().has(BatchHeader.CLOCK_UNCERTAIN);
   }
 
   /** Whether a filter made this batch from another one. */
   public boolean isDerived() {
-    throw soon();
+    return header().has(BatchHeader.DERIVED);
   }
 
   public int flags() {
-    throw soon();
+    return header().flags();
   }
 
   public Incarnation incarnation() {
-    throw soon();
+    return header().incarnation();
   }
 
   /** Counts the batches of the (incarnation, route) from 1; unsigned. */
   public long sequence() {
-    throw soon();
+    return header().sequence();
   }
 
   public int route() {
-    throw soon();
+    return header().route();
   }
 
   public String routeName() {
-    throw soon();
+    return header().routeName();
   }
 
   public String host() {
-    throw soon();
+    return header().host();
   }
 
   public String program() {
-    throw soon();
+    return header().program();
   }
 
   public long pid() {
-    throw soon();
+    return header().pid();
   }
 
   public int eventCount() {
-    throw soon();
+    return header().eventCount();
   }
 
   /** The batch's CRC-32C: tells a repeat from a conflict. */
   public int crc() {
-    throw soon();
+    return header().crc();
   }
 
   /** The counter's value when the batch was sealed; unsigned. */
   public long counter(Counter counter) {
-    throw soon();
+    return header().counter(counter.ordinal());
   }
 
   /** Key/value text that holds for the whole batch; of a repeated key the last value. */
   public Map<String, String> context() {
-    throw soon();
+    return header().context();
   }
 
-  /** The types that the batch describes, in its order; some may have no events. */
+  /** The types that the batch describes, in its order; some may have no events. Valid until the next batch. */
   public List<EventType> types() {
-    throw soon();
+    header();
+    return types;
+  }
+
+  /** The number by which the batch calls the type at that place of {@link #types()}. */
+  public int typeNumber(int place) {
+    return descriptors.number(Objects.checkIndex(place, types().size()));
   }
 
   /** Goes back to before the first event. */
   public void rewind() {
-    throw soon();
+    event = -1;
+    type = null;
+    segment = -1;
+    segmentEnd = 0;
   }
 
   /** Goes to the next event; false when there is none. */
   public boolean next() {
-    throw soon();
+    int following = event + 1;
+    if (following >= eventCount) {
+      return false;
+    }
+    event = following;
+    while (following >= segmentEnd) {
+      segmentEnd += header.segmentEvents[++segment];
+    }
+    position = positions[following];
+    word = Bytes.getLong(raw, position, bigEndian);
+    type = byNumber[(int) word & TYPE_MASK];
+    layout = type.layout();
+    offsets = layout.fixedLength != 0 ? layout.offsets : locateFields();
+    return true;
+  }
+
+  private int[] locateFields() {
+    int[] sizes = layout.sizes;
+    int at = RecordLayout.WORD;
+    for (int i = 0; i < sizes.length; i++) {
+      variableOffsets[i] = at;
+      at += sizes[i] != 0 ? sizes[i] : 2 + Bytes.getU16(raw, position + at, bigEndian);
+    }
+    return variableOffsets;
   }
 
   /** The current event's type. */
   public EventType type() {
-    throw soon();
+    return type;
   }
 
   /** The number by which this batch calls the current event's type. */
   public int typeNumber() {
-    throw soon();
+    return (int) word & TYPE_MASK;
   }
 
   /** The current event's place in its batch, counted from 0. */
   public int eventIndex() {
-    throw soon();
+    return event;
   }
 
   /** The current event's full tick; unsigned. */
   public long tick() {
-    throw soon();
+    return fullTick(word, header.baseTick);
+  }
+
+  /** The tick nearest to {@code base} whose low 48 bits are the upper ones of {@code word}. */
+  static long fullTick(long word, long base) {
+    return base + ((word >>> TYPE_BITS) - base << TYPE_BITS >> TYPE_BITS);
   }
 
   /** When the current event was emitted, in nanoseconds since the Unix epoch (FORMAT section 7). */
   public long timeNs() {
-    throw soon();
+    return header.clock.timeNs(tick());
   }
 
   /** The kernel's id of the thread that emitted the current event. */
   public long thread() {
-    throw soon();
+    return header.segmentThread[segment];
   }
 
   /** The value of a field of type i32, i64, u32, u64 (its bits) or bool (0 or 1). */
   public long getLong(int field) {
-    throw soon();
+    int at = position + offsets[field];
+    switch (layout.types[field]) {
+      case I32:
+        return Bytes.getInt(raw, at, bigEndian);
+      case U32:
+        return Bytes.getU32(raw, at, bigEndian);
+      case I64:
+      case U64:
+        return Bytes.getLong(raw, at, bigEndian);
+      case BOOL:
+        return raw[at];
+      default:
+        throw wrongType(field, "an integer or a bool");
+    }
   }
 
   /** The value of a field of type f32 or f64. */
   public double getDouble(int field) {
-    throw soon();
+    int at = position + offsets[field];
+    switch (layout.types[field]) {
+      case F32:
+        return Float.intBitsToFloat(Bytes.getInt(raw, at, bigEndian));
+      case F64:
+        return Double.longBitsToDouble(Bytes.getLong(raw, at, bigEndian));
+      default:
+        throw wrongType(field, "a float");
+    }
+  }
+
+  /** The bits of a field of type f32 (in the low half) or f64; tells one NaN from another. */
+  public long getFloatBits(int field) {
+    int at = position + offsets[field];
+    switch (layout.types[field]) {
+      case F32:
+        return Bytes.getU32(raw, at, bigEndian);
+      case F64:
+        return Bytes.getLong(raw, at, bigEndian);
+      default:
+        throw wrongType(field, "a float");
+    }
   }
 
   /** The value of a field of type bool. */
   public boolean getBoolean(int field) {
-    throw soon();
+    if (layout.types[field] != FieldType.BOOL) {
+      throw wrongType(field, "a bool");
+    }
+    return raw[position + offsets[field]] != 0;
   }
 
   /** The value of a field of type string; bytes that are no UTF-8 come as U+FFFD each. */
   public String getString(int field) {
-    throw soon();
+    if (layout.types[field] != FieldType.STRING) {
+      throw wrongType(field, "a string");
+    }
+    return Utf8.decode(raw, valueOffset(field), valueLength(field));
   }
 
   /** A copy of the value of a field of type string or bytes. */
   public byte[] getBytes(int field) {
-    throw soon();
+    if (!layout.types[field].isVariable()) {
+      throw wrongType(field, "a string or bytes");
+    }
+    int at = valueOffset(field);
+    return Arrays.copyOfRange(raw, at, at + valueLength(field));
   }
 
   /** Where the field's value starts in {@link #raw()}; of strings and bytes, behind their count. */
   public int valueOffset(int field) {
-    throw soon();
+    return position + offsets[field] + (layout.sizes[field] == 0 ? 2 : 0);
   }
 
   /** How many bytes the field's value has. */
   public int valueLength(int field) {
-    throw soon();
+    int size = layout.sizes[field];
+    return size != 0 ? size : Bytes.getU16(raw, position + offsets[field], bigEndian);
   }
 
   /** The array that holds the events of the current batch; not to be changed. */
   public byte[] raw() {
-    throw soon();
+    return raw;
+  }
+
+  /** Where each event starts in {@link #raw()}. */
+  int[] positions() {
+    return positions;
+  }
+
+  private IllegalArgumentException wrongType(int field, String wanted) {
+    Field actual = type.fields().get(field);
+    return new IllegalArgumentException(type.name() + "." + actual.name() + " is " + actual.type() + ", not " + wanted);
   }
 }

@@ -1,5 +1,8 @@
 package io.lifeline.codec;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -7,65 +10,244 @@ import java.util.List;
  * thread-safe; {@link #fill} overwrites what the call before it returned.
  */
 public final class ColumnarBatch {
-  /** Decodes all events of the batch that {@code reader} holds. */
+  private static final int TYPE_MASK = 0xffff;
+
+  /** By the batch's type number, for those of the current batch. */
+  private final Columns[] byNumber = new Columns[TYPE_MASK + 1];
+
+  /** Buffers of earlier batches; the first {@link #used} are those of the current one. */
+  private final List<Columns> pool = new ArrayList<>();
+
+  private final List<Columns> groups = new ArrayList<>();
+  private int used;
+
+  /** Decodes all events of the batch that {@code reader} holds. The reader's own position does not matter. */
   public ColumnarBatch fill(BatchReader reader) {
-    throw new UnsupportedOperationException("signatures only, for now");
+    BatchHeader header = reader.header();
+    prepare(reader);
+    group(header, reader.raw(), reader.positions());
+    groups.clear();
+    for (int i = 0; i < used; i++) {
+      Columns columns = pool.get(i);
+      if (columns.size > 0) {
+        columns.decode(header, reader.raw());
+        groups.add(columns);
+      }
+    }
+    return this;
   }
 
   /** One group per type that has events in this batch, in the order of the batch's descriptors. */
   public List<Columns> groups() {
-    throw new UnsupportedOperationException("signatures only, for now");
+    return Collections.unmodifiableList(groups);
+  }
+
+  private void prepare(BatchReader reader) {
+    List<EventType> types = reader.types();
+    used = types.size();
+    for (int i = 0; i < used; i++) {
+      if (i == pool.size()) {
+        pool.add(new Columns());
+      }
+      pool.get(i).start(types.get(i));
+      byNumber[reader.typeNumber(i)] = pool.get(i);
+    }
+  }
+
+  /** Sorts the events by type, in their order. */
+  private void group(BatchHeader header, byte[] raw, int[] positions) {
+    boolean bigEndian = header.bigEndian;
+    int event = 0;
+    for (int segment = 0; segment < header.segmentCount; segment++) {
+      int end = event + header.segmentEvents[segment];
+      for (; event < end; event++) {
+        int at = positions[event];
+        byNumber[(int) Bytes.getLong(raw, at, bigEndian) & TYPE_MASK].add(at, event);
+      }
+      for (int i = 0; i < used; i++) {
+        pool.get(i).endSegment(header.segmentThread[segment]);
+      }
+    }
   }
 
   /** The events of one type. Arrays are valid below {@link #size()} and until the next {@link #fill}. */
   public static final class Columns {
+    private EventType type;
+    private byte[] raw;
+    private int size;
+    private int sizeBeforeSegment;
+    private int[] positions = new int[64];
+    private int[] eventIndex = new int[64];
+    private long[] thread = new long[64];
+    private long[] timeNs = new long[64];
+    private int[] cursors = new int[0];
+
+    /** By field; null where the field has another kind of values. */
+    private long[][] longs = new long[0][];
+
+    private double[][] doubles = new double[0][];
+    private int[][] offsets = new int[0][];
+    private int[][] lengths = new int[0][];
+
+    private Columns() {}
+
     public EventType type() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return type;
     }
 
     /** How many events. */
     public int size() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return size;
     }
 
     /** When, in nanoseconds since the Unix epoch. */
     public long[] timeNs() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return timeNs;
     }
 
     /** The emitting thread's kernel id. */
     public long[] thread() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return thread;
     }
 
     /** Each event's place in its batch, counted from 0. */
     public int[] eventIndex() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return eventIndex;
     }
 
     /** The values of a field of type i32, i64, u32, u64 or bool. */
     public long[] longs(int field) {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return present(longs[field], field, "an integer or a bool");
     }
 
     /** The values of a field of type f32 or f64. */
     public double[] doubles(int field) {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return present(doubles[field], field, "a float");
     }
 
     /** Where the values of a field of type string or bytes start in {@link #raw()}. */
     public int[] offsets(int field) {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return present(offsets[field], field, "a string or bytes");
     }
 
     /** How many bytes the values of a field of type string or bytes have. */
     public int[] lengths(int field) {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return present(lengths[field], field, "a string or bytes");
     }
 
     /** The bytes that {@link #offsets} point into. A string in there may be no UTF-8: see {@link Utf8}. */
     public byte[] raw() {
-      throw new UnsupportedOperationException("signatures only, for now");
+      return raw;
+    }
+
+    private <T> T present(T column, int field, String wanted) {
+      if (column == null) {
+        Field actual = type.fields().get(field);
+        throw new IllegalArgumentException(
+            type.name() + "." + actual.name() + " is " + actual.type() + ", not " + wanted);
+      }
+      return column;
+    }
+
+    private void start(EventType newType) {
+      size = 0;
+      sizeBeforeSegment = 0;
+      if (type == newType) {
+        return;
+      }
+      type = newType;
+      int fields = newType.fields().size();
+      longs = new long[fields][];
+      doubles = new double[fields][];
+      offsets = new int[fields][];
+      lengths = new int[fields][];
+    }
+
+    private void add(int position, int event) {
+      int n = size;
+      if (n == positions.length) {
+        positions = Arrays.copyOf(positions, 2 * n);
+        eventIndex = Arrays.copyOf(eventIndex, 2 * n);
+      }
+      positions[n] = position;
+      eventIndex[n] = event;
+      size = n + 1;
+    }
+
+    private void endSegment(long id) {
+      if (size > thread.length) {
+        thread = Arrays.copyOf(thread, positions.length);
+      }
+      Arrays.fill(thread, sizeBeforeSegment, size, id);
+      sizeBeforeSegment = size;
+    }
+
+    private void decode(BatchHeader header, byte[] bytes) {
+      raw = bytes;
+      decodeTimes(header);
+      // Fields up to the first string or bytes lie at the same place of each record; behind one, a cursor per record
+      // says where the next field starts.
+      int[] from = positions;
+      int offset = RecordLayout.WORD;
+      RecordLayout layout = type.layout();
+      for (int field = 0; field < layout.types.length; field++) {
+        if (layout.sizes[field] == 0) {
+          decodeVariable(field, from, offset, header.bigEndian);
+          from = cursors;
+          offset = 0;
+        } else {
+          decodeFixed(field, layout.types[field], from, offset, header.bigEndian);
+          offset += layout.sizes[field];
+        }
+      }
+    }
+
+    private void decodeTimes(BatchHeader header) {
+      if (size > timeNs.length) {
+        timeNs = new long[positions.length];
+      }
+      TickClock clock = header.clock;
+      long base = header.baseTick;
+      boolean bigEndian = header.bigEndian;
+      for (int i = 0; i < size; i++) {
+        long word = Bytes.getLong(raw, positions[i], bigEndian);
+        timeNs[i] = clock.timeNs(BatchReader.fullTick(word, base));
+      }
+    }
+
+    private void decodeFixed(int field, FieldType fieldType, int[] from, int offset, boolean bigEndian) {
+      if (fieldType.isFloating()) {
+        doubles[field] = atLeast(doubles[field]);
+        FieldColumn.decodeDoubles(doubles[field], size, fieldType, raw, from, offset, bigEndian);
+      } else {
+        longs[field] = atLeast(longs[field]);
+        FieldColumn.decodeLongs(longs[field], size, fieldType, raw, from, offset, bigEndian);
+      }
+    }
+
+    private void decodeVariable(int field, int[] from, int offset, boolean bigEndian) {
+      offsets[field] = atLeast(offsets[field]);
+      lengths[field] = atLeast(lengths[field]);
+      cursors = atLeast(cursors);
+      for (int i = 0; i < size; i++) {
+        int at = from[i] + offset;
+        int length = Bytes.getU16(raw, at, bigEndian);
+        offsets[field][i] = at + 2;
+        lengths[field][i] = length;
+        cursors[i] = at + 2 + length;
+      }
+    }
+
+    private long[] atLeast(long[] column) {
+      return column != null && column.length >= size ? column : new long[positions.length];
+    }
+
+    private double[] atLeast(double[] column) {
+      return column != null && column.length >= size ? column : new double[positions.length];
+    }
+
+    private int[] atLeast(int[] column) {
+      return column != null && column.length >= size ? column : new int[positions.length];
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.lifeline.codec;
 
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,7 +28,7 @@ public final class EventType {
     this.level = Objects.requireNonNull(level, "level");
     this.fields = List.copyOf(fields);
     this.constants = List.copyOf(constants);
-    this.content = DescriptorWriter.content(this, java.nio.ByteOrder.LITTLE_ENDIAN);
+    this.content = DescriptorWriter.content(this, ByteOrder.LITTLE_ENDIAN);
     this.hash = Fnv1a.hash(content);
     this.layout = new RecordLayout(this.fields);
   }

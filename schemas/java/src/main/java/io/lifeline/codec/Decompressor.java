@@ -1,0 +1,58 @@
+package io.lifeline.codec;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
+import net.jpountz.lz4.LZ4Exception;
+import net.jpountz.lz4.LZ4Factory;
+import net.jpountz.lz4.LZ4SafeDecompressor;
+
+/** Restores compressed events into a buffer of its own that never grows beyond the format's limit. */
+final class Decompressor {
+  private byte[] restored = new byte[0];
+  private byte[] shuffled = new byte[0];
+  private LZ4SafeDecompressor lz4;
+
+  /** The restored events, from 0; valid until the next call. */
+  byte[] events() {
+    return restored;
+  }
+
+  /** Restores the {@code length} bytes at {@code at}; false if they do not give exactly {@code rawLength}. */
+  boolean restore(byte[] bytes, int at, int length, Compression compression, int shuffle, int rawLength) {
+    restored = atLeast(restored, rawLength);
+    if (shuffle == 0) {
+      return decompress(bytes, at, length, compression, restored, rawLength);
+    }
+    shuffled = atLeast(shuffled, rawLength);
+    if (!decompress(bytes, at, length, compression, shuffled, rawLength)) {
+      return false;
+    }
+    Shuffle.unshuffle(shuffled, restored, rawLength, shuffle);
+    return true;
+  }
+
+  private boolean decompress(byte[] bytes, int at, int length, Compression compression, byte[] to, int rawLength) {
+    if (length == 0) {
+      return false;
+    }
+    try {
+      return compression == Compression.LZ4
+          ? lz4().decompress(bytes, at, length, to, 0, rawLength) == rawLength
+          : ZstdFrame.fills(bytes, at, length)
+              && Zstd.decompressByteArray(to, 0, rawLength, bytes, at, length) == rawLength;
+    } catch (LZ4Exception | ZstdException e) {
+      return false;
+    }
+  }
+
+  private LZ4SafeDecompressor lz4() {
+    if (lz4 == null) {
+      lz4 = LZ4Factory.fastestInstance().safeDecompressor();
+    }
+    return lz4;
+  }
+
+  private static byte[] atLeast(byte[] buffer, int length) {
+    return buffer.length >= length ? buffer : new byte[Math.max(length, Math.min(2 * length, BatchHeader.MAX_RAW_BYTES))];
+  }
+}

@@ -1,0 +1,101 @@
+package io.lifeline.codec;
+
+/** Walks through the events of a batch once, checks each, and remembers where each starts. */
+final class EventIndex {
+  private static final int MAX_RECORD = 32_768;
+
+  private final BatchHeader header;
+  private final Findings findings;
+  private int[] positions = new int[1024];
+  private int count;
+
+  /** What an offset in the array must be reduced by to be one from the start of the batch. */
+  private int base;
+
+  EventIndex(BatchHeader header, Findings findings) {
+    this.header = header;
+    this.findings = findings;
+  }
+
+  int[] positions() {
+    return positions;
+  }
+
+  /**
+   * Checks the events that start at {@code at}.
+   *
+   * @param shift what to subtract from a place in {@code bytes} to report it as an offset of the batch
+   */
+  void build(byte[] bytes, int at, int shift, EventType[] types) throws RejectedBatchException {
+    base = shift;
+    count = 0;
+    if (positions.length < header.rawLength / RecordLayout.WORD) {
+      positions = new int[Math.min(2 * header.rawLength, BatchHeader.MAX_RAW_BYTES) / RecordLayout.WORD];
+    }
+    for (int segment = 0; segment < header.segmentCount; segment++) {
+      int before = count;
+      int end = at + header.segmentBytes[segment];
+      walk(bytes, at, end, types);
+      if (count - before != header.segmentEvents[segment]) {
+        findings.report(
+            Fault.BAD_RECORD_COUNT,
+            at - base,
+            "a segment holds " + (count - before) + " events, not " + header.segmentEvents[segment]);
+      }
+      at = end;
+    }
+    findings.rejectIfAny();
+  }
+
+  private void walk(byte[] bytes, int at, int end, EventType[] types) throws RejectedBatchException {
+    boolean bigEndian = header.bigEndian;
+    int[] starts = positions;
+    int n = count;
+    while (at < end) {
+      int number = (int) Bytes.getLong(bytes, at, bigEndian) & 0xffff;
+      EventType type = types[number];
+      if (type == null) {
+        findings.reject(Fault.UNKNOWN_TYPE, at - base, "an event's type number " + number + " has no descriptor");
+        return;
+      }
+      RecordLayout layout = type.layout();
+      int length = layout.fixedLength != 0 ? layout.fixedLength : variableLength(bytes, at, end, layout);
+      if (length > end - at || length > MAX_RECORD) {
+        findings.report(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or the limit of 32768 bytes");
+        break;
+      }
+      if (layout.hasBool) {
+        checkBools(bytes, at, layout);
+      }
+      starts[n++] = at;
+      at += length;
+    }
+    count = n;
+  }
+
+  /** Bytes of the record with its padding, or more than there are left if its counts lead beyond the end. */
+  private int variableLength(byte[] bytes, int at, int end, RecordLayout layout) {
+    int position = at + RecordLayout.WORD;
+    for (int size : layout.sizes) {
+      if (size == 0) {
+        if (position + 2 > end) {
+          return Integer.MAX_VALUE;
+        }
+        position += 2 + Bytes.getU16(bytes, position, header.bigEndian);
+      } else {
+        position += size;
+      }
+    }
+    return RecordLayout.padded(position - at);
+  }
+
+  private void checkBools(byte[] bytes, int at, RecordLayout layout) {
+    int position = at + RecordLayout.WORD;
+    for (int i = 0; i < layout.sizes.length; i++) {
+      if (layout.types[i] == FieldType.BOOL && (bytes[position] & ~1) != 0) {
+        findings.report(Fault.BAD_RECORD, position - base, "a bool is neither 0 nor 1");
+      }
+      position += layout.sizes[i] != 0 ? layout.sizes[i] : 2 + Bytes.getU16(bytes, position, header.bigEndian);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.lifeline.codec;
+
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Keeps one {@link EventType} per content, and recognises a descriptor that was seen before by its bytes, so that the
+ * types of a batch cost a comparison and no parsing.
+ */
+final class TypeInterner {
+  /** A hostile topic may invent types without end; beyond this many the interner starts anew. */
+  static final int MAX_TYPES = 10_000;
+
+  private static final class Known {
+    final EventType type;
+    final byte[] content;
+
+    Known(EventType type, byte[] content) {
+      this.type = type;
+      this.content = content;
+    }
+  }
+
+  private final Map<EventType, EventType> types = new HashMap<>();
+  private final Map<Long, Known> little = new HashMap<>();
+  private final Map<Long, Known> big = new HashMap<>();
+
+  /** The type with exactly this content, if it was met before; {@code length} includes the padding. */
+  EventType find(byte[] bytes, int offset, int length, long hash, boolean bigEndian) {
+    Known known = (bigEndian ? big : little).get(hash);
+    if (known == null || RecordLayout.padded(known.content.length) != length) {
+      return null;
+    }
+    int end = offset + known.content.length;
+    return Arrays.equals(bytes, offset, end, known.content, 0, known.content.length) ? known.type : null;
+  }
+
+  /** The one instance that equals {@code type}. */
+  EventType intern(EventType type, boolean bigEndian) {
+    if (types.size() >= MAX_TYPES && !types.containsKey(type)) {
+      types.clear();
+      little.clear();
+      big.clear();
+    }
+    EventType interned = types.computeIfAbsent(type, same -> same);
+    byte[] content = bigEndian ? DescriptorWriter.content(interned, ByteOrder.BIG_ENDIAN) : interned.content();
+    (bigEndian ? big : little).put(interned.hash(), new Known(interned, content));
+    return interned;
+  }
+}
