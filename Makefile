@@ -36,7 +36,7 @@ test-fresh: ## make demo inside a bare Debian 12 root; needs root
 vectors: ## every producer of batches against every consumer
 	@scripts/setup
 	@scripts/build
-	@scripts/vectors
+	@schemas/vectors/run.py
 
 bench: ## measure, write results/bench/*.json, print what took the time
 	@scripts/setup

@@ -53,7 +53,8 @@ def go_test(folder, options):
 
 QUICK = [
     Stage("build", 180, "scripts/build c go java asan tsan", builds_only, "build"),
-    Stage("vectors: every producer against every consumer", 60, "scripts/vectors", reports.vectors, "vectors"),
+    Stage("vectors: every producer against every consumer", 60, "schemas/vectors/run.py",
+          reports.vectors, "vectors"),
     c_tests("C", "emitter", 90),
     c_tests("C under address and undefined behaviour sanitizers", "asan", 120),
     c_tests("C under thread sanitizer", "tsan", 120),
