@@ -11,7 +11,7 @@ check() {
     printf 'ok - %s\n' "$name"
   else
     printf 'not ok - %s\n' "$name"
-    [[ -z $output ]] || sed 's/^/# /' <<<"$output"
+    [[ -z $output ]] || printf '# %s\n' "${output//$'\n'/$'\n# '}"
     FAILED_CHECKS=$((FAILED_CHECKS + 1))
   fi
 }
