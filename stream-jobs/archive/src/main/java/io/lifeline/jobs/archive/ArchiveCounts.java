@@ -3,17 +3,30 @@ package io.lifeline.jobs.archive;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
-/** How many events of each route the archive holds, by its manifests. Reads only the manifests that it has not seen. */
+/**
+ * How many events of each route the archive holds, by its manifests. Each manifest is parsed once, so asking again costs
+ * a listing. Used by one thread.
+ */
 public final class ArchiveCounts {
+  private final ArchiveDirectory directory;
+  private final Map<String, Manifest> known = new TreeMap<>();
 
   public ArchiveCounts(Path directory) {
-    throw new UnsupportedOperationException("under construction");
+    this.directory = new ArchiveDirectory(directory);
   }
 
   /** The events archived so far; an archive that does not exist yet holds none. */
   public Map<RouteKey, Long> refresh() throws IOException {
-    throw new UnsupportedOperationException("under construction");
+    Map<RouteKey, Long> events = new HashMap<>();
+    for (Manifest manifest : Manifests.readByName(directory, known).values()) {
+      for (RouteEntry route : manifest.routes()) {
+        events.merge(route.key(), route.events(), Long::sum);
+      }
+    }
+    return events;
   }
 }

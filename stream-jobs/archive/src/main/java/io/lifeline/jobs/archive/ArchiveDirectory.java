@@ -1,0 +1,124 @@
+package io.lifeline.jobs.archive;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Where things lie in an archive, and the few operations that must reach the disk before the next one starts.
+ *
+ * <pre>
+ * manifests/0-00000000000000000042.json                        a roll of partition 0 that begins at offset 42
+ * manifests/0-00000000000000000042.00000000000000000977.json   a compaction of [42, 977)
+ * data/*.parquet                                               what manifests name; .tmp until its manifest stands
+ * locks/partition-0, locks/compaction                          held by whoever writes
+ * </pre>
+ */
+public final class ArchiveDirectory {
+  static final String TEMPORARY = ".tmp";
+
+  private final Path root;
+  private final Path manifests;
+  private final Path data;
+  private final Path locks;
+
+  public ArchiveDirectory(Path root) {
+    this.root = root;
+    this.manifests = root.resolve("manifests");
+    this.data = root.resolve("data");
+    this.locks = root.resolve("locks");
+  }
+
+  Path root() {
+    return root;
+  }
+
+  Path manifests() {
+    return manifests;
+  }
+
+  public Path data() {
+    return data;
+  }
+
+  void create() throws IOException {
+    for (Path directory : List.of(manifests, data, locks)) {
+      Files.createDirectories(directory);
+    }
+    sync(root);
+    Path parent = root.toAbsolutePath().getParent();
+    if (parent != null) {
+      sync(parent);
+    }
+  }
+
+  static String manifestName(int partition, long from) {
+    return "%d-%020d.json".formatted(partition, from);
+  }
+
+  static String compactedName(int partition, long from, long to) {
+    return "%d-%020d.%020d.json".formatted(partition, from, to);
+  }
+
+  /** Forces a file's content, or a directory's entries, to the disk. */
+  static void sync(Path path) throws IOException {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  /** The names of the files in a directory, in order; none if it is not there. */
+  static List<String> names(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.map(path -> path.getFileName().toString()).sorted().toList();
+    }
+  }
+
+  /** Takes a lock that the kernel releases when this process ends, however it ends. */
+  FileChannel lock(String name, String what) throws IOException {
+    Path file = locks.resolve(name);
+    FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    FileLock lock;
+    try {
+      lock = channel.tryLock();
+    } catch (OverlappingFileLockException e) {
+      lock = null;
+    }
+    if (lock == null) {
+      channel.close();
+      throw new ArchiveCollisionException(
+          what + " of the archive " + root + " is in the hands of another writer (lock " + file
+              + "): stop that one, or give this one another archive.dir");
+    }
+    return channel;
+  }
+
+  /**
+   * The file as it is now: under its name, or still under its temporary one because its manifest was published a moment
+   * ago, or by a process that died then.
+   */
+  Path locate(String dataFile) throws IOException {
+    Path published = data.resolve(dataFile);
+    if (Files.exists(published)) {
+      return published;
+    }
+    Path temporary = data.resolve(dataFile + TEMPORARY);
+    if (Files.exists(temporary)) {
+      return temporary;
+    }
+    if (Files.exists(published)) {
+      return published;
+    }
+    throw new ArchiveException("the archive " + root + " has lost " + published
+        + ", which a manifest names: restore it from a backup, or remove that manifest to go on without its events");
+  }
+}

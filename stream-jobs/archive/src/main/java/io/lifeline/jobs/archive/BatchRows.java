@@ -1,0 +1,94 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Counter;
+import io.lifeline.jobs.core.Position;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.duckdb.DuckDBColumnType;
+import org.duckdb.DuckDBDataChunkWriter;
+
+/** The batches of a roll as a table: what their events have in common, and the header that is worth keeping. */
+final class BatchRows implements RowSource {
+  /** Rough size of one entry in memory. */
+  private static final long ENTRY_BYTES = 400;
+
+  private static final List<VectorColumn> COLUMNS = columnList();
+
+  private record Entry(String[] texts, long[] numbers) {}
+
+  private final List<Entry> entries = new ArrayList<>();
+  private long contextBytes;
+
+  /** Remembers the header; returns the batch's place in the roll. */
+  int add(BatchReader batch, Position position) {
+    String context = Json.object(batch.context());
+    contextBytes += 2L * context.length();
+    String[] texts = {
+      batch.incarnation().toString(), batch.routeName(), batch.host(), batch.program(), context,
+    };
+    int place = entries.size();
+    Counter[] counters = Counter.values();
+    long[] numbers = new long[8 + counters.length];
+    numbers[0] = place;
+    numbers[1] = position.offset();
+    numbers[2] = position.brokerTimeMs();
+    numbers[3] = batch.route();
+    numbers[4] = batch.sequence();
+    numbers[5] = batch.pid();
+    numbers[6] = batch.eventCount();
+    numbers[7] = batch.flags();
+    for (Counter counter : counters) {
+      numbers[8 + counter.ordinal()] = batch.counter(counter);
+    }
+    entries.add(new Entry(texts, numbers));
+    return place;
+  }
+
+  long bytes() {
+    return ENTRY_BYTES * entries.size() + contextBytes;
+  }
+
+  private static List<VectorColumn> columnList() {
+    List<VectorColumn> columns = new ArrayList<>();
+    for (String name : List.of("incarnation", "route_name", "host", "program", "context")) {
+      columns.add(new VectorColumn(name, DuckDBColumnType.VARCHAR));
+    }
+    for (String name : List.of("batch", "offset", "broker_time_ms", "route", "sequence", "pid", "events", "flags")) {
+      columns.add(new VectorColumn(name, DuckDBColumnType.BIGINT));
+    }
+    for (Counter counter : Counter.values()) {
+      columns.add(new VectorColumn(counter.label(), DuckDBColumnType.BIGINT));
+    }
+    return List.copyOf(columns);
+  }
+
+  @Override
+  public List<VectorColumn> columns() {
+    return COLUMNS;
+  }
+
+  @Override
+  public int rows() {
+    return entries.size();
+  }
+
+  @Override
+  public void fill(DuckDBDataChunkWriter chunk, int from, int count) {
+    List<Entry> part = entries.subList(from, from + count);
+    int texts = part.get(0).texts.length;
+    for (int column = 0; column < texts; column++) {
+      byte[][] values = new byte[count][];
+      for (int i = 0; i < count; i++) {
+        values[i] = part.get(i).texts[column].getBytes(StandardCharsets.UTF_8);
+      }
+      chunk.vector(column).setStringUtf8Batch(0, values);
+    }
+    for (int column = texts; column < COLUMNS.size(); column++) {
+      for (int i = 0; i < count; i++) {
+        chunk.vector(column).setLong(i, part.get(i).numbers[column - texts]);
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.lifeline.jobs.archive;
+
+import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.duckdb.DuckDBColumnType;
+import org.duckdb.DuckDBConnection;
+import org.duckdb.DuckDBDataChunkWriter;
+import org.duckdb.DuckDBFunctions;
+import org.duckdb.DuckDBTableFunction;
+import org.duckdb.DuckDBTableFunctionBindInfo;
+import org.duckdb.DuckDBTableFunctionCallInfo;
+import org.duckdb.DuckDBTableFunctionInitInfo;
+
+/**
+ * An in-memory DuckDB that reads {@link RowSource}s as tables and writes Parquet. A COPY pulls the columns through a table
+ * function straight into Parquet, without a table in between: several times faster than the appender.
+ */
+final class DuckTables implements AutoCloseable {
+  private static final String FUNCTION = "lifeline_rows";
+
+  private final DuckDBConnection connection;
+  private final Map<Long, RowSource> sources = new ConcurrentHashMap<>();
+  private final AtomicLong nextId = new AtomicLong();
+
+  DuckTables(int threads, long memoryBytes) throws ArchiveException {
+    try {
+      connection = (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:");
+      execute("SET threads = " + threads);
+      execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
+      execute("SET temp_directory = ''");
+      execute("SET preserve_insertion_order = false");
+      DuckDBFunctions.tableFunction()
+          .withName(FUNCTION)
+          .withParameter(DuckDBColumnType.BIGINT)
+          .withFunction(new Reader(threads))
+          .register(connection);
+    } catch (SQLException e) {
+      throw new ArchiveException("DuckDB does not start: " + e.getMessage(), e);
+    }
+  }
+
+  /** A source that SQL can name until it is closed. */
+  final class Table implements AutoCloseable {
+    private final long id = nextId.getAndIncrement();
+
+    private Table(RowSource source) {
+      sources.put(id, source);
+    }
+
+    /** The SQL that stands for the rows. */
+    String sql() {
+      return FUNCTION + "(" + id + ")";
+    }
+
+    @Override
+    public void close() {
+      sources.remove(id);
+    }
+  }
+
+  Table table(RowSource source) {
+    return new Table(source);
+  }
+
+  /** Writes the rows of a query to a file and returns how many there were. */
+  long copy(String query, Path file) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
+          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)");
+    }
+  }
+
+  private void execute(String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw new IllegalStateException("an in-memory DuckDB does not close", e);
+    }
+  }
+
+  /** The table function: hands out the rows of a source chunk by chunk to as many threads as ask. */
+  private final class Reader implements DuckDBTableFunction<RowSource, AtomicInteger, Object> {
+    private final int threads;
+
+    Reader(int threads) {
+      this.threads = threads;
+    }
+
+    @Override
+    public RowSource bind(DuckDBTableFunctionBindInfo info) {
+      RowSource source = sources.get(info.getParameter(0).getLong());
+      for (RowSource.VectorColumn column : source.columns()) {
+        info.addResultColumn(column.name(), column.type());
+      }
+      info.setCardinality(source.rows(), true);
+      return source;
+    }
+
+    @Override
+    public AtomicInteger init(DuckDBTableFunctionInitInfo info) {
+      info.setMaxThreads(threads);
+      return new AtomicInteger();
+    }
+
+    @Override
+    public long apply(DuckDBTableFunctionCallInfo info, DuckDBDataChunkWriter chunk) {
+      RowSource source = info.getBindData();
+      AtomicInteger next = info.getInitData();
+      int capacity = (int) chunk.capacity();
+      int from = next.getAndAdd(capacity);
+      int count = Math.min(capacity, source.rows() - from);
+      if (count <= 0) {
+        return 0;
+      }
+      source.fill(chunk, from, count);
+      return count;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.lifeline.jobs.archive;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Makes written data files part of the archive, all or none, in the order of {@link PublicationStep}. */
+final class Publication {
+  private final ArchiveDirectory directory;
+  private final Consumer<PublicationStep> progress;
+
+  Publication(ArchiveDirectory directory, Consumer<PublicationStep> progress) {
+    this.directory = directory;
+    this.progress = progress;
+  }
+
+  /** Syncs the files and publishes the manifest that names them. After this they are in the archive. */
+  void publish(String manifestName, Manifest manifest) throws IOException {
+    progress.accept(PublicationStep.FILES_WRITTEN);
+    for (Manifest.FileEntry file : manifest.files()) {
+      ArchiveDirectory.sync(temporary(file));
+    }
+    ArchiveDirectory.sync(directory.data());
+    progress.accept(PublicationStep.FILES_SYNCED);
+    Manifests.publish(directory, manifestName, manifest, progress);
+  }
+
+  /** Gives the files of a published manifest their names, as far as they lack them. */
+  void rollForward(List<Manifest.FileEntry> files) throws IOException {
+    boolean renamed = false;
+    for (Manifest.FileEntry file : files) {
+      Path temporary = temporary(file);
+      if (Files.exists(temporary)) {
+        Files.move(temporary, directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
+        renamed = true;
+        progress.accept(PublicationStep.FILE_RENAMED);
+      }
+    }
+    if (renamed) {
+      ArchiveDirectory.sync(directory.data());
+    }
+    progress.accept(PublicationStep.FILES_RENAMED);
+  }
+
+  private Path temporary(Manifest.FileEntry file) {
+    return directory.data().resolve(file.name() + ArchiveDirectory.TEMPORARY);
+  }
+}

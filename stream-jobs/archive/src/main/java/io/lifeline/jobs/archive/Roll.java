@@ -1,0 +1,75 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.EventType;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RouteKey;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a partition collected since its last manifest. */
+final class Roll {
+  final long from;
+  long to;
+  long duplicates;
+  long rejected;
+
+  private final Map<EventType, TypeRows> types = new LinkedHashMap<>();
+  private final BatchRows batches = new BatchRows();
+  private final Map<RouteKey, RouteEntry.Builder> routes = new LinkedHashMap<>();
+  private long typeBytes;
+
+  Roll(long from) {
+    this.from = from;
+    this.to = from;
+  }
+
+  /** Whether there is nothing to publish. */
+  boolean isEmpty() {
+    return to == from;
+  }
+
+  void add(BatchReader batch, ColumnarBatch columns, RouteKey route, Position position) {
+    int place = batches.add(batch, position);
+    for (ColumnarBatch.Columns group : columns.groups()) {
+      TypeRows rows = types.get(group.type());
+      long before = 0;
+      if (rows == null) {
+        rows = new TypeRows(group.type());
+        types.put(group.type(), rows);
+      } else {
+        before = rows.bytes();
+      }
+      rows.append(group, place);
+      typeBytes += rows.bytes() - before;
+    }
+    routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    return typeBytes + batches.bytes();
+  }
+
+  List<TypeRows> typesWithAtLeast(int rows) {
+    return types.values().stream().filter(type -> type.rows() >= rows).toList();
+  }
+
+  List<TypeRows> typesBelow(int rows) {
+    return types.values().stream().filter(type -> type.rows() < rows).toList();
+  }
+
+  List<TypeEntry> typeEntries() {
+    return types.keySet().stream().map(TypeEntry::of).toList();
+  }
+
+  BatchRows batches() {
+    return batches;
+  }
+
+  List<RouteEntry> routeEntries() {
+    return routes.values().stream().map(RouteEntry.Builder::build).toList();
+  }
+}

@@ -1,0 +1,130 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.Counter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Writes the data files of a roll under temporary names. */
+final class RollFiles {
+  private static final String BATCH_COLUMNS = "b.host, b.program, b.pid::UINTEGER AS pid, %s AS thread, b.incarnation,"
+      + " b.route::USMALLINT AS route, " + Sql.unsigned("b.sequence") + " AS sequence, r.event_index::UINTEGER AS"
+      + " event_index";
+
+  /** TIMESTAMP_NS keeps the two ends of 64 bits for its infinities; only a broken clock gets there. */
+  private static final String TIME =
+      "make_timestamp_ns(greatest(least(r.ts, 9223372036854775806), -9223372036854775806)) AS ts";
+
+  private final ArchiveDirectory directory;
+  private final DuckTables duck;
+  private final String prefix;
+  private final List<Manifest.FileEntry> files = new ArrayList<>();
+
+  /**
+   * @param prefix of the files' names; no other roll has the same
+   */
+  RollFiles(ArchiveDirectory directory, DuckTables duck, String prefix) {
+    this.directory = directory;
+    this.duck = duck;
+    this.prefix = prefix;
+  }
+
+  /** Writes all files. On failure none is left. */
+  List<Manifest.FileEntry> write(Roll roll, int rareRows) throws IOException {
+    if (roll.batches().rows() == 0) {
+      return files;
+    }
+    try (DuckTables.Table batches = duck.table(roll.batches())) {
+      for (TypeRows type : roll.typesWithAtLeast(rareRows)) {
+        writeType(type, batches);
+      }
+      List<TypeRows> rare = roll.typesBelow(rareRows);
+      if (!rare.isEmpty()) {
+        writeShared(rare, batches);
+      }
+      write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows());
+      return files;
+    } catch (IOException | RuntimeException e) {
+      remove();
+      throw e;
+    }
+  }
+
+  /** Forgets the files: what is left of them is deleted. */
+  void remove() throws IOException {
+    for (Manifest.FileEntry file : files) {
+      Files.deleteIfExists(temporary(file.name()));
+    }
+  }
+
+  private void writeType(TypeRows type, DuckTables.Table batches) throws IOException {
+    TypeEntry entry = TypeEntry.of(type.type());
+    List<String> names = ColumnNames.of(entry);
+    StringBuilder select = new StringBuilder("SELECT ").append(TIME).append(", ");
+    for (int i = 0; i < entry.fields().size(); i++) {
+      String value = type.field(i).value("r.f" + i);
+      select.append(value).append(" AS ").append(Sql.identifier(names.get(i))).append(", ");
+    }
+    try (DuckTables.Table rows = duck.table(type)) {
+      select.append(BATCH_COLUMNS.formatted(type.threads().value("r.thread")));
+      select.append(from(rows, batches));
+      write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows());
+    }
+  }
+
+  private void writeShared(List<TypeRows> types, DuckTables.Table batches) throws IOException {
+    RareRows rare = new RareRows(types);
+    StringBuilder select = new StringBuilder("SELECT ").append(TIME).append(", r.type, ");
+    rare.slotNames().forEach(slot -> select.append("r.").append(slot).append(", "));
+    try (DuckTables.Table rows = duck.table(rare)) {
+      select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
+      select.append(from(rows, batches));
+      List<String> ids = types.stream().map(type -> TypeEntry.id(type.type())).toList();
+      write(Manifest.Kind.SHARED, ids, select.toString(), rare.rows());
+    }
+  }
+
+  private static String from(DuckTables.Table rows, DuckTables.Table batches) {
+    return " FROM " + rows.sql() + " r JOIN " + batches.sql() + " b ON r.batch = b.batch";
+  }
+
+  private static String batchesQuery(DuckTables.Table batches) {
+    StringBuilder select = new StringBuilder("SELECT b.offset, epoch_ms(b.broker_time_ms) AS broker_time,")
+        .append(" b.incarnation, b.route::USMALLINT AS route, b.route_name, ")
+        .append(Sql.unsigned("b.sequence")).append(" AS sequence, b.host, b.program, b.pid::UINTEGER AS pid,")
+        .append(" b.events::UINTEGER AS events, (b.flags & 1) <> 0 AS final, (b.flags & 2) <> 0 AS recovered,")
+        .append(" (b.flags & 4) <> 0 AS clock_uncertain, b.context::JSON AS context");
+    for (Counter counter : Counter.values()) {
+      select.append(", ").append(Sql.unsigned("b." + counter.label())).append(" AS ").append(counter.label());
+    }
+    return select + " FROM " + batches.sql() + " b";
+  }
+
+  private void write(Manifest.Kind kind, List<String> types, String query, long expected) throws IOException {
+    String name = "%s-%05d.parquet".formatted(prefix, files.size());
+    Path temporary = temporary(name);
+    files.add(new Manifest.FileEntry(name, kind, types, expected, 0));
+    long rows;
+    try {
+      rows = duck.copy(query, temporary);
+    } catch (SQLException e) {
+      throw new ArchiveException("cannot write " + temporary + ": " + firstLine(e)
+          + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
+    }
+    if (rows != expected) {
+      throw new IllegalStateException("DuckDB wrote " + rows + " of " + expected + " rows into " + temporary);
+    }
+    files.set(files.size() - 1, new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary)));
+  }
+
+  private Path temporary(String name) {
+    return directory.data().resolve(name + ArchiveDirectory.TEMPORARY);
+  }
+
+  private static String firstLine(SQLException e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("unknown error");
+  }
+}

@@ -1,0 +1,61 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.FieldType;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.duckdb.DuckDBColumnType;
+
+/**
+ * Where the fields of rare types stand in the file that they share: the first integer of a type in column {@code i0},
+ * its second one in {@code i1}, its first float in {@code d0}, and so on. It follows from the order of the type's fields
+ * alone, so readers compute it as the writer did.
+ */
+public final class Slots {
+
+  /** The kinds of columns that a shared file has, under the letter that begins their names. */
+  enum Kind {
+    INTEGER("i", DuckDBColumnType.BIGINT),
+    FLOATING("d", DuckDBColumnType.DOUBLE),
+    TEXT("s", DuckDBColumnType.VARCHAR);
+
+    final String letter;
+    final DuckDBColumnType vectorType;
+
+    Kind(String letter, DuckDBColumnType vectorType) {
+      this.letter = letter;
+      this.vectorType = vectorType;
+    }
+
+    static Kind of(FieldType type) {
+      if (type.isVariable()) {
+        return TEXT;
+      }
+      return type.isFloating() ? FLOATING : INTEGER;
+    }
+  }
+
+  private Slots() {}
+
+  /** The name of each field's column, in the order of the fields. */
+  public static List<String> columns(List<FieldType> fields) {
+    Map<Kind, Integer> used = new EnumMap<>(Kind.class);
+    List<String> names = new ArrayList<>();
+    for (FieldType field : fields) {
+      Kind kind = Kind.of(field);
+      names.add(kind.letter + (used.merge(kind, 1, Integer::sum) - 1));
+    }
+    return names;
+  }
+
+  /** SQL that gives the field's value from its column in a shared file. */
+  public static String value(FieldType type, String column) {
+    return switch (type) {
+      case U64 -> Sql.unsigned(column);
+      case BOOL -> "(" + column + " <> 0)";
+      case BYTES -> "unhex(" + column + ")";
+      default -> column + "::" + Sql.type(type);
+    };
+  }
+}

@@ -1,0 +1,89 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.Constant;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Field;
+import io.lifeline.codec.FieldType;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * An event type as manifests describe it.
+ *
+ * @param id tells types apart inside the archive: unlike the hash, which FNV leaves open to forgery, it is the beginning of
+ *     a SHA-256 over all of the description
+ * @param hash the type's identity in batches, 16 hex digits
+ */
+public record TypeEntry(
+    String id, String hash, String level, String name, List<FieldEntry> fields, List<ConstantEntry> constants) {
+
+  /** A field; {@code type} as FORMAT writes it. */
+  public record FieldEntry(String name, String type, String unit) {
+    public FieldType fieldType() {
+      return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
+    }
+  }
+
+  /** A constant; {@code value} is decimal text, true or false, the string itself, or bytes as hex digits. */
+  public record ConstantEntry(String name, String type, String unit, String value) {
+    public FieldType fieldType() {
+      return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
+    }
+  }
+
+  static TypeEntry of(EventType type) {
+    List<FieldEntry> fields =
+        type.fields().stream().map(f -> new FieldEntry(f.name(), f.type().label(), f.unit())).toList();
+    List<ConstantEntry> constants =
+        type.constants().stream()
+            .map(c -> new ConstantEntry(c.name(), c.type().label(), c.unit(), text(c)))
+            .toList();
+    return new TypeEntry(id(type), type.hashHex(), type.level().label(), type.name(), fields, constants);
+  }
+
+  static String id(EventType type) {
+    MessageDigest digest = sha256();
+    update(digest, type.level().label());
+    update(digest, type.name());
+    for (Field field : type.fields()) {
+      update(digest, "field", field.type().label(), field.name(), field.unit());
+    }
+    for (Constant constant : type.constants()) {
+      update(digest, "constant", constant.type().label(), constant.name(), constant.unit(), text(constant));
+    }
+    return HexFormat.of().formatHex(digest.digest(), 0, 16);
+  }
+
+  List<FieldType> fieldTypes() {
+    return fields.stream().map(FieldEntry::fieldType).toList();
+  }
+
+  private static void update(MessageDigest digest, String... texts) {
+    for (String text : texts) {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      digest.update(ByteBuffer.allocate(4).putInt(bytes.length).flip());
+      digest.update(bytes);
+    }
+  }
+
+  private static String text(Constant constant) {
+    Object value = constant.value();
+    if (value instanceof byte[] bytes) {
+      return HexFormat.of().formatHex(bytes);
+    }
+    return constant.type() == FieldType.U64 ? Long.toUnsignedString((Long) value) : value.toString();
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Field;
+import io.lifeline.codec.FieldType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.duckdb.DuckDBColumnType;
+import org.duckdb.DuckDBDataChunkWriter;
+import org.duckdb.DuckDBWritableVector;
+
+/** The events of one type since the last roll, as columns. */
+final class TypeRows implements RowSource {
+  /** What a type costs before its first row: guards the memory bound against batches that only bring types. */
+  private static final long OVERHEAD_BYTES = 2_000;
+
+  private final EventType type;
+  private final Column.Longs times = new Column.Longs(FieldType.I64);
+  private final Column.Longs threads = new Column.Longs(FieldType.U64);
+  private int[] batches = new int[0];
+  private int[] eventIndexes = new int[0];
+  private final List<Column> fields = new ArrayList<>();
+  private int rows;
+
+  TypeRows(EventType type) {
+    this.type = type;
+    for (Field field : type.fields()) {
+      fields.add(Column.of(field.type()));
+    }
+  }
+
+  EventType type() {
+    return type;
+  }
+
+  Column field(int index) {
+    return fields.get(index);
+  }
+
+  Column.Longs threads() {
+    return threads;
+  }
+
+  /** Takes the events of a batch, whose place in the roll is {@code batch}. */
+  void append(ColumnarBatch.Columns group, int batch) {
+    int count = group.size();
+    times.append(group.timeNs(), count, rows);
+    threads.append(group.thread(), count, rows);
+    if (rows + count > batches.length) {
+      int capacity = Column.grown(batches.length, rows + count);
+      batches = Arrays.copyOf(batches, capacity);
+      eventIndexes = Arrays.copyOf(eventIndexes, capacity);
+    }
+    Arrays.fill(batches, rows, rows + count, batch);
+    System.arraycopy(group.eventIndex(), 0, eventIndexes, rows, count);
+    for (int i = 0; i < fields.size(); i++) {
+      fields.get(i).append(group, i, rows);
+    }
+    rows += count;
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    long sum = OVERHEAD_BYTES + times.bytes() + threads.bytes() + 8L * batches.length;
+    for (Column field : fields) {
+      sum += field.bytes();
+    }
+    return sum;
+  }
+
+  @Override
+  public List<VectorColumn> columns() {
+    List<VectorColumn> columns = new ArrayList<>(eventColumns());
+    for (int i = 0; i < fields.size(); i++) {
+      columns.add(new VectorColumn("f" + i, fields.get(i).vectorType()));
+    }
+    return columns;
+  }
+
+  /** What every event has besides its fields. */
+  static List<VectorColumn> eventColumns() {
+    return List.of(
+        new VectorColumn("ts", DuckDBColumnType.BIGINT),
+        new VectorColumn("thread", DuckDBColumnType.BIGINT),
+        new VectorColumn("batch", DuckDBColumnType.INTEGER),
+        new VectorColumn("event_index", DuckDBColumnType.INTEGER));
+  }
+
+  @Override
+  public int rows() {
+    return rows;
+  }
+
+  @Override
+  public void fill(DuckDBDataChunkWriter chunk, int from, int count) {
+    int next = fillEvents(chunk, 0, from, count);
+    for (Column field : fields) {
+      field.write(chunk.vector(next++), 0, from, count);
+    }
+  }
+
+  /** Writes the {@link #eventColumns} into rows {@code at} and following; returns how many columns those are. */
+  int fillEvents(DuckDBDataChunkWriter chunk, int at, int from, int count) {
+    times.write(chunk.vector(0), at, from, count);
+    threads.write(chunk.vector(1), at, from, count);
+    write(chunk.vector(2), at, batches, from, count);
+    write(chunk.vector(3), at, eventIndexes, from, count);
+    return 4;
+  }
+
+  private static void write(DuckDBWritableVector vector, int at, int[] values, int from, int count) {
+    for (int i = 0; i < count; i++) {
+      vector.setInt(at + i, values[from + i]);
+    }
+  }
+}
