@@ -222,7 +222,17 @@ public final class BatchWriter {
     out.putInt(56, total).putInt(60, descriptors.length).putInt(64, events.length);
     CRC32C crc = new CRC32C();
     crc.update(out.array(), 0, out.length());
-    return out.i32((int) crc.getValue()).toByteArray();
+    return checked(out.i32((int) crc.getValue()).toByteArray());
+  }
+
+  /** What was told piece by piece must also fit together, such as the order of the calibrations. */
+  private static byte[] checked(byte[] batch) {
+    try {
+      new BatchReader().read(batch, 0, batch.length);
+      return batch;
+    } catch (RejectedBatchException e) {
+      throw new IllegalArgumentException("this would be no legal batch: " + e, e);
+    }
   }
 
   private byte[] header() {
