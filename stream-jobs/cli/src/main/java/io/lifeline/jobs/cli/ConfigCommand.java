@@ -1,0 +1,52 @@
+package io.lifeline.jobs.cli;
+
+import io.lifeline.jobs.core.config.ConfigKey;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import java.io.PrintWriter;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows what is configured, or what can be. */
+@Command(
+    name = "config",
+    description = "Prints the effective settings with secrets masked, or documents them all.",
+    mixinStandardHelpOptions = true)
+final class ConfigCommand implements Runnable {
+
+  @Mixin private ConfigOptions options;
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--keys", description = "Print every setting with its meaning instead, as a properties file.")
+  private boolean keys;
+
+  @Override
+  public void run() {
+    PrintWriter out = spec.commandLine().getOut();
+    if (keys) {
+      Keys.all().forEach(key -> document(key, out));
+      out.println("# Settings that start with kafka. go to the Kafka clients as they are, without the kafka.");
+    } else {
+      JobConfig config = options.load();
+      config
+          .masked()
+          .forEach(
+              (name, value) ->
+                  out.printf(
+                      "%s=%s    # %s%n",
+                      name, value, config.origin(name).name().toLowerCase(Locale.ROOT).replace('_', ' ')));
+    }
+    out.flush();
+  }
+
+  private static void document(ConfigKey<?> key, PrintWriter out) {
+    out.printf("# %s%n# Expected: %s.%n# Environment: %s%n", key.description(), key.type().allowed(),
+        key.environmentVariable());
+    out.printf("%s%s=%s%n%n", key.defaultText() == null ? "#" : "", key.name(),
+        key.defaultText() == null ? "" : key.defaultText());
+  }
+}

@@ -1,0 +1,28 @@
+package io.lifeline.jobs.cli;
+
+import io.lifeline.jobs.core.config.JobConfig;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** How every command that talks to a broker is configured. */
+final class ConfigOptions {
+
+  @Option(
+      names = {"-c", "--config"},
+      paramLabel = "FILE",
+      description = "Properties file with the settings; 'lifeline-jobs config --keys' documents them.")
+  private Path file;
+
+  @Option(
+      names = {"-s", "--set"},
+      paramLabel = "KEY=VALUE",
+      description = "One setting; goes before the environment (LIFELINE_JOBS_<KEY>) and the file. Repeatable.",
+      mapFallbackValue = "")
+  private Map<String, String> overrides = new LinkedHashMap<>();
+
+  JobConfig load() {
+    return JobConfig.load(file, System.getenv(), overrides);
+  }
+}

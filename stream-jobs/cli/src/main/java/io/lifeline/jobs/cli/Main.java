@@ -1,0 +1,33 @@
+package io.lifeline.jobs.cli;
+
+import io.lifeline.jobs.core.config.ConfigException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The command {@code lifeline-jobs}. */
+@Command(
+    name = "lifeline-jobs",
+    description = "Turns batches of events into summaries, tables and an archive, and keeps the books.",
+    mixinStandardHelpOptions = true,
+    version = "lifeline-jobs 0.1.0",
+    subcommands = {RunCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class})
+public final class Main {
+
+  private static final int EXIT_FAILURE = 1;
+  private static final int EXIT_USAGE = 2;
+
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main())
+        .setExecutionExceptionHandler(
+            (exception, command, parsed) -> {
+              command.getErr().println("lifeline-jobs: " + exception.getMessage());
+              return exception instanceof ConfigException ? EXIT_USAGE : EXIT_FAILURE;
+            });
+  }
+}

@@ -1,0 +1,79 @@
+package io.lifeline.jobs.cli;
+
+import io.lifeline.jobs.core.JobHost;
+import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Runs jobs until it is told to end. */
+@Command(
+    name = "run",
+    description = {
+      "Runs the configured jobs until SIGTERM or SIGINT, then ends in good order.",
+      "Prints one line 'ready: health=URL broker=URL jobs=LIST' when they run; health is at URL/health, metrics at "
+          + "URL/metrics."
+    },
+    mixinStandardHelpOptions = true)
+final class RunCommand implements Callable<Integer> {
+
+  @Mixin private ConfigOptions options;
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() throws HostException, IOException, InterruptedException {
+    JobConfig config = options.load();
+    Metrics metrics = new Metrics();
+    CountDownLatch end = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endInGoodOrder(end, ended), "lifeline-end"));
+    try (JobHost host = Hosts.create(config, metrics)) {
+      host.start();
+      try (HealthServer health = HealthServer.start(config.get(Keys.HEALTH_LISTEN), host, metrics)) {
+        host.failure().thenAccept(reason -> end.countDown());
+        PrintWriter out = spec.commandLine().getOut();
+        out.printf(
+            "ready: health=%s broker=%s jobs=%s%n",
+            health.url(), config.get(Keys.BROKER_URL_KEY), String.join(",", config.get(Keys.JOBS)));
+        out.flush();
+        end.await();
+      }
+      return host.failure().toCompletableFuture().isDone() ? failed(host) : 0;
+    } finally {
+      ended.countDown();
+    }
+  }
+
+  private int failed(JobHost host) {
+    Throwable reason = host.failure().toCompletableFuture().join();
+    spec.commandLine().getErr().println("lifeline-jobs: cannot go on: " + reason.getMessage());
+    return 1;
+  }
+
+  /**
+   * Runs when the process is asked to end, and also when it ends by itself; then the latches are open already. The main
+   * thread cannot return an exit code while the Java machine shuts down, so a stop on request is made a success here.
+   */
+  private static void endInGoodOrder(CountDownLatch end, CountDownLatch ended) {
+    if (ended.getCount() == 0) {
+      return;
+    }
+    end.countDown();
+    try {
+      ended.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    System.out.flush();
+    System.err.flush();
+    Runtime.getRuntime().halt(0);
+  }
+}

@@ -1,0 +1,93 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.core.Metrics;
+import io.nats.client.JetStreamApiException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Reads the whole stream into the archive, as its partition 0. The archive itself knows where it ends, so there is no
+ * checkpoint and no lease: of two writers to one directory, the archive stops the later.
+ */
+final class ArchiveTask extends Task {
+
+  static final String NAME = "archive";
+  private static final int PARTITION = 0;
+  private static final Duration POLL = Duration.ofMillis(100);
+
+  private final Broker broker;
+  private final ArchiveOptions options;
+  private final String[] subjects;
+  private final String prefix;
+  private final Metrics.Counter batches;
+  private final Metrics.Counter duplicates;
+  private final Metrics.Counter rejected;
+  private volatile long nextSequence;
+
+  ArchiveTask(
+      Broker broker,
+      ArchiveOptions options,
+      String[] subjects,
+      String prefix,
+      Metrics metrics,
+      CompletableFuture<Throwable> failure) {
+    super(NAME, failure);
+    this.broker = broker;
+    this.options = options;
+    this.subjects = subjects;
+    this.prefix = prefix;
+    this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
+    this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
+    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
+    metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME);
+  }
+
+  @Override
+  void session() throws IOException, JetStreamApiException, FatalException {
+    Publisher publisher = new Publisher(broker.jetStream(), prefix);
+    ArchiveWriter archive = ArchiveWriter.open(options, rejection -> rejection.send(publisher));
+    boolean finished = false;
+    try {
+      long next = Math.max(1, archive.nextOffset(PARTITION));
+      next = Math.max(next, BatchStream.firstSequence(broker.batches(), next));
+      try (BatchStream stream = BatchStream.open(broker.batches(), subjects, next)) {
+        status("running");
+        copy(stream, archive, publisher);
+      }
+      archive.close();
+      finished = true;
+    } catch (ArchiveCollisionException e) {
+      throw new FatalException(e.getMessage(), e);
+    } finally {
+      if (!finished) {
+        archive.abandon();
+      }
+    }
+  }
+
+  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher) throws IOException {
+    while (!isStopping()) {
+      BatchStream.Received received = stream.next(POLL);
+      if (received != null) {
+        count(archive.append(received.position(), received.data()));
+        nextSequence = received.position().offset() + 1;
+      }
+      archive.rollIfDue(System.currentTimeMillis());
+    }
+    publisher.awaitAcknowledgements();
+  }
+
+  private void count(Appended appended) {
+    switch (appended) {
+      case ACCEPTED -> batches.increment();
+      case DUPLICATE -> duplicates.increment();
+      case REJECTED -> rejected.increment();
+      case ALREADY_ARCHIVED -> {}
+    }
+  }
+}

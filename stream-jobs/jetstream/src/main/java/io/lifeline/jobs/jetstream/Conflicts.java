@@ -1,0 +1,17 @@
+package io.lifeline.jobs.jetstream;
+
+import io.nats.client.JetStreamApiException;
+
+/** Tells a lost compare-and-set from other errors. */
+final class Conflicts {
+
+  /** "wrong last sequence", of a single server and of a cluster. */
+  private static final int WRONG_LAST_SEQUENCE = 10071;
+  private static final int WRONG_LAST_SEQUENCE_CONSTANT = 10164;
+
+  private Conflicts() {}
+
+  static boolean isConflict(JetStreamApiException e) {
+    return e.getApiErrorCode() == WRONG_LAST_SEQUENCE || e.getApiErrorCode() == WRONG_LAST_SEQUENCE_CONSTANT;
+  }
+}

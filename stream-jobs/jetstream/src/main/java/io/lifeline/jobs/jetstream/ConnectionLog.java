@@ -1,0 +1,50 @@
+package io.lifeline.jobs.jetstream;
+
+import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
+import io.nats.client.Consumer;
+import io.nats.client.ErrorListener;
+import io.nats.client.JetStreamSubscription;
+import io.nats.client.support.Status;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One line for what happens to the connection; tasks notice the rest by themselves. */
+final class ConnectionLog implements ConnectionListener, ErrorListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionLog.class);
+
+  @Override
+  public void connectionEvent(Connection connection, Events event) {
+    switch (event) {
+      case DISCONNECTED -> LOG.warn("lost the connection to the broker; reconnecting");
+      case RECONNECTED -> LOG.info("connected to the broker again");
+      default -> LOG.debug("connection: {}", event);
+    }
+  }
+
+  @Override
+  public void errorOccurred(Connection connection, String error) {
+    LOG.warn("the broker reports: {}", error);
+  }
+
+  @Override
+  public void exceptionOccurred(Connection connection, Exception exception) {
+    LOG.debug("connection: {}", exception.toString());
+  }
+
+  @Override
+  public void slowConsumerDetected(Connection connection, Consumer consumer) {
+    LOG.debug("the broker delivers faster than a task reads");
+  }
+
+  @Override
+  public void heartbeatAlarm(Connection connection, JetStreamSubscription subscription, long stream, long consumer) {
+    LOG.debug("no heartbeat from the broker");
+  }
+
+  @Override
+  public void pullStatusError(Connection connection, JetStreamSubscription subscription, Status status) {
+    LOG.debug("pull ended: {}", status);
+  }
+}

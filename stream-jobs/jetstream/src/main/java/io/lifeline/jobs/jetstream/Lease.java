@@ -1,0 +1,117 @@
+package io.lifeline.jobs.jetstream;
+
+import io.nats.client.JetStreamApiException;
+import io.nats.client.KeyValue;
+import io.nats.client.api.KeyValueEntry;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+
+/**
+ * The right to work on one task, as a key-value entry {@code epoch owner}. It is taken from an owner that did not renew it
+ * for the lease's length by the taker's own clock, that gave it back, or that is known to be dead; so clocks need not
+ * agree. Each taking raises the epoch. That two owners overlap for a moment is harmless: see {@link CheckpointStore}.
+ *
+ * <p>Used by one thread.
+ */
+final class Lease {
+
+  /** Another owner has taken the lease. */
+  static final class LostException extends IOException {
+    LostException(String key) {
+      super("another instance has taken over " + key);
+    }
+  }
+
+  private static final String NOBODY = "-";
+
+  private final KeyValue bucket;
+  private final String key;
+  private final Owner owner;
+  private final long lengthNs;
+  private final LongSupplier nanoTime;
+
+  private long revision;
+  private long epoch;
+  private long renewedNs;
+  /** Since when the entry with {@link #revision} was seen without a change. */
+  private long unchangedSinceNs;
+
+  Lease(KeyValue bucket, String task, Owner owner, Duration length, LongSupplier nanoTime) {
+    this.bucket = bucket;
+    this.key = task + ".lease";
+    this.owner = owner;
+    this.lengthNs = length.toNanos();
+    this.nanoTime = nanoTime;
+  }
+
+  /** Tries once; the epoch if the lease is ours now. */
+  OptionalLong tryAcquire() throws IOException, JetStreamApiException {
+    KeyValueEntry entry = bucket.get(key);
+    if (entry == null) {
+      return take(1, () -> bucket.create(key, value(1, owner.toString())));
+    }
+    String[] value = new String(entry.getValue(), StandardCharsets.UTF_8).split(" ", 2);
+    long now = nanoTime.getAsLong();
+    if (entry.getRevision() != revision) {
+      revision = entry.getRevision();
+      unchangedSinceNs = now;
+    }
+    boolean free = value[1].equals(NOBODY) || Owner.hasEnded(value[1]) || now - unchangedSinceNs >= lengthNs;
+    if (!free) {
+      return OptionalLong.empty();
+    }
+    long next = Long.parseLong(value[0]) + 1;
+    return take(next, () -> bucket.update(key, value(next, owner.toString()), entry.getRevision()));
+  }
+
+  /** Renews when a third of its length has passed; to be called often. */
+  void renewIfDue() throws IOException, JetStreamApiException {
+    if (nanoTime.getAsLong() - renewedNs >= lengthNs / 3) {
+      write(owner.toString());
+    }
+  }
+
+  /** Gives it back, so that another owner need not wait. */
+  void release() throws IOException, JetStreamApiException {
+    write(NOBODY);
+  }
+
+  private void write(String holder) throws IOException, JetStreamApiException {
+    long now = nanoTime.getAsLong();
+    try {
+      revision = bucket.update(key, value(epoch, holder), revision);
+      renewedNs = now;
+    } catch (JetStreamApiException e) {
+      if (Conflicts.isConflict(e)) {
+        throw new LostException(key);
+      }
+      throw e;
+    }
+  }
+
+  private interface Write {
+    long run() throws IOException, JetStreamApiException;
+  }
+
+  private OptionalLong take(long newEpoch, Write write) throws IOException, JetStreamApiException {
+    long now = nanoTime.getAsLong();
+    try {
+      revision = write.run();
+    } catch (JetStreamApiException e) {
+      if (Conflicts.isConflict(e)) {
+        return OptionalLong.empty();
+      }
+      throw e;
+    }
+    epoch = newEpoch;
+    renewedNs = now;
+    return OptionalLong.of(epoch);
+  }
+
+  private static byte[] value(long epoch, String holder) {
+    return (epoch + " " + holder).getBytes(StandardCharsets.UTF_8);
+  }
+}

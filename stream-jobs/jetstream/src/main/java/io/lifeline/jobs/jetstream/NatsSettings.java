@@ -1,0 +1,103 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.core.config.BrokerUrl;
+import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.core.config.ConfigKey;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** What the configuration means for NATS: how to connect, and what things are called. */
+final class NatsSettings {
+
+  /** As many subjects as emitters spread their batches over (FORMAT.md, section 12). */
+  static final int SUBJECTS = 16;
+
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration RECONNECT_WAIT = Duration.ofMillis(500);
+
+  private final JobConfig config;
+  private final BrokerUrl url;
+
+  NatsSettings(JobConfig config) {
+    this.config = config;
+    this.url = config.get(Keys.BROKER_URL_KEY);
+  }
+
+  /** Where the broker is, without secrets. */
+  String shownUrl() {
+    return url.toString();
+  }
+
+  String stream() {
+    return url.parameters().getOrDefault("stream", config.get(Keys.NATS_STREAM));
+  }
+
+  String outputStream() {
+    return config.get(Keys.NATS_OUTPUT_STREAM);
+  }
+
+  String bucket() {
+    return config.get(Keys.NATS_BUCKET);
+  }
+
+  /** The subjects of one group: every {@code groups}-th of the sixteen. */
+  String[] subjects(int group, int groups) {
+    return groups == 1
+        ? new String[] {url.path() + ".*"}
+        : IntStream.range(0, SUBJECTS).filter(p -> p % groups == group).mapToObj(p -> url.path() + "." + p).toArray(String[]::new);
+  }
+
+  /** How to connect: for ever once a first connection stood. */
+  Options options(ConnectionLog log) {
+    Options.Builder options =
+        new Options.Builder()
+            .connectionName("lifeline-jobs")
+            .connectionTimeout(CONNECT_TIMEOUT)
+            .reconnectWait(RECONNECT_WAIT)
+            .maxReconnects(-1)
+            .errorListener(log)
+            .connectionListener(log);
+    url.servers().forEach(server -> options.server((usesTls() ? "tls://" : "nats://") + server));
+    config.user().ifPresent(user -> options.userInfo(user.toCharArray(), password().toCharArray()));
+    file(Keys.BROKER_NATS_CREDS, "creds").ifPresent(creds -> options.authHandler(Nats.credentials(creds.toString())));
+    if (usesTls()) {
+      options.sslContext(
+          TlsContext.of(
+              file(Keys.BROKER_TLS_CA, "tls_ca"),
+              file(Keys.BROKER_TLS_CERT, "tls_cert"),
+              file(Keys.BROKER_TLS_KEY, "tls_key")));
+    }
+    return options.build();
+  }
+
+  private boolean usesTls() {
+    return "true".equals(url.parameters().get("tls")) || file(Keys.BROKER_TLS_CA, "tls_ca").isPresent();
+  }
+
+  private String password() {
+    return config
+        .password()
+        .orElseThrow(
+            () ->
+                new ConfigException(
+                    "a user is given but no password: set " + Keys.BROKER_PASSWORD_FILE.name() + " to a file with it"));
+  }
+
+  private Optional<Path> file(ConfigKey<Path> key, String parameter) {
+    Optional<Path> file = config.find(key).or(() -> Optional.ofNullable(url.parameters().get(parameter)).map(Path::of));
+    file.ifPresent(
+        path -> {
+          if (!Files.isReadable(path)) {
+            throw new ConfigException(key.name() + "=" + path + ": there is no such file, or it cannot be read");
+          }
+        });
+    return file;
+  }
+}

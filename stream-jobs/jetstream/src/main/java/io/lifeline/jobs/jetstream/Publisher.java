@@ -1,0 +1,106 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.Output;
+import io.nats.client.JetStream;
+import io.nats.client.Message;
+import io.nats.client.api.PublishAck;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Sends what a task produces. Messages whose content follows from the input leave at once; the others are collected until
+ * the checkpoint that holds them is written. Used by one thread.
+ */
+final class Publisher implements Output {
+
+  /** A publish that waits for its acknowledgement reaches about 1,000 a second; this many may be on their way. */
+  private static final int MAX_IN_FLIGHT = 512;
+
+  private static final long ACK_TIMEOUT_S = 10;
+  private static final String KEY_HEADER = "Lifeline-Key";
+
+  private final JetStream jetStream;
+  private final String prefix;
+  private final ArrayDeque<CompletableFuture<PublishAck>> inFlight = new ArrayDeque<>();
+  private List<OutgoingMessage> outbox = new ArrayList<>();
+  private IOException failure;
+
+  /** @param prefix what the subjects start with */
+  Publisher(JetStream jetStream, String prefix) {
+    this.jetStream = jetStream;
+    this.prefix = prefix;
+  }
+
+  @Override
+  public void send(Destination to, String key, String id, byte[] value) {
+    OutgoingMessage message = new OutgoingMessage(to.topic(prefix), key, id, value);
+    if (to.kind().revised()) {
+      outbox.add(message);
+    } else {
+      publish(message);
+    }
+  }
+
+  boolean hasOutbox() {
+    return !outbox.isEmpty();
+  }
+
+  /** Hands over what was collected, for the checkpoint. */
+  List<OutgoingMessage> takeOutbox() {
+    List<OutgoingMessage> taken = outbox;
+    outbox = new ArrayList<>();
+    return taken;
+  }
+
+  /** Sends the outbox of a checkpoint that is written. */
+  void publishAll(List<OutgoingMessage> messages) {
+    messages.forEach(this::publish);
+  }
+
+  /** Returns when the stream holds all that was sent; throws if it refused any. */
+  void awaitAcknowledgements() throws IOException {
+    while (!inFlight.isEmpty()) {
+      awaitOldest();
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void publish(OutgoingMessage message) {
+    if (failure != null) {
+      return;
+    }
+    Headers headers = new Headers().put("Nats-Msg-Id", message.id()).put(KEY_HEADER, message.key());
+    Message outgoing =
+        NatsMessage.builder().subject(message.subject()).headers(headers).data(message.value()).build();
+    if (inFlight.size() >= MAX_IN_FLIGHT) {
+      awaitOldest();
+    }
+    inFlight.add(jetStream.publishAsync(outgoing));
+  }
+
+  /** Failures are kept for {@link #awaitAcknowledgements}: an output has no way to say that it failed. */
+  private void awaitOldest() {
+    try {
+      inFlight.remove().get(ACK_TIMEOUT_S, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      failure = new InterruptedIOException("interrupted while waiting for the broker");
+    } catch (ExecutionException e) {
+      failure = new IOException("the broker did not take a result: " + e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      failure = new IOException("the broker did not acknowledge a result within " + ACK_TIMEOUT_S + " s");
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.core.config.ConfigException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.InvalidKeySpecException;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** TLS from PEM files. */
+final class TlsContext {
+
+  private static final Pattern PKCS8 =
+      Pattern.compile("-----BEGIN PRIVATE KEY-----(.*?)-----END PRIVATE KEY-----", Pattern.DOTALL);
+  private static final char[] NO_PASSWORD = {};
+
+  private TlsContext() {}
+
+  /** Without an authority, those of the Java installation count. Certificate and key go together. */
+  static SSLContext of(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
+    if (certificate.isPresent() != key.isPresent()) {
+      throw new ConfigException("broker.tls.cert and broker.tls.key go together: set both or none");
+    }
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(
+          certificate.isPresent() ? identity(certificate.get(), key.get()).getKeyManagers() : null,
+          authority.isPresent() ? trust(authority.get()).getTrustManagers() : null,
+          null);
+      return context;
+    } catch (GeneralSecurityException | IOException e) {
+      throw new ConfigException("the TLS files cannot be used: " + e.getMessage());
+    }
+  }
+
+  private static TrustManagerFactory trust(Path authority) throws GeneralSecurityException, IOException {
+    KeyStore store = emptyStore();
+    int number = 0;
+    for (Certificate certificate : certificates(authority)) {
+      store.setCertificateEntry("authority-" + number++, certificate);
+    }
+    TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(store);
+    return factory;
+  }
+
+  private static KeyManagerFactory identity(Path certificate, Path key) throws GeneralSecurityException, IOException {
+    KeyStore store = emptyStore();
+    store.setKeyEntry("client", privateKey(key), NO_PASSWORD, certificates(certificate).toArray(new Certificate[0]));
+    KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    factory.init(store, NO_PASSWORD);
+    return factory;
+  }
+
+  private static Collection<? extends Certificate> certificates(Path pem) throws GeneralSecurityException, IOException {
+    try (InputStream in = Files.newInputStream(pem)) {
+      Collection<? extends Certificate> found = CertificateFactory.getInstance("X.509").generateCertificates(in);
+      if (found.isEmpty()) {
+        throw new ConfigException(pem + " holds no certificate");
+      }
+      return found;
+    }
+  }
+
+  private static PrivateKey privateKey(Path pem) throws GeneralSecurityException, IOException {
+    Matcher block = PKCS8.matcher(Files.readString(pem, StandardCharsets.US_ASCII));
+    if (!block.find()) {
+      throw new ConfigException(pem + " holds no PKCS #8 private key; 'openssl pkcs8 -topk8 -nocrypt' converts others");
+    }
+    PKCS8EncodedKeySpec spec = new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(block.group(1)));
+    for (String algorithm : new String[] {"EC", "RSA", "Ed25519"}) {
+      try {
+        return KeyFactory.getInstance(algorithm).generatePrivate(spec);
+      } catch (InvalidKeySpecException e) {
+        // The file does not say which algorithm it is for: the next may fit.
+        continue;
+      }
+    }
+    throw new ConfigException(pem + " holds a private key that is neither EC, RSA nor Ed25519");
+  }
+
+  private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, NO_PASSWORD);
+    return store;
+  }
+}
