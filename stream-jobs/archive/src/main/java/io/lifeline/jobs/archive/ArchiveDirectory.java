@@ -35,7 +35,7 @@ public final class ArchiveDirectory {
     this.locks = root.resolve("locks");
   }
 
-  Path root() {
+  public Path root() {
     return root;
   }
 
@@ -106,7 +106,7 @@ public final class ArchiveDirectory {
    * The file as it is now: under its name, or still under its temporary one because its manifest was published a moment
    * ago, or by a process that died then.
    */
-  Path locate(String dataFile) throws IOException {
+  public Path locate(String dataFile) throws IOException {
     Path published = data.resolve(dataFile);
     if (Files.exists(published)) {
       return published;

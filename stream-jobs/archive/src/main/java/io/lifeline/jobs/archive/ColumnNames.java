@@ -12,7 +12,7 @@ import java.util.Set;
  */
 public final class ColumnNames {
   /** What every event has: when, then (behind the fields) where from. */
-  static final List<String> RESERVED =
+  public static final List<String> RESERVED =
       List.of("ts", "host", "program", "pid", "thread", "incarnation", "route", "sequence", "event_index", "level");
 
   private ColumnNames() {}

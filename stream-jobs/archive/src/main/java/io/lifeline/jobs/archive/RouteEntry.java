@@ -43,7 +43,7 @@ public record RouteEntry(
   }
 
   /** What two manifests know together. */
-  static RouteEntry merge(RouteEntry a, RouteEntry b) {
+  public static RouteEntry merge(RouteEntry a, RouteEntry b) {
     long lastOfA = Long.parseUnsignedLong(a.lastSequence);
     long lastOfB = Long.parseUnsignedLong(b.lastSequence);
     RouteEntry newest = Long.compareUnsigned(lastOfA, lastOfB) >= 0 ? a : b;

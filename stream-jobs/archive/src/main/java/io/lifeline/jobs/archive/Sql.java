@@ -30,7 +30,7 @@ public final class Sql {
   }
 
   /** The SQL type of a field. */
-  static String type(FieldType type) {
+  public static String type(FieldType type) {
     return switch (type) {
       case I32 -> "INTEGER";
       case I64 -> "BIGINT";

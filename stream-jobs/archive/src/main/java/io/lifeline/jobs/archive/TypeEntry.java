@@ -59,7 +59,7 @@ public record TypeEntry(
     return HexFormat.of().formatHex(digest.digest(), 0, 16);
   }
 
-  List<FieldType> fieldTypes() {
+  public List<FieldType> fieldTypes() {
     return fields.stream().map(FieldEntry::fieldType).toList();
   }
 

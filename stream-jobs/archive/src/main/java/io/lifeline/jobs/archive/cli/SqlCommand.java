@@ -1,0 +1,72 @@
+package io.lifeline.jobs.archive.cli;
+
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Asks the archive a question in SQL. */
+@Command(
+    name = "sql",
+    mixinStandardHelpOptions = true,
+    description = "Asks the archive a question in SQL (DuckDB's dialect).",
+    footer = {
+      "",
+      "Views: one per event type under its name (\"disk.read.end\": ts, the type's fields and",
+      "constants, host, program, pid, thread, incarnation, route, sequence, event_index, level),",
+      "events (all types, fields as JSON), batches, ledger, emitters.",
+      "",
+      "Examples:",
+      "  lifeline-jobs sql --archive archive 'SHOW TABLES'",
+      "  lifeline-jobs sql --archive archive 'SELECT type, count(*) FROM events GROUP BY ALL'",
+      "  lifeline-jobs sql --archive archive --csv \\",
+      "      'SELECT ts, nbytes FROM \"disk.read.end\" ORDER BY ts'"
+    })
+public final class SqlCommand implements Callable<Integer> {
+
+  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
+  private Path archive;
+
+  @ArgGroup
+  private Format format = new Format();
+
+  private static final class Format {
+    @Option(names = "--json", description = "print one JSON object per row")
+    private boolean json;
+
+    @Option(names = "--csv", description = "print comma-separated values with a title line")
+    private boolean csv;
+  }
+
+  @Parameters(paramLabel = "SQL", description = "one query; quote type names: \"disk.read.end\"")
+  private String sql;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    try (ArchiveDatabase database = ArchiveDatabase.open(archive);
+        PreparedStatement query = database.prepareQuery(sql);
+        ResultSet rows = query.executeQuery()) {
+      ResultWriter writer =
+          format.json ? ResultWriter.JSON : format.csv ? ResultWriter.CSV : ResultWriter.TABLE;
+      writer.write(rows, out);
+      out.flush();
+      return 0;
+    } catch (IOException | SQLException e) {
+      spec.commandLine().getErr().println("sql: " + e.getMessage());
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,193 @@
+package io.lifeline.jobs.archive.sql;
+
+import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.ColumnNames;
+import io.lifeline.jobs.archive.Manifest;
+import io.lifeline.jobs.archive.Slots;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The SQL of the views over events: one per event type, and one over all of them. */
+final class EventViews {
+  private static final String ORIGIN = "host, program, pid, thread, incarnation, route, sequence, event_index";
+  private static final Set<FieldType> NUMBERS =
+      Set.of(FieldType.I32, FieldType.I64, FieldType.F32, FieldType.F64, FieldType.U32, FieldType.U64);
+
+  /** Where the events of one type lie. */
+  private static final class Placed {
+    final TypeEntry type;
+    final List<String> ownFiles = new ArrayList<>();
+    final List<String> sharedFiles = new ArrayList<>();
+
+    Placed(TypeEntry type) {
+      this.type = type;
+    }
+  }
+
+  /** A column of a type: its name and the SQL for its value in the type's own files and in shared ones. */
+  private record ViewColumn(String name, FieldType type, String own, String shared) {}
+
+  private final Map<String, Placed> byId = new LinkedHashMap<>();
+  /** Names in lower case come first, so that no DISK.READ.END takes the place of disk.read.end. */
+  private final Map<String, List<Placed>> byName =
+      new TreeMap<>(Comparator.comparing(EventViews::hasUpperCase).thenComparing(Comparator.naturalOrder()));
+
+  /**
+   * @param paths where each data file is
+   */
+  EventViews(List<Manifest> manifests, Map<String, String> paths) {
+    for (Manifest manifest : manifests) {
+      for (TypeEntry type : manifest.types()) {
+        if (!byId.containsKey(type.id())) {
+          Placed placed = new Placed(type);
+          byId.put(type.id(), placed);
+          byName.computeIfAbsent(type.name(), name -> new ArrayList<>()).add(placed);
+        }
+      }
+      for (Manifest.FileEntry file : manifest.files()) {
+        for (String id : file.types()) {
+          Placed placed = byId.get(id);
+          (file.kind() == Manifest.Kind.TYPE ? placed.ownFiles : placed.sharedFiles).add(paths.get(file.name()));
+        }
+      }
+    }
+  }
+
+  /**
+   * The view of each event type, by the view's name: that of the type, unless another view has it (SQL tells names apart
+   * without case); then it is {@code event:} and the name, as often as needed.
+   *
+   * @param taken lower-case names of the other views
+   */
+  Map<String, String> perType(Set<String> taken) {
+    Set<String> used = new HashSet<>(taken);
+    Map<String, String> views = new LinkedHashMap<>();
+    byName.forEach((name, versions) -> {
+      String view = name;
+      while (!used.add(view.toLowerCase(Locale.ROOT))) {
+        view = "event:" + view;
+      }
+      views.put(view, typeView(versions));
+    });
+    return views;
+  }
+
+  private static boolean hasUpperCase(String name) {
+    return !name.equals(name.toLowerCase(Locale.ROOT));
+  }
+
+  private static String typeView(List<Placed> versions) {
+    Set<String> textColumns = textColumns(versions);
+    List<String> legs = new ArrayList<>();
+    for (Placed version : versions) {
+      List<ViewColumn> columns = columns(version.type);
+      String level = Sql.literal(version.type.level()) + " AS level";
+      forEachLeg(version, columns, (values, from) -> {
+        StringBuilder leg = new StringBuilder("SELECT ts, ");
+        for (int i = 0; i < columns.size(); i++) {
+          String name = columns.get(i).name();
+          boolean text = textColumns.contains(name.toLowerCase(Locale.ROOT));
+          leg.append(values.get(i)).append(text ? "::VARCHAR" : "").append(" AS ").append(Sql.identifier(name));
+          leg.append(", ");
+        }
+        legs.add(leg + ORIGIN + ", " + level + from);
+      });
+    }
+    return String.join(" UNION ALL BY NAME ", legs);
+  }
+
+  /** The view over all types; null if there are none. */
+  String all() {
+    List<String> legs = new ArrayList<>();
+    byName.forEach((name, versions) -> versions.forEach(version -> {
+      List<ViewColumn> columns = columns(version.type);
+      String head = "SELECT ts, " + Sql.literal(name) + " AS type, " + Sql.literal(version.type.level()) + " AS level, "
+          + ORIGIN + ", ";
+      forEachLeg(version, columns, (values, from) -> {
+        String id = "NULL::VARCHAR";
+        StringBuilder json = new StringBuilder();
+        for (int i = 0; i < columns.size(); i++) {
+          ViewColumn column = columns.get(i);
+          if (column.name().equals("id") && column.type() != FieldType.BYTES) {
+            id = values.get(i) + "::VARCHAR";
+          }
+          json.append(i > 0 ? ", " : "").append(Sql.literal(column.name())).append(": ")
+              .append(jsonValue(column.type(), values.get(i)));
+        }
+        String fields = columns.isEmpty() ? "'{}'::JSON" : "to_json({" + json + "})";
+        legs.add(head + id + " AS id, " + fields + " AS fields" + from);
+      });
+    }));
+    return legs.isEmpty() ? null : String.join(" UNION ALL ", legs);
+  }
+
+  /** JSON has no infinities, no NaN and no bytes: those come as text. */
+  private static String jsonValue(FieldType type, String value) {
+    if (type.isFloating()) {
+      return "CASE WHEN isfinite(" + value + ") THEN to_json(" + value + ") ELSE to_json(" + value + "::VARCHAR) END";
+    }
+    return type == FieldType.BYTES ? "lower(hex(" + value + "))" : value;
+  }
+
+  private interface Leg {
+    void add(List<String> values, String from);
+  }
+
+  private static void forEachLeg(Placed placed, List<ViewColumn> columns, Leg leg) {
+    if (!placed.ownFiles.isEmpty()) {
+      leg.add(columns.stream().map(ViewColumn::own).toList(),
+          " FROM read_parquet(" + Sql.literals(placed.ownFiles) + ")");
+    }
+    if (!placed.sharedFiles.isEmpty()) {
+      leg.add(columns.stream().map(ViewColumn::shared).toList(),
+          " FROM read_parquet(" + Sql.literals(placed.sharedFiles) + ", union_by_name = true) WHERE type = "
+              + Sql.literal(placed.type.id()));
+    }
+  }
+
+  private static List<ViewColumn> columns(TypeEntry type) {
+    List<String> names = ColumnNames.of(type);
+    List<String> slots = Slots.columns(type.fieldTypes());
+    List<ViewColumn> columns = new ArrayList<>();
+    for (int i = 0; i < slots.size(); i++) {
+      FieldType fieldType = type.fieldTypes().get(i);
+      String own = Sql.identifier(names.get(i));
+      columns.add(new ViewColumn(names.get(i), fieldType, own, Slots.value(fieldType, slots.get(i))));
+    }
+    for (int i = 0; i < type.constants().size(); i++) {
+      TypeEntry.ConstantEntry constant = type.constants().get(i);
+      String value = constant.fieldType() == FieldType.BYTES
+          ? "unhex(" + Sql.literal(constant.value()) + ")"
+          : Sql.literal(constant.value()) + "::" + Sql.type(constant.fieldType());
+      columns.add(new ViewColumn(names.get(slots.size() + i), constant.fieldType(), value, value));
+    }
+    return columns;
+  }
+
+  /** Columns, in lower case, that versions of a type disagree about so much that only text can hold them all. */
+  private static Set<String> textColumns(List<Placed> versions) {
+    Map<String, FieldType> seen = new TreeMap<>();
+    Set<String> text = new HashSet<>();
+    for (Placed version : versions) {
+      for (ViewColumn column : columns(version.type)) {
+        String name = column.name().toLowerCase(Locale.ROOT);
+        FieldType before = seen.putIfAbsent(name, column.type());
+        boolean agree = before == null || before == column.type()
+            || NUMBERS.contains(before) && NUMBERS.contains(column.type());
+        if (!agree) {
+          text.add(name);
+        }
+      }
+    }
+    return text;
+  }
+}
