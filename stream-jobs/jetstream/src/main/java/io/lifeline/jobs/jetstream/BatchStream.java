@@ -7,6 +7,7 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusCheckedException;
 import io.nats.client.Message;
 import io.nats.client.StreamContext;
+import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
 import io.nats.client.api.StreamState;
 import java.io.IOException;
@@ -34,7 +35,10 @@ final class BatchStream implements AutoCloseable {
   static BatchStream open(StreamContext stream, String[] subjects, long nextSequence)
       throws IOException, JetStreamApiException {
     OrderedConsumerConfiguration configuration =
-        new OrderedConsumerConfiguration().filterSubjects(subjects).startSequence(nextSequence);
+        new OrderedConsumerConfiguration()
+            .filterSubjects(subjects)
+            .deliverPolicy(DeliverPolicy.ByStartSequence)
+            .startSequence(nextSequence);
     return new BatchStream(
         stream.createOrderedConsumer(configuration).iterate(ConsumeOptions.builder().batchSize(READ_AHEAD).build()));
   }

@@ -59,8 +59,7 @@ final class Lease {
       revision = entry.getRevision();
       unchangedSinceNs = now;
     }
-    boolean free = value[1].equals(NOBODY) || Owner.hasEnded(value[1]) || now - unchangedSinceNs >= lengthNs;
-    if (!free) {
+    if (!isFree(value[1]) && now - unchangedSinceNs < lengthNs) {
       return OptionalLong.empty();
     }
     long next = Long.parseLong(value[0]) + 1;
@@ -77,6 +76,11 @@ final class Lease {
   /** Gives it back, so that another owner need not wait. */
   void release() throws IOException, JetStreamApiException {
     write(NOBODY);
+  }
+
+  /** An earlier session of this owner that ended with an error did not give the lease back. */
+  private boolean isFree(String holder) {
+    return holder.equals(NOBODY) || holder.equals(owner.toString()) || Owner.hasEnded(holder);
   }
 
   private void write(String holder) throws IOException, JetStreamApiException {

@@ -1,0 +1,101 @@
+package io.lifeline.jobs.jetstream;
+
+import io.nats.client.Connection;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.Nats;
+import io.nats.client.api.KeyValueConfiguration;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+/** A real nats-server of this test's own, through scripts/broker. */
+final class NatsServer implements AutoCloseable {
+
+  private final Path directory;
+  private final List<String> options;
+  private final Properties environment = new Properties();
+
+  private NatsServer(Path directory, String... options) {
+    this.directory = directory;
+    this.options = List.of(options);
+  }
+
+  /** Starts a server with its data in the directory; it also ends when this test's process does. */
+  static NatsServer start(Path directory, String... options) throws IOException, InterruptedException {
+    NatsServer server = new NatsServer(directory, options);
+    server.start();
+    return server;
+  }
+
+  void start() throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(List.of("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid())));
+    command.addAll(options);
+    broker(command);
+    try (var reader = Files.newBufferedReader(directory.resolve("broker.env"))) {
+      environment.load(reader);
+    }
+  }
+
+  /** As a crash would. */
+  void kill() throws IOException, InterruptedException {
+    broker(List.of("kill"));
+  }
+
+  String url() {
+    return environment.getProperty("LIFELINE_URL");
+  }
+
+  String environment(String name) {
+    return environment.getProperty(name);
+  }
+
+  /** What {@code lifeline-setup} makes. */
+  void createStreams(Connection connection) throws IOException, JetStreamApiException {
+    var management = connection.jetStreamManagement();
+    management.addStream(stream("LIFELINE", "lifeline.batches.*"));
+    management.addStream(
+        stream("LIFELINE_OUT", "lifeline.events.>", "lifeline.summaries", "lifeline.rejected", "lifeline.ledger"));
+    connection
+        .keyValueManagement()
+        .create(KeyValueConfiguration.builder().name("lifeline-jobs").storageType(StorageType.File).build());
+  }
+
+  Connection connect() throws IOException, InterruptedException {
+    return Nats.connect(url());
+  }
+
+  @Override
+  public void close() throws IOException, InterruptedException {
+    broker(List.of("stop"));
+  }
+
+  private static StreamConfiguration stream(String name, String... subjects) {
+    return StreamConfiguration.builder().name(name).subjects(subjects).storageType(StorageType.File).build();
+  }
+
+  private void broker(List<String> arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(root().resolve("scripts/broker").toString()));
+    command.addAll(arguments);
+    command.addAll(List.of("--dir", directory.toString()));
+    Path log = directory.resolveSibling(directory.getFileName() + ".broker-output");
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    if (process.waitFor() != 0) {
+      throw new IOException(String.join(" ", command) + " failed: " + Files.readString(log));
+    }
+  }
+
+  private static Path root() {
+    Path path = Path.of("").toAbsolutePath();
+    while (!Files.exists(path.resolve("scripts/broker"))) {
+      path = path.getParent();
+    }
+    return path;
+  }
+}
