@@ -1,0 +1,111 @@
+package llb
+
+import (
+	"encoding/binary"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// decompressor undoes compression and shuffle into buffers that it keeps.
+type decompressor struct {
+	zstd               *zstd.Decoder
+	unpacked, unfolded []byte
+}
+
+// expand returns the raw events, or false if stored does not decompress to exactly length bytes.
+func (d *decompressor) expand(compression Compression, shuffle int, stored []byte, length int) ([]byte, bool) {
+	d.unpacked = sized(d.unpacked, length)
+	ok := false
+	switch compression {
+	case LZ4:
+		if len(stored) > 0 {
+			n, err := lz4.UncompressBlock(stored, d.unpacked)
+			ok = err == nil && n == length
+		}
+	case Zstd:
+		ok = d.expandZstd(stored)
+	}
+	if !ok {
+		return nil, false
+	}
+	if shuffle == 0 || length < shuffle {
+		return d.unpacked, true
+	}
+	d.unfolded = sized(d.unfolded, length)
+	unshuffle(d.unfolded, d.unpacked, shuffle)
+	return d.unfolded, true
+}
+
+func (d *decompressor) expandZstd(frame []byte) bool {
+	if d.zstd == nil {
+		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderMaxWindow(1<<32))
+		if err != nil {
+			panic("llb: zstd refuses constant options: " + err.Error())
+		}
+		d.zstd = decoder
+	}
+	if zstdFrameLength(frame) != len(frame) {
+		return false
+	}
+	unpacked, err := d.zstd.DecodeAll(frame, d.unpacked[:0:len(d.unpacked)])
+	return err == nil && len(unpacked) == len(d.unpacked)
+}
+
+// zstdFrameLength walks the blocks of the frame that b begins with (RFC 8878, section 3.1.1), because decoders
+// accept any number of frames one behind the other, where a batch holds one. It returns -1 where there is none.
+func zstdFrameLength(b []byte) int {
+	if len(b) < 5 || binary.LittleEndian.Uint32(b) != 0xFD2FB528 {
+		return -1
+	}
+	descriptor := b[4]
+	singleSegment := descriptor >> 5 & 1
+	at := 5 + 1 - int(singleSegment) + []int{0, 1, 2, 4}[descriptor&3] + []int{int(singleSegment), 2, 4, 8}[descriptor>>6]
+	for last := false; !last; {
+		if at+3 > len(b) {
+			return -1
+		}
+		block := uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16
+		last = block&1 == 1
+		if block>>1&3 == 1 { // one byte, repeated
+			at += 3 + 1
+		} else {
+			at += 3 + int(block>>3)
+		}
+	}
+	if descriptor>>2&1 == 1 {
+		at += 4 // checksum
+	}
+	return at
+}
+
+// unshuffle turns columns back into rows. FORMAT.md, section 8.
+func unshuffle(rows, columns []byte, stride int) {
+	count := len(columns) / stride
+	for j := 0; j < stride; j++ {
+		for i, value := range columns[j*count : (j+1)*count] {
+			rows[i*stride+j] = value
+		}
+	}
+	copy(rows[count*stride:], columns[count*stride:])
+}
+
+// shuffle turns rows into columns.
+func shuffle(columns, rows []byte, stride int) {
+	count := len(rows) / stride
+	for j := 0; j < stride; j++ {
+		column := columns[j*count : (j+1)*count]
+		for i := range column {
+			column[i] = rows[i*stride+j]
+		}
+	}
+	copy(columns[count*stride:], rows[count*stride:])
+}
+
+func sized(buffer []byte, length int) []byte {
+	if cap(buffer) < length {
+		return make([]byte, length)
+	}
+	return buffer[:length]
+}

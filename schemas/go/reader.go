@@ -1,0 +1,189 @@
+package llb
+
+import (
+	"hash/crc32"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Reader reads batches, one after the other, and keeps its buffers and event types from one to the next. It is not
+// safe for concurrent use. The zero value is ready.
+//
+//	var r llb.Reader
+//	if err := r.Read(message); err != nil { ... }
+//	for r.Next() {
+//		use(r.TimeNs(), r.Type().Name, r.Int32(0))
+//	}
+type Reader struct {
+	data  []byte
+	frame frame
+
+	header       Header
+	descriptors  []Descriptor
+	numbers      []uint16 // index into descriptors plus 1, by type number; 0 is unknown
+	time         timeline
+	interner     interner
+	decompressor decompressor
+
+	order   byteOrder
+	raw     []byte // the events, decompressed
+	segment int    // whose records are being delivered
+	end     int    // of that segment in raw
+	next    int    // the record behind the current one
+	index   int
+
+	kind     *EventType // of the current record
+	at       int
+	tick     uint64
+	offsets  []int32 // of the current record's fields
+	computed [256]int32
+}
+
+// Read checks the batch in data, all of it, and makes its header and events available. It keeps data, which must not
+// change until the next Read. The error is a *Rejection; after one there is nothing to deliver.
+func (r *Reader) Read(data []byte) error {
+	r.forget()
+	r.data = data
+	if rejection := r.check(); rejection != nil {
+		r.forget()
+		return rejection
+	}
+	r.Rewind()
+	return nil
+}
+
+func (r *Reader) forget() {
+	for _, descriptor := range r.descriptors {
+		r.numbers[descriptor.Number] = 0
+	}
+	r.descriptors = r.descriptors[:0]
+	r.header.Segments = r.header.Segments[:0]
+	r.data, r.raw = nil, nil
+	r.Rewind()
+}
+
+func (r *Reader) check() *Rejection {
+	var rejection *Rejection
+	if r.frame, rejection = readFrame(r.data); rejection != nil {
+		return rejection
+	}
+	r.order = r.frame.order
+	crcAt := r.frame.end
+	if crc32.Checksum(r.data[:crcAt], castagnoli) != r.order.u32(r.data[crcAt:]) {
+		return &Rejection{BadCRC, crcAt, "the CRC is not the bytes'"}
+	}
+	structure := findings{order: structureOrder}
+	r.readHeader(&structure)
+	r.readDescriptors(&structure)
+	if structure.first != nil {
+		return structure.first
+	}
+	if rejection := r.decompress(r.data[r.frame.events:r.frame.end]); rejection != nil {
+		return rejection
+	}
+	records := findings{order: recordOrder}
+	r.checkRecords(&records)
+	return records.first
+}
+
+func (r *Reader) readDescriptors(found *findings) {
+	if r.numbers == nil {
+		r.numbers = make([]uint16, 1<<16)
+	}
+	for at := r.frame.descriptors; at < r.frame.events; {
+		length := 0
+		if r.frame.events-at >= 4 {
+			length = int(r.order.u32(r.data[at:]))
+		}
+		if length < 8 || length%8 != 0 || length > r.frame.events-at {
+			found.add(BadLength, at, "a descriptor's length does not fit its section")
+			return
+		}
+		c := cursor{data: r.data, order: r.order, at: at, end: at + length}
+		number := r.order.u16(r.data[at+entOffNumber:])
+		kind := r.interner.read(&c, found)
+		switch {
+		case number == 0:
+			found.add(BadDescriptor, at+entOffNumber, "a type's number is 0")
+		case r.numbers[number] != 0:
+			found.add(BadDescriptor, at+entOffNumber, "two types have the number %d", number)
+		default:
+			r.descriptors = append(r.descriptors, Descriptor{number, kind})
+			r.numbers[number] = uint16(len(r.descriptors))
+		}
+		at += length
+	}
+}
+
+func (r *Reader) decompress(stored []byte) *Rejection {
+	r.raw = stored
+	if r.header.Compression == None {
+		return nil
+	}
+	raw, ok := r.decompressor.expand(r.header.Compression, int(r.header.Shuffle), stored, r.frame.raw)
+	if !ok {
+		return &Rejection{BadCompression, r.frame.events, "the events do not decompress to events_raw_length bytes"}
+	}
+	r.raw = raw
+	return nil
+}
+
+// checkRecords walks all records, so that the iteration over them cannot fail.
+func (r *Reader) checkRecords(found *findings) {
+	start := 0
+	for i := range r.header.Segments {
+		segment := &r.header.Segments[i]
+		end := start + int(segment.Bytes)
+		r.checkSegment(start, end, segment.Events, found)
+		start = end
+	}
+}
+
+func (r *Reader) checkSegment(at, end int, events uint32, found *findings) {
+	first := at
+	var count uint32
+	for ; at < end; count++ {
+		number := uint16(r.order.u64(r.raw[at:]))
+		index := r.numbers[number]
+		if index == 0 {
+			found.add(UnknownType, r.frame.events+at, "a record of type %d, which has no descriptor", number)
+			return
+		}
+		kind := r.descriptors[index-1].EventType
+		size := kind.size
+		if size == 0 || kind.hasBools {
+			if size = r.checkFields(kind, at, end, found); size == 0 {
+				return
+			}
+		}
+		if size > end-at || size > MaxRecordLength {
+			found.add(BadRecord, r.frame.events+at, "a record runs over its segment's end or %d bytes", MaxRecordLength)
+			return
+		}
+		at += size
+	}
+	if count != events {
+		found.add(BadCount, r.frame.events+first, "a segment of %d records says that it has %d", count, events)
+	}
+}
+
+// checkFields returns the size of the record at `at`, or 0 if a field of it has a fault.
+func (r *Reader) checkFields(kind *EventType, at, end int, found *findings) int {
+	p := at + 8
+	for i := range kind.Fields {
+		size := fixedSizes[kind.Fields[i].Type]
+		if size == 0 && end-p >= 2 {
+			size = 2 + int(r.order.u16(r.raw[p:]))
+		}
+		if size == 0 || size > end-p {
+			found.add(BadRecord, r.frame.events+p, "a field runs over its segment's end")
+			return 0
+		}
+		if kind.Fields[i].Type == Bool && r.raw[p] > 1 {
+			found.add(BadRecord, r.frame.events+p, "a bool is neither 0 nor 1")
+			return 0
+		}
+		p += size
+	}
+	return padded(p - at)
+}

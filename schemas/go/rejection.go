@@ -1,0 +1,60 @@
+package llb
+
+import "fmt"
+
+// Code says why a batch was rejected. FORMAT.md, section 9.
+type Code string
+
+// The codes.
+const (
+	Truncated      Code = "truncated"
+	BadMagic       Code = "bad_magic"
+	BadVersion     Code = "bad_version"
+	TooLarge       Code = "too_large"
+	BadCRC         Code = "bad_crc"
+	BadFlag        Code = "bad_flag"
+	BadLength      Code = "bad_length"
+	BadCalibration Code = "bad_calibration"
+	BadCount       Code = "bad_count"
+	BadText        Code = "bad_text"
+	BadDescriptor  Code = "bad_descriptor"
+	BadCompression Code = "bad_compression"
+	UnknownType    Code = "unknown_type"
+	BadRecord      Code = "bad_record"
+)
+
+// Rejection is the error of a batch that breaks the format. Its message never holds the batch's bytes.
+type Rejection struct {
+	Code    Code
+	Offset  int // from the start of the batch; in compressed events, where it would be uncompressed
+	Message string
+}
+
+func (r *Rejection) Error() string {
+	return fmt.Sprintf("rejected: %s at %d: %s", r.Code, r.Offset, r.Message)
+}
+
+// findings collects what is wrong in one stage of checks and keeps what the format names first: by the order of the
+// codes, then by the order in which it was seen.
+type findings struct {
+	order []Code
+	first *Rejection
+	rank  int
+}
+
+func (f *findings) add(code Code, offset int, format string, arguments ...any) {
+	rank := 0
+	for f.order[rank] != code {
+		rank++
+	}
+	if f.first == nil || rank < f.rank {
+		f.first = &Rejection{code, offset, fmt.Sprintf(format, arguments...)}
+		f.rank = rank
+	}
+}
+
+// The order of the codes within the stages that find several faults at once.
+var (
+	structureOrder = []Code{BadFlag, BadLength, BadCalibration, BadCount, BadText, BadDescriptor}
+	recordOrder    = []Code{UnknownType, BadRecord, BadCount}
+)
