@@ -6,8 +6,8 @@
 struct block_queue {
   pthread_mutex_t lock;
   pthread_cond_t has_empty, has_full;
-  struct block *empty;             /* a stack: the block used last is warm in the cache */
-  struct block *first, *last;      /* the blocks to consume, in order */
+  struct block *empty;        /* a stack: the block used last is warm in the cache */
+  struct block *first, *last; /* the blocks to consume, in order */
   bool stopped;
   unsigned char *memory;
   struct block blocks[];
@@ -43,7 +43,8 @@ void block_queue_free(struct block_queue *queue) {
 
 struct block *block_queue_take_empty(struct block_queue *queue) {
   pthread_mutex_lock(&queue->lock);
-  while (queue->empty == NULL && !queue->stopped) pthread_cond_wait(&queue->has_empty, &queue->lock);
+  while (queue->empty == NULL && !queue->stopped)
+    pthread_cond_wait(&queue->has_empty, &queue->lock);
   struct block *block = queue->stopped ? NULL : queue->empty;
   if (block != NULL) queue->empty = block->next;
   pthread_mutex_unlock(&queue->lock);
@@ -64,7 +65,8 @@ void block_queue_put(struct block_queue *queue, struct block *block) {
 
 struct block *block_queue_take(struct block_queue *queue) {
   pthread_mutex_lock(&queue->lock);
-  while (queue->first == NULL && !queue->stopped) pthread_cond_wait(&queue->has_full, &queue->lock);
+  while (queue->first == NULL && !queue->stopped)
+    pthread_cond_wait(&queue->has_full, &queue->lock);
   struct block *block = queue->stopped ? NULL : queue->first;
   if (block != NULL) queue->first = block->next;
   pthread_mutex_unlock(&queue->lock);

@@ -12,11 +12,13 @@ static void fill_tables(void) {
   const uint32_t reflected_polynomial = 0x82f63b78;
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t crc = i;
-    for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ reflected_polynomial : crc >> 1;
+    for (int bit = 0; bit < 8; bit++)
+      crc = crc & 1 ? crc >> 1 ^ reflected_polynomial : crc >> 1;
     tables[0][i] = crc;
   }
   for (uint32_t i = 0; i < 256; i++)
-    for (int t = 1; t < 8; t++) tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xff];
+    for (int t = 1; t < 8; t++)
+      tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xff];
 }
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t nbytes) {
@@ -31,6 +33,7 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t nbytes) {
           tables[4][word >> 24 & 0xff] ^ tables[3][word >> 32 & 0xff] ^ tables[2][word >> 40 & 0xff] ^
           tables[1][word >> 48 & 0xff] ^ tables[0][word >> 56];
   }
-  for (; nbytes > 0; p++, nbytes--) crc = crc >> 8 ^ tables[0][(crc ^ *p) & 0xff];
+  for (; nbytes > 0; p++, nbytes--)
+    crc = crc >> 8 ^ tables[0][(crc ^ *p) & 0xff];
   return ~crc;
 }

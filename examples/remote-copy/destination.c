@@ -44,7 +44,8 @@ static bool open_temporary(struct destination *destination, bool direct) {
   snprintf(destination->temporary_name, sizeof destination->temporary_name, ".remote-copy-%ld-%u.part", (long)getpid(),
            atomic_fetch_add(&serial, 1));
   int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  destination->file = openat(destination->directory, destination->temporary_name, flags | (direct ? O_DIRECT : 0), 0600);
+  destination->file =
+      openat(destination->directory, destination->temporary_name, flags | (direct ? O_DIRECT : 0), 0600);
   if (destination->file < 0 && direct && errno == EINVAL) {
     unlinkat(destination->directory, destination->temporary_name, 0); /* some kernels create it and then say EINVAL */
     destination->file = openat(destination->directory, destination->temporary_name, flags, 0600);
@@ -127,7 +128,8 @@ static bool end_command(struct destination *destination, struct failure *failure
   int status = 0;
   close(destination->pipe);
   destination->pipe = -1;
-  while (waitpid(destination->command, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(destination->command, &status, 0) < 0 && errno == EINTR)
+    continue;
   destination->command = 0;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   failure_set(failure, "the --through command failed on %s", destination->path);

@@ -14,14 +14,15 @@
 struct destination {
   int directory; /* that holds the file; -1 while no file is open */
   int file;
-  int pipe;      /* into the --through command, or -1 */
+  int pipe; /* into the --through command, or -1 */
   pid_t command;
   unsigned mode;
   char path[WIRE_MAX_PATH_BYTES + 1]; /* as it came over the wire */
   char temporary_name[64];
 };
 
-#define DESTINATION_INIT {.directory = -1, .file = -1, .pipe = -1}
+#define DESTINATION_INIT                                                                                               \
+  { .directory = -1, .file = -1, .pipe = -1 }
 
 /* root is the directory below which everything stays: the path is checked, its directories are made as needed and
  * no symbolic link is followed. The functions return false with the reason in failure. */

@@ -1,14 +1,12 @@
 #include "emit.h"
 
-#include <stdlib.h>
-
 _Atomic uint64_t emit_count;
 bool emit_is_on;
 
 #ifdef LIFELINE_DISABLE
 
 void emit_begin(void) {}
-void emit_finish(void) {}
+
 void emit_socket_sample(int fd, uint64_t block_id) {
   (void)fd;
   (void)block_id;
@@ -23,11 +21,10 @@ void emit_socket_sample(int fd, uint64_t block_id) {
 #include <sys/socket.h>
 
 void emit_begin(void) {
-  emit_is_on = ll_init(NULL) == 0;
-}
-
-void emit_finish(void) {
-  ll_shutdown(5000);
+  ll_statistics statistics = {.size = sizeof statistics};
+  ll_init(NULL);
+  ll_stats(&statistics);
+  emit_is_on = statistics.on;
 }
 
 void emit_socket_sample(int fd, uint64_t block_id) {

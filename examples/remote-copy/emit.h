@@ -14,7 +14,7 @@ extern _Atomic uint64_t emit_count;
 extern bool emit_is_on;
 
 #ifdef LIFELINE_DISABLE
-#define EMIT(type, ...) ((void)0)
+#define EMIT(type, ...) ll_emit(type, __VA_ARGS__)
 #else
 #define EMIT(type, ...)                                                                                                \
   do {                                                                                                                 \
@@ -28,9 +28,6 @@ extern bool emit_is_on;
 /* Before any thread starts: switches instrumentation on if the environment asks for it. A setting that is wrong has
  * been reported by liblifeline on stderr; the copy goes on without events. */
 void emit_begin(void);
-
-/* After the last event: sends what is left. */
-void emit_finish(void);
 
 /* What the kernel knows about the connection right after a block: whether bytes wait here or at the peer tells a slow
  * network from a slow disk behind it. Two system calls, made only while instrumentation is on. */

@@ -100,5 +100,9 @@ static void describe(int fd, name_of *name, char *text, size_t text_bytes) {
     snprintf(text, text_bytes, address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-void endpoint_local_name(int fd, char *text, size_t text_bytes) { describe(fd, getsockname, text, text_bytes); }
-void endpoint_peer_name(int fd, char *text, size_t text_bytes) { describe(fd, getpeername, text, text_bytes); }
+void endpoint_local_name(int fd, char *text, size_t text_bytes) {
+  describe(fd, getsockname, text, text_bytes);
+}
+void endpoint_peer_name(int fd, char *text, size_t text_bytes) {
+  describe(fd, getpeername, text, text_bytes);
+}

@@ -11,7 +11,8 @@ struct failure {
   char text[512];
 };
 
-#define FAILURE_INIT {.lock = PTHREAD_MUTEX_INITIALIZER}
+#define FAILURE_INIT                                                                                                   \
+  { .lock = PTHREAD_MUTEX_INITIALIZER }
 
 /* Keeps the first text; later ones are consequences of it. */
 void failure_set(struct failure *failure, const char *format, ...) __attribute__((format(printf, 2, 3)));

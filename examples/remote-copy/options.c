@@ -81,67 +81,68 @@ static void add_files_from(struct options *options, const char *list) {
   if (!is_stdin) fclose(file);
 }
 
-enum { OPT_HELP = 1, OPT_JSON, OPT_IO, OPT_QUEUE, OPT_TIMEOUT, OPT_TO, OPT_FROM, OPT_BLOCK, OPT_LISTEN, OPT_INTO,
-       OPT_THROUGH, OPT_ONCE };
+enum {
+  OPT_HELP = 1,
+  OPT_JSON,
+  OPT_IO,
+  OPT_QUEUE,
+  OPT_TIMEOUT,
+  OPT_TO,
+  OPT_FROM,
+  OPT_BLOCK,
+  OPT_LISTEN,
+  OPT_INTO,
+  OPT_THROUGH,
+  OPT_ONCE
+};
 
 static const struct option SERVE_OPTIONS[] = {
-    {"help", no_argument, NULL, OPT_HELP},           {"json", no_argument, NULL, OPT_JSON},
-    {"io", required_argument, NULL, OPT_IO},         {"queue", required_argument, NULL, OPT_QUEUE},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT}, {"listen", required_argument, NULL, OPT_LISTEN},
-    {"into", required_argument, NULL, OPT_INTO},     {"through", required_argument, NULL, OPT_THROUGH},
-    {"once", no_argument, NULL, OPT_ONCE},           {0},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"io", required_argument, NULL, OPT_IO},
+    {"queue", required_argument, NULL, OPT_QUEUE},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"into", required_argument, NULL, OPT_INTO},
+    {"through", required_argument, NULL, OPT_THROUGH},
+    {"once", no_argument, NULL, OPT_ONCE},
+    {0},
 };
 
 static const struct option SEND_OPTIONS[] = {
-    {"help", no_argument, NULL, OPT_HELP},           {"json", no_argument, NULL, OPT_JSON},
-    {"io", required_argument, NULL, OPT_IO},         {"queue", required_argument, NULL, OPT_QUEUE},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT}, {"to", required_argument, NULL, OPT_TO},
-    {"files-from", required_argument, NULL, OPT_FROM}, {"block", required_argument, NULL, OPT_BLOCK},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"io", required_argument, NULL, OPT_IO},
+    {"queue", required_argument, NULL, OPT_QUEUE},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"to", required_argument, NULL, OPT_TO},
+    {"files-from", required_argument, NULL, OPT_FROM},
+    {"block", required_argument, NULL, OPT_BLOCK},
     {0},
 };
 
 static void apply(struct options *options, int option, const char *value) {
   switch (option) {
-  case OPT_HELP:
-    fputs(HELP, stdout);
-    exit(0);
-  case OPT_JSON:
-    options->json = true;
-    break;
+  case OPT_HELP: fputs(HELP, stdout); exit(0);
+  case OPT_JSON: options->json = true; break;
   case OPT_IO:
     options->direct_io = strcmp(value, "direct") == 0;
     if (!options->direct_io && strcmp(value, "buffered") != 0)
       usage_error("--io takes direct or buffered, not '%s'", value);
     break;
-  case OPT_QUEUE:
-    options->queue_blocks = parse_number("queue", value, 1, 1024);
-    break;
-  case OPT_TIMEOUT:
-    options->timeout_seconds = (int)parse_number("timeout", value, 1, 86400);
-    break;
-  case OPT_TO:
-    options->to = value;
-    break;
-  case OPT_FROM:
-    add_files_from(options, value);
-    break;
+  case OPT_QUEUE: options->queue_blocks = parse_number("queue", value, 1, 1024); break;
+  case OPT_TIMEOUT: options->timeout_seconds = (int)parse_number("timeout", value, 1, 86400); break;
+  case OPT_TO: options->to = value; break;
+  case OPT_FROM: add_files_from(options, value); break;
   case OPT_BLOCK:
     options->block_bytes = parse_number("block", value, WIRE_ALIGNMENT, WIRE_MAX_BLOCK_BYTES);
     if (options->block_bytes % WIRE_ALIGNMENT != 0)
       usage_error("--block %u is no multiple of %d", options->block_bytes, WIRE_ALIGNMENT);
     break;
-  case OPT_LISTEN:
-    options->listen = value;
-    break;
-  case OPT_INTO:
-    options->into = value;
-    break;
-  case OPT_THROUGH:
-    options->through = value;
-    break;
-  case OPT_ONCE:
-    options->once = true;
-    break;
+  case OPT_LISTEN: options->listen = value; break;
+  case OPT_INTO: options->into = value; break;
+  case OPT_THROUGH: options->through = value; break;
+  case OPT_ONCE: options->once = true; break;
   }
 }
 
@@ -165,7 +166,8 @@ void options_parse(struct options *options, int argc, char **argv) {
       usage_error(option == '?' ? "%s has no option %s" : "%s: %s lacks its value", verb, argv[optind]);
     apply(options, option, optarg);
   }
-  for (int i = optind + 1; i < argc; i++) add_file(options, argv[i]);
+  for (int i = optind + 1; i < argc; i++)
+    add_file(options, argv[i]);
 
   if (options->serve) {
     if (options->into == NULL) usage_error("serve needs --into DIR");
@@ -177,6 +179,7 @@ void options_parse(struct options *options, int argc, char **argv) {
 }
 
 void options_free(struct options *options) {
-  for (size_t i = 0; i < options->file_count; i++) free(options->files[i]);
+  for (size_t i = 0; i < options->file_count; i++)
+    free(options->files[i]);
   free(options->files);
 }

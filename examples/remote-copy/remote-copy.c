@@ -12,7 +12,6 @@ int main(int argc, char **argv) {
   emit_begin();
   int status = options.serve ? serve(&options) : send_files(&options);
   report_print_events(options.serve ? "serve" : "send", options.json);
-  emit_finish();
   options_free(&options);
   return status;
 }

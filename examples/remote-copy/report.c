@@ -18,7 +18,9 @@ void report_begin(struct report *report, uint64_t transfer) {
   report->began_ns = now_ns();
 }
 
-void report_end(struct report *report) { report->ended_ns = now_ns(); }
+void report_end(struct report *report) {
+  report->ended_ns = now_ns();
+}
 
 void report_make_printable(char *text) {
   for (; *text != '\0'; text++)

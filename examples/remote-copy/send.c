@@ -22,7 +22,7 @@ struct sender {
   struct block_queue *queue;
   struct failure failure;
   int socket;
-  uint64_t transfer;    /* upper half of every block's id */
+  uint64_t transfer; /* upper half of every block's id */
   uint64_t next_block;
   uint64_t bytes_expected;
   uint64_t bytes_read;
@@ -30,7 +30,8 @@ struct sender {
 
 /* The path as it travels: relative, without "./" before it. */
 static const char *wire_path(const char *path) {
-  while (path[0] == '/' || (path[0] == '.' && path[1] == '/')) path++;
+  while (path[0] == '/' || (path[0] == '.' && path[1] == '/'))
+    path++;
   return path;
 }
 
@@ -40,7 +41,8 @@ static bool check_file(struct sender *sender, const char *path) {
     failure_set(&sender->failure, "cannot send %s: %s", path, strerror(errno));
   else if (!S_ISREG(status.st_mode))
     failure_set(&sender->failure, "cannot send %s: not a regular file", path);
-  else if (strlen(wire_path(path)) > WIRE_MAX_PATH_BYTES || !wire_path_is_safe(wire_path(path), strlen(wire_path(path))))
+  else if (strlen(wire_path(path)) > WIRE_MAX_PATH_BYTES ||
+           !wire_path_is_safe(wire_path(path), strlen(wire_path(path))))
     failure_set(&sender->failure, "cannot send %s: the path holds '..' or '//' or is too long; give it in full", path);
   else
     sender->bytes_expected += (uint64_t)status.st_size;
@@ -133,7 +135,8 @@ static bool queue_file(struct sender *sender, const char *path) {
 static void *read_disk(void *argument) {
   struct sender *sender = argument;
   bool ok = true;
-  for (size_t i = 0; ok && i < sender->options->file_count; i++) ok = queue_file(sender, sender->options->files[i]);
+  for (size_t i = 0; ok && i < sender->options->file_count; i++)
+    ok = queue_file(sender, sender->options->files[i]);
   if (ok) {
     struct wire_frame done = {.kind = WIRE_DONE, .id = sender->options->file_count, .offset = sender->bytes_read};
     queue_frame(sender, done, NULL);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct server {
   const struct options *options;
   int root;
   int ended; /* eventfd: a transfer has ended */
+  atomic_bool stopping;
   pthread_mutex_t lock;
   int sockets[MAX_TRANSFERS]; /* of the transfers that run, -1 where none does */
   unsigned running;
@@ -37,7 +39,7 @@ struct session {
 static void *run_session(void *argument) {
   struct session *session = argument;
   struct server *server = session->server;
-  bool ok = receive_transfer(server->options, server->root, session->socket);
+  bool ok = receive_transfer(server->options, &server->stopping, server->root, session->socket);
   pthread_mutex_lock(&server->lock);
   close(session->socket);
   server->sockets[session->slot] = -1;
@@ -54,7 +56,8 @@ static void start_session(struct server *server, int socket) {
   pthread_t thread;
   unsigned slot = 0;
   pthread_mutex_lock(&server->lock);
-  while (server->sockets[slot] >= 0) slot++;
+  while (server->sockets[slot] >= 0)
+    slot++;
   if (session != NULL) *session = (struct session){server, socket, slot};
   if (session != NULL && pthread_create(&thread, NULL, run_session, session) == 0) {
     pthread_detach(thread);
@@ -68,8 +71,9 @@ static void start_session(struct server *server, int socket) {
   pthread_mutex_unlock(&server->lock);
 }
 
-/* Hangs up on the senders; their sessions clean up and end. */
+/* Their sessions clean up and end; one that waits for its sender is woken. */
 static void cut_sessions(struct server *server) {
+  atomic_store(&server->stopping, true);
   pthread_mutex_lock(&server->lock);
   for (unsigned i = 0; i < MAX_TRANSFERS; i++)
     if (server->sockets[i] >= 0) shutdown(server->sockets[i], SHUT_RD);
@@ -113,7 +117,8 @@ static void run_until_stopped(struct server *server, int listener, int signals) 
 
 int serve(const struct options *options) {
   struct server server = {.options = options, .lock = PTHREAD_MUTEX_INITIALIZER};
-  for (unsigned i = 0; i < MAX_TRANSFERS; i++) server.sockets[i] = -1;
+  for (unsigned i = 0; i < MAX_TRANSFERS; i++)
+    server.sockets[i] = -1;
 
   sigset_t stop;
   sigemptyset(&stop);

@@ -21,7 +21,8 @@ static const char HELP[] =
     "Lets bytes through no faster than a rate.\n"
     "\n"
     "usage: throttle pipe --rate MB_PER_S                       from standard input to standard output\n"
-    "       throttle relay --rate MB_PER_S --port PORT          from a free port of 127.0.0.1, which the first line of\n"
+    "       throttle relay --rate MB_PER_S --port PORT          from a free port of 127.0.0.1, which the first line "
+    "of\n"
     "                                                           output names, to PORT, one connection after another\n";
 
 enum { CHUNK_BYTES = 16 << 10 };
@@ -62,7 +63,8 @@ static bool pass(int from, int to, double bytes_per_ns) {
     due += bytes_per_ns > 0 ? (int64_t)((double)got / bytes_per_ns) : 0;
     if (due > now) {
       struct timespec until = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
-      while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
+      while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
     }
   }
 }
@@ -119,8 +121,10 @@ static _Noreturn void relay(unsigned short port, double bytes_per_ns) {
 }
 
 int main(int argc, char **argv) {
-  static const struct option OPTIONS[] = {
-      {"rate", required_argument, NULL, 'r'}, {"port", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {0}};
+  static const struct option OPTIONS[] = {{"rate", required_argument, NULL, 'r'},
+                                          {"port", required_argument, NULL, 'p'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
   const char *verb = argc > 1 ? argv[1] : "";
   double megabytes = 0;
   long port = 0;

@@ -73,17 +73,12 @@ static bool frame_is_legal(const struct wire_frame *frame) {
   case WIRE_HELLO:
     return frame->nbytes == 0 && frame->value >= WIRE_ALIGNMENT && frame->value <= WIRE_MAX_BLOCK_BYTES &&
            frame->value % WIRE_ALIGNMENT == 0;
-  case WIRE_FILE:
-    return frame->nbytes > 0 && frame->nbytes <= WIRE_MAX_PATH_BYTES && frame->value <= 07777;
-  case WIRE_BLOCK:
-    return frame->nbytes > 0 && frame->nbytes <= WIRE_MAX_BLOCK_BYTES && frame->value <= 1;
+  case WIRE_FILE: return frame->nbytes > 0 && frame->nbytes <= WIRE_MAX_PATH_BYTES && frame->value <= 07777;
+  case WIRE_BLOCK: return frame->nbytes > 0 && frame->nbytes <= WIRE_MAX_BLOCK_BYTES && frame->value <= 1;
   case WIRE_FILE_END:
-  case WIRE_DONE:
-    return frame->nbytes == 0;
-  case WIRE_RESULT:
-    return frame->nbytes <= WIRE_MAX_MESSAGE_BYTES && frame->value <= 1;
-  default:
-    return false;
+  case WIRE_DONE: return frame->nbytes == 0;
+  case WIRE_RESULT: return frame->nbytes <= WIRE_MAX_MESSAGE_BYTES && frame->value <= 1;
+  default: return false;
   }
 }
 

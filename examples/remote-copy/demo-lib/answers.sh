@@ -1,0 +1,44 @@
+# shellcheck shell=bash
+# What the demo ends with, computed from the archive alone.
+
+# ask TITLE SQL: a question, as one would type it, and its answer.
+ask() {
+  printf '\n%s\n' "$1"
+  printf '%s\n' "$2" | sed 's/^/  sql> /'
+  "$ROOT/scripts/lifeline-jobs" sql --archive "$ARCHIVE" "$2" | sed 's/^/  /'
+}
+
+print_answers() {
+  local report=$LOGS/report.txt ledger
+  "$ROOT/scripts/lifeline-jobs" report --archive "$ARCHIVE" --svg "$SVG" --emitted "$EMITTED" >"$report" 2>"$LOGS/report.log" ||
+    [[ -s $report ]] || fail_with_log "$LOGS/report.log" "the report failed"
+  ledger=$(grep '^ledger: ' "$report" || true)
+
+  printf '\n'
+  grep -v '^ledger: ' "$report" || true
+
+  ask "How fast did the copy go, second by second?" \
+    'SELECT date_trunc('\''second'\'', ts) AS second, count(*) AS blocks, round(sum(nbytes) / 1e6, 1) AS megabytes
+FROM "disk.write.end" GROUP BY second ORDER BY second LIMIT 8'
+
+  ask "Which blocks took longest from disk to disk?" \
+    'SELECT r.id & 4294967295 AS block, round((epoch_ns(w.ts) - epoch_ns(r.ts)) / 1e6, 3) AS milliseconds
+FROM "disk.read.start" r JOIN "disk.write.end" w USING (id) ORDER BY milliseconds DESC LIMIT 5'
+
+  ask "Where did a block wait, between one step and the next?" \
+    'SELECT round(avg(epoch_ns(s.ts) - epoch_ns(r.ts)) / 1e6, 3) AS ms_until_sent,
+       round(avg(epoch_ns(v.ts) - epoch_ns(s.ts)) / 1e6, 3) AS ms_until_received,
+       round(avg(epoch_ns(w.ts) - epoch_ns(v.ts)) / 1e6, 3) AS ms_until_written
+FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
+  JOIN "net.receive.end" v USING (id) JOIN "disk.write.start" w USING (id)'
+
+  printf '\n'
+  say "picture: $SVG (lifelines of the blocks; any browser shows it)"
+  say "$ledger"
+  printf '\n'
+  say "archive: $ARCHIVE   logs: $LOGS"
+  say "next:    scripts/lifeline-jobs sql --archive $ARCHIVE 'SELECT type, count(*) FROM events GROUP BY type'"
+  say "         SLOW=disk-write make demo   SLOW=network make demo   BROKER=kafka make demo"
+  [[ $ledger == "ledger: emitted=$EMITTED archived=$EMITTED in_flight=0 dropped=0 missing=0 duplicated=0" ]] ||
+    die "the books do not balance: remote-copy counted $EMITTED events"
+}

@@ -1,0 +1,136 @@
+// Package chaos kills everything that can be killed, while millions of numbered events pass through.
+package chaos
+
+import (
+	"math/rand"
+	"sync"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+// scale is how much is killed and emitted; -short is what `make test` has time for.
+type scale struct {
+	events       int // of the emitter that lives through it all
+	perSecond    int
+	jobKills     int
+	emitterKills int
+}
+
+var (
+	full  = scale{events: 5_000_000, perSecond: 100_000, jobKills: 10, emitterKills: 50}
+	short = scale{events: 2_000_000, perSecond: 80_000, jobKills: 4, emitterKills: 15}
+)
+
+// Emitters that are killed: most of them block when their rings are full, so they lose nothing; every fifth one floods
+// a small budget and drops, and its books must balance all the same.
+const (
+	victimRate   = 150_000
+	floodEvery   = 5
+	survivor     = 0 // the run number of the emitter that nobody kills
+	settleWithin = 3 * time.Minute
+)
+
+func TestEveryEventIsArchivedExactlyOnceWhileJobsBrokerAndEmittersAreKilled(t *testing.T) {
+	size := full
+	if testing.Short() {
+		size = short
+	}
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) { killEverything(t, kind, size) })
+	}
+}
+
+func killEverything(t *testing.T, kind string, size scale) {
+	broker := harness.StartBroker(t, kind)
+	broker.SetUp(t)
+	jobs := harness.StartJobs(t, broker, "ledger")
+	stage := &stage{t: t, broker: broker, jobs: jobs, rings: harness.RingDir(t), sides: t.TempDir()}
+
+	steady := stage.startEmitter(survivor, size.events, size.perSecond)
+	var meanwhile sync.WaitGroup
+	for _, attack := range []func(){
+		func() { stage.killJobs(size.jobKills) },
+		func() { stage.killEmitters(size.emitterKills) },
+		func() { stage.killBrokerOnce() },
+	} {
+		meanwhile.Add(1)
+		// A Fatalf in one of these ends its goroutine and fails the test, which the last lines below then notice.
+		go func() { defer meanwhile.Done(); attack() }()
+	}
+	meanwhile.Wait()
+	if t.Failed() {
+		return
+	}
+	if code := steady.Wait(t, 5*time.Minute); code != 0 {
+		t.Fatalf("the surviving emitter exited with %d: %s", code, steady.Stderr())
+	}
+	stage.recover(true)
+	stage.verify()
+}
+
+// stage is what one run of the play happens on.
+type stage struct {
+	t            *testing.T
+	broker       *harness.Broker
+	jobs         *harness.Jobs
+	rings, sides string
+
+	lock     sync.Mutex
+	emitters []*harness.SerialEmitter
+}
+
+func (s *stage) startEmitter(run, events, rate int, settings ...string) *harness.SerialEmitter {
+	s.t.Helper()
+	all := append(s.broker.Settings(), "LIFELINE_RING_DIR="+s.rings, "LIFELINE_POLICY=block",
+		"LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_FLUSH_TIMEOUT_MS=60000", "LIFELINE_INTERVAL_MS=200")
+	emitter := harness.StartSerialEmitter(s.t, append(all, settings...), s.sides, run, events, rate)
+	s.lock.Lock()
+	s.emitters = append(s.emitters, emitter)
+	s.lock.Unlock()
+	return emitter
+}
+
+func (s *stage) killJobs(times int) {
+	for range times {
+		sleepBetween(500*time.Millisecond, 2*time.Second)
+		s.jobs.Kill()
+		s.jobs.Restart(s.t)
+	}
+}
+
+func (s *stage) killEmitters(times int) {
+	for run := survivor + 1; run <= survivor+times; run++ {
+		var emitter *harness.SerialEmitter
+		if run%floodEvery == 0 {
+			emitter = s.startEmitter(run, 1<<40, 0, "LIFELINE_POLICY=drop-newest", "LIFELINE_BUDGET_BYTES=2097152")
+			sleepBetween(20*time.Millisecond, 60*time.Millisecond)
+		} else {
+			emitter = s.startEmitter(run, 1<<40, victimRate)
+			sleepBetween(50*time.Millisecond, 500*time.Millisecond)
+		}
+		emitter.Kill()
+		s.recover(false)
+	}
+}
+
+func (s *stage) killBrokerOnce() {
+	time.Sleep(6 * time.Second)
+	s.broker.Kill(s.t)
+	time.Sleep(time.Second)
+	s.broker.Restart(s.t)
+}
+
+// recover sends what killed emitters left behind. While the broker is down it cannot, and need not: the files stay.
+func (s *stage) recover(must bool) {
+	s.t.Helper()
+	recovery := harness.Start(s.t, s.broker.Settings(), harness.Program(s.t, "lifeline-recover"), "--ring-dir", s.rings)
+	if code := recovery.Wait(s.t, 2*time.Minute); code != 0 && must {
+		s.t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())
+	}
+}
+
+func sleepBetween(least, most time.Duration) {
+	time.Sleep(least + time.Duration(rand.Int63n(int64(most-least))))
+}

@@ -1,0 +1,106 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+// One row for each thread of each run: what the archive holds, by serial number.
+const archivedSQL = `SELECT run, worker, count(*) AS events, count(DISTINCT serial) AS serials, max(serial) AS last
+FROM "test.serial" GROUP BY run, worker`
+
+// One row for each run that has anything in the archive.
+const ledgerSQL = `SELECT r.run AS run, l.emitted AS emitted, l.archived AS archived, l.dropped AS dropped, l.in_flight AS in_flight,
+  l.missing AS missing, l.final AS final
+FROM (SELECT DISTINCT run, incarnation FROM "test.serial") r JOIN ledger l USING (incarnation)`
+
+type archived struct{ events, serials, last int64 }
+
+func (s *stage) verify() {
+	books := s.waitForFinalBooks()
+	found := map[[2]int64]archived{}
+	for _, row := range harness.Query(s.t, s.jobs.Archive, archivedSQL) {
+		found[[2]int64{row.Int("run"), row.Int("worker")}] = archived{row.Int("events"), row.Int("serials"), row.Int("last")}
+	}
+	var total, dropped int64
+	for _, emitter := range s.emitters {
+		var events, returned int64
+		book := books[int64(emitter.Run)]
+		for thread, count := range emitter.Returned(s.t) {
+			have := found[[2]int64{int64(emitter.Run), int64(thread)}]
+			returned += count
+			events += have.events
+			checkThread(s.t, emitter.Run, thread, count, have, book.Int("dropped") == 0)
+		}
+		checkBook(s.t, emitter.Run, returned, events, book)
+		total += events
+		dropped += book.Int("dropped")
+	}
+	s.t.Logf("%d events of %d emitters archived exactly once, %d dropped and counted", total, len(s.emitters), dropped)
+	if dropped == 0 {
+		s.t.Errorf("no flood dropped anything: the test does not show that drops are counted")
+	}
+}
+
+// checkThread compares the serials in the archive with the side file. The process may have died between an emit and
+// its note of it, so one more serial than was noted may be there.
+func checkThread(t *testing.T, run, thread int, returned int64, have archived, nothingDropped bool) {
+	if have.events != have.serials {
+		t.Errorf("run %d thread %d: %d events with %d different serials: some are there twice", run, thread, have.events,
+			have.serials)
+	}
+	if have.events > 0 && have.last > returned {
+		t.Errorf("run %d thread %d: serial %d is archived, but only %d were emitted", run, thread, have.last, returned)
+	}
+	if nothingDropped && have.serials != returned && have.serials != returned+1 {
+		t.Errorf("run %d thread %d: %d emitted, %d archived, none counted as dropped", run, thread, returned, have.serials)
+	}
+	if nothingDropped && have.serials > 0 && have.last != have.serials-1 {
+		t.Errorf("run %d thread %d: the last of %d serials is %d: there are gaps", run, thread, have.serials, have.last)
+	}
+}
+
+func checkBook(t *testing.T, run int, returned, events int64, book harness.Row) {
+	if book == nil {
+		if returned > 0 {
+			t.Errorf("run %d: %d emitted, and the ledger knows nothing of it", run, returned)
+		}
+		return
+	}
+	emitted, dropped := book.Int("emitted"), book.Int("dropped")
+	if book.Int("archived") != events || emitted != events+dropped || book.Int("missing") != 0 || book.Int("in_flight") != 0 {
+		t.Errorf("run %d: %d rows in the archive, but the ledger says %v", run, events, book)
+	}
+	if emitted < returned || emitted > returned+harness.SerialThreads {
+		t.Errorf("run %d: the program emitted %d, the ledger says %d", run, returned, emitted)
+	}
+}
+
+// waitForFinalBooks waits until every emitter that emitted has a final, closed entry in the ledger.
+func (s *stage) waitForFinalBooks() map[int64]harness.Row {
+	deadline := time.Now().Add(settleWithin)
+	for {
+		books := map[int64]harness.Row{}
+		open := 0
+		for _, row := range harness.Query(s.t, s.jobs.Archive, ledgerSQL) {
+			books[row.Int("run")] = row
+		}
+		for _, emitter := range s.emitters {
+			counts := emitter.Returned(s.t)
+			book := books[int64(emitter.Run)]
+			if counts[0]+counts[1] > 0 && (book == nil || book["final"] != "true" || book.Int("in_flight")+book.Int("missing") != 0) {
+				open++
+			}
+		}
+		if open == 0 {
+			return books
+		}
+		if time.Now().After(deadline) {
+			s.t.Errorf("after %v the ledger of %d emitters is still open", settleWithin, open)
+			return books
+		}
+		time.Sleep(2 * time.Second)
+	}
+}

@@ -1,0 +1,3 @@
+module lifeline/tests
+
+go 1.25

@@ -1,0 +1,72 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Brokers are the two that everything must work with.
+var Brokers = []string{"nats", "kafka"}
+
+// Broker is a private one on a loopback port, with its data in a directory of the test.
+type Broker struct {
+	Kind string
+	URL  string            // without credentials and without parameters
+	Env  map[string]string // what scripts/broker wrote for its clients
+
+	dir     string
+	options []string
+}
+
+// StartBroker starts a broker with the options of scripts/broker, as --tls and --auth.
+func StartBroker(t T, kind string, options ...string) *Broker {
+	t.Helper()
+	broker := &Broker{Kind: kind, dir: t.TempDir(), options: options}
+	broker.Restart(t)
+	t.Cleanup(func() { Run(t, time.Minute, nil, Script("broker"), "stop", "--dir", broker.dir) })
+	return broker
+}
+
+// Restart starts it again after Kill: same port, same data.
+func (b *Broker) Restart(t T) {
+	t.Helper()
+	arguments := []string{"start", b.Kind, "--dir", b.dir, "--owner", strconv.Itoa(os.Getpid())}
+	Run(t, 2*time.Minute, nil, Script("broker"), append(arguments, b.options...)...)
+	text, err := os.ReadFile(filepath.Join(b.dir, "broker.env"))
+	if err != nil {
+		t.Fatalf("scripts/broker left no broker.env: %v", err)
+	}
+	b.Env = map[string]string{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if key, value, found := strings.Cut(line, "="); found {
+			b.Env[key] = value
+		}
+	}
+	b.URL = b.Env["LIFELINE_BROKER_URL"]
+}
+
+// Kill ends it as a crash would.
+func (b *Broker) Kill(t T) {
+	t.Helper()
+	Run(t, time.Minute, nil, Script("broker"), "kill", "--dir", b.dir)
+}
+
+// SetUp makes the streams and topics, by lifeline-setup.
+func (b *Broker) SetUp(t T) {
+	t.Helper()
+	Run(t, time.Minute, b.Settings(), Program(t, "lifeline-setup"), "--url", b.Env["LIFELINE_URL"])
+}
+
+// Settings are the environment variables that an emitter needs to reach this broker.
+func (b *Broker) Settings() []string {
+	var settings []string
+	for _, key := range []string{"LIFELINE_URL", "LIFELINE_TLS_CA", "LIFELINE_USER", "LIFELINE_PASSWORD_FILE"} {
+		if value, found := b.Env[key]; found {
+			settings = append(settings, key+"="+value)
+		}
+	}
+	return settings
+}

@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Copy is a `remote-copy serve` and the directory that it copies into.
+type Copy struct {
+	*Process
+	Address, Into string
+}
+
+// StartCopyServer starts remote-copy-plain or remote-copy as the receiving side.
+func StartCopyServer(t T, program string, settings []string, options ...string) *Copy {
+	t.Helper()
+	into := t.TempDir()
+	arguments := append([]string{"serve", "--into", into, "--json"}, options...)
+	process := Start(t, settings, Program(t, program), arguments...)
+	address := process.WaitForOutput(t, 20*time.Second, `"listening":"([^"]+)"`)
+	return &Copy{Process: process, Address: address, Into: into}
+}
+
+// Has fails the test unless the file has arrived as it was sent.
+func (c *Copy) Has(t T, sent string) {
+	t.Helper()
+	want, err := os.ReadFile(sent)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	got, err := os.ReadFile(filepath.Join(c.Into, sent))
+	if err != nil {
+		t.Fatalf("%s did not arrive: %v", sent, err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("%s arrived as %d other bytes than the %d that were sent", sent, len(got), len(want))
+	}
+}
+
+// IsEmpty fails the test if anything lies in the directory, temporary files included.
+func (c *Copy) IsEmpty(t T) {
+	t.Helper()
+	filepath.WalkDir(c.Into, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			t.Fatalf("%s was left behind", path)
+		}
+		return err
+	})
+}
+
+// RandomFile makes a file of that many bytes.
+func RandomFile(t T, bytes int) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "file")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer file.Close()
+	data := make([]byte, bytes)
+	rand.New(rand.NewSource(int64(bytes))).Read(data)
+	if _, err := file.Write(data); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return file.Name()
+}

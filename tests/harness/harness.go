@@ -1,0 +1,60 @@
+// Package harness starts the real programs of this repository for end-to-end tests: brokers, stream jobs, emitters.
+// Whatever it starts ends with the test.
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// T is the part of testing.TB that the harness needs; a benchmark that is a program of its own brings another one.
+type T interface {
+	Helper()
+	Fatalf(format string, arguments ...any)
+	Logf(format string, arguments ...any)
+	Cleanup(func())
+	TempDir() string
+}
+
+// Root is the top folder of the repository: of the working directory where that lies inside of it, otherwise of the
+// place that this file was compiled at.
+func Root() string {
+	directory, _ := os.Getwd()
+	for directory != "/" && directory != "." {
+		if _, err := os.Stat(filepath.Join(directory, "scripts", "broker")); err == nil {
+			return directory
+		}
+		directory = filepath.Dir(directory)
+	}
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Program is the path of one that was built from C.
+func Program(t T, name string) string {
+	t.Helper()
+	path := filepath.Join(Root(), "build", "emitter", "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s has not been built: run make build", name)
+	}
+	return path
+}
+
+// Script is the path of one of the repository's scripts.
+func Script(name string) string { return filepath.Join(Root(), "scripts", name) }
+
+// RingDir is a fresh directory for emitters' rings, in memory where the machine has that.
+func RingDir(t T) string {
+	t.Helper()
+	parent := "/dev/shm"
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		parent = t.TempDir()
+	}
+	directory, err := os.MkdirTemp(parent, "lifeline-test-")
+	if err != nil {
+		t.Fatalf("no directory for rings: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	return directory
+}

@@ -1,0 +1,82 @@
+package harness
+
+import (
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Jobs is one `lifeline-jobs run` that may be killed and started again on the same archive.
+type Jobs struct {
+	*Process
+	Archive string
+
+	arguments []string
+}
+
+// StartJobs runs the archive and whichever other jobs are named, and waits until they are ready.
+func StartJobs(t T, broker *Broker, others ...string) *Jobs {
+	t.Helper()
+	archive := t.TempDir() + "/archive"
+	arguments := []string{"run"}
+	set := func(key, value string) { arguments = append(arguments, "--set", key+"="+value) }
+	set("broker.url", broker.URL)
+	set("jobs", strings.Join(append([]string{"archive"}, others...), ","))
+	set("archive.dir", archive)
+	set("archive.roll.interval", "2s")
+	set("state.dir", t.TempDir())
+	for key, setting := range map[string]string{
+		"LIFELINE_TLS_CA": "broker.tls.ca", "LIFELINE_USER": "broker.user", "LIFELINE_PASSWORD_FILE": "broker.password.file"} {
+		if value, found := broker.Env[key]; found {
+			set(setting, value)
+		}
+	}
+	jobs := &Jobs{Archive: archive, arguments: arguments}
+	jobs.Restart(t)
+	return jobs
+}
+
+// Restart starts them again after Kill or Terminate, and waits until they are ready.
+func (j *Jobs) Restart(t T) {
+	t.Helper()
+	j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
+	j.WaitForOutput(t, time.Minute, `ready: (.*)`)
+}
+
+// Stop ends them in good order: the archive publishes what it holds.
+func (j *Jobs) Stop(t T) {
+	t.Helper()
+	j.Terminate()
+	if code := j.Wait(t, time.Minute); code != 0 && code != 143 {
+		t.Fatalf("lifeline-jobs exited with %d after SIGTERM\n%s", code, j.Stderr())
+	}
+}
+
+// Row is one row of a query's answer, by column.
+type Row map[string]string
+
+// Int is a column's number; an empty one is 0.
+func (r Row) Int(column string) int64 {
+	value, _ := strconv.ParseInt(r[column], 10, 64)
+	return value
+}
+
+// Query asks the archive, through `lifeline-jobs sql`.
+func Query(t T, archive, sql string) []Row {
+	t.Helper()
+	output := Run(t, 2*time.Minute, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql)
+	records, err := csv.NewReader(strings.NewReader(output)).ReadAll()
+	if err != nil || len(records) == 0 {
+		t.Fatalf("lifeline-jobs sql gave no CSV: %v\n%s", err, output)
+	}
+	rows := make([]Row, 0, len(records)-1)
+	for _, record := range records[1:] {
+		row := Row{}
+		for i, column := range records[0] {
+			row[column] = record[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
