@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.archive.ArchiveCounts;
 import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
@@ -7,11 +8,17 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.core.decode.DecodeJob;
+import io.lifeline.jobs.core.decode.DecodeSettings;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import io.lifeline.jobs.core.ledger.LedgerJob;
+import io.lifeline.jobs.core.ledger.LedgerSettings;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -97,12 +104,21 @@ public final class JetStreamHost implements JobHost {
     switch (job) {
       case "summarise" ->
           addJobTasks(job, 1, state -> new SummariseJob(SummariseSettings.of(config), state, metrics));
+      case "decode" ->
+          addJobTasks(job, config.get(Keys.NATS_GROUPS), state -> new DecodeJob(DecodeSettings.of(config), metrics));
+      case "ledger" -> addJobTasks(job, config.get(Keys.NATS_GROUPS), this::ledgerJob);
       case "archive" ->
           tasks.add(
               new ArchiveTask(
                   broker, archiveOptions(), nats.subjects(0, 1), config.get(Keys.NAMES_PREFIX), metrics, failure));
       default -> throw new IllegalArgumentException("no such job: " + job);
     }
+  }
+
+  private Job ledgerJob(KeyedState state) {
+    Optional<ArchivedEvents> archived =
+        config.find(Keys.ARCHIVE_DIR).map(directory -> new ArchiveCounts(directory)::refresh);
+    return new LedgerJob(LedgerSettings.of(config), state, archived, metrics);
   }
 
   private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {

@@ -1,0 +1,184 @@
+package io.lifeline.jobs.core.ledger;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Counter;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+
+/**
+ * What is known of one route: the counters of its newest batch, and what has been received. Which sequences were received
+ * is the de-duplicator's business; here it is enough to count them.
+ */
+final class Account {
+
+  private static final Counter[] COUNTERS = Counter.values();
+  private static final int FINAL = 1;
+  private static final int RECOVERED = 2;
+
+  private final long[] counters = new long[COUNTERS.length];
+  private String host = "";
+  private String program = "";
+  private String routeName = "";
+  private long pid;
+  private int flags;
+  private long lastSequence;
+  private long batches;
+  private long events;
+  private long repeats;
+  private long skippedByRetention;
+  private long retentionGapsSeen;
+  private long firstMs;
+  private long lastMs;
+  private long revision;
+
+  /** @param retentionGaps how often the broker's retention has removed unread messages so far */
+  void add(BatchReader batch, long brokerTimeMs, long retentionGaps) {
+    long inBatchesBefore = inBatches();
+    boolean skips = Long.compareUnsigned(batch.sequence(), lastSequence + 1) > 0;
+    if (Long.compareUnsigned(batch.sequence(), lastSequence) > 0) {
+      lastSequence = batch.sequence();
+      for (int i = 0; i < COUNTERS.length; i++) {
+        counters[i] = batch.counter(COUNTERS[i]);
+      }
+      flags = (batch.isFinal() ? FINAL : 0) | (batch.isRecovered() ? RECOVERED : 0);
+      if (skips && retentionGaps > retentionGapsSeen) {
+        skippedByRetention += Math.max(0, inBatches() - batch.eventCount() - inBatchesBefore);
+      }
+      retentionGapsSeen = retentionGaps;
+    }
+    if (batches == 0) {
+      host = batch.host();
+      program = batch.program();
+      routeName = batch.routeName();
+      pid = batch.pid();
+      firstMs = brokerTimeMs;
+    }
+    batches++;
+    events += batch.eventCount();
+    lastMs = Math.max(lastMs, brokerTimeMs);
+  }
+
+  void addRepeat() {
+    repeats++;
+  }
+
+  long nextRevision() {
+    return ++revision;
+  }
+
+  long counter(Counter counter) {
+    return counters[counter.ordinal()];
+  }
+
+  /** Events in all batches up to the newest: emitted, less those that never came into a batch (FORMAT.md, 3.2). */
+  long inBatches() {
+    return counter(Counter.EMITTED)
+        - counter(Counter.DROPPED_RING_FULL)
+        - counter(Counter.DROPPED_NO_RING)
+        - counter(Counter.DROPPED_REENTRANT)
+        - counter(Counter.DROPPED_OVERSIZE)
+        - counter(Counter.DROPPED_SHUTDOWN);
+  }
+
+  /** Events of sealed batches that the emitter itself gave up. */
+  long givenUp() {
+    return counter(Counter.DROPPED_SPOOL_FULL) + counter(Counter.DROPPED_SINK);
+  }
+
+  boolean isFinal() {
+    return (flags & FINAL) != 0;
+  }
+
+  boolean isRecovered() {
+    return (flags & RECOVERED) != 0;
+  }
+
+  String host() {
+    return host;
+  }
+
+  String program() {
+    return program;
+  }
+
+  String routeName() {
+    return routeName;
+  }
+
+  long pid() {
+    return pid;
+  }
+
+  long lastSequence() {
+    return lastSequence;
+  }
+
+  long batches() {
+    return batches;
+  }
+
+  long events() {
+    return events;
+  }
+
+  long repeats() {
+    return repeats;
+  }
+
+  long skippedByRetention() {
+    return skippedByRetention;
+  }
+
+  long firstMs() {
+    return firstMs;
+  }
+
+  long lastMs() {
+    return lastMs;
+  }
+
+  byte[] encode() {
+    StateWriter out = new StateWriter().version(1);
+    for (long counter : counters) {
+      out.varint(counter);
+    }
+    return out.text(host)
+        .text(program)
+        .text(routeName)
+        .varint(pid)
+        .varint(flags)
+        .varint(lastSequence)
+        .varint(batches)
+        .varint(events)
+        .varint(repeats)
+        .varint(skippedByRetention)
+        .varint(retentionGapsSeen)
+        .varint(firstMs)
+        .varint(lastMs)
+        .varint(revision)
+        .toBytes();
+  }
+
+  static Account decode(byte[] bytes) {
+    StateReader in = new StateReader(bytes).version(1);
+    Account account = new Account();
+    for (int i = 0; i < COUNTERS.length; i++) {
+      account.counters[i] = in.varint();
+    }
+    account.host = in.text();
+    account.program = in.text();
+    account.routeName = in.text();
+    account.pid = in.varint();
+    account.flags = (int) in.varint();
+    account.lastSequence = in.varint();
+    account.batches = in.varint();
+    account.events = in.varint();
+    account.repeats = in.varint();
+    account.skippedByRetention = in.varint();
+    account.retentionGapsSeen = in.varint();
+    account.firstMs = in.varint();
+    account.lastMs = in.varint();
+    account.revision = in.varint();
+    return account;
+  }
+}
