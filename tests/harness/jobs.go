@@ -80,3 +80,18 @@ func Query(t T, archive, sql string) []Row {
 	}
 	return rows
 }
+
+// WaitForEvents waits until the archive holds that many events, and fails if it then holds more.
+func (j *Jobs) WaitForEvents(t T, want int64) {
+	t.Helper()
+	var have int64
+	for deadline := time.Now().Add(time.Minute); have < want; time.Sleep(500 * time.Millisecond) {
+		if time.Now().After(deadline) || !j.Running() {
+			t.Fatalf("the archive holds %d of %d events\n%s", have, want, j.Stderr())
+		}
+		have = Query(t, j.Archive, "SELECT count(*) AS events FROM events")[0].Int("events")
+	}
+	if have != want {
+		t.Fatalf("the archive holds %d events, but %d were emitted", have, want)
+	}
+}

@@ -47,7 +47,7 @@ take_output_directory() {
   WORK=$(mktemp -d "$OUTPUT/work.XXXXXX")
   local memory=/dev/shm
   [[ -w $memory ]] || memory=$WORK
-  RINGS=$(mktemp -d "$memory/lifeline-demo.XXXXXX")
+  RINGS=$(mktemp -d "$memory/lifeline-demo-$$.XXXXXX")
 }
 
 # in_background NAME COMMAND...: its output goes to LOGS/NAME.log, its pid to PID.

@@ -1,0 +1,123 @@
+// Package demo runs the demo as a newcomer would, with little to copy.
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+const limit = 4 * time.Minute
+
+func startDemo(t *testing.T, output string, settings ...string) *harness.Process {
+	t.Helper()
+	program := filepath.Join(harness.Root(), "examples", "remote-copy", "demo")
+	return harness.Start(t, append(settings, "OUTPUT="+output), program)
+}
+
+var balanced = regexp.MustCompile(`(?m)^ledger: emitted=(\d+) archived=(\d+) in_flight=0 dropped=0 missing=0 duplicated=0$`)
+
+func TestTheDemoEndsWithBooksThatBalance(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			output := t.TempDir()
+			demo := startDemo(t, output, "BROKER="+kind, "SIZE=40M")
+			if code := demo.Wait(t, limit); code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, demo.Stdout(), demo.Stderr())
+			}
+			ledger := balanced.FindStringSubmatch(demo.Stdout())
+			if ledger == nil || ledger[1] != ledger[2] || ledger[1] == "0" {
+				t.Errorf("no balanced ledger of some events in:\n%s", demo.Stdout())
+			}
+			for _, part := range []string{"disk.read", "net.send", "net.receive", "disk.write", "\nbottleneck: "} {
+				if !strings.Contains(demo.Stdout(), part) {
+					t.Errorf("%q is missing in:\n%s", part, demo.Stdout())
+				}
+			}
+			if answers := strings.Count(demo.Stdout(), "  sql> SELECT"); answers != 3 {
+				t.Errorf("%d SQL queries instead of 3", answers)
+			}
+			if picture, err := os.ReadFile(filepath.Join(output, "lifelines.svg")); err != nil || !strings.Contains(string(picture), "<svg") {
+				t.Errorf("no picture: %v", err)
+			}
+			expectNothingLeft(t, demo, output)
+		})
+	}
+}
+
+func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
+	for slow, stages := range map[string]string{"disk-write": "disk-write|disk.write", "network": "network"} {
+		t.Run(slow, func(t *testing.T) {
+			output := t.TempDir()
+			demo := startDemo(t, output, "SLOW="+slow, "SIZE=80M")
+			if code := demo.Wait(t, limit); code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, demo.Stdout(), demo.Stderr())
+			}
+			if !regexp.MustCompile(`(?m)^bottleneck: (` + stages + `)\b`).MatchString(demo.Stdout()) {
+				t.Errorf("the answer does not name %s:\n%s", slow, demo.Stdout())
+			}
+			expectNothingLeft(t, demo, output)
+		})
+	}
+}
+
+func TestCtrlCEndsTheDemoAndLeavesNothingBehind(t *testing.T) {
+	output := t.TempDir()
+	demo := startDemo(t, output, "SIZE=300M", "SLOW=disk-write")
+	demo.WaitForOutput(t, limit, `(\[5/6\])`)
+	time.Sleep(time.Second)
+	demo.Interrupt()
+	if code := demo.Wait(t, limit); code != 130 {
+		t.Errorf("exit code %d after Ctrl-C\n%s", code, demo.Stderr())
+	}
+	expectNothingLeft(t, demo, output)
+}
+
+func TestASecondDemoInTheSamePlaceIsRefusedWhileOneRuns(t *testing.T) {
+	output := t.TempDir()
+	first := startDemo(t, output, "SIZE=300M", "SLOW=disk-write")
+	first.WaitForOutput(t, limit, `(\[1/6\])`)
+	second := startDemo(t, output)
+	if code := second.Wait(t, limit); code != 1 || !strings.Contains(second.Stderr(), "another demo runs in "+output) {
+		t.Errorf("exit code %d, stderr %q", code, second.Stderr())
+	}
+	first.Interrupt()
+	first.Wait(t, limit)
+	expectNothingLeft(t, first, output)
+}
+
+// expectNothingLeft looks for processes that name the demo's directory in their command lines, for its temporary files
+// and for its rings.
+func expectNothingLeft(t *testing.T, demo *harness.Process, output string) {
+	t.Helper()
+	for _, pattern := range []string{output + "/work.*", fmt.Sprintf("/dev/shm/lifeline-demo-%d.*", demo.PID())} {
+		if left, _ := filepath.Glob(pattern); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	var running []string
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if running = processesThatName(output + "/work"); len(running) == 0 {
+			return
+		}
+	}
+	t.Errorf("still running: %q", running)
+}
+
+func processesThatName(text string) []string {
+	var found []string
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(text)) {
+			found = append(found, path+": "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}

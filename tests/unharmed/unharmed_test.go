@@ -1,0 +1,133 @@
+// Package unharmed shows that whatever is wrong with the instrumentation, the program does its work as without it.
+package unharmed
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+const secret = "hunter2-is-no-password"
+
+// What differs between two runs of the same copy even without instrumentation.
+var incidental = regexp.MustCompile(`"transfer":"\d+"|"seconds":[\d.]+|"events_emitted":\d+`)
+
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// copyOnce copies a file with remote-copy, or with the form that was compiled without instrumentation.
+func copyOnce(t *testing.T, program string, settings ...string) result {
+	t.Helper()
+	file := harness.RandomFile(t, 3<<20)
+	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
+	settings = append([]string{"LIFELINE_RING_DIR=" + harness.RingDir(t), "LIFELINE_FLUSH_TIMEOUT_MS=500"}, settings...)
+	sender := harness.Start(t, settings, harness.Program(t, program), "send", "--to", server.Address, "--json", file)
+	code := sender.Wait(t, time.Minute)
+	server.Has(t, file)
+	return result{code, incidental.ReplaceAllString(sender.Stdout(), ""), sender.Stderr()}
+}
+
+// deadPort is one that nobody listens on.
+func deadPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// expectUnharmed compares with the program that has no instrumentation in it, and wants one line on stderr that
+// matches.
+func expectUnharmed(t *testing.T, complaint string, settings ...string) {
+	t.Helper()
+	without := copyOnce(t, "remote-copy-plain")
+	with := copyOnce(t, "remote-copy", settings...)
+	if with.code != 0 || with.code != without.code || with.stdout != without.stdout {
+		t.Errorf("exit code %d and output %q, without instrumentation %d and %q", with.code, with.stdout, without.code,
+			without.stdout)
+	}
+	lines := strings.Split(strings.TrimSuffix(with.stderr, "\n"), "\n")
+	if len(lines) != 1 || !regexp.MustCompile(`^lifeline: .*(`+complaint+`)`).MatchString(lines[0]) {
+		t.Errorf("stderr should be one line with %q, but is:\n%s", complaint, with.stderr)
+	}
+	if strings.Contains(with.stderr, secret) {
+		t.Errorf("stderr tells the password: %s", with.stderr)
+	}
+}
+
+func TestAProgramWithABadURLRunsOn(t *testing.T) {
+	expectUnharmed(t, "LIFELINE_URL|url|URL", "LIFELINE_URL=no-url-at-all")
+}
+
+func TestAProgramWithABadSettingRunsOn(t *testing.T) {
+	expectUnharmed(t, "LIFELINE_BATCH_BYTES", "LIFELINE_URL=null:", "LIFELINE_BATCH_BYTES=many")
+}
+
+func TestAProgramWithoutItsSinkRunsOn(t *testing.T) {
+	expectUnharmed(t, "pigeon", "LIFELINE_URL=pigeon://127.0.0.1:1")
+}
+
+func TestAProgramWithoutThePluginOfItsSinkRunsOn(t *testing.T) {
+	expectUnharmed(t, "nats", "LIFELINE_URL=nats://127.0.0.1:1", "LIFELINE_PLUGIN_DIR="+t.TempDir())
+}
+
+func TestAProgramThatMayNotWriteItsRingsRunsOn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a-file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectUnharmed(t, "crash-safe|ring", "LIFELINE_URL=null:", "LIFELINE_RING_DIR="+file)
+}
+
+func TestAProgramWhoseBrokerCannotBeReachedRunsOn(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			address := deadPort(t)
+			expectUnharmed(t, regexp.QuoteMeta(address), "LIFELINE_URL="+kind+"://somebody:"+secret+"@"+address)
+		})
+	}
+}
+
+func TestAProgramWhoseStreamDoesNotExistRunsOn(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			broker := harness.StartBroker(t, kind)
+			expectUnharmed(t, "lifeline-setup", broker.Settings()...)
+		})
+	}
+}
+
+func TestAProgramWithTheWrongPasswordRunsOn(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			broker := harness.StartBroker(t, kind, "--auth")
+			wrong := filepath.Join(t.TempDir(), "password")
+			if err := os.WriteFile(wrong, []byte(secret+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			settings := append(broker.Settings(), "LIFELINE_PASSWORD_FILE="+wrong)
+			expectUnharmed(t, "(?i)auth", settings...)
+		})
+	}
+}
+
+func TestAProgramThatDoesNotTrustItsBrokerRunsOn(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			broker := harness.StartBroker(t, kind, "--tls")
+			other := harness.StartBroker(t, "nats", "--tls")
+			settings := append(broker.Settings(), "LIFELINE_TLS_CA="+other.Env["LIFELINE_TLS_CA"])
+			expectUnharmed(t, "(?i)certificate|tls|ssl", settings...)
+		})
+	}
+}
