@@ -14,7 +14,7 @@ func (r *Reader) CRC() uint32 { return r.order.u32(r.data[r.frame.end:]) }
 // Rewind goes back before the first event.
 func (r *Reader) Rewind() {
 	r.segment, r.end, r.next, r.index = -1, 0, 0, -1
-	r.kind = nil
+	r.number, r.kind, r.places = 0, nil, nil
 }
 
 // Next goes to the next event, and returns false behind the last one.
@@ -26,17 +26,19 @@ func (r *Reader) Next() bool {
 		r.segment++
 		r.end += int(r.header.Segments[r.segment].Bytes)
 	}
-	at := r.next
-	word := r.order.u64(r.raw[at:])
-	kind := r.descriptors[r.numbers[uint16(word)]-1].EventType
+	r.at = r.next
+	word := r.order.u64(r.raw[r.at:])
 	// The full tick is the nearest to the base: the distance is sign-extended from 48 bits. FORMAT.md, section 6.
 	r.tick = r.header.BaseTick + uint64(int64((word>>16-r.header.BaseTick)<<16)>>16)
-	r.at = at
-	r.kind = kind
 	r.index++
-	r.offsets = kind.offsets
-	r.next = at + kind.size
-	if kind.size == 0 {
+	if number := uint16(word); number != r.number {
+		r.number = number
+		r.kind = r.descriptors[r.numbers[number]-1].EventType
+		r.places = r.kind.places
+	}
+	if r.kind.size > 0 {
+		r.next = r.at + r.kind.size
+	} else {
 		r.locate()
 	}
 	return true
@@ -44,24 +46,24 @@ func (r *Reader) Next() bool {
 
 // locate finds the fields and the end of a record with strings or bytes.
 func (r *Reader) locate() {
-	p := 8
-	for i := range r.kind.Fields {
-		r.computed[i] = int32(p)
-		if size := fixedSizes[r.kind.Fields[i].Type]; size > 0 {
-			p += size
+	at := r.at + 8
+	for i, known := range r.kind.places {
+		r.computed[i] = place{known.kind, uint16(at - r.at)}
+		if size := fixedSizes[known.kind]; size > 0 {
+			at += size
 		} else {
-			p += 2 + int(r.order.u16(r.raw[r.at+p:]))
+			at += 2 + int(r.order.u16(r.raw[at:]))
 		}
 	}
-	r.offsets = r.computed[:len(r.kind.Fields)]
-	r.next = r.at + padded(p)
+	r.places = r.computed[:len(r.kind.places)]
+	r.next = r.at + padded(at-r.at)
 }
 
 // Type returns the type of the event.
 func (r *Reader) Type() *EventType { return r.kind }
 
 // Number returns the number of the event's type in this batch.
-func (r *Reader) Number() uint16 { return uint16(r.order.u64(r.raw[r.at:])) }
+func (r *Reader) Number() uint16 { return r.number }
 
 // Index returns the event's place in the batch, from 0.
 func (r *Reader) Index() int { return r.index }
@@ -79,32 +81,28 @@ func (r *Reader) TimeNs() int64 { return r.time.timeNs(r.tick) }
 // range does: what a field is stands in Type().Fields.
 
 // Int32 returns a field of type i32.
-func (r *Reader) Int32(field int) int32 { return int32(r.order.u32(r.value(field, I32))) }
+func (r *Reader) Int32(field int) int32 { return int32(r.load32(field, I32)) }
 
 // Int64 returns a field of type i64.
-func (r *Reader) Int64(field int) int64 { return int64(r.order.u64(r.value(field, I64))) }
+func (r *Reader) Int64(field int) int64 { return int64(r.load64(field, I64)) }
 
 // Uint32 returns a field of type u32.
-func (r *Reader) Uint32(field int) uint32 { return r.order.u32(r.value(field, U32)) }
+func (r *Reader) Uint32(field int) uint32 { return r.load32(field, U32) }
 
 // Uint64 returns a field of type u64.
-func (r *Reader) Uint64(field int) uint64 { return r.order.u64(r.value(field, U64)) }
+func (r *Reader) Uint64(field int) uint64 { return r.load64(field, U64) }
 
 // Float32 returns a field of type f32.
-func (r *Reader) Float32(field int) float32 {
-	return math.Float32frombits(r.order.u32(r.value(field, F32)))
-}
+func (r *Reader) Float32(field int) float32 { return math.Float32frombits(r.load32(field, F32)) }
 
 // Float64 returns a field of type f64.
-func (r *Reader) Float64(field int) float64 {
-	return math.Float64frombits(r.order.u64(r.value(field, F64)))
-}
+func (r *Reader) Float64(field int) float64 { return math.Float64frombits(r.load64(field, F64)) }
 
 // Bool returns a field of type bool.
 func (r *Reader) Bool(field int) bool { return r.value(field, Bool)[0] != 0 }
 
-// RawString returns the bytes of a field of type string, as the program emitted them: see AppendText and Text. They are
-// valid until the next Read.
+// RawString returns the bytes of a field of type string as the program emitted them, which AppendText and Text turn
+// into text. They are valid until the next Read.
 func (r *Reader) RawString(field int) []byte { return r.sized(r.value(field, String)) }
 
 // Bytes returns a field of type bytes, valid until the next Read.
@@ -113,14 +111,26 @@ func (r *Reader) Bytes(field int) []byte { return r.sized(r.value(field, Bytes))
 // String returns a field of type string as text. Unlike all other getters it allocates.
 func (r *Reader) String(field int) string { return Text(r.RawString(field)) }
 
-func (r *Reader) value(field int, kind FieldType) []byte {
-	if r.kind.Fields[field].Type != kind {
-		panic("llb: field " + r.kind.Fields[field].Name + " of " + r.kind.Name + " is no " + kind.String())
-	}
-	return r.raw[r.at+int(r.offsets[field]):]
-}
+func (r *Reader) load32(field int, kind FieldType) uint32 { return r.order.u32(r.value(field, kind)) }
+
+func (r *Reader) load64(field int, kind FieldType) uint64 { return r.order.u64(r.value(field, kind)) }
 
 func (r *Reader) sized(value []byte) []byte {
 	length := int(r.order.u16(value))
 	return value[2 : 2+length : 2+length]
+}
+
+// value is the events from the field on.
+func (r *Reader) value(field int, kind FieldType) []byte {
+	p := r.places[field]
+	if p.kind != kind {
+		r.refuse(field, kind)
+	}
+	return r.raw[r.at+int(p.offset):]
+}
+
+//go:noinline
+func (r *Reader) refuse(field int, kind FieldType) {
+	f := &r.kind.Fields[field]
+	panic("llb: field " + f.Name + " of " + r.kind.Name + " is of type " + f.Type.String() + ", not " + kind.String())
 }

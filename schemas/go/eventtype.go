@@ -50,9 +50,15 @@ type EventType struct {
 	Fields    []Field
 	Constants []Constant
 
-	offsets  []int32 // of the fields in a record, as far as the record's own strings do not decide them
+	places   []place // of the fields in a record, as far as the record's own strings do not decide them
 	size     int     // of every record, padding included; 0 if strings or bytes decide
 	hasBools bool
+}
+
+// place is where a field lies in its record.
+type place struct {
+	kind   FieldType
+	offset uint16
 }
 
 // Descriptor is an event type with its number in one batch.
@@ -117,11 +123,11 @@ func (t *EventType) fits() bool {
 
 // prepare computes what makes reading records fast.
 func (t *EventType) prepare() {
-	t.offsets = make([]int32, len(t.Fields))
+	t.places = make([]place, len(t.Fields))
 	at := 8
 	fixed := true
 	for i, field := range t.Fields {
-		t.offsets[i] = int32(at)
+		t.places[i] = place{field.Type, uint16(at)}
 		at += fixedSizes[field.Type]
 		fixed = fixed && fixedSizes[field.Type] > 0
 		t.hasBools = t.hasBools || field.Type == Bool
@@ -129,6 +135,14 @@ func (t *EventType) prepare() {
 	if fixed {
 		t.size = padded(at)
 	}
+}
+
+// fixedSize is the size of a record that needs no look at its fields to be known legal, or 0.
+func (t *EventType) fixedSize() int {
+	if t.hasBools {
+		return 0
+	}
+	return t.size
 }
 
 func fnv1a64(data []byte) uint64 {

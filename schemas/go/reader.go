@@ -2,6 +2,7 @@ package llb
 
 import (
 	"hash/crc32"
+	"math"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -32,11 +33,12 @@ type Reader struct {
 	next    int    // the record behind the current one
 	index   int
 
-	kind     *EventType // of the current record
-	at       int
+	at       int // the current record
 	tick     uint64
-	offsets  []int32 // of the current record's fields
-	computed [256]int32
+	number   uint16
+	kind     *EventType
+	places   []place // of its fields
+	computed [math.MaxUint8]place
 }
 
 // Read checks the batch in data, all of it, and makes its header and events available. It keeps data, which must not
@@ -134,37 +136,41 @@ func (r *Reader) checkRecords(found *findings) {
 	for i := range r.header.Segments {
 		segment := &r.header.Segments[i]
 		end := start + int(segment.Bytes)
-		r.checkSegment(start, end, segment.Events, found)
+		count, whole := r.walk(start, end, found)
+		if whole && count != segment.Events {
+			found.add(BadCount, r.frame.events+start, "a segment of %d records says that it has %d", count, segment.Events)
+		}
 		start = end
 	}
 }
 
-func (r *Reader) checkSegment(at, end int, events uint32, found *findings) {
-	first := at
-	var count uint32
+// walk counts the records of a segment; whole is false if a fault ended the walk.
+func (r *Reader) walk(at, end int, found *findings) (count uint32, whole bool) {
+	raw, order := r.raw[:end], r.order
+	var known uint16 // the type of the record before, which is mostly that of the next: a guess that breaks the
+	var fixed int    // chain of loads from one record to the next
 	for ; at < end; count++ {
-		number := uint16(r.order.u64(r.raw[at:]))
-		index := r.numbers[number]
-		if index == 0 {
-			found.add(UnknownType, r.frame.events+at, "a record of type %d, which has no descriptor", number)
-			return
+		if number := uint16(order.u64(raw[at:])); number != known || number == 0 {
+			index := r.numbers[number]
+			if index == 0 {
+				found.add(UnknownType, r.frame.events+at, "a record of type %d, which has no descriptor", number)
+				return count, false
+			}
+			known, fixed = number, r.descriptors[index-1].fixedSize()
 		}
-		kind := r.descriptors[index-1].EventType
-		size := kind.size
-		if size == 0 || kind.hasBools {
-			if size = r.checkFields(kind, at, end, found); size == 0 {
-				return
+		size := fixed
+		if size == 0 {
+			if size = r.checkFields(r.descriptors[r.numbers[known]-1].EventType, at, end, found); size == 0 {
+				return count, false
 			}
 		}
 		if size > end-at || size > MaxRecordLength {
 			found.add(BadRecord, r.frame.events+at, "a record runs over its segment's end or %d bytes", MaxRecordLength)
-			return
+			return count, false
 		}
 		at += size
 	}
-	if count != events {
-		found.add(BadCount, r.frame.events+first, "a segment of %d records says that it has %d", count, events)
-	}
+	return count, true
 }
 
 // checkFields returns the size of the record at `at`, or 0 if a field of it has a fault.

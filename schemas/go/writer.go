@@ -27,9 +27,10 @@ type Writer struct {
 	types       map[uint16]*EventType
 	raw         []byte
 
-	kind  *EventType // of the event being written
-	field int
-	err   error
+	segmentStart int        // of the last segment, in raw
+	kind         *EventType // of the event being written
+	field        int
+	err          error
 }
 
 // NewWriter begins a batch. Of the header, EventCount and Segments come from the events that are written.
@@ -84,6 +85,7 @@ func (w *Writer) str16(to []byte, text string) []byte {
 // BeginSegment begins a run of events of one thread.
 func (w *Writer) BeginSegment(thread uint64) {
 	w.endEvent()
+	w.segmentStart = len(w.raw)
 	w.header.Segments = append(w.header.Segments, Segment{Thread: thread})
 }
 
@@ -111,11 +113,7 @@ func (w *Writer) endEvent() {
 	w.kind = nil
 	w.raw = appendPadding(w.raw)
 	if last := len(w.header.Segments) - 1; last >= 0 {
-		before := 0
-		for _, segment := range w.header.Segments[:last] {
-			before += int(segment.Bytes)
-		}
-		w.header.Segments[last].Bytes = uint32(len(w.raw) - before)
+		w.header.Segments[last].Bytes = uint32(len(w.raw) - w.segmentStart)
 	}
 }
 
