@@ -1,0 +1,15 @@
+/* What a batch is called on a broker: FORMAT.md, section 12. */
+#ifndef LIFELINE_SINK_NAMING_H
+#define LIFELINE_SINK_NAMING_H
+
+#include <stdint.h>
+
+enum { INCARNATION_HEX_BYTES = 33, SINK_PARTITIONS = 16 };
+
+/* 32 lower-case digits and a terminator. */
+void sink_incarnation_hex(const uint8_t incarnation[16], char hex[INCARNATION_HEX_BYTES]);
+
+/* FNV-1a with 64 bits over the incarnation, modulo 16: the last token of the subject. */
+unsigned sink_partition(const uint8_t incarnation[16]);
+
+#endif

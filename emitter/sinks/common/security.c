@@ -1,0 +1,104 @@
+#include "security.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PASSWORD_MAX_BYTES = 4096 };
+
+static char *copy_of(const char *text) {
+  return text ? strdup(text) : NULL;
+}
+
+/* The URL's parameter, else the variable's value; NULL if both are missing or empty. */
+static char *setting(const sink_url *url, const char *key, const char *variable) {
+  const char *value = sink_url_parameter(url, key);
+  if (!value) value = secure_getenv(variable);
+  return value && *value ? strdup(value) : NULL;
+}
+
+/* The file's first line. */
+static char *read_password(const char *path, const char *scheme, char *error, size_t error_bytes) {
+  FILE *file = fopen(path, "re");
+  char *password = malloc(PASSWORD_MAX_BYTES);
+  if (!file || !password || !fgets(password, PASSWORD_MAX_BYTES, file)) {
+    snprintf(error, error_bytes, "%s: the password cannot be read from %s: %s", scheme, path,
+             file && !errno ? "the file is empty" : strerror(errno));
+    free(password);
+    password = NULL;
+  } else {
+    password[strcspn(password, "\r\n")] = 0;
+  }
+  if (file) fclose(file);
+  return password;
+}
+
+static bool load_password(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
+  if (url->user) {
+    s->user = copy_of(url->user);
+    s->password = copy_of(url->password);
+  } else {
+    s->user = copy_of(secure_getenv("LIFELINE_USER"));
+  }
+  const char *file = secure_getenv("LIFELINE_PASSWORD_FILE");
+  if (!s->user || s->password) return true;
+  errno = 0;
+  if (file && *file)
+    s->password = read_password(file, url->scheme, error, error_bytes);
+  else
+    s->password = copy_of(secure_getenv("LIFELINE_PASSWORD"));
+  return s->password || !file || !*file;
+}
+
+static bool readable(const char *path, const char *scheme, const char *what, char *error, size_t error_bytes) {
+  if (!path || access(path, R_OK) == 0) return true;
+  snprintf(error, error_bytes, "%s: the %s %s cannot be read: %s", scheme, what, path, strerror(errno));
+  return false;
+}
+
+static bool load(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
+  if (!load_password(s, url, error, error_bytes)) return false;
+  s->tls_ca = setting(url, "tls_ca", "LIFELINE_TLS_CA");
+  s->tls_cert = setting(url, "tls_cert", "LIFELINE_TLS_CERT");
+  s->tls_key = setting(url, "tls_key", "LIFELINE_TLS_KEY");
+  s->creds = setting(url, "creds", "LIFELINE_NATS_CREDS");
+  const char *tls = sink_url_parameter(url, "tls");
+  if (tls && strcmp(tls, "true") != 0 && strcmp(tls, "false") != 0) {
+    snprintf(error, error_bytes, "%s: the URL's parameter tls is neither true nor false", url->scheme);
+    return false;
+  }
+  s->tls = tls ? strcmp(tls, "true") == 0 : s->tls_ca || s->tls_cert || s->tls_key;
+  if (s->tls && !s->tls_cert != !s->tls_key) {
+    snprintf(error, error_bytes, "%s: tls_cert and tls_key go together", url->scheme);
+    return false;
+  }
+  return readable(s->tls_ca, url->scheme, "TLS authority", error, error_bytes) &&
+         readable(s->tls_cert, url->scheme, "TLS certificate", error, error_bytes) &&
+         readable(s->tls_key, url->scheme, "TLS key", error, error_bytes) &&
+         readable(s->creds, url->scheme, "credentials file", error, error_bytes);
+}
+
+bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes) {
+  *security = (sink_security){0};
+  bool good = load(security, url, error, error_bytes);
+  if (!good) sink_security_free(security);
+  return good;
+}
+
+void sink_security_outlive_exit(void) {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
+void sink_security_free(sink_security *security) {
+  if (security->password) explicit_bzero(security->password, strlen(security->password));
+  free(security->user);
+  free(security->password);
+  free(security->tls_ca);
+  free(security->tls_cert);
+  free(security->tls_key);
+  free(security->creds);
+  *security = (sink_security){0};
+}

@@ -1,0 +1,36 @@
+/* Credentials and TLS of a broker, from the URL and, where it is silent, from the environment:
+ *
+ *   user:password@ in the URL   LIFELINE_USER, LIFELINE_PASSWORD_FILE or LIFELINE_PASSWORD
+ *   tls=true|false              on if the URL or the environment names any of the files below
+ *   tls_ca, tls_cert, tls_key   LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY
+ *   creds (NATS only)           LIFELINE_NATS_CREDS
+ *
+ * The environment counts only where secure_getenv trusts it.
+ */
+#ifndef LIFELINE_SINK_SECURITY_H
+#define LIFELINE_SINK_SECURITY_H
+
+#include "url.h"
+
+typedef struct sink_security {
+  char *user; /* NULL if there is none, as with all that follow */
+  char *password;
+  bool tls;
+  char *tls_ca;
+  char *tls_cert;
+  char *tls_key;
+  char *creds;
+} sink_security;
+
+/* Reads the password's file and looks whether the others can be read. On failure writes one line into error and leaves
+ * nothing to free. */
+bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes);
+
+/* To be called before a client library sets up TLS: batches are flushed at exit, which may be after OpenSSL would have
+ * cleaned up behind itself. */
+void sink_security_outlive_exit(void);
+
+/* Overwrites the password, then frees. */
+void sink_security_free(sink_security *security);
+
+#endif

@@ -1,0 +1,40 @@
+/* A sink's URL in its parts: scheme://[user:password@]host:port[,host:port]/[name][?key=value&...].
+ *
+ * Percent-encoding is undone in user, password, name and values. Messages quote keys only: user,
+ * password and values may be secrets, and in a URL that is not well-formed so may anything else.
+ */
+#ifndef LIFELINE_SINK_URL_H
+#define LIFELINE_SINK_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SINK_URL_MAX_PARAMETERS = 64 };
+
+typedef struct sink_parameter {
+  const char *key;
+  const char *value;
+} sink_parameter;
+
+typedef struct sink_url {
+  const char *scheme;
+  const char *user; /* NULL if there is none, as with the password */
+  const char *password;
+  const char *hosts; /* "host:port[,host:port]", ports filled in */
+  const char *name;  /* what follows the slash; "" if nothing does */
+  sink_parameter parameters[SINK_URL_MAX_PARAMETERS];
+  size_t parameter_count;
+  char *memory;
+  char *hosts_memory;
+} sink_url;
+
+/* On failure writes one line into error and leaves nothing to free. */
+bool sink_url_parse(sink_url *url, const char *text, const char *default_port, char *error, size_t error_bytes);
+
+/* Overwrites secrets, then frees. */
+void sink_url_free(sink_url *url);
+
+/* NULL if the URL does not name it. */
+const char *sink_url_parameter(const sink_url *url, const char *key);
+
+#endif

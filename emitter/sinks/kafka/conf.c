@@ -1,0 +1,85 @@
+#include "conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* librdkafka's own message may quote the value, which may be a password. */
+static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t error_bytes) {
+  char ignored[256];
+  switch (rd_kafka_conf_set(conf, key, value, ignored, sizeof ignored)) {
+  case RD_KAFKA_CONF_OK: return true;
+  case RD_KAFKA_CONF_UNKNOWN:
+    snprintf(error, error_bytes, "kafka: librdkafka knows no setting \"%s\"", key);
+    return false;
+  default: snprintf(error, error_bytes, "kafka: the value of the setting \"%s\" is not legal", key); return false;
+  }
+}
+
+static bool set_if(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t error_bytes) {
+  return !value || set(conf, key, value, error, error_bytes);
+}
+
+static bool set_security(rd_kafka_conf_t *conf, const sink_security *s, char *error, size_t error_bytes) {
+  const char *protocol = s->user ? (s->tls ? "sasl_ssl" : "sasl_plaintext") : s->tls ? "ssl" : "plaintext";
+  if (!set(conf, "security.protocol", protocol, error, error_bytes)) return false;
+  if (s->user && (!set(conf, "sasl.mechanisms", "PLAIN", error, error_bytes) ||
+                  !set(conf, "sasl.username", s->user, error, error_bytes) ||
+                  !set_if(conf, "sasl.password", s->password, error, error_bytes)))
+    return false;
+  return !s->tls || (set_if(conf, "ssl.ca.location", s->tls_ca, error, error_bytes) &&
+                     set_if(conf, "ssl.certificate.location", s->tls_cert, error, error_bytes) &&
+                     set_if(conf, "ssl.key.location", s->tls_key, error, error_bytes));
+}
+
+static bool set_parameters(rd_kafka_conf_t *conf, const sink_url *url, char *error, size_t error_bytes) {
+  static const char *const own[] = {"max_in_flight", "tls", "tls_ca", "tls_cert", "tls_key"};
+  for (size_t i = 0; i < url->parameter_count; i++) {
+    const char *key = url->parameters[i].key;
+    bool known = false;
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+      known |= strcmp(own[k], key) == 0;
+    if (known) continue;
+    if (strncmp(key, "kafka.", 6) != 0) {
+      snprintf(error, error_bytes, "kafka: the URL's parameter \"%s\" is unknown", key);
+      return false;
+    }
+    if (!set(conf, key + 6, url->parameters[i].value, error, error_bytes)) return false;
+  }
+  return true;
+}
+
+/* A library does not print. What matters comes as an event. */
+static void drop_log(const rd_kafka_t *rk, int level, const char *facility, const char *text) {
+  (void)rk;
+  (void)level;
+  (void)facility;
+  (void)text;
+}
+
+rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
+                                const kafka_setting *defaults, char *error, size_t error_bytes) {
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_conf_set_log_cb(conf, drop_log);
+  bool good = set(conf, "bootstrap.servers", url->hosts, error, error_bytes) &&
+              set(conf, "client.id", client_id, error, error_bytes) && set_security(conf, security, error, error_bytes);
+  for (; good && defaults->key; defaults++)
+    good = set(conf, defaults->key, defaults->value, error, error_bytes);
+  if (good && set_parameters(conf, url, error, error_bytes)) return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+const char *kafka_explain(rd_kafka_resp_err_t code) {
+  switch (code) {
+  case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+  case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    return "refuses the credentials: look at LIFELINE_USER and LIFELINE_PASSWORD_FILE";
+  case RD_KAFKA_RESP_ERR__SSL:
+    return "cannot be reached by TLS: the certificate is not signed by the TLS authority (LIFELINE_TLS_CA) or not for "
+           "that name, or the server has no TLS";
+  case RD_KAFKA_RESP_ERR__RESOLVE: return "has a name that cannot be resolved";
+  case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+  case RD_KAFKA_RESP_ERR__TRANSPORT: return "cannot be reached";
+  default: return NULL;
+  }
+}

@@ -1,0 +1,25 @@
+/* librdkafka's configuration from a URL and the environment, for the sink and for lifeline-setup. */
+#ifndef LIFELINE_KAFKA_CONF_H
+#define LIFELINE_KAFKA_CONF_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "security.h"
+
+#define KAFKA_DEFAULT_PORT "9092"
+#define KAFKA_DEFAULT_TOPIC "lifeline.batches"
+
+typedef struct kafka_setting {
+  const char *key;
+  const char *value;
+} kafka_setting;
+
+/* Servers, credentials and TLS, then the defaults given (ended by a NULL key), then the URL's kafka.<key>=<value>,
+ * which so have the last word. On failure returns NULL and writes one line into error. */
+rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
+                                const kafka_setting *defaults, char *error, size_t error_bytes);
+
+/* Why brokers cannot be reached, in words that say what to do; NULL if the code is about something else. */
+const char *kafka_explain(rd_kafka_resp_err_t code);
+
+#endif

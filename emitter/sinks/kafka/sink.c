@@ -1,0 +1,292 @@
+/* The sink kafka://: batches to a topic by an idempotent producer, keyed by incarnation, acknowledged by all in-sync
+ * replicas. librdkafka queues and retries; a bound on the batches in flight keeps its queue short.
+ *
+ * kafka://[user:password@]host:port[,host:port]/[topic]?max_in_flight=&tls...&kafka.<librdkafka's setting>=
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "flight.h"
+#include "naming.h"
+#include "report.h"
+
+enum {
+  MAX_IN_FLIGHT_DEFAULT = 64,
+  MAX_IN_FLIGHT_MOST = 65535, /* a slot's number travels in 16 bits of a message's opaque */
+  RESTART_PAUSE_MS = 1000,
+  CLOSE_TIMEOUT_MS = 1500,
+  RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
+};
+
+static_assert(sizeof(void *) >= sizeof(uint64_t), "a message's opaque holds a ticket and a slot");
+
+/* How bad the connection is; within an outage only what is worse than the last is reported. */
+typedef enum health { HEALTHY, UNREACHABLE, REFUSING } health;
+
+struct ll_sink {
+  const ll_sink_host *host;
+  sink_url url;
+  sink_security security;
+  sink_report report;
+  flight flight;
+  rd_kafka_t *producer; /* NULL between a fatal error and the next one */
+  int64_t restart_at_ms;
+  size_t max_message_bytes;
+  bool fatal;
+  bool stalled;    /* the last send was refused for now */
+  unsigned health; /* a health */
+  unsigned buried; /* producers that are being destroyed */
+  char incarnation[INCARNATION_HEX_BYTES];
+};
+
+static void worsen(ll_sink *sink, health to, const char *what, const char *why) {
+  unsigned before = __atomic_load_n(&sink->health, __ATOMIC_ACQUIRE);
+  if (before >= (unsigned)to && before != HEALTHY) return;
+  __atomic_store_n(&sink->health, to, __ATOMIC_RELEASE);
+  sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s %s; trying again", what, why);
+}
+
+static void heal(ll_sink *sink) {
+  if (__atomic_exchange_n(&sink->health, HEALTHY, __ATOMIC_ACQ_REL) != HEALTHY)
+    sink_report_state(&sink->report, LL_SINK_INFO, "kafka: %s takes batches again", sink->url.hosts);
+}
+
+static void missing_topic(ll_sink *sink) {
+  worsen(sink, REFUSING, "the topic", "is missing; create it with lifeline-setup");
+}
+
+/* What a delivery report means, or an error of producev. */
+static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
+  switch (code) {
+  case RD_KAFKA_RESP_ERR_NO_ERROR: heal(sink); return LL_SINK_ACKED;
+  case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+  case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: missing_topic(sink); return LL_SINK_RETRY;
+  case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+  case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+    worsen(sink, REFUSING, "the topic", "takes no message as large as a batch: raise its max.message.bytes");
+    return LL_SINK_REFUSED;
+  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    worsen(sink, REFUSING, "the topic", "may not be written by this user");
+    return LL_SINK_REFUSED;
+  case RD_KAFKA_RESP_ERR__FATAL:
+  case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
+  case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
+  default: worsen(sink, UNREACHABLE, sink->url.hosts, "stores no batches now"); return LL_SINK_RETRY;
+  }
+}
+
+static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
+  uint64_t opaque = (uint64_t)(uintptr_t)message->_private;
+  ll_sink_outcome outcome = judge(sink, message->err);
+  flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
+}
+
+static void on_error(ll_sink *sink, rd_kafka_resp_err_t code) {
+  if (code == RD_KAFKA_RESP_ERR__FATAL) {
+    __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
+    return;
+  }
+  const char *why = kafka_explain(code);
+  bool unreachable = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__TRANSPORT;
+  if (why) worsen(sink, unreachable ? UNREACHABLE : REFUSING, sink->url.hosts, why);
+}
+
+/* On librdkafka's background thread. */
+static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
+  (void)producer;
+  if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
+    for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
+      on_delivery(ctx, m);
+  } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
+    on_error(ctx, rd_kafka_event_error(event));
+  }
+  rd_kafka_event_destroy(event);
+}
+
+static bool start(ll_sink *sink, char *error, size_t error_bytes) {
+  static const kafka_setting defaults[] = {
+      {"enable.idempotence", "true"},
+      {"partitioner", "murmur2_random"}, /* Java's: the same key goes to the same partition whoever writes it */
+      {"compression.codec", "none"},     /* a batch is compressed by itself */
+      {"message.max.bytes", "1000000"},
+      {"allow.auto.create.topics", "false"},
+      {"topic.metadata.propagation.max.ms", "3000"}, /* how long a missing topic may stay unnoticed */
+      {"linger.ms", "1"},
+      {NULL, NULL},
+  };
+  char client_id[128], value[32];
+  size_t size = sizeof value;
+  snprintf(client_id, sizeof client_id, "lifeline-%.8s", sink->incarnation);
+  rd_kafka_conf_t *conf = kafka_conf_new(&sink->url, &sink->security, client_id, defaults, error, error_bytes);
+  if (!conf) return false;
+  if (rd_kafka_conf_get(conf, "message.max.bytes", value, &size) == RD_KAFKA_CONF_OK)
+    sink->max_message_bytes = strtoul(value, NULL, 10);
+  rd_kafka_conf_set_opaque(conf, sink);
+  rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
+  rd_kafka_conf_set_background_event_cb(conf, on_event);
+  sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, error_bytes);
+  if (!sink->producer) rd_kafka_conf_destroy(conf);
+  return sink->producer != NULL;
+}
+
+typedef struct burial {
+  ll_sink *sink;
+  rd_kafka_t *producer;
+} burial;
+
+static void *bury(void *ctx) {
+  burial b = *(burial *)ctx;
+  free(ctx);
+  rd_kafka_destroy(b.producer);
+  __atomic_sub_fetch(&b.sink->buried, 1, __ATOMIC_ACQ_REL);
+  return NULL;
+}
+
+/* Gives up what the producer has, and destroys it on a thread of its own, since that may take a hanging broker's
+ * time. */
+static void stop(ll_sink *sink) {
+  rd_kafka_t *producer = sink->producer;
+  sink->producer = NULL;
+  if (!producer) return;
+  rd_kafka_purge(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+  flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the producer was closed");
+  burial *b = malloc(sizeof *b);
+  pthread_t thread;
+  __atomic_add_fetch(&sink->buried, 1, __ATOMIC_ACQ_REL);
+  if (b) *b = (burial){sink, producer};
+  if (b && pthread_create(&thread, NULL, bury, b) == 0)
+    pthread_detach(thread);
+  else
+    free(b); /* then it lives on, as does the sink */
+}
+
+static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
+  const char *bound = sink_url_parameter(&sink->url, "max_in_flight");
+  *in_flight = bound ? (unsigned)strtoul(bound, NULL, 10) : MAX_IN_FLIGHT_DEFAULT;
+  if (!*sink->url.name) sink->url.name = KAFKA_DEFAULT_TOPIC;
+  if (*in_flight < 1 || *in_flight > MAX_IN_FLIGHT_MOST) {
+    snprintf(error, error_bytes, "kafka: the URL's parameter max_in_flight is not between 1 and %d",
+             MAX_IN_FLIGHT_MOST);
+    return false;
+  }
+  if (sink->security.creds && sink_url_parameter(&sink->url, "creds")) {
+    snprintf(error, error_bytes, "kafka: the URL's parameter creds is for nats://");
+    return false;
+  }
+  return true;
+}
+
+static void free_sink(ll_sink *sink) {
+  flight_destroy(&sink->flight);
+  sink_security_free(&sink->security);
+  sink_url_free(&sink->url);
+  free(sink);
+}
+
+static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_bytes) {
+  ll_sink *sink = calloc(1, sizeof *sink);
+  if (!sink) {
+    snprintf(error, error_bytes, "kafka: out of memory");
+    return NULL;
+  }
+  sink->host = host;
+  sink_report_init(&sink->report, host);
+  sink_incarnation_hex(host->incarnation, sink->incarnation);
+  sink_security_outlive_exit();
+  unsigned in_flight;
+  if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
+      sink_security_load(&sink->security, &sink->url, error, error_bytes) &&
+      configure(sink, &in_flight, error, error_bytes) &&
+      flight_init(&sink->flight, host, in_flight, error, error_bytes) && start(sink, error, error_bytes))
+    return sink;
+  free_sink(sink);
+  return NULL;
+}
+
+/* An idempotent producer that has lost track is fatally broken, and another one takes its place: what was in flight
+ * comes again, and its copies are absorbed by whoever reads. */
+static bool replace_broken(ll_sink *sink) {
+  if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
+    sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches; starting another");
+    stop(sink);
+    sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
+  }
+  char error[256];
+  if (!sink->producer && flight_now_ms() >= sink->restart_at_ms && !start(sink, error, sizeof error)) {
+    sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
+    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s", error);
+  }
+  return sink->producer != NULL;
+}
+
+static size_t kafka_max_batch_bytes(ll_sink *sink) {
+  size_t overhead = RECORD_OVERHEAD_BYTES + strlen(sink->host->host_name) + strlen(sink->host->program);
+  return sink->max_message_bytes > overhead ? sink->max_message_bytes - overhead : 0;
+}
+
+static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
+  return rd_kafka_producev(
+      sink->producer, RD_KAFKA_V_TOPIC(sink->url.name), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+      RD_KAFKA_V_KEY(sink->incarnation, INCARNATION_HEX_BYTES - 1), RD_KAFKA_V_VALUE((void *)batch, bytes),
+      RD_KAFKA_V_HEADER("lifeline-host", sink->host->host_name, (ssize_t)strlen(sink->host->host_name)),
+      RD_KAFKA_V_HEADER("lifeline-program", sink->host->program, (ssize_t)strlen(sink->host->program)),
+      RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque), RD_KAFKA_V_END);
+}
+
+static ll_sink_status busy(ll_sink *sink) {
+  sink->stalled = true;
+  return LL_SINK_BUSY;
+}
+
+static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
+                                 uint64_t sequence) {
+  (void)route;
+  (void)sequence;
+  sink->stalled = false;
+  if (bytes > kafka_max_batch_bytes(sink)) {
+    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a batch of %zu is lost",
+                      kafka_max_batch_bytes(sink), bytes);
+    return LL_SINK_FAILED;
+  }
+  unsigned slot;
+  uint64_t ticket;
+  if (!replace_broken(sink) || !flight_take(&sink->flight, token, INT64_MAX, &slot, &ticket)) return busy(sink);
+  rd_kafka_resp_err_t code = produce(sink, ticket << 16 | slot, batch, bytes);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR || !flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_OK;
+  if (code == RD_KAFKA_RESP_ERR__FATAL) __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
+  return code != RD_KAFKA_RESP_ERR__QUEUE_FULL && judge(sink, code) == LL_SINK_REFUSED ? LL_SINK_FAILED : busy(sink);
+}
+
+static void kafka_poll(ll_sink *sink, int timeout_ms) {
+  replace_broken(sink);
+  if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
+}
+
+static void kafka_close(ll_sink *sink) {
+  sink_report_close(&sink->report);
+  stop(sink);
+  for (int64_t end_ms = flight_now_ms() + CLOSE_TIMEOUT_MS; flight_now_ms() < end_ms;) {
+    if (__atomic_load_n(&sink->buried, __ATOMIC_ACQUIRE) == 0 && flight_idle(&sink->flight)) {
+      free_sink(sink);
+      return;
+    }
+    usleep(1000);
+  }
+  /* librdkafka's threads still look at the sink: it stays. */
+}
+
+__attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
+    .abi = LL_SINK_ABI,
+    .scheme = "kafka",
+    .open = kafka_open,
+    .send = kafka_send,
+    .poll = kafka_poll,
+    .max_batch_bytes = kafka_max_batch_bytes,
+    .close = kafka_close,
+};

@@ -1,0 +1,35 @@
+#include "ack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* nats-server, server/errors.json */
+enum { STREAM_MESSAGE_TOO_LARGE = 10054, STREAM_NOT_FOUND = 10059, STREAM_NOT_MATCH = 10060 };
+
+enum { MAX_ANSWER_BYTES = 1024 };
+
+/* The server writes these answers itself and compactly, so that finding a key is finding its text. */
+static const char *value_of(const char *json, const char *key) {
+  const char *found = strstr(json, key);
+  return found ? found + strlen(key) : NULL;
+}
+
+nats_ack_kind nats_ack_read(const char *json, size_t size, char *why, size_t why_bytes) {
+  char text[MAX_ANSWER_BYTES];
+  snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), json);
+  if (!strstr(text, "\"error\":")) {
+    if (value_of(text, "\"seq\":")) return NATS_ACK_STORED;
+    snprintf(why, why_bytes, "the answer is no acknowledgement: does something else listen on the subject?");
+    return NATS_ACK_LATER;
+  }
+  const char *code = value_of(text, "\"err_code\":"), *description = value_of(text, "\"description\":\"");
+  snprintf(why, why_bytes, "%.*s", description ? (int)strcspn(description, "\"") : 7,
+           description ? description : "unknown");
+  switch (code ? atoi(code) : 0) {
+  case STREAM_NOT_FOUND:
+  case STREAM_NOT_MATCH: return NATS_ACK_NO_STREAM;
+  case STREAM_MESSAGE_TOO_LARGE: return NATS_ACK_TOO_LARGE;
+  default: return NATS_ACK_LATER;
+  }
+}

@@ -1,0 +1,317 @@
+#include "link.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TICK_MS = 100, RETRY_FIRST_MS = 500, RETRY_MOST_MS = 5000, WRITE_DEADLINE_MS = 2000 };
+
+struct nats_link {
+  const sink_url *url;
+  const sink_security *security;
+  natsOptions *options;
+  char *inbox;
+  sink_report *report;
+  link_callbacks callbacks;
+
+  pthread_mutex_t publishing; /* held while connection is used or changed */
+  natsConnection *connection;
+
+  pthread_mutex_t mutex; /* the rest */
+  pthread_cond_t changed;
+  bool up;   /* the connection takes messages */
+  bool lost; /* nats.c has given it up */
+  bool closing;
+  int callers; /* nats.c's promises to call back once more: on closed, on complete */
+  bool ended;  /* the thread */
+  bool left;   /* by link_close: the thread frees */
+};
+
+static void change(nats_link *link, bool *what, bool to) {
+  pthread_mutex_lock(&link->mutex);
+  *what = to;
+  pthread_cond_broadcast(&link->changed);
+  pthread_mutex_unlock(&link->mutex);
+}
+
+static bool is(nats_link *link, const bool *what) {
+  pthread_mutex_lock(&link->mutex);
+  bool value = *what;
+  pthread_mutex_unlock(&link->mutex);
+  return value;
+}
+
+static void announce_up(nats_link *link) {
+  char server[256] = "";
+  pthread_mutex_lock(&link->publishing);
+  if (link->connection) natsConnection_GetConnectedUrl(link->connection, server, sizeof server);
+  pthread_mutex_unlock(&link->publishing);
+  change(link, &link->up, true);
+  sink_report_state(link->report, LL_SINK_INFO, "nats: connected to %s", server);
+  link->callbacks.event(link->callbacks.ctx, LINK_UP);
+}
+
+static void announce_down(nats_link *link) {
+  change(link, &link->up, false);
+  link->callbacks.event(link->callbacks.ctx, LINK_DOWN);
+}
+
+static void on_reconnected(natsConnection *connection, void *ctx) {
+  (void)connection;
+  announce_up(ctx);
+}
+
+static void on_disconnected(natsConnection *connection, void *ctx) {
+  (void)connection;
+  nats_link *link = ctx;
+  if (!is(link, &link->closing))
+    sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s is lost; trying again", link->url->hosts);
+  announce_down(link);
+}
+
+static void called(nats_link *link) {
+  pthread_mutex_lock(&link->mutex);
+  link->callers--;
+  pthread_cond_broadcast(&link->changed);
+  pthread_mutex_unlock(&link->mutex);
+}
+
+static void on_closed(natsConnection *connection, void *ctx) {
+  (void)connection;
+  nats_link *link = ctx;
+  announce_down(link);
+  change(link, &link->lost, true);
+  called(link);
+}
+
+static void on_subscription_complete(void *ctx) {
+  called(ctx);
+}
+
+static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *ctx) {
+  (void)subscription;
+  nats_link *link = ctx;
+  const char *text = "";
+  natsConnection_GetLastError(connection, &text);
+  if (status != NATS_NOT_PERMITTED || !text) return;
+  bool publish = strcasestr(text, "publish to") != NULL;
+  sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s",
+                    link->security->user ? link->security->user : "(none)",
+                    publish ? "publish to" : "subscribe to its inbox, so no batch is acknowledged:",
+                    publish ? link->url->name : "_INBOX.>");
+  if (publish) link->callbacks.event(link->callbacks.ctx, LINK_FORBIDDEN);
+}
+
+static void on_answer(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *ctx) {
+  (void)connection;
+  (void)subscription;
+  nats_link *link = ctx;
+  const char *subject = natsMsg_GetSubject(message);
+  if (strlen(subject) > strlen(link->inbox) + 1)
+    link->callbacks.answer(link->callbacks.ctx, subject + strlen(link->inbox) + 1, message);
+  natsMsg_Destroy(message);
+}
+
+static natsStatus subscribe(nats_link *link, natsConnection *connection, natsSubscription **subscription) {
+  char subject[128];
+  snprintf(subject, sizeof subject, "%s.*", link->inbox);
+  natsStatus status = natsConnection_Subscribe(subscription, connection, subject, on_answer, link);
+  if (status != NATS_OK) return status;
+  pthread_mutex_lock(&link->mutex);
+  link->callers += 1; /* on_subscription_complete */
+  pthread_mutex_unlock(&link->mutex);
+  status = natsSubscription_SetOnCompleteCB(*subscription, on_subscription_complete, link);
+  if (status != NATS_OK) called(link);
+  return status;
+}
+
+static void wait_ms(nats_link *link, int ms, const bool *until) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_nsec += ms % 1000 * 1000000L;
+  end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&link->mutex);
+  while (!link->closing && !*until)
+    if (pthread_cond_timedwait(&link->changed, &link->mutex, &end) != 0) break;
+  pthread_mutex_unlock(&link->mutex);
+}
+
+/* Lives with one connection until nats.c or the owner gives it up. */
+static natsStatus live(nats_link *link) {
+  natsConnection *connection = NULL;
+  natsSubscription *subscription = NULL;
+  natsStatus status = natsConnection_Connect(&connection, link->options);
+  if (status != NATS_OK) {
+    natsConnection_Destroy(connection);
+    return status;
+  }
+  pthread_mutex_lock(&link->mutex);
+  link->callers += 1; /* on_closed */
+  link->lost = false;
+  pthread_mutex_unlock(&link->mutex);
+  status = subscribe(link, connection, &subscription);
+  pthread_mutex_lock(&link->publishing);
+  link->connection = connection;
+  pthread_mutex_unlock(&link->publishing);
+  if (status == NATS_OK) {
+    announce_up(link);
+    while (!is(link, &link->closing) && !is(link, &link->lost)) {
+      wait_ms(link, TICK_MS, &link->lost);
+      link->callbacks.event(link->callbacks.ctx, LINK_TICK);
+    }
+  }
+  pthread_mutex_lock(&link->publishing);
+  link->connection = NULL;
+  pthread_mutex_unlock(&link->publishing);
+  natsConnection_Close(connection);
+  pthread_mutex_lock(&link->mutex);
+  while (link->callers > 0)
+    pthread_cond_wait(&link->changed, &link->mutex);
+  pthread_mutex_unlock(&link->mutex);
+  natsSubscription_Destroy(subscription);
+  natsConnection_Destroy(connection);
+  return status;
+}
+
+static void open_library(void) {
+  struct sigaction pipe;
+  sigaction(SIGPIPE, NULL, &pipe);
+  sink_security_outlive_exit();
+  nats_Open(-1);
+  sigaction(SIGPIPE, &pipe, NULL);
+}
+
+static void free_link(nats_link *link) {
+  natsOptions_Destroy(link->options);
+  free(link->inbox);
+  pthread_cond_destroy(&link->changed);
+  pthread_mutex_destroy(&link->mutex);
+  pthread_mutex_destroy(&link->publishing);
+  free(link);
+}
+
+static void *keep(void *ctx) {
+  nats_link *link = ctx;
+  const bool never = false;
+  int pause_ms = RETRY_FIRST_MS;
+  while (!is(link, &link->closing)) {
+    natsStatus status = live(link);
+    if (status == NATS_OK) { /* it did live; nats.c closes a connection only when its credentials hold no longer */
+      status = NATS_CONNECTION_AUTH_FAILED;
+      pause_ms = RETRY_FIRST_MS;
+    }
+    if (is(link, &link->closing)) break;
+    char why[256];
+    nats_explain(status, link->url, link->security, why, sizeof why);
+    sink_report_state(link->report, LL_SINK_ERROR, "%s; trying again", why);
+    wait_ms(link, pause_ms, &never);
+    pause_ms = pause_ms * 2 < RETRY_MOST_MS ? pause_ms * 2 : RETRY_MOST_MS;
+  }
+  nats_ReleaseThreadMemory();
+  pthread_mutex_lock(&link->mutex);
+  link->ended = true;
+  bool left = link->left;
+  pthread_cond_broadcast(&link->changed);
+  pthread_mutex_unlock(&link->mutex);
+  if (left) free_link(link);
+  return NULL;
+}
+
+static bool set_callbacks(nats_link *link) {
+  return natsOptions_SetReconnectedCB(link->options, on_reconnected, link) == NATS_OK &&
+         natsOptions_SetDisconnectedCB(link->options, on_disconnected, link) == NATS_OK &&
+         natsOptions_SetClosedCB(link->options, on_closed, link) == NATS_OK &&
+         natsOptions_SetErrorHandler(link->options, on_error, link) == NATS_OK &&
+         natsOptions_SetWriteDeadline(link->options, WRITE_DEADLINE_MS) == NATS_OK;
+}
+
+/* With all signals blocked. */
+static bool start(nats_link *link, const char *name, char *error, size_t error_bytes) {
+  open_library();
+  link->options = nats_options_new(link->url, link->security, name, error, error_bytes);
+  if (!link->options) return false;
+  natsInbox *inbox = NULL;
+  if (natsInbox_Create(&inbox) == NATS_OK) link->inbox = strdup(inbox);
+  natsInbox_Destroy(inbox);
+  pthread_t thread;
+  if (!link->inbox || !set_callbacks(link) || pthread_create(&thread, NULL, keep, link) != 0) {
+    snprintf(error, error_bytes, "nats: out of memory or threads");
+    return false;
+  }
+  pthread_setname_np(thread, "lifeline-nats");
+  pthread_detach(thread); /* link_close waits for it, but not for ever */
+  return true;
+}
+
+nats_link *link_open(const sink_url *url, const sink_security *security, const char *name, sink_report *report,
+                     const link_callbacks *callbacks, char *error, size_t error_bytes) {
+  nats_link *link = calloc(1, sizeof *link);
+  if (!link) {
+    snprintf(error, error_bytes, "nats: out of memory");
+    return NULL;
+  }
+  link->url = url;
+  link->security = security;
+  link->report = report;
+  link->callbacks = *callbacks;
+  pthread_mutex_init(&link->publishing, NULL);
+  pthread_mutex_init(&link->mutex, NULL);
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&link->changed, &attributes);
+  pthread_condattr_destroy(&attributes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = start(link, name, error, error_bytes);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!started) {
+    free_link(link);
+    return NULL;
+  }
+  return link;
+}
+
+const char *link_inbox(const nats_link *link) {
+  return link->inbox;
+}
+
+int64_t link_max_payload(nats_link *link) {
+  pthread_mutex_lock(&link->publishing);
+  int64_t bytes = link->connection ? natsConnection_GetMaxPayload(link->connection) : 0;
+  pthread_mutex_unlock(&link->publishing);
+  return bytes;
+}
+
+bool link_is_up(nats_link *link) {
+  return is(link, &link->up);
+}
+
+natsStatus link_publish(nats_link *link, natsMsg *message) {
+  if (!link_is_up(link)) return NATS_CONNECTION_DISCONNECTED;
+  pthread_mutex_lock(&link->publishing);
+  natsStatus status =
+      link->connection ? natsConnection_PublishMsg(link->connection, message) : NATS_CONNECTION_DISCONNECTED;
+  pthread_mutex_unlock(&link->publishing);
+  return status;
+}
+
+bool link_close(nats_link *link, int timeout_ms) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += timeout_ms / 1000;
+  pthread_mutex_lock(&link->mutex);
+  link->closing = true;
+  pthread_cond_broadcast(&link->changed);
+  while (!link->ended)
+    if (pthread_cond_timedwait(&link->changed, &link->mutex, &end) != 0) break;
+  bool ended = link->ended;
+  link->left = !ended;
+  pthread_mutex_unlock(&link->mutex);
+  if (ended) free_link(link);
+  return ended;
+}

@@ -1,0 +1,46 @@
+/* One NATS connection that is kept: a thread of its own connects, and connects again when nats.c has given up, as it
+ * does after two refusals of the credentials. nats.c reconnects by itself after everything else.
+ *
+ * nats.c ignores SIGPIPE for the whole process and starts threads that would take the program's signals. So the thread
+ * blocks all signals, which nats.c's threads inherit, and puts SIGPIPE's disposition back.
+ */
+#ifndef LIFELINE_NATS_LINK_H
+#define LIFELINE_NATS_LINK_H
+
+#include <nats/nats.h>
+#include <pthread.h>
+
+#include "options.h"
+#include "report.h"
+
+typedef struct nats_link nats_link;
+
+typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN, LINK_TICK } link_event;
+
+typedef struct link_callbacks {
+  void *ctx;
+  /* From nats.c's threads or the link's own, never after link_close has returned true. LINK_TICK comes every 100 ms. */
+  void (*event)(void *ctx, link_event event);
+  /* A message on "<link_inbox>.<rest>"; suffix is that rest. */
+  void (*answer)(void *ctx, const char *suffix, natsMsg *message);
+} link_callbacks;
+
+/* What is passed must live as long as the link. On failure returns NULL and writes one line into error. */
+nats_link *link_open(const sink_url *url, const sink_security *security, const char *name, sink_report *report,
+                     const link_callbacks *callbacks, char *error, size_t error_bytes);
+
+const char *link_inbox(const nats_link *link);
+
+/* 0 while there is no connection. */
+int64_t link_max_payload(nats_link *link);
+
+bool link_is_up(nats_link *link);
+
+/* NATS_CONNECTION_DISCONNECTED while there is no connection. */
+natsStatus link_publish(nats_link *link, natsMsg *message);
+
+/* Returns false after timeout_ms if nats.c's threads still are at work: then the link frees itself later, and what was
+ * passed to link_open must live on. */
+bool link_close(nats_link *link, int timeout_ms);
+
+#endif

@@ -1,0 +1,79 @@
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 3000, RECONNECT_WAIT_MS = 500, PING_INTERVAL_MS = 20000 };
+
+/* natsOptions_SetURL would put user and password into the library's own messages. */
+static natsStatus set_servers(natsOptions *options, const sink_url *url) {
+  char *hosts = strdup(url->hosts), *rest = hosts;
+  const char *servers[MAX_SERVERS];
+  int count = 0;
+  for (char *host; hosts && (host = strsep(&rest, ",")) && count < MAX_SERVERS; count++) {
+    char *server;
+    if (asprintf(&server, "nats://%s", host) < 0) break;
+    servers[count] = server;
+  }
+  natsStatus status = count ? natsOptions_SetServers(options, servers, count) : NATS_NO_MEMORY;
+  for (int i = 0; i < count; i++)
+    free((char *)servers[i]);
+  free(hosts);
+  return status;
+}
+
+static natsStatus set_security(natsOptions *options, const sink_security *security) {
+  natsStatus status = NATS_OK;
+  if (security->user)
+    status = natsOptions_SetUserInfo(options, security->user, security->password ? security->password : "");
+  if (status == NATS_OK && security->creds)
+    status = natsOptions_SetUserCredentialsFromFiles(options, security->creds, NULL);
+  if (status == NATS_OK && security->tls) status = natsOptions_SetSecure(options, true);
+  if (status == NATS_OK && security->tls && security->tls_ca)
+    status = natsOptions_LoadCATrustedCertificates(options, security->tls_ca);
+  if (status == NATS_OK && security->tls && security->tls_cert)
+    status = natsOptions_LoadCertificatesChain(options, security->tls_cert, security->tls_key);
+  return status;
+}
+
+natsOptions *nats_options_new(const sink_url *url, const sink_security *security, const char *name, char *error,
+                              size_t error_bytes) {
+  natsOptions *options = NULL;
+  natsStatus status = natsOptions_Create(&options);
+  if (status == NATS_OK) status = set_servers(options, url);
+  if (status == NATS_OK) status = natsOptions_SetName(options, name);
+  if (status == NATS_OK) status = natsOptions_SetTimeout(options, CONNECT_TIMEOUT_MS);
+  if (status == NATS_OK) status = natsOptions_SetMaxReconnect(options, -1);
+  if (status == NATS_OK) status = natsOptions_SetReconnectWait(options, RECONNECT_WAIT_MS);
+  if (status == NATS_OK) status = natsOptions_SetPingInterval(options, PING_INTERVAL_MS);
+  if (status == NATS_OK) status = set_security(options, security);
+  if (status == NATS_OK) return options;
+  snprintf(error, error_bytes, "nats: %s",
+           status == NATS_SSL_ERROR ? "the TLS authority, certificate or key is not one" : natsStatus_GetText(status));
+  natsOptions_Destroy(options);
+  return NULL;
+}
+
+void nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes) {
+  switch (status) {
+  case NATS_CONNECTION_AUTH_FAILED:
+  case NATS_NOT_PERMITTED:
+    snprintf(text, bytes, "nats: %s refuses the credentials (user %s)", url->hosts,
+             security->user    ? security->user
+             : security->creds ? "of the credentials file"
+                               : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
+    break;
+  case NATS_SECURE_CONNECTION_REQUIRED:
+    snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts);
+    break;
+  case NATS_SECURE_CONNECTION_WANTED:
+    snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
+    break;
+  case NATS_SSL_ERROR:
+    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
+             url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
+    break;
+  default: snprintf(text, bytes, "nats: %s cannot be reached: %s", url->hosts, natsStatus_GetText(status));
+  }
+}

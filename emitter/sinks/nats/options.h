@@ -1,0 +1,20 @@
+/* nats.c's options from a URL and the environment, for the sink and for lifeline-setup. */
+#ifndef LIFELINE_NATS_OPTIONS_H
+#define LIFELINE_NATS_OPTIONS_H
+
+#include <nats/nats.h>
+
+#include "security.h"
+
+#define NATS_DEFAULT_PORT "4222"
+#define NATS_DEFAULT_STREAM "LIFELINE"
+#define NATS_DEFAULT_PREFIX "lifeline.batches"
+
+/* Servers, credentials, TLS and the connection's name. On failure returns NULL and writes one line into error. */
+natsOptions *nats_options_new(const sink_url *url, const sink_security *security, const char *name, char *error,
+                              size_t error_bytes);
+
+/* Why a connection failed, in words that say what to do. Of the calling thread's last error. */
+void nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes);
+
+#endif

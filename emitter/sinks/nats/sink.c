@@ -1,0 +1,285 @@
+/* The sink nats://: batches to JetStream, published asynchronously with a bound on those in flight, each acknowledged
+ * by the stream; or with ?mode=core to core NATS, which acknowledges nothing.
+ *
+ * nats://[user:password@]host:port[,host:port]/[subject prefix]?mode=&stream=&max_in_flight=&tls...
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ack.h"
+#include "flight.h"
+#include "link.h"
+#include "naming.h"
+
+enum {
+  MAX_IN_FLIGHT_DEFAULT = 64,
+  MAX_IN_FLIGHT_MOST = 65536,
+  ACK_TIMEOUT_MS = 10000,
+  FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer what it forbids */
+  CLOSE_TIMEOUT_MS = 1500,
+  HEADER_TEXT_BYTES = 256,
+};
+
+struct ll_sink {
+  const ll_sink_host *host;
+  sink_url url;
+  sink_security security;
+  sink_report report;
+  flight flight;
+  nats_link *link;
+  bool core;
+  bool troubled;  /* batches are not stored for a reason other than the connection */
+  bool forbidden; /* the server said that the user may not publish */
+  const char *stream;
+  char subject[256];
+  char incarnation[INCARNATION_HEX_BYTES];
+  char host_header[HEADER_TEXT_BYTES];
+  char program_header[HEADER_TEXT_BYTES];
+};
+
+static bool get(bool *flag) {
+  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+static void set(bool *flag, bool to) {
+  __atomic_store_n(flag, to, __ATOMIC_RELEASE);
+}
+
+/* A header's value ends at a line's end, so that a host name must not bring its own. */
+static void header_text(char to[HEADER_TEXT_BYTES], const char *from) {
+  snprintf(to, HEADER_TEXT_BYTES, "%s", from ? from : "");
+  for (char *c = to; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '_';
+}
+
+static size_t header_bytes(const ll_sink *sink) {
+  return sizeof "NATS/1.0\r\n"
+                "Nats-Msg-Id: \r\n"
+                "Lifeline-Host: \r\n"
+                "Lifeline-Program: \r\n"
+                "Nats-Expected-Stream: \r\n"
+                "\r\n" +
+         INCARNATION_HEX_BYTES + sizeof "-65535-18446744073709551615" + strlen(sink->host_header) +
+         strlen(sink->program_header) + strlen(sink->stream);
+}
+
+static void trouble(ll_sink *sink, const char *why) {
+  set(&sink->troubled, true);
+  sink_report_state(&sink->report, LL_SINK_ERROR, "nats: %s", why);
+}
+
+static void recovered(ll_sink *sink) {
+  set(&sink->forbidden, false);
+  if (get(&sink->troubled)) {
+    set(&sink->troubled, false);
+    sink_report_state(&sink->report, LL_SINK_INFO, "nats: stream %s takes batches again", sink->stream);
+  }
+}
+
+static void expire(ll_sink *sink) {
+  if (sink->core)
+    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_ACKED, "");
+  else if (get(&sink->forbidden))
+    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_REFUSED, "the user may not publish");
+  else
+    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_RETRY, "no acknowledgement in time");
+}
+
+static void on_event(void *ctx, link_event event) {
+  ll_sink *sink = ctx;
+  switch (event) {
+  case LINK_UP: set(&sink->forbidden, false); break;
+  case LINK_DOWN: flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost"); break;
+  case LINK_FORBIDDEN:
+    set(&sink->forbidden, true);
+    set(&sink->troubled, true);
+    flight_hurry(&sink->flight, flight_now_ms() + FORBIDDEN_TIMEOUT_MS);
+    break;
+  case LINK_TICK: expire(sink); break;
+  }
+}
+
+static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
+  ll_sink *sink = ctx;
+  unsigned slot;
+  unsigned long long ticket;
+  if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
+  char why[300], report[768];
+  nats_ack_kind kind = NATS_ACK_NO_STREAM;
+  snprintf(why, sizeof why, "nobody takes %s", sink->subject);
+  if (!natsMsg_IsNoResponders(message))
+    kind = nats_ack_read(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), why, sizeof why);
+  switch (kind) {
+  case NATS_ACK_STORED:
+    flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
+    recovered(sink);
+    break;
+  case NATS_ACK_NO_STREAM:
+    snprintf(report, sizeof report, "stream %s with the subjects %s.* is missing (%s); create it with lifeline-setup",
+             sink->stream, sink->url.name, why);
+    trouble(sink, report);
+    flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
+    break;
+  case NATS_ACK_TOO_LARGE:
+    snprintf(report, sizeof report, "stream %s takes no message as large as a batch: %s", sink->stream, why);
+    trouble(sink, report);
+    flight_land(&sink->flight, slot, ticket, LL_SINK_REFUSED, why);
+    break;
+  case NATS_ACK_LATER:
+    snprintf(report, sizeof report, "stream %s stores no batches now: %s", sink->stream, why);
+    trouble(sink, report);
+    flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
+    break;
+  }
+}
+
+static bool known_parameters(const sink_url *url, char *error, size_t error_bytes) {
+  static const char *const known[] = {"mode",   "stream",   "max_in_flight", "tls",
+                                      "tls_ca", "tls_cert", "tls_key",       "creds"};
+  for (size_t i = 0; i < url->parameter_count; i++) {
+    bool found = false;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+      found |= strcmp(known[k], url->parameters[i].key) == 0;
+    if (!found) {
+      snprintf(error, error_bytes, "nats: the URL's parameter \"%s\" is unknown", url->parameters[i].key);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A subject's tokens, without wildcards. */
+static bool legal_prefix(const char *prefix) {
+  size_t length = strlen(prefix);
+  return length > 0 && length < 200 &&
+         strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length &&
+         prefix[0] != '.' && prefix[length - 1] != '.' && !strstr(prefix, "..");
+}
+
+static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
+  sink_url *url = &sink->url;
+  const char *mode = sink_url_parameter(url, "mode"), *stream = sink_url_parameter(url, "stream");
+  const char *bound = sink_url_parameter(url, "max_in_flight");
+  if (!*url->name) url->name = NATS_DEFAULT_PREFIX;
+  sink->stream = stream ? stream : NATS_DEFAULT_STREAM;
+  sink->core = mode && strcmp(mode, "core") == 0;
+  *in_flight = bound ? (unsigned)strtoul(bound, NULL, 10) : MAX_IN_FLIGHT_DEFAULT;
+  if (!known_parameters(url, error, error_bytes)) return false;
+  if (mode && !sink->core && strcmp(mode, "jetstream") != 0)
+    snprintf(error, error_bytes, "nats: the URL's parameter mode is neither jetstream nor core");
+  else if (*in_flight < 1 || *in_flight > MAX_IN_FLIGHT_MOST)
+    snprintf(error, error_bytes, "nats: the URL's parameter max_in_flight is not between 1 and %d", MAX_IN_FLIGHT_MOST);
+  else if (!legal_prefix(url->name))
+    snprintf(error, error_bytes, "nats: the URL's subject prefix is not made of [A-Za-z0-9_-] and single dots");
+  else if (!*sink->stream || strlen(sink->stream) > 200 || strpbrk(sink->stream, " .*>\r\n"))
+    snprintf(error, error_bytes, "nats: the URL's parameter stream is no name of a stream");
+  else {
+    snprintf(sink->subject, sizeof sink->subject, "%s.%u", url->name, sink_partition(sink->host->incarnation));
+    return true;
+  }
+  return false;
+}
+
+static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
+  char name[HEADER_TEXT_BYTES + 16];
+  snprintf(name, sizeof name, "lifeline %s", sink->program_header);
+  link_callbacks callbacks = {sink, on_event, on_answer};
+  sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
+  return sink->link != NULL;
+}
+
+static void free_sink(ll_sink *sink) {
+  flight_destroy(&sink->flight);
+  sink_security_free(&sink->security);
+  sink_url_free(&sink->url);
+  free(sink);
+}
+
+static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_bytes) {
+  ll_sink *sink = calloc(1, sizeof *sink);
+  if (!sink) {
+    snprintf(error, error_bytes, "nats: out of memory");
+    return NULL;
+  }
+  sink->host = host;
+  sink_report_init(&sink->report, host);
+  header_text(sink->host_header, host->host_name);
+  header_text(sink->program_header, host->program);
+  sink_incarnation_hex(host->incarnation, sink->incarnation);
+  unsigned in_flight;
+  if (sink_url_parse(&sink->url, host->url, NATS_DEFAULT_PORT, error, error_bytes) &&
+      sink_security_load(&sink->security, &sink->url, error, error_bytes) &&
+      configure(sink, &in_flight, error, error_bytes) &&
+      flight_init(&sink->flight, host, in_flight, error, error_bytes) && connect_to(sink, error, error_bytes))
+    return sink;
+  free_sink(sink);
+  return NULL;
+}
+
+static natsStatus publish(ll_sink *sink, const char *reply, const uint8_t *batch, size_t bytes, uint16_t route,
+                          uint64_t sequence) {
+  char id[128];
+  snprintf(id, sizeof id, "%s-%u-%llu", sink->incarnation, route, (unsigned long long)sequence);
+  natsMsg *message = NULL;
+  natsStatus status = natsMsg_Create(&message, sink->subject, reply, (const char *)batch, (int)bytes);
+  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Msg-Id", id);
+  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Lifeline-Host", sink->host_header);
+  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Lifeline-Program", sink->program_header);
+  if (status == NATS_OK && !sink->core) status = natsMsgHeader_Set(message, "Nats-Expected-Stream", sink->stream);
+  if (status == NATS_OK) status = link_publish(sink->link, message);
+  natsMsg_Destroy(message);
+  return status;
+}
+
+static size_t nats_max_batch_bytes(ll_sink *sink) {
+  int64_t payload = link_max_payload(sink->link);
+  size_t headers = header_bytes(sink);
+  return payload > (int64_t)headers ? (size_t)payload - headers : 0;
+}
+
+static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
+                                uint64_t sequence) {
+  size_t most = nats_max_batch_bytes(sink);
+  if (most == 0 || !link_is_up(sink->link)) return LL_SINK_BUSY;
+  if (bytes > most) {
+    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes %zu bytes at most; a batch of %zu is lost",
+                      most, bytes);
+    return LL_SINK_FAILED;
+  }
+  unsigned slot;
+  uint64_t ticket;
+  /* Core NATS never answers: its batches land at the next look at the clock. */
+  int64_t deadline_ms =
+      sink->core ? 0 : flight_now_ms() + (get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS);
+  if (!flight_take(&sink->flight, token, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
+  char reply[160];
+  snprintf(reply, sizeof reply, "%s.%u-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket);
+  natsStatus status = publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence);
+  if (status != NATS_OK && flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_BUSY;
+  return LL_SINK_OK; /* a failed one that landed meanwhile has been answered for */
+}
+
+static void nats_poll(ll_sink *sink, int timeout_ms) {
+  expire(sink);
+  if (!flight_idle(&sink->flight) || !link_is_up(sink->link)) flight_wait(&sink->flight, timeout_ms);
+  expire(sink);
+}
+
+static void nats_close(ll_sink *sink) {
+  sink_report_close(&sink->report);
+  flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the sink was closed");
+  while (!flight_idle(&sink->flight))
+    flight_wait(&sink->flight, 10);
+  if (link_close(sink->link, CLOSE_TIMEOUT_MS)) /* else its threads still look at the sink: it stays */
+    free_sink(sink);
+}
+
+__attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
+    .abi = LL_SINK_ABI,
+    .scheme = "nats",
+    .open = nats_open,
+    .send = nats_send,
+    .poll = nats_poll,
+    .max_batch_bytes = nats_max_batch_bytes,
+    .close = nats_close,
+};
