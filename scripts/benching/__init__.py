@@ -1,0 +1,1 @@
+"""Measures Lifeline, beside a floor that is measured in the same run."""

@@ -1,0 +1,88 @@
+"""Starts what is measured, and ends it by its pid whatever happens."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / "build/emitter/bin"
+
+
+def run(*command, environment=None, timeout=900):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **(environment or {})})
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-2000:]}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def broker(kind):
+    """A private broker with Lifeline's streams or topics; gives its URL."""
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        url = run(ROOT / "scripts/broker", "start", kind, "--dir", f"{folder}/broker", "--owner", os.getpid()).strip()
+        try:
+            run(BIN / "lifeline-setup", "--url", url)
+            yield url
+        finally:
+            run(ROOT / "scripts/broker", "stop", "--dir", f"{folder}/broker")
+
+
+@contextlib.contextmanager
+def stream_jobs(url, jobs, archive=None):
+    """`lifeline-jobs run`; gives the address of its metrics once it is ready."""
+    settings = [f"broker.url={url}", f"jobs={jobs}", "archive.roll.interval=1s"]
+    if archive:
+        settings.append(f"archive.dir={archive}")
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench-state.") as state:
+        arguments = [argument for setting in [*settings, f"state.dir={state}"] for argument in ("--set", setting)]
+        with open(Path(state) / "log", "w+") as log:
+            process = subprocess.Popen([ROOT / "scripts/lifeline-jobs", "run", *arguments], stdout=subprocess.PIPE,
+                                       stderr=log, text=True)
+            try:
+                for line in process.stdout:
+                    ready = re.match(r"ready: health=(\S+)", line)
+                    if ready:
+                        break
+                else:
+                    log.seek(0)
+                    raise RuntimeError(f"lifeline-jobs did not start: {log.read()[-2000:]}")
+                yield ready[1]
+            finally:
+                process.terminate()
+                try:
+                    process.wait(60)
+                finally:
+                    process.kill()
+                    process.wait()
+
+
+def emit(url, events, threads=1):
+    """Emits numbered events, none of which may be dropped, and waits for the acknowledgement of all of them. Gives the
+    seconds from the process' start to its end."""
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        started = time.monotonic()
+        answer = run(BIN / "serial-emitter", "--side", f"{folder}/side", "--events", events, "--threads", threads,
+                     environment={"LIFELINE_URL": url, "LIFELINE_POLICY": "block", "LIFELINE_RING_DIR": f"{folder}/rings",
+                                  "LIFELINE_BLOCK_TIMEOUT_MS": "60000"})
+        seconds = time.monotonic() - started
+    counts = json.loads(answer)
+    if counts["emitted"] != events or counts["dropped"] or not counts["flushed"]:
+        raise RuntimeError(f"of {events} events the emitter counted {counts}")
+    return seconds
+
+
+def wait_until(reached, what, timeout=600):
+    """Seconds until reached() is true."""
+    started = time.monotonic()
+    while not reached():
+        if time.monotonic() - started > timeout:
+            raise RuntimeError(f"not within {timeout} s: {what}")
+        time.sleep(0.05)
+    return time.monotonic() - started
