@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Utf8;
+import io.lifeline.jobs.core.JsonWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -39,6 +40,11 @@ abstract class Column {
   abstract String value(String vector);
 
   abstract void write(DuckDBWritableVector vector, int at, int from, int count);
+
+  /** The value as JSON has it: no infinities, no NaN and no bytes, which come as text. */
+  abstract void writeJson(JsonWriter json, int row);
+
+  abstract String text(int row);
 
   static int grown(int capacity, int needed) {
     return Math.max(needed, Math.max(FIRST_CAPACITY, capacity + (capacity >> 1)));
@@ -96,6 +102,24 @@ abstract class Column {
         vector.setLong(at + i, values[from + i]);
       }
     }
+
+    @Override
+    void writeJson(JsonWriter json, int row) {
+      switch (type) {
+        case BOOL -> json.value(values[row] != 0);
+        case U64 -> json.valueUnsigned(values[row]);
+        default -> json.value(values[row]);
+      }
+    }
+
+    @Override
+    String text(int row) {
+      return switch (type) {
+        case BOOL -> Boolean.toString(values[row] != 0);
+        case U64 -> Long.toUnsignedString(values[row]);
+        default -> Long.toString(values[row]);
+      };
+    }
   }
 
   /** f32 and f64. */
@@ -135,6 +159,26 @@ abstract class Column {
       for (int i = 0; i < count; i++) {
         vector.setDouble(at + i, values[from + i]);
       }
+    }
+
+    @Override
+    void writeJson(JsonWriter json, int row) {
+      writeJson(json, values[row]);
+    }
+
+    static void writeJson(JsonWriter json, double value) {
+      if (Double.isNaN(value)) {
+        json.value("nan");
+      } else if (Double.isInfinite(value)) {
+        json.value(value > 0 ? "inf" : "-inf");
+      } else {
+        json.value(value);
+      }
+    }
+
+    @Override
+    String text(int row) {
+      return Double.toString(values[row]);
     }
   }
 
@@ -200,10 +244,24 @@ abstract class Column {
     void write(DuckDBWritableVector vector, int at, int from, int count) {
       byte[][] values = new byte[count][];
       for (int i = 0; i < count; i++) {
-        int start = from + i == 0 ? 0 : ends[from + i - 1];
-        values[i] = Arrays.copyOfRange(heap, start, ends[from + i]);
+        values[i] = Arrays.copyOfRange(heap, start(from + i), ends[from + i]);
       }
       vector.setStringUtf8Batch(at, values);
+    }
+
+    @Override
+    void writeJson(JsonWriter json, int row) {
+      json.value(text(row));
+    }
+
+    @Override
+    String text(int row) {
+      int start = start(row);
+      return new String(heap, start, ends[row] - start, StandardCharsets.UTF_8);
+    }
+
+    private int start(int row) {
+      return row == 0 ? 0 : ends[row - 1];
     }
   }
 }

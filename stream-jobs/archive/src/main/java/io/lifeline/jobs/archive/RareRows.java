@@ -1,10 +1,11 @@
 package io.lifeline.jobs.archive;
 
-import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.core.JsonWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,37 +13,57 @@ import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBDataChunkWriter;
 import org.duckdb.DuckDBWritableVector;
 
-/** The rows of several rare types as one table, their fields in {@link Slots}; what a type lacks is null. */
+/**
+ * The rows of several rare types as one table. Fields stand there twice: typed, in {@link Slots}, for the view of their
+ * type, and together as JSON, so that the view over all types reads each shared file once and not once per type.
+ */
 final class RareRows implements RowSource {
-  private static final int TYPE_COLUMN = TypeRows.eventColumns().size();
+  private static final List<VectorColumn> TYPE_COLUMNS =
+      List.of(text("type"), text("name"), text("level"), text("id"), text("fields"));
 
-  private record Part(TypeRows rows, int start, byte[] typeId, Map<String, Integer> fieldBySlot) {}
+  private static final class Part {
+    final TypeRows rows;
+    final int start;
+    final TypeEntry type;
+    final List<String> names;
+    final Map<String, Column> bySlot = new HashMap<>();
+
+    Part(TypeRows rows, int start) {
+      this.rows = rows;
+      this.start = start;
+      this.type = TypeEntry.of(rows.type());
+      this.names = ColumnNames.of(type);
+    }
+  }
 
   private final List<Part> parts = new ArrayList<>();
   private final List<VectorColumn> columns = new ArrayList<>(TypeRows.eventColumns());
-  private final List<VectorColumn> slots;
+  private final List<String> slots;
   private final int rows;
 
   RareRows(List<TypeRows> types) {
     Map<String, VectorColumn> slotColumns = new LinkedHashMap<>();
     int start = 0;
     for (TypeRows type : types) {
-      List<FieldType> fields = type.type().fields().stream().map(Field::type).toList();
-      List<String> names = Slots.columns(fields);
-      Map<String, Integer> fieldBySlot = new LinkedHashMap<>();
-      for (int i = 0; i < names.size(); i++) {
-        fieldBySlot.put(names.get(i), i);
-        DuckDBColumnType vectorType = Slots.Kind.of(fields.get(i)).vectorType;
-        slotColumns.putIfAbsent(names.get(i), new VectorColumn(names.get(i), vectorType));
+      Part part = new Part(type, start);
+      List<FieldType> fields = part.type.fieldTypes();
+      List<String> slotNames = Slots.columns(fields);
+      for (int i = 0; i < slotNames.size(); i++) {
+        String slot = slotNames.get(i);
+        part.bySlot.put(slot, type.field(i));
+        slotColumns.putIfAbsent(slot, new VectorColumn(slot, Slots.Kind.of(fields.get(i)).vectorType));
       }
-      byte[] id = TypeEntry.id(type.type()).getBytes(StandardCharsets.US_ASCII);
-      parts.add(new Part(type, start, id, fieldBySlot));
+      parts.add(part);
       start += type.rows();
     }
     rows = start;
-    columns.add(new VectorColumn("type", DuckDBColumnType.VARCHAR));
-    slots = List.copyOf(slotColumns.values());
-    columns.addAll(slots);
+    slots = List.copyOf(slotColumns.keySet());
+    columns.addAll(TYPE_COLUMNS);
+    columns.addAll(slotColumns.values());
+  }
+
+  private static VectorColumn text(String name) {
+    return new VectorColumn(name, DuckDBColumnType.VARCHAR);
   }
 
   @Override
@@ -51,13 +72,12 @@ final class RareRows implements RowSource {
   }
 
   /** The names of the columns that hold fields. */
-  List<String> slotNames() {
-    return slots.stream().map(VectorColumn::name).toList();
+  List<String> slots() {
+    return slots;
   }
 
-  /** SQL for the thread. */
-  String thread(String vector) {
-    return Sql.unsigned(vector);
+  List<String> typeIds() {
+    return parts.stream().map(part -> part.type.id()).toList();
   }
 
   @Override
@@ -77,20 +97,58 @@ final class RareRows implements RowSource {
   }
 
   private void fill(DuckDBDataChunkWriter chunk, int at, Part part, int from, int count) {
-    part.rows.fillEvents(chunk, at, from, count);
-    byte[][] ids = new byte[count][];
-    Arrays.fill(ids, part.typeId);
-    chunk.vector(TYPE_COLUMN).setStringUtf8Batch(at, ids);
-    for (int slot = 0; slot < slots.size(); slot++) {
-      DuckDBWritableVector vector = chunk.vector(TYPE_COLUMN + 1 + slot);
-      Integer field = part.fieldBySlot.get(slots.get(slot).name());
+    int column = part.rows.fillEvents(chunk, at, from, count);
+    for (String constant : List.of(part.type.id(), part.type.name(), part.type.level())) {
+      byte[][] values = new byte[count][];
+      Arrays.fill(values, constant.getBytes(StandardCharsets.UTF_8));
+      chunk.vector(column++).setStringUtf8Batch(at, values);
+    }
+    fillIds(chunk.vector(column++), at, part, from, count);
+    fillJson(chunk.vector(column++), at, part, from, count);
+    for (String slot : slots) {
+      DuckDBWritableVector vector = chunk.vector(column++);
+      Column field = part.bySlot.get(slot);
       if (field != null) {
-        part.rows.field(field).write(vector, at, from, count);
+        field.write(vector, at, from, count);
       } else {
-        for (int i = 0; i < count; i++) {
-          vector.setNull(at + i);
-        }
+        fillNull(vector, at, count);
       }
+    }
+  }
+
+  private static void fillIds(DuckDBWritableVector vector, int at, Part part, int from, int count) {
+    int field = part.type.idField();
+    if (field < 0) {
+      fillNull(vector, at, count);
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      vector.setString(at + i, part.rows.field(field).text(from + i));
+    }
+  }
+
+  private static void fillJson(DuckDBWritableVector vector, int at, Part part, int from, int count) {
+    byte[][] values = new byte[count][];
+    JsonWriter json = new JsonWriter();
+    int fields = part.type.fields().size();
+    for (int i = 0; i < count; i++) {
+      json.reset().beginObject();
+      for (int field = 0; field < fields; field++) {
+        json.name(part.names.get(field));
+        part.rows.field(field).writeJson(json, from + i);
+      }
+      for (int constant = 0; constant < part.type.constants().size(); constant++) {
+        json.name(part.names.get(fields + constant));
+        part.type.constants().get(constant).writeJson(json);
+      }
+      values[i] = json.endObject().toBytes();
+    }
+    vector.setStringUtf8Batch(at, values);
+  }
+
+  private static void fillNull(DuckDBWritableVector vector, int at, int count) {
+    for (int i = 0; i < count; i++) {
+      vector.setNull(at + i);
     }
   }
 }

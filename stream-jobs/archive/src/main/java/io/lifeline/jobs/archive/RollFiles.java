@@ -77,13 +77,13 @@ final class RollFiles {
 
   private void writeShared(List<TypeRows> types, DuckTables.Table batches) throws IOException {
     RareRows rare = new RareRows(types);
-    StringBuilder select = new StringBuilder("SELECT ").append(TIME).append(", r.type, ");
-    rare.slotNames().forEach(slot -> select.append("r.").append(slot).append(", "));
+    StringBuilder select = new StringBuilder("SELECT ").append(TIME)
+        .append(", r.type, r.name, r.level, r.id, r.fields::JSON AS fields, ");
+    rare.slots().forEach(slot -> select.append("r.").append(slot).append(", "));
     try (DuckTables.Table rows = duck.table(rare)) {
       select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
       select.append(from(rows, batches));
-      List<String> ids = types.stream().map(type -> TypeEntry.id(type.type())).toList();
-      write(Manifest.Kind.SHARED, ids, select.toString(), rare.rows());
+      write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows());
     }
   }
 

@@ -4,6 +4,7 @@ import io.lifeline.codec.Constant;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.core.JsonWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -22,6 +23,16 @@ import java.util.Locale;
 public record TypeEntry(
     String id, String hash, String level, String name, List<FieldEntry> fields, List<ConstantEntry> constants) {
 
+  /** Where the field named {@code id} stands, which ties events to lifelines; -1 if there is none that is text or number. */
+  public int idField() {
+    for (int i = 0; i < fields.size(); i++) {
+      if (fields.get(i).name().equals("id") && fields.get(i).fieldType() != FieldType.BYTES) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
   /** A field; {@code type} as FORMAT writes it. */
   public record FieldEntry(String name, String type, String unit) {
     public FieldType fieldType() {
@@ -33,6 +44,17 @@ public record TypeEntry(
   public record ConstantEntry(String name, String type, String unit, String value) {
     public FieldType fieldType() {
       return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
+    }
+
+    /** The value as {@link Column#writeJson} writes those of fields. */
+    void writeJson(JsonWriter json) {
+      switch (fieldType()) {
+        case STRING, BYTES -> json.value(value);
+        case BOOL -> json.value(Boolean.parseBoolean(value));
+        case F32, F64 -> Column.Doubles.writeJson(json, Double.parseDouble(value));
+        case U64 -> json.valueUnsigned(Long.parseUnsignedLong(value));
+        default -> json.value(Long.parseLong(value));
+      }
     }
   }
 

@@ -57,7 +57,7 @@ public final class SqlCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     try (ArchiveDatabase database = ArchiveDatabase.open(archive);
-        PreparedStatement query = database.prepareQuery(sql);
+        PreparedStatement query = database.prepare(sql);
         ResultSet rows = query.executeQuery()) {
       ResultWriter writer =
           format.json ? ResultWriter.JSON : format.csv ? ResultWriter.CSV : ResultWriter.TABLE;

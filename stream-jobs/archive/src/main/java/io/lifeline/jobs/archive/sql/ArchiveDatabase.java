@@ -1,5 +1,8 @@
 package io.lifeline.jobs.archive.sql;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.archive.ArchiveDirectory;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.Manifest;
@@ -18,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -29,10 +33,18 @@ import java.util.Set;
 public final class ArchiveDatabase implements AutoCloseable {
   private static final Set<String> OWN_VIEWS = Set.of("events", "batches", "ledger", "emitters", "routes");
 
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
   private final Connection connection;
 
-  private ArchiveDatabase(Connection connection) {
+  /** What is not made yet, by lower-case name: a view opens its files when it is made, and there may be many. */
+  private final Map<String, View> pending;
+
+  private record View(String name, String sql) {}
+
+  private ArchiveDatabase(Connection connection, Map<String, View> views) {
     this.connection = connection;
+    this.pending = views;
   }
 
   /** Opens an archive that must be there. */
@@ -47,23 +59,21 @@ public final class ArchiveDatabase implements AutoCloseable {
       throw new ArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
     }
     Connection connection = DriverManager.getConnection("jdbc:duckdb:");
-    try {
-      createViews(connection, directory, manifests);
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("SET temp_directory = ''");
-        statement.execute("SET allowed_directories = " + Sql.literals(List.of(directory.data() + "/")));
-        statement.execute("SET enable_external_access = false");
-        statement.execute("SET lock_configuration = true");
-      }
-      return new ArchiveDatabase(connection);
+    try (Statement statement = connection.createStatement()) {
+      Map<String, View> views = views(directory, manifests);
+      LedgerTables.create(connection, LedgerTables.routes(manifests));
+      statement.execute("SET temp_directory = ''");
+      statement.execute("SET allowed_directories = " + Sql.literals(List.of(directory.data() + "/")));
+      statement.execute("SET enable_external_access = false");
+      statement.execute("SET lock_configuration = true");
+      return new ArchiveDatabase(connection, views);
     } catch (IOException | SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
   }
 
-  private static void createViews(Connection connection, ArchiveDirectory directory, List<Manifest> manifests)
-      throws IOException, SQLException {
+  private static Map<String, View> views(ArchiveDirectory directory, List<Manifest> manifests) throws IOException {
     Map<String, String> paths = new HashMap<>();
     List<String> batchFiles = new ArrayList<>();
     for (Manifest manifest : manifests) {
@@ -75,48 +85,72 @@ public final class ArchiveDatabase implements AutoCloseable {
         }
       }
     }
-    LedgerTables.create(connection, LedgerTables.routes(manifests));
     EventViews events = new EventViews(manifests, paths);
-    Map<String, String> views = new LinkedHashMap<>(events.perType(OWN_VIEWS));
+    Map<String, View> views = new LinkedHashMap<>();
+    events.perType(OWN_VIEWS).forEach((name, sql) -> put(views, name, sql));
     if (!batchFiles.isEmpty()) {
-      views.put("batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
+      put(views, "batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
+      put(views, "events", events.all());
     }
-    String all = events.all();
-    if (all != null) {
-      views.put("events", all);
-    }
-    try (Statement statement = connection.createStatement()) {
-      for (Map.Entry<String, String> view : views.entrySet()) {
-        statement.execute("CREATE VIEW " + Sql.identifier(view.getKey()) + " AS " + view.getValue());
+    return views;
+  }
+
+  private static void put(Map<String, View> views, String name, String sql) {
+    views.put(name.toLowerCase(Locale.ROOT), new View(name, sql));
+  }
+
+  /** Makes the view of that name, if there is one and it is not made yet. */
+  private void make(String name) throws SQLException {
+    View view = pending.remove(name.toLowerCase(Locale.ROOT));
+    if (view != null) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql);
       }
     }
   }
 
-  /** For queries that this program wrote itself. */
-  public Connection connection() {
-    return connection;
+  private void makeAll() throws SQLException {
+    for (String name : List.copyOf(pending.keySet())) {
+      make(name);
+    }
   }
 
-  /** Prepares a user's query: one statement, and one that only reads. */
-  public PreparedStatement prepareQuery(String sql) throws SQLException {
-    try (PreparedStatement check = connection.prepareStatement(
-        "SELECT p->>'error_type', p->>'error_message', json_array_length(p->'statements')"
-            + " FROM (SELECT json_serialize_sql(?) AS p)")) {
-      check.setString(1, sql);
-      try (ResultSet result = check.executeQuery()) {
-        result.next();
-        if ("not implemented".equals(result.getString(1))) {
-          throw new SQLException("the archive is only read: a SELECT, SHOW, DESCRIBE or SUMMARIZE is expected");
-        }
-        if (result.getString(2) != null) {
-          throw new SQLException(result.getString(2));
-        }
-        if (result.getInt(3) != 1) {
-          throw new SQLException("one query is expected, not " + result.getInt(3));
-        }
-      }
+  /** Prepares a query: one statement, and one that only reads. */
+  public PreparedStatement prepare(String sql) throws SQLException {
+    JsonNode parsed = parse(sql);
+    if (parsed.path("error").asBoolean()) {
+      throw new SQLException(parsed.path("error_type").asText().equals("not implemented")
+          ? "the archive is only read: a SELECT, SHOW, DESCRIBE or SUMMARIZE is expected"
+          : parsed.path("error_message").asText());
+    }
+    if (parsed.path("statements").size() != 1) {
+      throw new SQLException("one query is expected, not " + parsed.path("statements").size());
+    }
+    if (parsed.findValuesAsText("show_type").contains("SHOW_SPECIAL") || readsCatalogue(parsed)) {
+      makeAll();
+    }
+    for (String table : parsed.findValuesAsText("table_name")) {
+      make(table);
     }
     return connection.prepareStatement(sql);
+  }
+
+  /** DuckDB's own parser, which takes a statement apart only if it is a query. */
+  private JsonNode parse(String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement("SELECT json_serialize_sql(?)")) {
+      statement.setString(1, sql);
+      try (ResultSet result = statement.executeQuery()) {
+        result.next();
+        return MAPPER.readTree(result.getString(1));
+      }
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("DuckDB writes JSON that is none", e);
+    }
+  }
+
+  private static boolean readsCatalogue(JsonNode parsed) {
+    return parsed.findValuesAsText("schema_name").contains("information_schema")
+        || parsed.findValuesAsText("function_name").stream().anyMatch(name -> name.startsWith("duckdb_"));
   }
 
   @Override

@@ -10,11 +10,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** The SQL of the views over events: one per event type, and one over all of them. */
 final class EventViews {
@@ -108,26 +110,30 @@ final class EventViews {
   /** The view over all types; null if there are none. */
   String all() {
     List<String> legs = new ArrayList<>();
+    Set<String> sharedFiles = new LinkedHashSet<>();
     byName.forEach((name, versions) -> versions.forEach(version -> {
-      List<ViewColumn> columns = columns(version.type);
-      String head = "SELECT ts, " + Sql.literal(name) + " AS type, " + Sql.literal(version.type.level()) + " AS level, "
-          + ORIGIN + ", ";
-      forEachLeg(version, columns, (values, from) -> {
-        String id = "NULL::VARCHAR";
-        StringBuilder json = new StringBuilder();
-        for (int i = 0; i < columns.size(); i++) {
-          ViewColumn column = columns.get(i);
-          if (column.name().equals("id") && column.type() != FieldType.BYTES) {
-            id = values.get(i) + "::VARCHAR";
-          }
-          json.append(i > 0 ? ", " : "").append(Sql.literal(column.name())).append(": ")
-              .append(jsonValue(column.type(), values.get(i)));
-        }
-        String fields = columns.isEmpty() ? "'{}'::JSON" : "to_json({" + json + "})";
-        legs.add(head + id + " AS id, " + fields + " AS fields" + from);
-      });
+      sharedFiles.addAll(version.sharedFiles);
+      if (!version.ownFiles.isEmpty()) {
+        legs.add(leg(name, version));
+      }
     }));
+    if (!sharedFiles.isEmpty()) {
+      legs.add("SELECT ts, name AS type, level, " + ORIGIN + ", id, fields FROM read_parquet("
+          + Sql.literals(List.copyOf(sharedFiles)) + ")");
+    }
     return legs.isEmpty() ? null : String.join(" UNION ALL ", legs);
+  }
+
+  private static String leg(String name, Placed version) {
+    List<ViewColumn> columns = columns(version.type);
+    int idField = version.type.idField();
+    String id = idField < 0 ? "NULL" : columns.get(idField).own();
+    String fields = columns.stream()
+        .map(column -> Sql.literal(column.name()) + ": " + jsonValue(column.type(), column.own()))
+        .collect(Collectors.joining(", ", "to_json({", "})"));
+    return "SELECT ts, " + Sql.literal(name) + " AS type, " + Sql.literal(version.type.level()) + " AS level, " + ORIGIN
+        + ", " + id + "::VARCHAR AS id, " + (columns.isEmpty() ? "'{}'::JSON" : fields) + " AS fields FROM read_parquet("
+        + Sql.literals(version.ownFiles) + ")";
   }
 
   /** JSON has no infinities, no NaN and no bytes: those come as text. */
@@ -149,7 +155,7 @@ final class EventViews {
     }
     if (!placed.sharedFiles.isEmpty()) {
       leg.add(columns.stream().map(ViewColumn::shared).toList(),
-          " FROM read_parquet(" + Sql.literals(placed.sharedFiles) + ", union_by_name = true) WHERE type = "
+          " FROM read_parquet(" + Sql.literals(placed.sharedFiles) + ") WHERE type = "
               + Sql.literal(placed.type.id()));
     }
   }
