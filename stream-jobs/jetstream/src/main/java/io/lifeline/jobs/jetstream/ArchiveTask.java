@@ -55,7 +55,7 @@ final class ArchiveTask extends Task {
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
       next = Math.max(next, BatchStream.firstSequence(broker.batches(), next));
-      try (BatchStream stream = BatchStream.open(broker.batches(), subjects, next)) {
+      try (BatchStream stream = BatchStream.open(broker, subjects, next)) {
         status("running");
         copy(stream, archive, publisher);
       }
@@ -70,7 +70,8 @@ final class ArchiveTask extends Task {
     }
   }
 
-  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher) throws IOException {
+  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher)
+      throws IOException, JetStreamApiException {
     while (!isStopping()) {
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {

@@ -10,6 +10,7 @@ import io.nats.client.StreamContext;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
 import io.nats.client.api.StreamState;
+import io.nats.client.impl.NatsJetStreamMetaData;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -17,6 +18,9 @@ import java.time.Duration;
 /**
  * The stream of batches from one position on, in order, without acknowledgements: position is the reader's business. Used
  * by one thread.
+ *
+ * <p>A restarted broker has forgotten its consumers, and the client takes most of a minute to notice. So the consumer is
+ * made anew after every reconnection, and also when nothing came for a while, in case the broker lost it unseen.
  */
 final class BatchStream implements AutoCloseable {
 
@@ -26,21 +30,26 @@ final class BatchStream implements AutoCloseable {
   /** Batches that the broker may send ahead: 13 MB of usual ones. */
   private static final int READ_AHEAD = 200;
 
-  private final IterableConsumer consumer;
+  private static final long RENEW_WHEN_IDLE_NS = Duration.ofSeconds(10).toNanos();
 
-  private BatchStream(IterableConsumer consumer) {
-    this.consumer = consumer;
+  private final Broker broker;
+  private final String[] subjects;
+  private IterableConsumer consumer;
+  private long nextSequence;
+  private long openedAtConnection;
+  private long lastReceivedNs;
+
+  private BatchStream(Broker broker, String[] subjects, long nextSequence) {
+    this.broker = broker;
+    this.subjects = subjects;
+    this.nextSequence = nextSequence;
   }
 
-  static BatchStream open(StreamContext stream, String[] subjects, long nextSequence)
+  static BatchStream open(Broker broker, String[] subjects, long nextSequence)
       throws IOException, JetStreamApiException {
-    OrderedConsumerConfiguration configuration =
-        new OrderedConsumerConfiguration()
-            .filterSubjects(subjects)
-            .deliverPolicy(DeliverPolicy.ByStartSequence)
-            .startSequence(nextSequence);
-    return new BatchStream(
-        stream.createOrderedConsumer(configuration).iterate(ConsumeOptions.builder().batchSize(READ_AHEAD).build()));
+    BatchStream stream = new BatchStream(broker, subjects, nextSequence);
+    stream.openConsumer();
+    return stream;
   }
 
   /**
@@ -53,19 +62,27 @@ final class BatchStream implements AutoCloseable {
     if (nextSequence > state.getLastSequence() + 1) {
       throw new IOException(
           "the position " + nextSequence + " lies beyond the end of stream " + stream.getStreamName() + " ("
-              + state.getLastSequence() + "): the stream was made anew. Delete the bucket with the checkpoints to start over");
+              + state.getLastSequence() + "): the stream was made anew. To start over, remove the checkpoints (the"
+              + " key-value bucket) or the archive that the position comes from");
     }
     return Math.max(1, state.getFirstSequence());
   }
 
   /** The next message, or null if none came in time. */
-  Received next(Duration timeout) throws IOException {
+  Received next(Duration timeout) throws IOException, JetStreamApiException {
+    if (openedAtConnection != broker.log().connections()
+        || System.nanoTime() - lastReceivedNs > RENEW_WHEN_IDLE_NS) {
+      closeConsumer();
+      openConsumer();
+    }
     try {
       Message message = consumer.nextMessage(timeout);
       if (message == null) {
         return null;
       }
-      var meta = message.metaData();
+      NatsJetStreamMetaData meta = message.metaData();
+      lastReceivedNs = System.nanoTime();
+      nextSequence = meta.streamSequence() + 1;
       long brokerTimeMs = meta.timestamp().toInstant().toEpochMilli();
       return new Received(new Position(0, meta.streamSequence(), brokerTimeMs), message.getData());
     } catch (JetStreamStatusCheckedException e) {
@@ -78,7 +95,25 @@ final class BatchStream implements AutoCloseable {
 
   @Override
   public void close() {
-    consumer.stop();
+    closeConsumer();
+  }
+
+  private void openConsumer() throws IOException, JetStreamApiException {
+    openedAtConnection = broker.log().connections();
+    lastReceivedNs = System.nanoTime();
+    OrderedConsumerConfiguration configuration =
+        new OrderedConsumerConfiguration()
+            .filterSubjects(subjects)
+            .deliverPolicy(DeliverPolicy.ByStartSequence)
+            .startSequence(nextSequence);
+    consumer =
+        broker
+            .batches()
+            .createOrderedConsumer(configuration)
+            .iterate(ConsumeOptions.builder().batchSize(READ_AHEAD).build());
+  }
+
+  private void closeConsumer() {
     try {
       consumer.close();
     } catch (Exception e) {

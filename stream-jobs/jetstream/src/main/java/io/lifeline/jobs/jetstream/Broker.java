@@ -13,6 +13,7 @@ import java.io.IOException;
 /** The connection, and what the tasks use of it. */
 record Broker(
     Connection connection,
+    ConnectionLog log,
     JetStream jetStream,
     JetStreamManagement management,
     StreamContext batches,
@@ -25,8 +26,9 @@ record Broker(
   /** Connects and makes sure that streams and bucket are there. */
   static Broker connect(NatsSettings settings) throws HostException {
     Connection connection;
+    ConnectionLog log = new ConnectionLog();
     try {
-      connection = Nats.connect(settings.options(new ConnectionLog()));
+      connection = Nats.connect(settings.options(log));
     } catch (IOException e) {
       throw new HostException("cannot connect to " + settings.shownUrl() + ": " + e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -34,20 +36,21 @@ record Broker(
       throw new HostException("interrupted while connecting", e);
     }
     try {
-      return open(connection, settings);
+      return open(connection, log, settings);
     } catch (HostException e) {
       close(connection);
       throw e;
     }
   }
 
-  private static Broker open(Connection connection, NatsSettings settings) throws HostException {
+  private static Broker open(Connection connection, ConnectionLog log, NatsSettings settings) throws HostException {
     try {
       requireStream(connection, settings.outputStream());
       requireStream(connection, settings.stream());
       requireStream(connection, "KV_" + settings.bucket());
       return new Broker(
           connection,
+          log,
           connection.jetStream(),
           connection.jetStreamManagement(),
           connection.getStreamContext(settings.stream()),

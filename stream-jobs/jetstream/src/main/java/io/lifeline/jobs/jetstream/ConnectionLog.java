@@ -6,6 +6,7 @@ import io.nats.client.Consumer;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStreamSubscription;
 import io.nats.client.support.Status;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,11 +15,33 @@ final class ConnectionLog implements ConnectionListener, ErrorListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLog.class);
 
+  private final AtomicLong connections = new AtomicLong();
+  private volatile boolean connected;
+
+  /** How often a connection was made: when it changes, the broker may have forgotten what it knew. */
+  long connections() {
+    return connections.get();
+  }
+
   @Override
   public void connectionEvent(Connection connection, Events event) {
     switch (event) {
-      case DISCONNECTED -> LOG.warn("lost the connection to the broker; reconnecting");
-      case RECONNECTED -> LOG.info("connected to the broker again");
+      case CONNECTED -> {
+        connections.incrementAndGet();
+        connected = true;
+      }
+      case DISCONNECTED -> {
+        // Every attempt that fails is an event too.
+        if (connected) {
+          LOG.warn("lost the connection to the broker; reconnecting");
+        }
+        connected = false;
+      }
+      case RECONNECTED -> {
+        connections.incrementAndGet();
+        connected = true;
+        LOG.info("connected to the broker again");
+      }
       default -> LOG.debug("connection: {}", event);
     }
   }

@@ -92,7 +92,7 @@ final class JobTask extends Task {
       pipeline.expired(0, next, first);
       next = first;
     }
-    try (BatchStream stream = BatchStream.open(broker.batches(), settings.subjects(), next)) {
+    try (BatchStream stream = BatchStream.open(broker, settings.subjects(), next)) {
       status("running");
       int batches = 0;
       long checkpointedNs = System.nanoTime();

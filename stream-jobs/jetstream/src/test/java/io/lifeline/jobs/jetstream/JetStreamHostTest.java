@@ -1,18 +1,21 @@
 package io.lifeline.jobs.jetstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.nats.client.Connection;
-import io.nats.client.Message;
-import java.nio.charset.StandardCharsets;
+import io.nats.client.JetStream;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,47 +23,171 @@ class JetStreamHostTest {
 
   @TempDir Path directory;
 
+  private NatsServer server;
+  private Connection connection;
+  private JetStream jetStream;
+
+  @BeforeEach
+  void startServer() throws Exception {
+    server = NatsServer.start(directory.resolve("broker"));
+    connection = server.connect();
+    server.createStreams(connection);
+    jetStream = connection.jetStream();
+  }
+
+  @AfterEach
+  void stopServer() throws Exception {
+    connection.close();
+    server.close();
+  }
+
   @Test
-  void summarisesWhatWasPublished() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect()) {
-      server.createStreams(connection);
-      Emitter emitter = new Emitter(1);
-      emitter.publish(connection.jetStream(), 30, true);
-      Metrics metrics = new Metrics();
-      try (JetStreamHost host = new JetStreamHost(config(server, "jobs", "summarise"), metrics)) {
-        host.start();
-        List<String> summaries = read(connection, "lifeline.summaries", 6);
-        System.err.println(String.join("\n", summaries));
-        System.err.println(metrics.text());
-        assertThat(summaries).hasSize(6);
-      }
+  void summarisesWhatTwoEmittersPublishedAndAbsorbsRepeats() throws Exception {
+    Emitter first = new Emitter(1);
+    Emitter second = new Emitter(2);
+    byte[] repeated = first.nextBatch(false);
+    jetStream.publish("lifeline.batches.1", repeated);
+    jetStream.publish("lifeline.batches.1", repeated);
+    first.publish(jetStream, 29, true);
+    second.publish(jetStream, 30, true);
+    try (JetStreamHost host = start("jobs", "summarise", "summarise.fields", "disk.*:nbytes")) {
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> map.size() == 3 && totalCount(map) == 600);
+      assertThat(totalCount(summaries)).isEqualTo(600);
+      JsonNode window = summaries.values().iterator().next();
+      assertThat(window.get("type").textValue()).isEqualTo("disk.read.end");
+      assertThat(window.get("field").textValue()).isEqualTo("nbytes");
+      assertThat(window.get("unit").textValue()).isEqualTo("B");
+      assertThat(window.get("min").intValue()).isZero();
+      assertThat(window.get("max").intValue()).isEqualTo(99);
+      assertThat(window.get("mean").doubleValue()).isEqualTo(49.5);
+      assertThat(host.health()).containsEntry("summarise", "running");
     }
   }
 
-  private static JobConfig config(NatsServer server, String... settings) {
-    Map<String, String> map = new HashMap<>(Map.of("broker.url", server.url()));
+  @Test
+  void rejectsCorruptAndConflictingBatchesWithTheirPositionAndGoesOn() throws Exception {
+    byte[] corrupt = new Emitter(1).nextBatch(false);
+    corrupt[corrupt.length - 1] ^= 1;
+    jetStream.publish("lifeline.batches.1", corrupt);
+    jetStream.publish("lifeline.batches.1", "garbage".getBytes());
+    Emitter emitter = new Emitter(2);
+    emitter.publish(jetStream, 10, false);
+    Emitter impostor = new Emitter(2);
+    jetStream.publish("lifeline.batches.2", impostor.nextBatch(true));
+    emitter.publish(jetStream, 10, true);
+    try (JetStreamHost host = start("jobs", "summarise,archive", "summarise.fields", "*:nbytes")) {
+      Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 3);
+      assertThat(rejected.values()).extracting(value -> value.get("code").textValue())
+          .containsExactlyInAnyOrder("bad_crc", "truncated", "conflict");
+      assertThat(rejected.values()).extracting(value -> value.get("offset").intValue())
+          .containsExactlyInAnyOrder(1, 2, 13);
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 200);
+      assertThat(totalCount(summaries)).isEqualTo(200);
+      assertThat(OutputReader.all(connection, "lifeline.rejected")).as("each is told once").hasSize(3);
+    }
+  }
+
+  @Test
+  void writesDecodedEventsOfAllowedTypesOnly() throws Exception {
+    new Emitter(3).publish(jetStream, 2, true);
+    try (JetStreamHost host = start("jobs", "decode", "decode.types", "disk.read.*", "nats.groups", "4")) {
+      Map<String, JsonNode> events =
+          OutputReader.await(connection, "lifeline.events.disk.read.end", map -> !map.isEmpty());
+      assertThat(OutputReader.all(connection, "lifeline.events.disk.read.end")).hasSize(20);
+      JsonNode event = events.values().iterator().next();
+      assertThat(event.get("ts").textValue()).isEqualTo("2023-11-14T22:13:21.900000000Z");
+      assertThat(event.get("nbytes").intValue()).isEqualTo(19);
+      assertThat(event.get("event_index").intValue()).isEqualTo(9);
+      assertThat(host.health()).hasSize(4);
+    }
+  }
+
+  @Test
+  void archivesEveryEventAndBalancesTheLedger() throws Exception {
+    Emitter emitter = new Emitter(4);
+    emitter.publish(jetStream, 50, true);
+    Path archive = directory.resolve("archive");
+    try (JetStreamHost host =
+        start("jobs", "archive,ledger", "archive.dir", archive.toString(), "archive.roll.interval", "1s",
+            "ledger.interval", "200ms")) {
+      Map<String, JsonNode> ledger =
+          OutputReader.await(
+              connection, "lifeline.ledger", map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 500));
+      JsonNode balance = ledger.values().iterator().next();
+      assertThat(balance.get("state").textValue()).isEqualTo("final");
+      assertThat(balance.get("emitted").intValue()).isEqualTo(500);
+      assertThat(balance.get("archived").intValue()).isEqualTo(500);
+      assertThat(balance.get("in_flight").intValue()).isZero();
+      assertThat(balance.get("missing").intValue()).isZero();
+    }
+    Map<RouteKey, Long> counts = new ArchiveCounts(archive).refresh();
+    assertThat(counts.values()).containsExactly(500L);
+  }
+
+  @Test
+  void goesOnWhenTheBrokerWasKilledAndRestarted() throws Exception {
+    Emitter emitter = new Emitter(5);
+    try (JetStreamHost host = start("jobs", "summarise", "summarise.fields", "*:nbytes")) {
+      emitter.publish(jetStream, 20, false);
+      OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) >= 100);
+      server.kill();
+      server.start();
+      Connection again = server.connect();
+      emitter.publish(again.jetStream(), 20, true);
+      Map<String, JsonNode> summaries =
+          OutputReader.await(again, "lifeline.summaries", map -> totalCount(map) == 400);
+      assertThat(totalCount(summaries)).isEqualTo(400);
+      again.close();
+    }
+  }
+
+  @Test
+  void letsASecondInstanceTakeOverWhenTheFirstEnds() throws Exception {
+    Emitter emitter = new Emitter(6);
+    JetStreamHost first = start("jobs", "summarise", "summarise.fields", "*:nbytes");
+    try (JetStreamHost second = start("jobs", "summarise", "summarise.fields", "*:nbytes")) {
+      emitter.publish(jetStream, 20, false);
+      OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) >= 100);
+      assertThat(first.health()).containsEntry("summarise", "running");
+      assertThat(second.health()).containsEntry("summarise", "standby");
+      first.close();
+      emitter.publish(jetStream, 20, true);
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 400);
+      assertThat(totalCount(summaries)).isEqualTo(400);
+      assertThat(second.health()).containsEntry("summarise", "running");
+    }
+  }
+
+  @Test
+  void saysWhichStreamIsMissingAndWhatMakesIt() throws Exception {
+    connection.jetStreamManagement().deleteStream("LIFELINE");
+    JetStreamHost host = new JetStreamHost(config("jobs", "summarise"), new Metrics());
+    assertThatThrownBy(host::start)
+        .isInstanceOf(HostException.class)
+        .hasMessage("the stream LIFELINE does not exist; 'lifeline-setup' makes it");
+    host.close();
+  }
+
+  private JetStreamHost start(String... settings) throws HostException {
+    JetStreamHost host = new JetStreamHost(config(settings), new Metrics());
+    host.start();
+    return host;
+  }
+
+  private JobConfig config(String... settings) {
+    Map<String, String> map = new HashMap<>();
+    map.put("broker.url", server.url());
+    map.put("archive.dir", directory.resolve("archive").toString());
     for (int i = 0; i < settings.length; i += 2) {
       map.put(settings[i], settings[i + 1]);
     }
     return JobConfig.load(null, Map.of(), map);
   }
 
-  /** The first messages under a subject of the output stream. */
-  private static List<String> read(Connection connection, String subject, int count) throws Exception {
-    List<String> values = new ArrayList<>();
-    var consumer =
-        connection
-            .getStreamContext("LIFELINE_OUT")
-            .createOrderedConsumer(new io.nats.client.api.OrderedConsumerConfiguration().filterSubject(subject))
-            .iterate();
-    while (values.size() < count) {
-      Message message = consumer.nextMessage(Duration.ofSeconds(10));
-      if (message == null) {
-        break;
-      }
-      values.add(new String(message.getData(), StandardCharsets.UTF_8));
-    }
-    return values;
+  static int totalCount(Map<String, JsonNode> summaries) {
+    return summaries.values().stream().mapToInt(summary -> summary.get("count").intValue()).sum();
   }
 }

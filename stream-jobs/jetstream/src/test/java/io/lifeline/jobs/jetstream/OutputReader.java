@@ -1,0 +1,62 @@
+package io.lifeline.jobs.jetstream;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.nats.client.Connection;
+import io.nats.client.Message;
+import io.nats.client.api.OrderedConsumerConfiguration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** Reads what jobs have published. */
+final class OutputReader {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private OutputReader() {}
+
+  /** All messages under a subject so far. */
+  static List<Message> all(Connection connection, String subject) throws Exception {
+    List<Message> messages = new ArrayList<>();
+    var stream = connection.getStreamContext("LIFELINE_OUT");
+    try (var consumer =
+        stream.createOrderedConsumer(new OrderedConsumerConfiguration().filterSubject(subject)).iterate()) {
+      if (stream.getStreamInfo().getStreamState().getMsgCount() == 0) {
+        return messages;
+      }
+      Message message = consumer.nextMessage(Duration.ofSeconds(1));
+      while (message != null) {
+        messages.add(message);
+        message = message.metaData().pendingCount() == 0 ? null : consumer.nextMessage(Duration.ofSeconds(5));
+      }
+    }
+    return messages;
+  }
+
+  /** The newest value by key, as a consumer of upserts has it. */
+  static Map<String, JsonNode> latest(Connection connection, String subject) throws Exception {
+    Map<String, JsonNode> latest = new LinkedHashMap<>();
+    for (Message message : all(connection, subject)) {
+      latest.put(message.getHeaders().getFirst("Lifeline-Key"), JSON.readTree(message.getData()));
+    }
+    return latest;
+  }
+
+  /** Waits until the newest values are as wanted, and returns them; or as they were when patience ended. */
+  static Map<String, JsonNode> await(
+      Connection connection, String subject, Predicate<Map<String, JsonNode>> condition) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      Map<String, JsonNode> latest = latest(connection, subject);
+      if (condition.test(latest) || System.nanoTime() > deadline) {
+        return latest;
+      }
+      Thread.sleep(100);
+    }
+  }
+}
