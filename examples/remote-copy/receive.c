@@ -176,7 +176,7 @@ static void send_result(struct receiver *receiver) {
   bool failed = failure_is_set(&receiver->failure);
   struct wire_frame result = {.kind = WIRE_RESULT, .id = receiver->files, .offset = receiver->bytes, .value = failed};
   result.nbytes = failed ? (uint32_t)strnlen(receiver->failure.text, WIRE_MAX_MESSAGE_BYTES) : 0;
-  wire_send(receiver->socket, &result, receiver->failure.text); /* a peer that is gone needs no answer */
+  wire_send(receiver->socket, &result, receiver->failure.text, false); /* a peer that is gone needs no answer */
 }
 
 /* Reads on for a while after a failure: closing with unread bytes would reset the connection, and the reset would

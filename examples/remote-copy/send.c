@@ -154,7 +154,7 @@ static bool send_queue(struct sender *sender) {
     bool is_data = block->frame.kind == WIRE_BLOCK;
     done = block->frame.kind == WIRE_DONE;
     if (is_data) EMIT(net_send_start, block->frame.id);
-    ok = wire_send(sender->socket, &block->frame, block->data);
+    ok = wire_send(sender->socket, &block->frame, block->data, true);
     if (is_data) {
       EMIT(net_send_end, block->frame.id, (uint64_t)(ok ? block->frame.nbytes : 0));
       emit_socket_sample(sender->socket, block->frame.id);
@@ -191,7 +191,7 @@ static bool run_transfer(struct sender *sender) {
                              .id = sender->transfer,
                              .offset = sender->bytes_expected,
                              .value = sender->options->block_bytes};
-  if (!wire_send(sender->socket, &hello, NULL)) {
+  if (!wire_send(sender->socket, &hello, NULL, true)) {
     failure_set(&sender->failure, "cannot send to %s: %s", sender->options->to, strerror(errno));
     return false;
   }

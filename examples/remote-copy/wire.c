@@ -3,8 +3,10 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 static const uint32_t WIRE_MAGIC = 0x4c524331; /* "LRC1" */
@@ -19,7 +21,25 @@ struct wire_header {
 };
 _Static_assert(sizeof(struct wire_header) == 32, "the header travels as it lies in memory");
 
-bool wire_send(int fd, const struct wire_frame *frame, const void *payload) {
+static int send_timeout_ms(int fd) {
+  struct timeval timeout = {0};
+  socklen_t length = sizeof timeout;
+  if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &length) != 0 || (timeout.tv_sec == 0 && timeout.tv_usec == 0))
+    return -1;
+  return (int)(timeout.tv_sec * 1000 + timeout.tv_usec / 1000);
+}
+
+/* A peer that has had enough may stop to read for good without a reset ever coming: its word is what ends the wait. */
+static bool wait_to_send(int fd, bool heed_peer) {
+  struct pollfd state = {.fd = fd, .events = heed_peer ? POLLOUT | POLLIN : POLLOUT};
+  int ready = poll(&state, 1, send_timeout_ms(fd));
+  if (ready < 0) return errno == EINTR;
+  if (ready == 0) errno = ETIMEDOUT;
+  if (ready > 0 && heed_peer && (state.revents & POLLIN)) errno = EPIPE;
+  return ready > 0 && !(heed_peer && (state.revents & POLLIN));
+}
+
+bool wire_send(int fd, const struct wire_frame *frame, const void *payload, bool heed_peer) {
   struct wire_header header = {
       .magic = htonl(WIRE_MAGIC),
       .kind = htonl(frame->kind),
@@ -32,10 +52,9 @@ bool wire_send(int fd, const struct wire_frame *frame, const void *payload) {
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = frame->nbytes > 0 ? 2 : 1};
 
   while (message.msg_iovlen > 0) {
-    ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+    ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) errno = ETIMEDOUT;
+      if (errno == EINTR || (errno == EAGAIN && wait_to_send(fd, heed_peer))) continue;
       return false;
     }
     while (message.msg_iovlen > 0 && (size_t)sent >= message.msg_iov->iov_len) {

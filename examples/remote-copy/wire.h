@@ -35,7 +35,9 @@ struct wire_frame {
 
 /* All of these return false with errno set; a peer that hangs up in the middle is ECONNRESET, one that does not speak
  * this protocol EPROTO. */
-bool wire_send(int fd, const struct wire_frame *frame, const void *payload);
+
+/* With heed_peer, a wait for room ends with EPIPE when the peer says something: it only does so to end the transfer. */
+bool wire_send(int fd, const struct wire_frame *frame, const void *payload, bool heed_peer);
 bool wire_receive_frame(int fd, struct wire_frame *frame);
 bool wire_receive(int fd, void *payload, size_t nbytes);
 

@@ -78,10 +78,11 @@ func TestEachFileGoesThroughTheCommand(t *testing.T) {
 func TestAServerThatIsStoppedInTheMiddleLeavesNoPartOfAFile(t *testing.T) {
 	throttle := harness.Program(t, "throttle") + " pipe --rate 1"
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil, "--through", throttle)
-	sender := send(t, "--to", server.Address, harness.RandomFile(t, 3<<20))
-	time.Sleep(300 * time.Millisecond)
+	sender := send(t, "--to", server.Address, harness.RandomFile(t, 100<<20))
+	time.Sleep(time.Second)
 	server.Terminate()
-	if code := sender.Wait(t, limit); code != 1 || sender.Stderr() == "" {
+	const fewSeconds = 10 * time.Second
+	if code := sender.Wait(t, fewSeconds); code != 1 || !strings.Contains(sender.Stderr(), "the server was stopped") {
 		t.Errorf("the sender's exit code is %d, its stderr %q", code, sender.Stderr())
 	}
 	if code := server.Wait(t, limit); code != 1 {

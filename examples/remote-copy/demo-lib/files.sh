@@ -23,7 +23,7 @@ choose_files() {
         for (i = 1; i <= NR && sum < want; i++)
           if (sum + size[i] <= limit) { sum += size[i]; print path[i] }
     }' "$WORK/candidates" >"$WORK/files"
-  CHOSEN_BYTES=$(tr '\n' '\0' <"$WORK/files" | du -cb --files0-from=- 2>/dev/null | tail -n 1 | cut -f1)
+  CHOSEN_BYTES=$(tr '\n' '\0' <"$WORK/files" | du -cbl --files0-from=- 2>/dev/null | tail -n 1 | cut -f1)
   ((found >= BYTES)) || {
     detail "/usr holds only $((found / 1000000)) MB in files over 64 KiB: they are copied more than once"
     CHOSEN_BYTES=$BYTES

@@ -140,6 +140,7 @@ copy_files() {
   EMITTED=$(jq -s 'map(.events_emitted // 0) | add' "$LOGS/send.log" "$LOGS/serve.log")
   detail "$(jq -r 'select(.seconds) | "\(.files) files, \(.bytes / 1e6 | floor) MB in \(.seconds * 10 | round / 10) s" +
     " (\(.bytes / 1e6 / .seconds | round) MB/s), checksums verified"' "$LOGS/send.log")"
+  ((EMITTED > 0)) || fail_with_log "$LOGS/send.log" "remote-copy emitted nothing: is its instrumentation off?"
   detail "remote-copy counted $EMITTED events at its call sites"
 }
 
