@@ -1,0 +1,191 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the batches into the archive: a plain consumer, since the archive's own end is the position and exactly-once
+ * needs nothing else. Instances share the partitions out as a consumer group, which commits no offsets.
+ *
+ * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a second writer on
+ * the directory, or a topic that does not belong to it, ends the host.
+ */
+final class ArchiveLoop implements Runnable {
+
+  static final String NAME = "archive";
+
+  static final String STARTING = "starting";
+  static final String RUNNING = "running";
+
+  private static final Logger LOG = LoggerFactory.getLogger(ArchiveLoop.class);
+  private static final Duration POLL = Duration.ofMillis(100);
+  private static final long FIRST_PAUSE_MS = 500;
+  private static final long LONGEST_PAUSE_MS = 30_000;
+  private static final byte[] NO_BYTES = new byte[0];
+
+  private final KafkaSettings settings;
+  private final ArchiveOptions options;
+  private final Consumer<Rejection> rejections;
+  private final CompletableFuture<Throwable> failure;
+  private final Metrics metrics;
+  private final Metrics.Counter batches;
+  private final Metrics.Counter duplicates;
+  private final Metrics.Counter rejected;
+  private final FailureBudget collisions = new FailureBudget(System::nanoTime);
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private volatile KafkaConsumer<byte[], byte[]> current;
+  private volatile String status = STARTING;
+
+  ArchiveLoop(
+      KafkaSettings settings,
+      ArchiveOptions options,
+      Consumer<Rejection> rejections,
+      Metrics metrics,
+      CompletableFuture<Throwable> failure) {
+    this.settings = settings;
+    this.options = options;
+    this.rejections = rejections;
+    this.failure = failure;
+    this.metrics = metrics;
+    this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
+    this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
+    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
+  }
+
+  /** {@link #STARTING}, {@link #RUNNING}, or what is wrong. */
+  String status() {
+    return status;
+  }
+
+  /** Asks the loop to publish what it holds and to end. */
+  void stop() {
+    stop.countDown();
+    KafkaConsumer<byte[], byte[]> consumer = current;
+    if (consumer != null) {
+      consumer.wakeup();
+    }
+  }
+
+  private boolean isStopping() {
+    return stop.getCount() == 0;
+  }
+
+  @Override
+  public void run() {
+    long pauseMs = FIRST_PAUSE_MS;
+    while (!isStopping()) {
+      try {
+        session();
+        pauseMs = FIRST_PAUSE_MS;
+      } catch (ArchiveCollisionException e) {
+        // After a rebalance the partition's former owner may need a moment to let go.
+        if (!collisions.allowsAnother()) {
+          fail(e);
+          return;
+        }
+        pauseMs = waitFor(e, pauseMs);
+      } catch (ArchiveException | AuthenticationException | AuthorizationException e) {
+        fail(e);
+        return;
+      } catch (IOException | KafkaException e) {
+        pauseMs = waitFor(e, pauseMs);
+      } catch (RuntimeException e) {
+        fail(e);
+        return;
+      }
+    }
+  }
+
+  private void fail(Exception reason) {
+    status = String.valueOf(reason.getMessage());
+    failure.complete(reason);
+  }
+
+  /** Pauses before the next try; how long to pause if that fails, too. */
+  private long waitFor(Exception reason, long pauseMs) {
+    status = String.valueOf(reason.getMessage());
+    LOG.warn("the archive tries again in {} ms: {}", pauseMs, reason.getMessage());
+    try {
+      stop.await(pauseMs, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      stop();
+    }
+    return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
+  private void session() throws IOException {
+    ArchiveWriter archive = ArchiveWriter.open(options, rejections);
+    boolean published = false;
+    try (KafkaConsumer<byte[], byte[]> consumer =
+        new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + NAME))) {
+      current = consumer;
+      consumer.subscribe(
+          List.of(settings.batches()), new ArchivePartitions(consumer, archive, metrics));
+      copy(consumer, archive);
+      archive.close();
+      published = true;
+    } catch (KafkaException e) {
+      // What the archive says while partitions are handed over arrives wrapped.
+      if (e.getCause() instanceof UncheckedIOException archiveSays) {
+        throw archiveSays.getCause();
+      }
+      throw e;
+    } finally {
+      current = null;
+      if (!published) {
+        archive.abandon();
+      }
+    }
+  }
+
+  private void copy(KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive) throws IOException {
+    try {
+      while (!isStopping()) {
+        for (ConsumerRecord<byte[], byte[]> message : consumer.poll(POLL)) {
+          append(archive, message);
+        }
+        archive.rollIfDue(System.currentTimeMillis());
+        status = consumer.assignment().isEmpty() ? status : RUNNING;
+      }
+    } catch (WakeupException e) {
+      if (!isStopping()) {
+        throw e;
+      }
+    }
+  }
+
+  private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
+    Position position = new Position(message.partition(), message.offset(), message.timestamp());
+    Appended appended = archive.append(position, message.value() == null ? NO_BYTES : message.value());
+    switch (appended) {
+      case ACCEPTED -> batches.increment();
+      case DUPLICATE -> duplicates.increment();
+      case REJECTED -> rejected.increment();
+      case ALREADY_ARCHIVED -> {}
+    }
+  }
+}

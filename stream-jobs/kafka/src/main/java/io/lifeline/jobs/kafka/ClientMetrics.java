@@ -1,0 +1,34 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.Metrics;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.streams.KafkaStreams;
+
+/** What operators watch of the Kafka clients, among the process's own metrics. */
+final class ClientMetrics {
+
+  private ClientMetrics() {}
+
+  static void show(KafkaStreams streams, Metrics metrics) {
+    metrics.gauge(
+        "lifeline_kafka_lag_max",
+        "Messages of the furthest behind partition that are not yet read.",
+        () -> largest(streams, "consumer-fetch-manager-metrics", "records-lag-max"));
+    metrics.gauge(
+        "lifeline_kafka_threads",
+        "Stream threads alive.",
+        () -> largest(streams, "stream-metrics", "alive-stream-threads"));
+  }
+
+  /** The largest value over all clients, 0 if none has one yet. */
+  private static double largest(KafkaStreams streams, String group, String name) {
+    return streams.metrics().values().stream()
+        .filter(metric -> metric.metricName().name().equals(name) && metric.metricName().group().equals(group))
+        .map(Metric::metricValue)
+        .filter(Number.class::isInstance)
+        .mapToDouble(value -> ((Number) value).doubleValue())
+        .filter(Double::isFinite)
+        .max()
+        .orElse(0);
+  }
+}

@@ -1,0 +1,96 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Pipeline;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.summarise.Partial;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+
+/**
+ * The first half of the topology, a task per partition of the batches: checks and de-duplicates, runs the jobs that work
+ * by emitter, and cuts batches into shares of windows.
+ *
+ * <p>State is put into the store after every batch, since a commit may follow any of them and asks nobody first.
+ */
+final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output {
+
+  /** Makes the jobs of one task over its state; partials go to the second half. */
+  @FunctionalInterface
+  interface Jobs {
+    List<Job> over(KeyedState state, Consumer<Partial> partials);
+  }
+
+  static final String STORE = "lifeline-intake";
+  static final String ID_HEADER = "lifeline-id";
+
+  private static final Duration PUNCTUATION = Duration.ofSeconds(1);
+  private static final byte[] NO_BYTES = new byte[0];
+
+  private final TopologySettings settings;
+  private final Jobs jobs;
+  private ProcessorContext<String, Outgoing> context;
+  private Pipeline pipeline;
+  private ReadPosition readPosition;
+
+  IntakeProcessor(TopologySettings settings, Jobs jobs) {
+    this.settings = settings;
+    this.jobs = jobs;
+  }
+
+  @Override
+  public void init(ProcessorContext<String, Outgoing> processorContext) {
+    context = processorContext;
+    KeyedState state = new StoreState(context.getStateStore(STORE));
+    String task = "intake-" + context.taskId().partition();
+    pipeline =
+        new Pipeline(
+            task, state, settings.retention().toMillis(), jobs.over(state, this::forward), settings.metrics());
+    readPosition = new ReadPosition(state, settings.logStart(), pipeline::expired);
+    context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::punctuate);
+  }
+
+  @Override
+  public void process(Record<byte[], byte[]> message) {
+    RecordMetadata metadata = context.recordMetadata().orElseThrow();
+    readPosition.reading(metadata.partition(), metadata.offset());
+    byte[] batch = message.value() == null ? NO_BYTES : message.value();
+    pipeline.accept(batch, new Position(metadata.partition(), metadata.offset(), message.timestamp()), this);
+    readPosition.save();
+    pipeline.save();
+  }
+
+  private void punctuate(long nowMs) {
+    pipeline.punctuate(this);
+    pipeline.save();
+  }
+
+  private void forward(Partial partial) {
+    context.forward(new Record<>(partial.key(), Outgoing.partial(partial), partial.progress().brokerTimeMs()));
+  }
+
+  /**
+   * Results are stamped with the present: a topic drops at once what is stamped older than its retention, and the time
+   * of the event is in the value.
+   */
+  @Override
+  public void send(Destination to, String key, String id, byte[] value) {
+    String topic = Topics.legal(to.topic(settings.prefix()));
+    if (to.kind() == Destination.Kind.EVENTS) {
+      settings.topics().ensure(topic);
+    }
+    Record<String, Outgoing> result = new Record<>(key, Outgoing.result(topic, value), context.currentSystemTimeMs());
+    result.headers().add(ID_HEADER, id.getBytes(StandardCharsets.UTF_8));
+    context.forward(result);
+  }
+}

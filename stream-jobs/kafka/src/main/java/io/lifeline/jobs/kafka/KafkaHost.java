@@ -1,0 +1,173 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.JobHost;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.core.decode.DecodeJob;
+import io.lifeline.jobs.core.decode.DecodeSettings;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import io.lifeline.jobs.core.ledger.LedgerJob;
+import io.lifeline.jobs.core.ledger.LedgerSettings;
+import io.lifeline.jobs.core.summarise.SummariseJob;
+import io.lifeline.jobs.core.summarise.SummariseSettings;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.kafka.streams.Topology;
+
+/**
+ * Runs jobs on Kafka. Those that work on a stream share one topology, which shares one de-duplication; the archive is a
+ * consumer of its own.
+ */
+public final class KafkaHost implements JobHost {
+
+  private static final long START_POLL_MS = 20;
+
+  private final JobConfig config;
+  private final Metrics metrics;
+  private final KafkaSettings settings;
+  private final List<String> jobs;
+  private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private Topics topics;
+  private StreamsRunner streams;
+  private RejectedTopic rejected;
+  private ArchiveLoop archive;
+  private Thread archiveThread;
+
+  public KafkaHost(JobConfig config, Metrics metrics) {
+    this.config = config;
+    this.metrics = metrics;
+    this.settings = new KafkaSettings(config);
+    this.jobs = config.get(Keys.JOBS);
+  }
+
+  @Override
+  public void start() throws HostException {
+    topics = new Topics(settings);
+    topics.require(requiredTopics());
+    try {
+      if (hasStreamJobs()) {
+        streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
+        streams.start();
+      }
+      if (jobs.contains(ArchiveLoop.NAME)) {
+        startArchive();
+      }
+      awaitRunning();
+    } catch (IOException e) {
+      throw new HostException("the state directory cannot be used: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new HostException("interrupted while starting", e);
+    }
+  }
+
+  private boolean hasStreamJobs() {
+    return jobs.stream().anyMatch(job -> !job.equals(ArchiveLoop.NAME));
+  }
+
+  private List<String> requiredTopics() {
+    String prefix = config.get(Keys.NAMES_PREFIX);
+    List<String> required = new ArrayList<>(List.of(settings.batches(), prefix + ".rejected"));
+    for (String job : jobs) {
+      switch (job) {
+        case SummariseJob.NAME -> required.add(prefix + ".summaries");
+        case LedgerJob.NAME -> required.add(prefix + ".ledger");
+        default -> {}
+      }
+    }
+    return required;
+  }
+
+  private Topology topology() {
+    TopologySettings surroundings =
+        new TopologySettings(
+            settings.batches(),
+            config.get(Keys.NAMES_PREFIX),
+            config.get(Keys.RETENTION),
+            metrics,
+            topics,
+            topics::logStart);
+    SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
+    return JobsTopology.build(surroundings, this::jobsByEmitter, summarise);
+  }
+
+  private List<Job> jobsByEmitter(KeyedState state) {
+    List<Job> byEmitter = new ArrayList<>();
+    if (jobs.contains(DecodeJob.NAME)) {
+      byEmitter.add(new DecodeJob(DecodeSettings.of(config), metrics));
+    }
+    if (jobs.contains(LedgerJob.NAME)) {
+      Optional<ArchivedEvents> archived =
+          config.find(Keys.ARCHIVE_DIR).map(directory -> new ArchiveCounts(directory)::refresh);
+      byEmitter.add(new LedgerJob(LedgerSettings.of(config), state, archived, metrics));
+    }
+    return byEmitter;
+  }
+
+  private void startArchive() {
+    ArchiveOptions options =
+        ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
+            .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
+            .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL));
+    rejected = hasStreamJobs() ? null : new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX));
+    archive =
+        new ArchiveLoop(
+            settings, options, rejected == null ? rejection -> {} : rejected::publish, metrics, failure);
+    archiveThread = new Thread(archive, "lifeline-archive");
+    archiveThread.start();
+  }
+
+  private void awaitRunning() throws InterruptedException {
+    while (!failure.isDone() && health().containsValue(ArchiveLoop.STARTING)) {
+      Thread.sleep(START_POLL_MS);
+    }
+  }
+
+  @Override
+  public Map<String, String> health() {
+    Map<String, String> health = new TreeMap<>();
+    for (String job : jobs) {
+      health.put(job, job.equals(ArchiveLoop.NAME) ? archive.status() : streams.status());
+    }
+    return health;
+  }
+
+  @Override
+  public CompletionStage<Throwable> failure() {
+    return failure;
+  }
+
+  @Override
+  public void close() {
+    if (archive != null) {
+      archive.stop();
+    }
+    if (streams != null) {
+      streams.close();
+    }
+    if (archiveThread != null) {
+      try {
+        archiveThread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    if (rejected != null) {
+      rejected.close();
+    }
+    if (topics != null) {
+      topics.close();
+    }
+  }
+}

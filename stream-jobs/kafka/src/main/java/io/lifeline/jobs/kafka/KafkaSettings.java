@@ -1,0 +1,201 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.config.BrokerUrl;
+import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.core.config.ConfigKey;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.SaslConfigs;
+import org.apache.kafka.common.config.SslConfigs;
+import org.apache.kafka.common.config.types.Password;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.streams.StreamsConfig;
+
+/**
+ * What the configuration means for the Kafka clients. Settings under {@code kafka.} have their native names and win over
+ * what is derived here; in the broker's URL such parameters are librdkafka's and concern emitters only.
+ */
+final class KafkaSettings {
+
+  private static final String DEFAULT_MECHANISM = "PLAIN";
+  private static final String CONSUMER_PREFIX = StreamsConfig.CONSUMER_PREFIX;
+  private static final long CACHE_BYTES = 64L << 20;
+
+  private final JobConfig config;
+  private final BrokerUrl url;
+  private final Map<String, String> natives;
+
+  KafkaSettings(JobConfig config) {
+    this.config = config;
+    this.url = config.get(Keys.BROKER_URL_KEY);
+    this.natives = config.kafka();
+  }
+
+  /** Where the broker is, without secrets. */
+  String shownUrl() {
+    return url.toString();
+  }
+
+  String batches() {
+    return url.path();
+  }
+
+  /** Names the instances that share the work, and their internal topics. */
+  String applicationId() {
+    return natives.getOrDefault(StreamsConfig.APPLICATION_ID_CONFIG, config.get(Keys.NAMES_PREFIX) + "-jobs");
+  }
+
+  /** Kafka Streams, exactly once. */
+  Properties streams(Path stateDirectory) {
+    Properties properties = new Properties();
+    properties.putAll(connection());
+    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId());
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, config.get(Keys.CHECKPOINT_INTERVAL).toMillis());
+    properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
+    properties.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
+    properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
+    properties.putAll(natives);
+    return properties;
+  }
+
+  /** A consumer of the batches whose position is kept elsewhere. */
+  Map<String, Object> consumer(String group) {
+    Map<String, Object> properties = withNatives(ConsumerConfig.configNames());
+    natives.forEach(
+        (name, value) -> {
+          if (name.startsWith(CONSUMER_PREFIX)) {
+            properties.put(name.substring(CONSUMER_PREFIX.length()), value);
+          }
+        });
+    properties.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, group);
+    properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+    properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    properties.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    properties.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    return properties;
+  }
+
+  Map<String, Object> producer(String clientId) {
+    Map<String, Object> properties = withNatives(ProducerConfig.configNames());
+    properties.put(ProducerConfig.CLIENT_ID_CONFIG, clientId);
+    properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+    properties.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, StringSerializer.class);
+    properties.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    return properties;
+  }
+
+  Map<String, Object> admin() {
+    Map<String, Object> properties = withNatives(AdminClientConfig.configNames());
+    properties.put(AdminClientConfig.CLIENT_ID_CONFIG, applicationId() + "-admin");
+    return properties;
+  }
+
+  private Map<String, Object> withNatives(Set<String> known) {
+    Map<String, Object> properties = connection();
+    natives.forEach(
+        (name, value) -> {
+          if (known.contains(name)) {
+            properties.put(name, value);
+          }
+        });
+    return properties;
+  }
+
+  private Map<String, Object> connection() {
+    Map<String, Object> properties = new HashMap<>();
+    properties.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, String.join(",", url.servers()));
+    Optional<String> user = config.user();
+    boolean tls = Boolean.parseBoolean(url.parameters().get("tls")) || file(Keys.BROKER_TLS_CA, "tls_ca").isPresent();
+    SecurityProtocol protocol =
+        user.isPresent()
+            ? (tls ? SecurityProtocol.SASL_SSL : SecurityProtocol.SASL_PLAINTEXT)
+            : (tls ? SecurityProtocol.SSL : SecurityProtocol.PLAINTEXT);
+    properties.put(CommonClientConfigs.SECURITY_PROTOCOL_CONFIG, protocol.name);
+    if (tls) {
+      properties.putAll(tls());
+    }
+    if (user.isPresent() && !natives.containsKey(SaslConfigs.SASL_JAAS_CONFIG)) {
+      String mechanism = natives.getOrDefault(SaslConfigs.SASL_MECHANISM, DEFAULT_MECHANISM);
+      properties.put(SaslConfigs.SASL_MECHANISM, mechanism);
+      properties.put(SaslConfigs.SASL_JAAS_CONFIG, new Password(login(mechanism, user.get())));
+    }
+    return properties;
+  }
+
+  /** PEM files, as the emitter and NATS take them. */
+  private Map<String, Object> tls() {
+    Map<String, Object> properties = new TreeMap<>();
+    file(Keys.BROKER_TLS_CA, "tls_ca")
+        .ifPresent(
+            ca -> {
+              properties.put(SslConfigs.SSL_TRUSTSTORE_TYPE_CONFIG, "PEM");
+              properties.put(SslConfigs.SSL_TRUSTSTORE_LOCATION_CONFIG, readable(Keys.BROKER_TLS_CA, ca).toString());
+            });
+    Optional<Path> certificate = file(Keys.BROKER_TLS_CERT, "tls_cert");
+    Optional<Path> key = file(Keys.BROKER_TLS_KEY, "tls_key");
+    if (certificate.isPresent() != key.isPresent()) {
+      throw new ConfigException("broker.tls.cert and broker.tls.key come together");
+    }
+    if (key.isPresent()) {
+      properties.put(SslConfigs.SSL_KEYSTORE_TYPE_CONFIG, "PEM");
+      properties.put(
+          SslConfigs.SSL_KEYSTORE_CERTIFICATE_CHAIN_CONFIG, text(Keys.BROKER_TLS_CERT, certificate.get()));
+      properties.put(SslConfigs.SSL_KEYSTORE_KEY_CONFIG, new Password(text(Keys.BROKER_TLS_KEY, key.get())));
+    }
+    return properties;
+  }
+
+  private Optional<Path> file(ConfigKey<Path> key, String parameter) {
+    return config.find(key).or(() -> Optional.ofNullable(url.parameters().get(parameter)).map(Path::of));
+  }
+
+  private String login(String mechanism, String user) {
+    String module =
+        mechanism.startsWith("SCRAM-")
+            ? "org.apache.kafka.common.security.scram.ScramLoginModule"
+            : "org.apache.kafka.common.security.plain.PlainLoginModule";
+    String password =
+        config
+            .password()
+            .orElseThrow(() -> new ConfigException("broker.user is set, but no password: set broker.password.file"));
+    return module + " required username=\"" + quoted(user) + "\" password=\"" + quoted(password) + "\";";
+  }
+
+  private static String quoted(String text) {
+    return text.replace("\\", "\\\\").replace("\"", "\\\"");
+  }
+
+  private static Path readable(ConfigKey<Path> key, Path file) {
+    if (!Files.isReadable(file)) {
+      throw new ConfigException(key.name() + "=" + file + ": cannot be read");
+    }
+    return file;
+  }
+
+  private static String text(ConfigKey<Path> key, Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new ConfigException(key.name() + "=" + file + ": cannot be read");
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+
+/**
+ * Where one task has come to in its partition, kept with its state. Kafka silently moves a consumer that has fallen
+ * behind the log's start, so a jump is looked at: what retention removed is told, the gaps that transactions leave in
+ * offsets are not.
+ */
+final class ReadPosition {
+
+  /** Told of offsets that retention removed unread. */
+  @FunctionalInterface
+  interface Expired {
+    void offsets(int partition, long from, long to);
+  }
+
+  private static final String KEY = "kafka/next";
+  private static final long UNKNOWN = -1;
+  private static final long LOOK_UP_INTERVAL_NS = 1_000_000_000;
+
+  private final KeyedState state;
+  private final LogStart logStart;
+  private final Expired expired;
+  private long next = UNKNOWN;
+  private long lookedUpNs = System.nanoTime() - LOOK_UP_INTERVAL_NS;
+
+  ReadPosition(KeyedState state, LogStart logStart, Expired expired) {
+    this.state = state;
+    this.logStart = logStart;
+    this.expired = expired;
+    byte[] saved = state.get(KEY);
+    if (saved != null) {
+      next = new StateReader(saved).version(1).varint();
+    }
+  }
+
+  void reading(int partition, long offset) {
+    if (next != UNKNOWN && offset > next && System.nanoTime() - lookedUpNs >= LOOK_UP_INTERVAL_NS) {
+      lookedUpNs = System.nanoTime();
+      long start = Math.min(offset, logStart.of(partition));
+      if (start > next) {
+        expired.offsets(partition, next, start);
+      }
+    }
+    next = offset + 1;
+  }
+
+  void save() {
+    state.put(KEY, new StateWriter().version(1).varint(next).toBytes());
+  }
+}

@@ -1,0 +1,92 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.Metrics;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Kafka Streams with its directory, its failures and its end. */
+final class StreamsRunner implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(StreamsRunner.class);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
+  private final FailureBudget failures = new FailureBudget(System::nanoTime);
+  private final CompletableFuture<Throwable> failure;
+  private final KafkaStreams streams;
+  private final Path directory;
+  private final boolean isTemporary;
+  private volatile boolean hasRun;
+
+  /** @param stateDirectory if empty, a temporary one is made and removed at the end */
+  StreamsRunner(
+      Topology topology,
+      KafkaSettings settings,
+      Optional<Path> stateDirectory,
+      Metrics metrics,
+      CompletableFuture<Throwable> failure)
+      throws IOException {
+    this.failure = failure;
+    this.isTemporary = stateDirectory.isEmpty();
+    this.directory =
+        isTemporary ? Files.createTempDirectory("lifeline-jobs-") : Files.createDirectories(stateDirectory.get());
+    this.streams = new KafkaStreams(topology, settings.streams(directory));
+    streams.setUncaughtExceptionHandler(this::onFailure);
+    streams.setStateListener((now, before) -> hasRun |= now == KafkaStreams.State.RUNNING);
+    ClientMetrics.show(streams, metrics);
+  }
+
+  void start() {
+    streams.start();
+  }
+
+  /** {@code starting}, {@code running}, or the state that Kafka Streams is in. */
+  String status() {
+    KafkaStreams.State state = streams.state();
+    return state == KafkaStreams.State.CREATED || state == KafkaStreams.State.REBALANCING && !hasRun
+        ? ArchiveLoop.STARTING
+        : state.name().toLowerCase(Locale.ROOT);
+  }
+
+  private StreamThreadExceptionResponse onFailure(Throwable reason) {
+    if (failures.allowsAnother()) {
+      LOG.warn("a stream thread failed and is replaced: {}", reason.getMessage(), reason);
+      return StreamThreadExceptionResponse.REPLACE_THREAD;
+    }
+    failure.complete(reason);
+    return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+  }
+
+  @Override
+  public void close() {
+    if (!streams.close(CLOSE_TIMEOUT)) {
+      LOG.warn("Kafka Streams did not end within {}", CLOSE_TIMEOUT);
+    }
+    if (isTemporary) {
+      deleteDirectory();
+    }
+  }
+
+  private void deleteDirectory() {
+    try (Stream<Path> files = Files.walk(directory)) {
+      List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
+      for (Path file : deepestFirst) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      LOG.warn("{} could not be removed: {}", directory, e.getMessage());
+    }
+  }
+}

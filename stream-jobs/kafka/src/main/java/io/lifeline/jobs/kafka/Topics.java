@@ -1,0 +1,115 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.codec.Fnv1a;
+import io.lifeline.jobs.core.JobHost.HostException;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.TopicExistsException;
+
+/** The topics around the jobs: which must be there, which are made when needed, and where a log begins. */
+final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
+
+  private static final long TIMEOUT_S = 30;
+  private static final int LONGEST_NAME = 249;
+  private static final int HASH_DIGITS = 16;
+
+  private final Admin admin;
+  private final KafkaSettings settings;
+  private final Set<String> ensured = ConcurrentHashMap.newKeySet();
+
+  Topics(KafkaSettings settings) {
+    this.settings = settings;
+    this.admin = Admin.create(settings.admin());
+  }
+
+  /** Checks that the broker answers and has these topics. */
+  void require(List<String> wanted) throws HostException {
+    try {
+      Set<String> missing = new TreeSet<>(wanted);
+      missing.removeAll(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
+      if (!missing.isEmpty()) {
+        throw new HostException(
+            settings.shownUrl() + " has no topic " + String.join(", ", missing) + ": lifeline-setup makes them");
+      }
+    } catch (ExecutionException e) {
+      throw new HostException(settings.shownUrl() + ": " + e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new HostException(settings.shownUrl() + " does not answer within " + TIMEOUT_S + " seconds", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new HostException("interrupted while looking for topics", e);
+    }
+  }
+
+  /** The name, or a shorter one that is as good as unique: event types may have longer names than Kafka's topics. */
+  static String legal(String name) {
+    if (name.length() <= LONGEST_NAME) {
+      return name;
+    }
+    long hash = Fnv1a.hash(name.getBytes(StandardCharsets.UTF_8));
+    return name.substring(0, LONGEST_NAME - HASH_DIGITS - 1) + "-" + HexFormat.of().toHexDigits(hash);
+  }
+
+  /** Makes the topic with the broker's defaults, unless it is there. */
+  @Override
+  public void ensure(String topic) {
+    if (ensured.contains(topic)) {
+      return;
+    }
+    NewTopic wanted = new NewTopic(topic, Optional.empty(), Optional.empty());
+    try {
+      admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      if (!(e.getCause() instanceof TopicExistsException)) {
+        throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
+      }
+    } catch (TimeoutException e) {
+      throw new KafkaException("topic " + topic + " was not made within " + TIMEOUT_S + " seconds", e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+    ensured.add(topic);
+  }
+
+  /** The first offset of the batches' partition that retention has left. */
+  long logStart(int partition) {
+    TopicPartition batches = new TopicPartition(settings.batches(), partition);
+    try {
+      return admin
+          .listOffsets(Map.of(batches, OffsetSpec.earliest()), new ListOffsetsOptions())
+          .partitionResult(batches)
+          .get(TIMEOUT_S, TimeUnit.SECONDS)
+          .offset();
+    } catch (ExecutionException | TimeoutException e) {
+      throw new KafkaException("the start of " + batches + " cannot be found", e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  private static KafkaException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new InterruptException(e);
+  }
+
+  @Override
+  public void close() {
+    admin.close();
+  }
+}

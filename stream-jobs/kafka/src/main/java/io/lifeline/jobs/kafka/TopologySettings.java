@@ -1,0 +1,21 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.Metrics;
+import java.time.Duration;
+
+/**
+ * What the processors need to know of their surroundings.
+ *
+ * @param batches the topic of the batches
+ * @param prefix what the names of result topics start with
+ * @param retention how long the broker keeps batches
+ */
+record TopologySettings(
+    String batches, String prefix, Duration retention, Metrics metrics, ResultTopics topics, LogStart logStart) {
+
+  /** Makes sure that a topic is there before the first result is sent to it. */
+  @FunctionalInterface
+  interface ResultTopics {
+    void ensure(String topic);
+  }
+}

@@ -1,0 +1,37 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+
+/** Batches as small as a test needs them. */
+final class Batches {
+
+  static final EventType READ =
+      EventType.named("disk.read.end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
+
+  static final long NS_PER_S = 1_000_000_000L;
+
+  private Batches() {}
+
+  /** A batch of the emitter with one {@link #READ} of that many bytes per second from {@code fromS} on. */
+  static byte[] reads(long emitter, long sequence, boolean isFinal, long fromS, long... nbytes) {
+    BatchWriter writer =
+        new BatchWriter()
+            .incarnation(new Incarnation(0, emitter))
+            .sequence(sequence)
+            .host("host-" + emitter)
+            .program("copy")
+            .ticks(fromS * NS_PER_S, NS_PER_S, true)
+            .finalBatch(isFinal);
+    for (int i = 0; i < nbytes.length; i++) {
+      writer.event(READ, (fromS + i) * NS_PER_S, (long) i, nbytes[i]);
+    }
+    return writer.toByteArray();
+  }
+
+  static String key(long emitter) {
+    return new Incarnation(0, emitter).toString();
+  }
+}

@@ -1,0 +1,174 @@
+package io.lifeline.jobs.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.decode.DecodeJob;
+import io.lifeline.jobs.core.decode.DecodeSettings;
+import io.lifeline.jobs.core.summarise.SummariseSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.TestOutputTopic;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The topology without a broker. */
+class JobsTopologyTest {
+
+  private static final long START_S = 1_800_000_000;
+  private static final Instant START = Instant.ofEpochSecond(START_S);
+  private static final Duration WINDOW = Duration.ofSeconds(10);
+
+  @TempDir private Path stateDirectory;
+  private final Metrics metrics = new Metrics();
+  private final List<String> ensuredTopics = new ArrayList<>();
+  private long logStart;
+  private TopologyTestDriver driver;
+  private TestInputTopic<String, byte[]> batches;
+
+  @BeforeEach
+  void start() {
+    JobConfig config =
+        JobConfig.load(
+            null,
+            Map.of(),
+            Map.of("broker.url", "kafka://127.0.0.1:1", "summarise.fields", "*:nbytes", "decode.types", "disk.*"));
+    TopologySettings settings =
+        new TopologySettings(
+            "lifeline.batches", "lifeline", Duration.ofDays(7), metrics, ensuredTopics::add, partition -> logStart);
+    Properties properties = new KafkaSettings(config).streams(stateDirectory);
+    driver =
+        new TopologyTestDriver(
+            JobsTopology.build(settings, state -> jobs(config, state), SummariseSettings.of(config)),
+            properties,
+            START);
+    batches = driver.createInputTopic("lifeline.batches", new StringSerializer(), new ByteArraySerializer(), START, Duration.ZERO);
+  }
+
+  private List<Job> jobs(JobConfig config, KeyedState state) {
+    return List.of(new DecodeJob(DecodeSettings.of(config), metrics));
+  }
+
+  @AfterEach
+  void stop() {
+    driver.close();
+  }
+
+  private TestOutputTopic<String, String> output(String topic) {
+    return driver.createOutputTopic(topic, new StringDeserializer(), new StringDeserializer());
+  }
+
+  private void send(long emitter, byte[] batch) {
+    batches.pipeInput(Batches.key(emitter), batch);
+  }
+
+  @Test
+  void sharesOfSeveralEmittersBecomeOneSummary() {
+    send(1, Batches.reads(1, 1, true, START_S, 100, 300));
+    send(2, Batches.reads(2, 1, true, START_S, 200));
+    driver.advanceWallClockTime(WINDOW.multipliedBy(2));
+
+    List<String> summaries = output("lifeline.summaries").readValuesToList();
+    assertThat(summaries).hasSize(1);
+    assertThat(summaries.get(0))
+        .contains("\"type\":\"disk.read.end\"", "\"field\":\"nbytes\"", "\"count\":3", "\"sum\":600", "\"max\":300");
+  }
+
+  @Test
+  void aWindowStaysOpenUntilEveryEmitterHasPassedItsEnd() {
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+    send(2, Batches.reads(2, 1, false, START_S, 200));
+    send(1, Batches.reads(1, 2, false, START_S + 15, 100));
+    driver.advanceWallClockTime(Duration.ofSeconds(1));
+    assertThat(output("lifeline.summaries").isEmpty()).isTrue();
+
+    send(2, Batches.reads(2, 2, false, START_S + 15, 200));
+    driver.advanceWallClockTime(Duration.ofSeconds(1));
+    assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"sum\":300");
+  }
+
+  @Test
+  void aRepeatedBatchCountsOnce() {
+    byte[] batch = Batches.reads(1, 1, true, START_S, 100);
+    send(1, batch);
+    send(1, batch);
+    driver.advanceWallClockTime(WINDOW.multipliedBy(2));
+
+    assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"count\":1");
+    assertThat(output("lifeline.events.disk.read.end").readValuesToList()).hasSize(1);
+    assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"intake-0\"} 1");
+  }
+
+  @Test
+  void aCorruptBatchIsRejectedWithReasonAndPositionAndTheNextGoesOn() {
+    byte[] corrupt = Batches.reads(1, 1, false, START_S, 100);
+    corrupt[40] ^= 1;
+    send(1, corrupt);
+    send(1, null);
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+
+    List<String> rejected = output("lifeline.rejected").readValuesToList();
+    assertThat(rejected).hasSize(2);
+    assertThat(rejected.get(0)).contains("\"code\":\"bad_crc\"", "\"partition\":0", "\"offset\":0");
+    assertThat(rejected.get(1)).contains("\"code\":\"truncated\"", "\"offset\":1");
+    assertThat(output("lifeline.events.disk.read.end").readValuesToList()).hasSize(1);
+  }
+
+  @Test
+  void anotherBatchUnderTheSameSequenceIsAConflict() {
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+    send(1, Batches.reads(1, 1, false, START_S, 101));
+
+    assertThat(output("lifeline.rejected").readValuesToList())
+        .singleElement()
+        .asString()
+        .contains("\"code\":\"conflict\"", "\"batch\":\"" + Batches.key(1) + "-0-1\"");
+  }
+
+  @Test
+  void aDecodedEventCarriesItsIdAndTheTimeOfWritingAndItsTopicIsMadeFirst() {
+    driver.advanceWallClockTime(Duration.ofHours(3));
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+
+    TestRecord<String, String> event = output("lifeline.events.disk.read.end").readRecord();
+    assertThat(event.key()).isEqualTo(Batches.key(1));
+    assertThat(event.getRecordTime()).isEqualTo(START.plus(Duration.ofHours(3)));
+    Header id = event.headers().lastHeader(IntakeProcessor.ID_HEADER);
+    assertThat(new String(id.value())).isEqualTo(Batches.key(1) + "-0-1-0");
+    assertThat(ensuredTopics).contains("lifeline.events.disk.read.end");
+  }
+
+  @Test
+  void stateIsInTheStoreAfterEveryBatch() {
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+
+    assertThat(driver.getKeyValueStore(IntakeProcessor.STORE).get("dedup/" + Batches.key(1) + "-0")).isNotNull();
+    assertThat(driver.getKeyValueStore(MergeProcessor.STORE).approximateNumEntries()).isPositive();
+  }
+
+  @Test
+  void aTopicNameThatKafkaWouldRefuseIsShortened() {
+    String tooLong = "lifeline.events." + "x".repeat(255);
+
+    assertThat(Topics.legal(tooLong)).hasSize(249).startsWith("lifeline.events.xxx");
+    assertThat(Topics.legal(tooLong)).isNotEqualTo(Topics.legal(tooLong + "y"));
+    assertThat(Topics.legal("lifeline.events.disk")).isEqualTo("lifeline.events.disk");
+  }
+}
