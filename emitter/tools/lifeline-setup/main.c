@@ -1,0 +1,163 @@
+/* lifeline-setup: creates and checks what Lifeline needs on a broker. What exists is never changed: the operator's own
+ * settings stay, and what does not fit is reported. */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "setup.h"
+
+static const char usage[] =
+    "usage: lifeline-setup [options]\n"
+    "\n"
+    "Creates what Lifeline needs on a NATS or Kafka broker, where it is missing, and checks what exists:\n"
+    "  NATS   streams LIFELINE (batches) and LIFELINE_OUT (what the jobs publish),\n"
+    "         KV buckets lifeline-activations and lifeline-jobs\n"
+    "  Kafka  topics lifeline.batches, lifeline.summaries, lifeline.ledger, lifeline.rejected, lifeline.activations\n"
+    "What exists is never changed.\n"
+    "\n"
+    "  --url URL         nats://host:port or kafka://host:port[,host:port] (default: $LIFELINE_URL)\n"
+    "  --check           create nothing; report what is missing or differs\n"
+    "  --retention TIME  how long batches and results are kept: 90m, 12h, 7d (default 7d)\n"
+    "  --max-bytes SIZE  how much the batches may take: 500M, 8G (default 8G on NATS, no bound on Kafka)\n"
+    "  --replicas N      copies in a cluster (default 1 on NATS, the broker's own on Kafka)\n"
+    "  --partitions N    Kafka: of batches, summaries and ledger (default 16)\n"
+    "  --prefix NAME     what subjects and topics start with (default lifeline)\n"
+    "  --json            one JSON object instead of lines\n"
+    "  --help            this text\n"
+    "\n"
+    "A NATS URL's stream=NAME names the streams NAME and NAME_OUT. Credentials and TLS are those of the emitter:\n"
+    "LIFELINE_USER, LIFELINE_PASSWORD_FILE, LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, "
+    "LIFELINE_TLS_KEY,\n"
+    "or what the URL says. Options that are not given are not checked.\n"
+    "\n"
+    "Exit status: 0 all there; 1 something is missing, differs or cannot be created; 2 wrong usage.\n";
+
+static struct {
+  bool json;
+  bool good;
+  unsigned count;
+} output = {.good = true};
+
+static void print_json_string(const char *text) {
+  putchar('"');
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') putchar('\\');
+    if ((unsigned char)*text < 0x20)
+      printf("\\u%04x", (unsigned)*text);
+    else
+      putchar(*text);
+  }
+  putchar('"');
+}
+
+void setup_report(setup_state state, const char *kind, const char *name, const char *format, ...) {
+  static const char *const words[] = {"ok", "created", "missing", "differs", "failed"};
+  char detail[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(detail, sizeof detail, format, args);
+  va_end(args);
+  output.good &= state == SETUP_OK || state == SETUP_CREATED;
+  if (output.json) {
+    printf("%s{\"state\":\"%s\",\"kind\":\"%s\",\"name\":", output.count++ ? "," : "", words[state], kind);
+    print_json_string(name);
+    printf(",\"detail\":");
+    print_json_string(detail);
+    putchar('}');
+  } else {
+    printf("%-7s %s %s%s%s\n", words[state], kind, name, *detail ? ": " : "", detail);
+  }
+}
+
+/* A number and a unit out of units ("smhd"), whose factors are given. -1 if it is neither. */
+static long long quantity(const char *text, const char *units, const long long *factors) {
+  char *end;
+  long long n = strtoll(text, &end, 10);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  if (end == text || n <= 0 || !unit || end[1] || n > (1LL << 60) / factors[unit - units]) return -1;
+  return n * factors[unit - units];
+}
+
+static bool whole(const char *text, int most, int *value) {
+  char *end;
+  long n = strtol(text, &end, 10);
+  *value = (int)n;
+  return end != text && !*end && n >= 1 && n <= most;
+}
+
+static int wrong(const char *what) {
+  fprintf(stderr, "lifeline-setup: %s\n%s", what, usage);
+  return 2;
+}
+
+/* Returns -1 to go on, or an exit status. */
+static int parse_options(int argc, char **argv, setup_wishes *wishes, const char **url) {
+  static const struct option options[] = {
+      {"url", required_argument, NULL, 'u'},
+      {"check", no_argument, NULL, 'c'},
+      {"retention", required_argument, NULL, 't'},
+      {"max-bytes", required_argument, NULL, 'b'},
+      {"replicas", required_argument, NULL, 'r'},
+      {"partitions", required_argument, NULL, 'p'},
+      {"prefix", required_argument, NULL, 'n'},
+      {"json", no_argument, NULL, 'j'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
+  static const long long times[] = {1000, 60000, 3600000, 86400000};
+  static const long long sizes[] = {1LL << 10, 1LL << 20, 1LL << 30, 1LL << 40};
+  for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    switch (option) {
+    case 'u': *url = optarg; break;
+    case 'c': wishes->check = true; break;
+    case 'n': wishes->prefix = optarg; break;
+    case 'j': wishes->json = true; break;
+    case 't':
+      if ((wishes->retention_ms = quantity(optarg, "smhd", times)) < 0)
+        return wrong("--retention takes a number and s, m, h or d");
+      break;
+    case 'b':
+      if ((wishes->max_bytes = quantity(optarg, "KMGT", sizes)) < 0)
+        return wrong("--max-bytes takes a number and K, M, G or T");
+      break;
+    case 'r':
+      if (!whole(optarg, 5, &wishes->replicas)) return wrong("--replicas takes a number from 1 to 5");
+      break;
+    case 'p':
+      if (!whole(optarg, 10000, &wishes->partitions)) return wrong("--partitions takes a number from 1 to 10000");
+      break;
+    case 'h': fputs(usage, stdout); return 0;
+    default: fputs(usage, stderr); return 2;
+    }
+  }
+  if (optind != argc) return wrong("only options are taken");
+  if (!*wishes->prefix || strspn(wishes->prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
+                              strlen(wishes->prefix))
+    return wrong("--prefix takes letters, digits and ._-");
+  return *url && **url ? -1 : wrong("no broker: give --url or set LIFELINE_URL");
+}
+
+int main(int argc, char **argv) {
+  setup_wishes wishes = {.prefix = "lifeline"};
+  const char *url = getenv("LIFELINE_URL");
+  int status = parse_options(argc, argv, &wishes, &url);
+  if (status >= 0) return status;
+  bool nats = strncmp(url, "nats://", 7) == 0;
+  if (!nats && strncmp(url, "kafka://", 8) != 0) return wrong("the URL is neither nats:// nor kafka://");
+  char error[512];
+  if (!sink_url_parse(&wishes.url, url, nats ? "4222" : "9092", error, sizeof error) ||
+      !sink_security_load(&wishes.security, &wishes.url, error, sizeof error)) {
+    sink_url_free(&wishes.url);
+    return wrong(error);
+  }
+  output.json = wishes.json;
+  if (wishes.json) printf("{\"resources\":[");
+  bool asked = nats ? setup_nats(&wishes, error, sizeof error) : setup_kafka(&wishes, error, sizeof error);
+  if (wishes.json) printf("],\"ok\":%s}\n", asked && output.good ? "true" : "false");
+  if (!asked) fprintf(stderr, "lifeline-setup: %s\n", error);
+  sink_security_free(&wishes.security);
+  sink_url_free(&wishes.url);
+  return asked && output.good ? 0 : 1;
+}

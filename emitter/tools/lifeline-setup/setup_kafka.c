@@ -1,0 +1,211 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+#include "setup.h"
+
+enum {
+  TIMEOUT_MS = 15000,
+  DEFAULT_PARTITIONS = 16,
+  MAX_MESSAGE_BYTES = 1000000,
+  MAX_SETTINGS = 4,
+};
+
+#define DEFAULT_RETENTION_MS (7LL * 86400 * 1000)
+
+typedef struct topic {
+  const char *what; /* behind the prefix */
+  char name[256];
+  int partitions;
+  kafka_setting settings[MAX_SETTINGS];
+  size_t setting_count;
+} topic;
+
+typedef struct admin {
+  const setup_wishes *wishes;
+  rd_kafka_t *client;
+  rd_kafka_queue_t *queue;
+  rd_kafka_AdminOptions_t *options;
+} admin;
+
+/* Asks the whole cluster: asking for one topic by name might create it. */
+static const rd_kafka_metadata_topic_t *find(const rd_kafka_metadata_t *metadata, const char *name) {
+  for (int i = 0; i < metadata->topic_cnt; i++)
+    if (strcmp(metadata->topics[i].topic, name) == 0) return &metadata->topics[i];
+  return NULL;
+}
+
+static void create(admin *a, const topic *t) {
+  char reason[256];
+  rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(
+      t->name, t->partitions, a->wishes->replicas ? a->wishes->replicas : -1, reason, sizeof reason);
+  if (!wanted) {
+    setup_report(SETUP_FAILED, "topic", t->name, "%s", reason);
+    return;
+  }
+  for (size_t i = 0; i < t->setting_count; i++)
+    rd_kafka_NewTopic_set_config(wanted, t->settings[i].key, t->settings[i].value);
+  rd_kafka_CreateTopics(a->client, &wanted, 1, a->options, a->queue);
+  rd_kafka_NewTopic_destroy(wanted);
+  rd_kafka_event_t *event = rd_kafka_queue_poll(a->queue, TIMEOUT_MS);
+  size_t count = 0;
+  const rd_kafka_topic_result_t **results =
+      event && !rd_kafka_event_error(event)
+          ? rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
+          : NULL;
+  rd_kafka_resp_err_t code = count   ? rd_kafka_topic_result_error(results[0])
+                             : event ? rd_kafka_event_error(event)
+                                     : RD_KAFKA_RESP_ERR__TIMED_OUT;
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+    setup_report(SETUP_CREATED, "topic", t->name, "%s", "");
+  else if (code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+    setup_report(SETUP_OK, "topic", t->name, "%s", "");
+  else
+    setup_report(SETUP_FAILED, "topic", t->name, "%s", rd_kafka_err2str(code));
+  if (event) rd_kafka_event_destroy(event);
+}
+
+/* A setting that was not asked for on the command line is the operator's own. */
+static bool matters(const setup_wishes *wishes, const char *key) {
+  if (strcmp(key, "retention.ms") == 0) return wishes->retention_ms != 0;
+  return strcmp(key, "retention.bytes") != 0 || wishes->max_bytes != 0;
+}
+
+static bool fits(const char *key, const char *found, const char *wanted) {
+  if (strcmp(key, "max.message.bytes") == 0) return atoll(found) >= atoll(wanted);
+  if (strcmp(key, "cleanup.policy") == 0 && strchr(wanted, ',')) /* a list in either order */
+    return strstr(found, "compact") && strstr(found, "delete");
+  return strcmp(found, wanted) == 0;
+}
+
+static const char *found_value(const rd_kafka_ConfigEntry_t **entries, size_t count, const char *key) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), key) == 0) return rd_kafka_ConfigEntry_value(entries[i]);
+  return NULL;
+}
+
+static void compare(admin *a, const topic *t, const rd_kafka_ConfigEntry_t **entries, size_t count) {
+  for (size_t i = 0; i < t->setting_count; i++) {
+    const kafka_setting *wanted = &t->settings[i];
+    const char *found = found_value(entries, count, wanted->key);
+    if (found && matters(a->wishes, wanted->key) && !fits(wanted->key, found, wanted->value)) {
+      setup_report(SETUP_DIFFERS, "topic", t->name, "%s is %s, not %s; change it with kafka-configs.sh --alter",
+                   wanted->key, found, wanted->value);
+      return;
+    }
+  }
+  setup_report(SETUP_OK, "topic", t->name, "%s", "");
+}
+
+static void check_settings(admin *a, const topic *t) {
+  rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, t->name);
+  rd_kafka_DescribeConfigs(a->client, &resource, 1, a->options, a->queue);
+  rd_kafka_ConfigResource_destroy(resource);
+  rd_kafka_event_t *event = rd_kafka_queue_poll(a->queue, TIMEOUT_MS);
+  size_t resources = 0, count = 0;
+  const rd_kafka_ConfigResource_t **found =
+      event && !rd_kafka_event_error(event)
+          ? rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &resources)
+          : NULL;
+  rd_kafka_resp_err_t code = resources ? rd_kafka_ConfigResource_error(found[0])
+                             : event   ? rd_kafka_event_error(event)
+                                       : RD_KAFKA_RESP_ERR__TIMED_OUT;
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(found[0], &count);
+    compare(a, t, entries, count);
+  } else {
+    setup_report(SETUP_FAILED, "topic", t->name, "its settings cannot be read: %s", rd_kafka_err2str(code));
+  }
+  if (event) rd_kafka_event_destroy(event);
+}
+
+static void setup_topic(admin *a, const rd_kafka_metadata_t *metadata, const topic *t) {
+  const rd_kafka_metadata_topic_t *found = find(metadata, t->name);
+  if (!found && a->wishes->check)
+    setup_report(SETUP_MISSING, "topic", t->name, "run lifeline-setup without --check");
+  else if (!found)
+    create(a, t);
+  else if (a->wishes->partitions && found->partition_cnt != t->partitions)
+    setup_report(SETUP_DIFFERS, "topic", t->name,
+                 "it has %d partitions, not %d; more would scatter its keys, so make another by --prefix",
+                 found->partition_cnt, t->partitions);
+  else
+    check_settings(a, t);
+}
+
+static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
+  const setup_wishes *wishes = a->wishes;
+  int partitions = wishes->partitions ? wishes->partitions : DEFAULT_PARTITIONS;
+  char retention_ms[32], retention_bytes[32], message_bytes[32];
+  snprintf(retention_ms, sizeof retention_ms, "%lld",
+           wishes->retention_ms ? wishes->retention_ms : DEFAULT_RETENTION_MS);
+  snprintf(retention_bytes, sizeof retention_bytes, "%lld", wishes->max_bytes ? wishes->max_bytes / partitions : -1);
+  snprintf(message_bytes, sizeof message_bytes, "%d", MAX_MESSAGE_BYTES + 12000); /* and the record batch around it */
+  topic topics[] = {
+      {"batches",
+       "",
+       partitions,
+       {{"retention.ms", retention_ms},
+        {"retention.bytes", retention_bytes},
+        {"max.message.bytes", message_bytes},
+        {"message.timestamp.type", "LogAppendTime"}}, /* the broker's clock judges the emitters' */
+       4},
+      {"summaries", "", partitions, {{"cleanup.policy", "compact,delete"}, {"retention.ms", retention_ms}}, 2},
+      {"ledger", "", partitions, {{"cleanup.policy", "compact"}}, 1},
+      {"rejected", "", 1, {{"retention.ms", retention_ms}}, 1},
+      {"activations", "", 1, {{"cleanup.policy", "compact"}}, 1},
+  };
+  for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+    if (i == 0 && *wishes->url.name)
+      snprintf(topics[i].name, sizeof topics[i].name, "%s", wishes->url.name);
+    else
+      snprintf(topics[i].name, sizeof topics[i].name, "%s.%s", wishes->prefix, topics[i].what);
+    setup_topic(a, metadata, &topics[i]);
+  }
+}
+
+/* Remembers the worst error of the connection: metadata that do not come say only that time was out. */
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *worst) {
+  (void)client;
+  (void)reason;
+  if (kafka_explain(code) && (!*(int *)worst || code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)) *(int *)worst = code;
+}
+
+static void explain(rd_kafka_t *client, rd_kafka_resp_err_t code, const int *worst, const setup_wishes *wishes,
+                    char *error, size_t error_bytes) {
+  rd_kafka_poll(client, 0);
+  const char *why = kafka_explain(*worst ? (rd_kafka_resp_err_t)*worst : code);
+  snprintf(error, error_bytes, "kafka: %s %s", wishes->url.hosts, why ? why : rd_kafka_err2str(code));
+}
+
+bool setup_kafka(const setup_wishes *wishes, char *error, size_t error_bytes) {
+  static const kafka_setting defaults[] = {{"allow.auto.create.topics", "false"}, {NULL, NULL}};
+  int worst = 0;
+  rd_kafka_conf_t *conf =
+      kafka_conf_new(&wishes->url, &wishes->security, "lifeline-setup", defaults, error, error_bytes);
+  if (!conf) return false;
+  rd_kafka_conf_set_error_cb(conf, on_error);
+  rd_kafka_conf_set_opaque(conf, &worst);
+  admin a = {.wishes = wishes, .client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, error_bytes)};
+  if (!a.client) {
+    rd_kafka_conf_destroy(conf);
+    return false;
+  }
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_resp_err_t code = rd_kafka_metadata(a.client, 1, NULL, &metadata, TIMEOUT_MS);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    char ignored[64];
+    a.queue = rd_kafka_queue_new(a.client);
+    a.options = rd_kafka_AdminOptions_new(a.client, RD_KAFKA_ADMIN_OP_ANY);
+    rd_kafka_AdminOptions_set_request_timeout(a.options, TIMEOUT_MS, ignored, sizeof ignored);
+    setup_topics(&a, metadata);
+    rd_kafka_AdminOptions_destroy(a.options);
+    rd_kafka_queue_destroy(a.queue);
+    rd_kafka_metadata_destroy(metadata);
+  } else {
+    explain(a.client, code, &worst, wishes, error, error_bytes);
+  }
+  rd_kafka_destroy(a.client);
+  return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}

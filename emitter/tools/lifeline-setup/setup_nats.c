@@ -1,0 +1,203 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "setup.h"
+
+enum {
+  DEFAULT_RETENTION_DAYS = 7,
+  MAX_MESSAGE_BYTES = 1000000,   /* the largest batch and its headers */
+  BATCH_DUPLICATES_SECONDS = 60, /* spares the stream what a sink repeats; readers absorb repeats by themselves */
+  OUTPUT_DUPLICATES_SECONDS = 120,
+};
+
+#define DEFAULT_MAX_BYTES (8LL << 30)
+#define SECOND_NS 1000000000LL
+
+static const char *last_error(natsStatus status) {
+  const char *text = nats_GetLastError(NULL);
+  return text && *text ? text : natsStatus_GetText(status);
+}
+
+static bool holds_subject(const jsStreamConfig *config, const char *subject) {
+  for (int i = 0; i < config->SubjectsLen; i++)
+    if (strcmp(config->Subjects[i], subject) == 0) return true;
+  return false;
+}
+
+/* Writes what does not fit into differs; empty if all does. */
+static void compare(const jsStreamConfig *found, const jsStreamConfig *wanted, const setup_wishes *wishes,
+                    char *differs, size_t bytes) {
+  *differs = 0;
+  for (int i = 0; i < wanted->SubjectsLen; i++)
+    if (!holds_subject(found, wanted->Subjects[i])) {
+      snprintf(differs, bytes, "it lacks the subject %s", wanted->Subjects[i]);
+      return;
+    }
+  if (found->Retention != js_LimitsPolicy)
+    snprintf(differs, bytes, "its retention is not by limits, so that reading would remove");
+  else if (found->MaxMsgSize >= 0 && found->MaxMsgSize < MAX_MESSAGE_BYTES)
+    snprintf(differs, bytes, "its messages are bounded to %d bytes; %d are needed", found->MaxMsgSize,
+             MAX_MESSAGE_BYTES);
+  else if (wishes->retention_ms && found->MaxAge != wanted->MaxAge)
+    snprintf(differs, bytes, "it keeps for %lld s, not %lld s", (long long)(found->MaxAge / SECOND_NS),
+             (long long)(wanted->MaxAge / SECOND_NS));
+  else if (wishes->max_bytes && found->MaxBytes != wanted->MaxBytes)
+    snprintf(differs, bytes, "it keeps %lld bytes, not %lld", (long long)found->MaxBytes, (long long)wanted->MaxBytes);
+  else if (wishes->replicas && found->Replicas != wanted->Replicas)
+    snprintf(differs, bytes, "it has %d replicas, not %d", (int)found->Replicas, (int)wanted->Replicas);
+}
+
+static void create_stream(jsCtx *js, jsStreamConfig *wanted) {
+  jsErrCode code = 0;
+  natsStatus status = js_AddStream(NULL, js, wanted, NULL, &code);
+  if (status == NATS_OK)
+    setup_report(SETUP_CREATED, "stream", wanted->Name, "%s", "");
+  else
+    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s (error %d)%s", last_error(status), (int)code,
+                 code == JSInsufficientResourcesErr || code == JSStorageResourcesExceededErr
+                     ? "; give a smaller --max-bytes"
+                     : "");
+}
+
+static void setup_stream(jsCtx *js, const setup_wishes *wishes, jsStreamConfig *wanted) {
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  natsStatus status = js_GetStreamInfo(&info, js, wanted->Name, NULL, &code);
+  if (status == NATS_OK) {
+    char differs[256];
+    compare(info->Config, wanted, wishes, differs, sizeof differs);
+    setup_report(*differs ? SETUP_DIFFERS : SETUP_OK, "stream", wanted->Name, "%s%s", differs,
+                 *differs ? "; change it with `nats stream edit`, or choose another name by the URL's stream=" : "");
+  } else if (status != NATS_NOT_FOUND) {
+    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s", last_error(status));
+  } else if (wishes->check) {
+    setup_report(SETUP_MISSING, "stream", wanted->Name, "run lifeline-setup without --check");
+  } else {
+    create_stream(js, wanted);
+  }
+  jsStreamInfo_Destroy(info);
+}
+
+static void setup_bucket(jsCtx *js, const setup_wishes *wishes, const char *name) {
+  kvStore *store = NULL;
+  kvConfig config;
+  kvConfig_Init(&config);
+  config.Bucket = name;
+  config.History = 1;
+  config.Replicas = wishes->replicas ? wishes->replicas : 1;
+  natsStatus status = js_KeyValue(&store, js, name);
+  if (status == NATS_OK) {
+    setup_report(SETUP_OK, "bucket", name, "%s", "");
+  } else if (status != NATS_NOT_FOUND) {
+    setup_report(SETUP_FAILED, "bucket", name, "%s", last_error(status));
+  } else if (wishes->check) {
+    setup_report(SETUP_MISSING, "bucket", name, "run lifeline-setup without --check");
+  } else if ((status = js_CreateKeyValue(&store, js, &config)) == NATS_OK) {
+    setup_report(SETUP_CREATED, "bucket", name, "%s", "");
+  } else {
+    setup_report(SETUP_FAILED, "bucket", name, "%s", last_error(status));
+  }
+  kvStore_Destroy(store);
+}
+
+static void set_limits(jsStreamConfig *config, const setup_wishes *wishes, long long max_bytes) {
+  config->Retention = js_LimitsPolicy;
+  config->Storage = js_FileStorage;
+  config->Discard = js_DiscardOld;
+  config->MaxAge = wishes->retention_ms ? wishes->retention_ms * 1000000 : DEFAULT_RETENTION_DAYS * 86400 * SECOND_NS;
+  config->MaxBytes = max_bytes;
+  config->Replicas = wishes->replicas ? wishes->replicas : 1;
+}
+
+static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
+  const char *stream = sink_url_parameter(&wishes->url, "stream");
+  const char *batches = *wishes->url.name ? wishes->url.name : NULL;
+  long long max_bytes = wishes->max_bytes ? wishes->max_bytes : DEFAULT_MAX_BYTES;
+  char name[256], out_name[256], subjects[5][256];
+  snprintf(name, sizeof name, "%s", stream ? stream : NATS_DEFAULT_STREAM);
+  snprintf(out_name, sizeof out_name, "%s_OUT", stream ? stream : NATS_DEFAULT_STREAM);
+  snprintf(subjects[0], sizeof *subjects, "%s%s.*", batches ? batches : wishes->prefix, batches ? "" : ".batches");
+  static const char *const outputs[] = {"events.>", "summaries", "rejected", "ledger"};
+  const char *pointers[5] = {subjects[0]};
+  for (int i = 1; i < 5; i++) {
+    snprintf(subjects[i], sizeof *subjects, "%s.%s", wishes->prefix, outputs[i - 1]);
+    pointers[i] = subjects[i];
+  }
+
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  config.Name = name;
+  config.Subjects = pointers;
+  config.SubjectsLen = 1;
+  config.MaxMsgSize = MAX_MESSAGE_BYTES;
+  config.Duplicates = BATCH_DUPLICATES_SECONDS * SECOND_NS;
+  set_limits(&config, wishes, max_bytes);
+  setup_stream(js, wishes, &config);
+
+  jsStreamConfig_Init(&config);
+  config.Name = out_name;
+  config.Subjects = pointers + 1;
+  config.SubjectsLen = 4;
+  config.Duplicates = OUTPUT_DUPLICATES_SECONDS * SECOND_NS;
+  set_limits(&config, wishes, max_bytes / 4);
+  setup_stream(js, wishes, &config);
+}
+
+static void setup_buckets(jsCtx *js, const setup_wishes *wishes) {
+  static const char *const buckets[] = {"activations", "jobs"};
+  for (int i = 0; i < 2; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s-%s", wishes->prefix, buckets[i]);
+    for (char *c = name; *c; c++)
+      if (*c == '.') /* a bucket's name has none */
+        *c = '_';
+    setup_bucket(js, wishes, name);
+  }
+}
+
+static bool has_jetstream(jsCtx *js, const setup_wishes *wishes, char *error, size_t error_bytes) {
+  jsAccountInfo *info = NULL;
+  jsErrCode code = 0;
+  natsStatus status = js_GetAccountInfo(&info, js, NULL, &code);
+  jsAccountInfo_Destroy(info);
+  if (status == NATS_OK) return true;
+  snprintf(error, error_bytes, "nats: JetStream on %s does not answer: %s", wishes->url.hosts,
+           status == NATS_NO_RESPONDERS ? "it is not switched on (`jetstream {}` in the server's configuration)"
+           : status == NATS_TIMEOUT     ? "this user may not use it"
+                                        : last_error(status));
+  return false;
+}
+
+/* nats.c would print what the server refuses to standard error. */
+static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *ctx) {
+  (void)connection;
+  (void)subscription;
+  (void)status;
+  (void)ctx;
+}
+
+bool setup_nats(const setup_wishes *wishes, char *error, size_t error_bytes) {
+  natsOptions *options = nats_options_new(&wishes->url, &wishes->security, "lifeline-setup", error, error_bytes);
+  if (!options) return false;
+  natsOptions_SetAllowReconnect(options, false);
+  natsOptions_SetErrorHandler(options, on_error, NULL);
+  natsConnection *connection = NULL;
+  jsCtx *js = NULL;
+  natsStatus status = natsConnection_Connect(&connection, options);
+  if (status != NATS_OK)
+    nats_explain(status, &wishes->url, &wishes->security, error, error_bytes);
+  else if ((status = natsConnection_JetStream(&js, connection, NULL)) != NATS_OK)
+    snprintf(error, error_bytes, "nats: %s", natsStatus_GetText(status));
+  bool asked = status == NATS_OK && has_jetstream(js, wishes, error, error_bytes);
+  if (asked) {
+    setup_streams(js, wishes);
+    setup_buckets(js, wishes);
+  }
+  jsCtx_Destroy(js);
+  natsConnection_Destroy(connection);
+  natsOptions_Destroy(options);
+  nats_Close();
+  return asked;
+}
