@@ -2,12 +2,15 @@ package io.lifeline.jobs.cli;
 
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Upserts;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.jetstream.JetStreamHost;
+import io.lifeline.jobs.jetstream.JetStreamUpserts;
 import io.lifeline.jobs.kafka.KafkaHost;
+import io.lifeline.jobs.kafka.KafkaUpserts;
 
-/** Chooses the host by the broker's URL. */
+/** Chooses what fits the broker's URL. */
 final class Hosts {
 
   private Hosts() {}
@@ -16,6 +19,13 @@ final class Hosts {
     return switch (config.get(Keys.BROKER_URL_KEY).scheme()) {
       case NATS -> new JetStreamHost(config, metrics);
       case KAFKA -> new KafkaHost(config, metrics);
+    };
+  }
+
+  static Upserts upserts(JobConfig config) {
+    return switch (config.get(Keys.BROKER_URL_KEY).scheme()) {
+      case NATS -> new JetStreamUpserts(config);
+      case KAFKA -> new KafkaUpserts(config);
     };
   }
 }

@@ -27,7 +27,8 @@ final class Publisher implements Output {
   private static final int MAX_IN_FLIGHT = 512;
 
   private static final long ACK_TIMEOUT_S = 10;
-  private static final String KEY_HEADER = "Lifeline-Key";
+  /** Carries the key of an upsert, which a NATS message has no other place for. */
+  static final String KEY_HEADER = "Lifeline-Key";
 
   private final JetStream jetStream;
   private final String prefix;

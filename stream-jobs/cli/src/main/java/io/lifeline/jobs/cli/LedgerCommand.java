@@ -1,0 +1,52 @@
+package io.lifeline.jobs.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.config.JobConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows the books, as the job ledger has published them. */
+@Command(
+    name = "ledger",
+    description = {
+      "Prints the balance of every emitter and route, as the job ledger has last published it.",
+      "emitted = archived + in flight + dropped + expired + missing; without an archive, received stands for archived."
+    },
+    mixinStandardHelpOptions = true)
+final class LedgerCommand implements Callable<Integer> {
+
+  @Mixin private ConfigOptions options;
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--json", description = "One JSON object per emitter and route, with every counter.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws HostException, IOException {
+    JobConfig config = options.load();
+    List<JsonNode> balances = new ArrayList<>();
+    ObjectMapper mapper = new ObjectMapper();
+    for (byte[] value : Hosts.upserts(config).latest(Destination.LEDGER).values()) {
+      balances.add(mapper.readTree(value));
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      balances.forEach(out::println);
+    } else {
+      LedgerTable.print(balances, out);
+    }
+    out.flush();
+    return 0;
+  }
+}
