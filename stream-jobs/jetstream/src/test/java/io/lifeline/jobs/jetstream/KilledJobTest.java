@@ -1,0 +1,123 @@
+package io.lifeline.jobs.jetstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.jobs.archive.ArchiveCounts;
+import io.nats.client.Connection;
+import io.nats.client.Message;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** SIGKILL, at moments that nobody chose, while batches keep coming. */
+class KilledJobTest {
+
+  private static final int KILLS = 4;
+  private static final int EMITTERS = 8;
+  private static final int BATCHES_PER_ROUND = 40;
+  private static final int EVENTS_PER_EMITTER = (KILLS + 1) * BATCHES_PER_ROUND * 10;
+
+  @TempDir Path directory;
+
+  @Test
+  void givesTheResultsOfARunWithoutAKill() throws Exception {
+    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
+        Connection connection = server.connect()) {
+      server.createStreams(connection);
+      List<Emitter> emitters = IntStream.range(0, EMITTERS).mapToObj(Emitter::new).toList();
+      for (int round = 0; round < KILLS; round++) {
+        JobProcess job = startJob(server);
+        publish(emitters, connection, false);
+        Thread.sleep(150L * (round + 1));
+        assertThat(job.isAlive()).as("the job runs when it is killed").isTrue();
+        job.kill();
+      }
+      try (JobProcess job = startJob(server)) {
+        publish(emitters, connection, true);
+        checkSummaries(connection);
+        checkLedger(connection);
+        checkEvents(connection);
+      }
+      assertThat(new ArchiveCounts(directory.resolve("archive")).refresh().values())
+          .hasSize(EMITTERS)
+          .containsOnly((long) EVENTS_PER_EMITTER);
+    }
+  }
+
+  /** Every window holds each emitter's hundred values once, and a revision was never published in two versions. */
+  private static void checkSummaries(Connection connection) throws Exception {
+    int windows = EVENTS_PER_EMITTER / 100;
+    Map<String, JsonNode> summaries =
+        OutputReader.await(
+            connection,
+            "lifeline.summaries",
+            map -> JetStreamHostTest.totalCount(map) == EMITTERS * EVENTS_PER_EMITTER);
+    assertThat(summaries).hasSize(windows);
+    for (JsonNode summary : summaries.values()) {
+      long first = (summary.get("window_start_ns").longValue() - Emitter.START_NS) / 100_000_000;
+      assertThat(summary.get("count").intValue()).isEqualTo(EMITTERS * 100);
+      assertThat(summary.get("min").longValue()).isEqualTo(first);
+      assertThat(summary.get("max").longValue()).isEqualTo(first + 99);
+      assertThat(summary.get("sum").longValue()).isEqualTo(EMITTERS * (100 * first + 4950));
+    }
+    Map<String, String> contentById = new HashMap<>();
+    for (Message message : OutputReader.all(connection, "lifeline.summaries")) {
+      String content = new String(message.getData());
+      assertThat(contentById.put(message.getHeaders().getFirst("Nats-Msg-Id"), content)).isNull();
+    }
+  }
+
+  private static void checkLedger(Connection connection) throws Exception {
+    Map<String, JsonNode> ledger =
+        OutputReader.await(
+            connection,
+            "lifeline.ledger",
+            map ->
+                map.size() == EMITTERS
+                    && map.values().stream().allMatch(value -> value.get("in_flight").intValue() == 0
+                        && value.get("archived").intValue() == EVENTS_PER_EMITTER));
+    assertThat(ledger).hasSize(EMITTERS);
+    for (JsonNode balance : ledger.values()) {
+      assertThat(balance.get("emitted").intValue()).isEqualTo(EVENTS_PER_EMITTER);
+      assertThat(balance.get("archived").intValue()).isEqualTo(EVENTS_PER_EMITTER);
+      assertThat(balance.get("missing").intValue()).isZero();
+      assertThat(balance.get("duplicated").intValue()).isZero();
+      assertThat(balance.get("repeated_batches").intValue()).isZero();
+    }
+  }
+
+  private static void checkEvents(Connection connection) throws Exception {
+    int expected = EMITTERS * EVENTS_PER_EMITTER;
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    List<Message> events = OutputReader.all(connection, "lifeline.events.disk.read.end");
+    while (events.size() < expected && System.nanoTime() < deadline) {
+      Thread.sleep(100);
+      events = OutputReader.all(connection, "lifeline.events.disk.read.end");
+    }
+    assertThat(events).hasSize(expected);
+  }
+
+  private static void publish(List<Emitter> emitters, Connection connection, boolean isFinal) throws Exception {
+    for (Emitter emitter : emitters) {
+      emitter.publish(connection.jetStream(), BATCHES_PER_ROUND, isFinal);
+    }
+  }
+
+  private JobProcess startJob(NatsServer server) throws Exception {
+    return JobProcess.start(
+        Path.of("target/killed-job.log"),
+        "broker.url=" + server.url(),
+        "jobs=summarise,archive,ledger,decode",
+        "summarise.fields=*:nbytes",
+        "decode.types=disk.read.end",
+        "archive.dir=" + directory.resolve("archive"),
+        "archive.roll.interval=300ms",
+        "ledger.interval=200ms",
+        "checkpoint.interval=100ms");
+  }
+}
