@@ -1,0 +1,43 @@
+/* LL_EACH(macro, (a), (b), LL_NO_MORE) is macro(a) macro(b): at most 24 lists, and a last argument that is not one.
+ * Argument counts below zero lists do not exist in C, hence the closing argument.
+ */
+#ifndef LIFELINE_DETAIL_EACH_H
+#define LIFELINE_DETAIL_EACH_H
+
+#define LL_STRIP_(...) __VA_ARGS__
+#define LL_PASTE_(a, b) LL_PASTE_NOW_(a, b)
+#define LL_PASTE_NOW_(a, b) a##b
+
+#define LL_EACH(macro, ...) LL_PASTE_(LL_EACH_, LL_COUNT_(__VA_ARGS__))(macro, __VA_ARGS__)
+
+#define LL_COUNT_(...)                                                                                                 \
+  LL_COUNTED_(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+#define LL_COUNTED_(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, count, ...) count
+
+#define LL_EACH_0(macro, last)
+#define LL_EACH_1(macro, list, ...) macro list LL_EACH_0(macro, __VA_ARGS__)
+#define LL_EACH_2(macro, list, ...) macro list LL_EACH_1(macro, __VA_ARGS__)
+#define LL_EACH_3(macro, list, ...) macro list LL_EACH_2(macro, __VA_ARGS__)
+#define LL_EACH_4(macro, list, ...) macro list LL_EACH_3(macro, __VA_ARGS__)
+#define LL_EACH_5(macro, list, ...) macro list LL_EACH_4(macro, __VA_ARGS__)
+#define LL_EACH_6(macro, list, ...) macro list LL_EACH_5(macro, __VA_ARGS__)
+#define LL_EACH_7(macro, list, ...) macro list LL_EACH_6(macro, __VA_ARGS__)
+#define LL_EACH_8(macro, list, ...) macro list LL_EACH_7(macro, __VA_ARGS__)
+#define LL_EACH_9(macro, list, ...) macro list LL_EACH_8(macro, __VA_ARGS__)
+#define LL_EACH_10(macro, list, ...) macro list LL_EACH_9(macro, __VA_ARGS__)
+#define LL_EACH_11(macro, list, ...) macro list LL_EACH_10(macro, __VA_ARGS__)
+#define LL_EACH_12(macro, list, ...) macro list LL_EACH_11(macro, __VA_ARGS__)
+#define LL_EACH_13(macro, list, ...) macro list LL_EACH_12(macro, __VA_ARGS__)
+#define LL_EACH_14(macro, list, ...) macro list LL_EACH_13(macro, __VA_ARGS__)
+#define LL_EACH_15(macro, list, ...) macro list LL_EACH_14(macro, __VA_ARGS__)
+#define LL_EACH_16(macro, list, ...) macro list LL_EACH_15(macro, __VA_ARGS__)
+#define LL_EACH_17(macro, list, ...) macro list LL_EACH_16(macro, __VA_ARGS__)
+#define LL_EACH_18(macro, list, ...) macro list LL_EACH_17(macro, __VA_ARGS__)
+#define LL_EACH_19(macro, list, ...) macro list LL_EACH_18(macro, __VA_ARGS__)
+#define LL_EACH_20(macro, list, ...) macro list LL_EACH_19(macro, __VA_ARGS__)
+#define LL_EACH_21(macro, list, ...) macro list LL_EACH_20(macro, __VA_ARGS__)
+#define LL_EACH_22(macro, list, ...) macro list LL_EACH_21(macro, __VA_ARGS__)
+#define LL_EACH_23(macro, list, ...) macro list LL_EACH_22(macro, __VA_ARGS__)
+#define LL_EACH_24(macro, list, ...) macro list LL_EACH_23(macro, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,155 @@
+/* The path of one event: reserve in the thread's ring, write, publish. Everything that is not that is out of line.
+ *
+ * A producer is one thread's end of its ring. Positions only grow; a record lies at base + (position & mask).
+ *
+ *     tail          position          limit
+ *   ----[#############]................|......     free space: up to limit without asking anybody
+ *
+ * One comparison with `limit` covers the end of the ring, a full ring, the half where the harvester is woken, a
+ * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit that was interrupted
+ * by a signal handler which emits itself (`busy` makes every position too large).
+ *
+ * Not an interface: the library and this header change together, as its SONAME says.
+ */
+#ifndef LIFELINE_DETAIL_EMIT_H
+#define LIFELINE_DETAIL_EMIT_H
+
+#include <lifeline/lifeline.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LL_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above asks ll_make_room what to do. */
+#define LL_TYPE_OFF 0u
+#define LL_TYPE_NUMBER_MAX 0xffffu
+#define LL_TYPE_NEW 0x10000u
+#define LL_TYPE_REFUSED 0x10001u
+
+#define LL_RECORD_MAX 32768u
+#define LL_BUSY ((uint64_t)1 << 62)
+
+typedef struct ll_field {
+  uint8_t code; /* FORMAT.md, section 5 */
+  const char *name;
+  const char *unit;
+} ll_field;
+
+/* One value in whichever member fits the code; bytes use text and integer (their count). */
+typedef struct ll_constant {
+  uint8_t code;
+  const char *name;
+  const char *unit;
+  int64_t integer;
+  double real;
+  const char *text;
+} ll_constant;
+
+typedef struct ll_event_type {
+  uint32_t state;
+  uint8_t level;
+  uint8_t field_count;
+  uint8_t constant_count;
+  const char *name;
+  const ll_field *fields;
+  const ll_constant *constants;
+} ll_event_type;
+
+typedef struct ll_producer {
+  uint64_t busy; /* 0, or LL_BUSY while its thread is inside an emit */
+  uint64_t position;
+  uint64_t limit;
+  uint8_t *base;
+  uint64_t mask;
+  uint64_t *head;    /* in the ring file: what a reader may read up to */
+  uint64_t cpu_tick; /* 1: ticks are the CPU's counter; 0: CLOCK_MONOTONIC_RAW */
+  uint32_t ring;
+  uint32_t in_use;
+} ll_producer;
+
+#ifndef LIFELINE_DISABLE
+
+/* The calling thread's producer; NULL before its first event. */
+LL_API extern __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
+
+/* The slow path. True: try again, there is room now, or the type has got its number. False: the event was counted as
+ * dropped, or its type is off. `busy` is what the producer's busy was before this emit. */
+LL_API bool ll_make_room(ll_event_type *type, size_t bytes, uint64_t busy) __attribute__((cold));
+
+LL_API uint64_t ll_monotonic_tick(void);
+
+static inline uint64_t ll_tick(const ll_producer *producer) {
+#if defined(__x86_64__)
+  if (LL_LIKELY(producer->cpu_tick)) return __rdtsc();
+#elif defined(__aarch64__)
+  if (LL_LIKELY(producer->cpu_tick)) {
+    uint64_t tick;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
+    return tick;
+  }
+#else
+  (void)producer;
+#endif
+  return ll_monotonic_tick();
+}
+
+typedef struct ll_reservation {
+  ll_producer *producer; /* NULL: nothing to write */
+  uint64_t end;
+  uint8_t *at;
+} ll_reservation;
+
+/* A length that is too large for any record needs no more than to stay so: cut, it cannot make the sum wrap. */
+static inline size_t ll_cut(size_t bytes) { return bytes < LL_RECORD_MAX ? bytes : LL_RECORD_MAX; }
+
+/* Takes `bytes` (a multiple of 8) of the thread's ring and writes the record's first word. A signal handler sees busy
+ * before it can see any half of what follows: hence the fences, which cost nothing but the compiler's freedom. */
+static inline ll_reservation ll_reserve(ll_event_type *type, size_t bytes) {
+  ll_reservation taken = {NULL, 0, NULL};
+  for (;;) {
+    uint32_t state = __atomic_load_n(&type->state, __ATOMIC_RELAXED);
+    ll_producer *producer = ll_tls_producer;
+    uint64_t busy = 0;
+    if (LL_LIKELY(producer != NULL && state <= LL_TYPE_NUMBER_MAX && bytes <= LL_RECORD_MAX)) {
+      busy = __atomic_load_n(&producer->busy, __ATOMIC_RELAXED);
+      __atomic_store_n(&producer->busy, LL_BUSY, __ATOMIC_RELAXED);
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      uint64_t position = producer->position;
+      taken.end = position + bytes;
+      if (LL_LIKELY(taken.end + busy <= __atomic_load_n(&producer->limit, __ATOMIC_RELAXED))) {
+        taken.producer = producer;
+        taken.at = producer->base + (position & producer->mask);
+        uint64_t word = ll_tick(producer) << 16 | state;
+        memcpy(taken.at, &word, sizeof word);
+        return taken;
+      }
+    }
+    if (!ll_make_room(type, bytes, busy)) return taken;
+  }
+}
+
+/* The release store is what makes the record readable, here and after a kill -9. */
+static inline void ll_publish(ll_reservation taken) {
+  taken.producer->position = taken.end;
+  __atomic_store_n(taken.producer->head, taken.end, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&taken.producer->busy, 0, __ATOMIC_RELAXED);
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,190 @@
+#include "batch.h"
+
+#include "atomics.h"
+#include "crc32c.h"
+
+#include <string.h>
+
+enum {
+  FIXED_HEADER = 96,
+  CALIBRATIONS_ROOM = LL_CALIBRATIONS_MAX * sizeof(ll_calibration),
+  CRC_BYTES = 4,
+};
+
+void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
+                    size_t total_limit) {
+  for (uint32_t i = 0; i < batch->number_count; i++) batch->seen[batch->numbers[i] / 64] = 0;
+  batch->types = types;
+  batch->raw_limit = raw_limit;
+  batch->total_limit = total_limit;
+  batch->fixed_bytes = FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + CALIBRATIONS_ROOM + store->header->names_bytes +
+                       store->header->context_bytes + 2 + 255 + 8 + CRC_BYTES;
+  batch->records_bytes = 0;
+  batch->event_count = 0;
+  batch->uniform_bytes = 0;
+  batch->earliest_tick48 = 0;
+  batch->segment_count = 0;
+  batch->take_count = 0;
+  batch->number_count = 0;
+  batch->descriptors_bytes = 0;
+}
+
+static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool first) {
+  uint64_t bit = UINT64_C(1) << number % 64;
+  if ((batch->seen[number / 64] & bit) != 0) return true;
+  size_t descriptor = batch->types->shapes[number].descriptor_bytes;
+  if (weight + descriptor > batch->total_limit && !first) return false;
+  batch->seen[number / 64] |= bit;
+  batch->numbers[batch->number_count++] = number;
+  batch->descriptors_bytes += descriptor;
+  return true;
+}
+
+/* Ticks are compared within their 48 bits: a batch spans hours at most. */
+static bool earlier(uint64_t tick48, uint64_t than) { return (int64_t)((tick48 - than) << 16) < 0; }
+
+ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index) {
+  const ll_ring *ring = &store->rings[ring_index];
+  const uint8_t *base = ll_ring_base(store, ring);
+  uint64_t head = load_acquire(&ring->head), from = load_relaxed(&ring->tail), position = from;
+  uint32_t known = load_acquire(&batch->types->count);
+  if (head == from) return LL_GATHERED_ALL;
+  if (batch->take_count == LL_TAKES_MAX) return LL_GATHERED_FULL;
+
+  ll_gathered result = LL_GATHERED_ALL;
+  size_t start = batch->records_bytes, end = start;
+  uint32_t events = 0;
+  while (position < head) {
+    size_t lap = ring->bytes - (position & (ring->bytes - 1)); /* a record never crosses the ring's end */
+    const uint8_t *at = base + (position & (ring->bytes - 1));
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint16_t number = (uint16_t)word;
+    if (number == 0) { /* filler: the next record did not fit behind it */
+      position += lap;
+      continue;
+    }
+    size_t bytes = number <= known ? ll_record_bytes(batch->types, at, lap < head - position ? lap : head - position) : 0;
+    if (bytes == 0) {
+      result = LL_GATHERED_GARBAGE;
+      position = head;
+      break;
+    }
+    size_t weight = batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
+                    end + bytes;
+    bool fits = end + bytes <= batch->raw_limit && weight <= batch->total_limit;
+    bool first = batch->event_count + events == 0; /* goes alone, if it must */
+    if ((!fits && !first) || !note_type(batch, number, weight, first)) {
+      result = LL_GATHERED_FULL;
+      break;
+    }
+    memcpy(batch->records + end, at, bytes);
+    uint64_t tick48 = word >> 16;
+    if (first) {
+      batch->earliest_tick48 = tick48;
+      batch->uniform_bytes = (uint32_t)bytes;
+    } else {
+      if (earlier(tick48, batch->earliest_tick48)) batch->earliest_tick48 = tick48;
+      if (bytes != batch->uniform_bytes) batch->uniform_bytes = 0;
+    }
+    end += bytes;
+    events++;
+    position += bytes;
+  }
+  if (position > head) position = head; /* a filler at the very end of what is published */
+  if (position == from) return result;
+  batch->takes[batch->take_count++] = (ll_take){ring_index, from, position};
+  if (events > 0)
+    batch->segments[batch->segment_count++] = (ll_segment){load_relaxed(&ring->thread), (uint32_t)(end - start), events};
+  batch->records_bytes = end;
+  batch->event_count += events;
+  return result;
+}
+
+typedef struct cursor {
+  uint8_t *at;
+} cursor;
+
+static void put(cursor *out, const void *bytes, size_t count) {
+  if (count > 0) memcpy(out->at, bytes, count);
+  out->at += count;
+}
+
+static void put_u8(cursor *out, uint8_t value) { put(out, &value, sizeof value); }
+static void put_u16(cursor *out, uint16_t value) { put(out, &value, sizeof value); }
+static void put_u32(cursor *out, uint32_t value) { put(out, &value, sizeof value); }
+static void put_u64(cursor *out, uint64_t value) { put(out, &value, sizeof value); }
+
+static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
+  for (uint32_t i = first; i < calibrations->count; i++) {
+    ll_calibration calibration = calibrations->at[i];
+    if (i == first) calibration.flags &= ~LL_CALIBRATION_STEP; /* a step from what this batch does not show */
+    put(out, &calibration, sizeof calibration);
+  }
+}
+
+/* The full tick of the earliest event, as seen from the latest calibration. */
+static uint64_t earliest_tick(const ll_batch *batch, uint64_t near) {
+  if (batch->event_count == 0) return near;
+  return near + (uint64_t)((int64_t)((batch->earliest_tick48 - near) << 16) >> 16);
+}
+
+size_t ll_batch_write(const ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
+                      ll_compressor *compressor, const ll_batch_header *header, uint8_t *out) {
+  const ll_file_header *file = store->header;
+  uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
+  uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
+  size_t route_name_bytes = strlen(header->route_name);
+  size_t header_bytes = FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) +
+                        (calibrations->count - first) * sizeof(ll_calibration) +
+                        batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes +
+                        file->context_bytes;
+  size_t header_padding = (8 - header_bytes % 8) % 8;
+  header_bytes += header_padding;
+
+  uint8_t *events = out + header_bytes + batch->descriptors_bytes;
+  ll_packed packed = ll_compress(compressor, batch->records, batch->records_bytes, batch->uniform_bytes, events);
+  size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + CRC_BYTES;
+  uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
+
+  cursor to = {out};
+  put(&to, "\x89LLB", 4);
+  put_u8(&to, 1);
+  put_u8(&to, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+  put_u8(&to, packed.compression);
+  put_u8(&to, packed.shuffle);
+  put_u32(&to, flags);
+  put_u32(&to, (uint32_t)header_bytes);
+  put(&to, file->incarnation, sizeof file->incarnation);
+  put_u64(&to, header->sequence);
+  put_u64(&to, base_tick);
+  put_u64(&to, ll_tick_hz(calibrations, (ll_clock_kind)file->clock));
+  put_u32(&to, (uint32_t)total);
+  put_u32(&to, (uint32_t)batch->descriptors_bytes);
+  put_u32(&to, (uint32_t)packed.bytes);
+  put_u32(&to, (uint32_t)batch->records_bytes);
+  put_u32(&to, batch->event_count);
+  put_u32(&to, file->owner.pid);
+  put_u16(&to, header->route);
+  put_u16(&to, LL_COUNTERS);
+  put_u16(&to, (uint16_t)(calibrations->count - first));
+  put_u16(&to, (uint16_t)batch->segment_count);
+  put_u16(&to, (uint16_t)file->context_count);
+  put_u8(&to, (uint8_t)file->clock);
+  put(&to, (const uint8_t[5]){0}, 5);
+  put(&to, header->counters, sizeof header->counters);
+  put_calibrations(&to, calibrations, first);
+  put(&to, batch->segments, batch->segment_count * sizeof(ll_segment));
+  put(&to, store->identity, file->names_bytes);
+  put_u16(&to, (uint16_t)route_name_bytes);
+  put(&to, header->route_name, route_name_bytes);
+  put(&to, store->identity + file->names_bytes, file->context_bytes);
+  put(&to, (const uint8_t[8]){0}, header_padding);
+  for (uint32_t i = 0; i < batch->number_count; i++) {
+    const ll_shape *shape = &batch->types->shapes[batch->numbers[i]];
+    put(&to, shape->descriptor, shape->descriptor_bytes);
+  }
+  to.at += packed.bytes;
+  put_u32(&to, ll_crc32c(out, total - CRC_BYTES));
+  return total;
+}

@@ -1,0 +1,145 @@
+#include "clock.h"
+
+#include <lifeline/lifeline.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+enum {
+  CALIBRATION_SPACING_NS = 10000000,
+  CALIBRATION_TRIES = 5,
+  STEP_FLOOR_NS = 100000, /* smaller settings of the clock are taken for slewing, and bend time by no more */
+  JUMP_FLOOR_NS = 1000000,
+};
+
+static uint64_t nanoseconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t ll_monotonic_ns(void) { return nanoseconds(CLOCK_MONOTONIC_RAW); }
+uint64_t ll_monotonic_tick(void) { return ll_monotonic_ns(); }
+
+bool ll_cpu_clock_usable(void) {
+#if defined(__x86_64__)
+  unsigned a, b, c, d;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+#elif defined(__aarch64__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+uint64_t ll_clock_tick(ll_clock_kind kind) {
+#if defined(__x86_64__)
+  if (kind == LL_CLOCK_CPU) return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t tick;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
+  if (kind == LL_CLOCK_CPU) return tick;
+#endif
+  return ll_monotonic_ns();
+}
+
+/* Both clocks are read between two ticks; the tightest of a few tries is taken, with its half width as the error. */
+static ll_calibration read_instant(ll_clock_kind kind) {
+  ll_calibration best = {0};
+  uint64_t best_width = UINT64_MAX;
+  for (int i = 0; i < CALIBRATION_TRIES; i++) {
+    uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC_RAW);
+    uint64_t tick = ll_clock_tick(kind);
+    uint64_t realtime = nanoseconds(CLOCK_REALTIME);
+    uint64_t width = nanoseconds(CLOCK_MONOTONIC_RAW) - monotonic;
+    if (width >= best_width) continue;
+    best_width = width;
+    uint64_t middle = monotonic + width / 2;
+    best.tick = tick;
+    best.monotonic_ns = kind == LL_CLOCK_MONOTONIC ? tick : middle;
+    best.realtime_offset_ns = (int64_t)(realtime - best.monotonic_ns);
+  }
+  best.error_ns = best_width / 2 < UINT32_MAX ? (uint32_t)(best_width / 2 + 1) : UINT32_MAX;
+  return best;
+}
+
+/* What a clock disciplined by NTP (at most 500 ppm, both ways) may move in this time, and then some. */
+static uint64_t drift_ns(uint64_t elapsed_ns) { return elapsed_ns / 1000; }
+
+/* Where the line through the two calibrations before would have put this one. */
+static bool jumped(const ll_calibrations *known, const ll_calibration *now) {
+  if (known->count < 2) return false;
+  const ll_calibration *a = &known->at[0], *b = &known->at[known->count - 1];
+  double rate = (double)(b->monotonic_ns - a->monotonic_ns) / (double)(b->tick - a->tick);
+  double expected = (double)(now->tick - b->tick) * rate;
+  double elapsed = (double)(now->monotonic_ns - b->monotonic_ns);
+  double span = (double)(b->monotonic_ns - a->monotonic_ns);
+  /* A rate learnt over a short span is itself no better than the reading errors over that span. */
+  double rate_error = span > 0 ? elapsed * (a->error_ns + b->error_ns) / span : elapsed;
+  double allowed = JUMP_FLOOR_NS + (double)drift_ns((uint64_t)elapsed) + rate_error;
+  return expected - elapsed > allowed || elapsed - expected > allowed;
+}
+
+static void thin_out(ll_calibrations *calibrations) {
+  uint32_t kept = 1;
+  for (uint32_t i = 1; i + 1 < calibrations->count; i++)
+    if (i % 2 == 0 || (calibrations->at[i].flags & LL_CALIBRATION_STEP) != 0)
+      calibrations->at[kept++] = calibrations->at[i];
+  calibrations->at[kept++] = calibrations->at[calibrations->count - 1];
+  if (kept == LL_CALIBRATIONS_MAX) { /* nothing but steps: forget the oldest */
+    memmove(&calibrations->at[0], &calibrations->at[1], (kept - 1) * sizeof calibrations->at[0]);
+    calibrations->at[0].flags = 0;
+    kept--;
+  }
+  calibrations->count = kept;
+}
+
+void ll_calibrate(ll_calibrations *calibrations, ll_clock_kind kind) {
+  ll_calibration now = read_instant(kind);
+  if (calibrations->count > 0) {
+    const ll_calibration *last = &calibrations->at[calibrations->count - 1];
+    if (now.tick == last->tick) return;
+    uint64_t elapsed = now.monotonic_ns - last->monotonic_ns;
+    bool backwards = now.tick < last->tick || now.monotonic_ns < last->monotonic_ns;
+    if (backwards || jumped(calibrations, &now)) {
+      /* Live migration, or a restored snapshot. What was known of the tick is void; the uncertainty is how far the time
+       * of events since the last calibration can be off. */
+      calibrations->uncertain = 1;
+      now.error_ns = !backwards && elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
+      calibrations->count = 0;
+    } else {
+      int64_t moved = now.realtime_offset_ns - last->realtime_offset_ns;
+      uint64_t distance = (uint64_t)llabs(moved);
+      bool stepped = distance > STEP_FLOOR_NS + drift_ns(elapsed) + now.error_ns + last->error_ns;
+      bool before = now.monotonic_ns + (uint64_t)now.realtime_offset_ns <
+                    last->monotonic_ns + (uint64_t)last->realtime_offset_ns;
+      if (stepped || before) now.flags |= LL_CALIBRATION_STEP;
+    }
+  }
+  if (calibrations->count == LL_CALIBRATIONS_MAX) thin_out(calibrations);
+  calibrations->at[calibrations->count++] = now;
+}
+
+bool ll_calibration_due(const ll_calibrations *calibrations) {
+  if (calibrations->count < 2) return true;
+  return ll_monotonic_ns() - calibrations->at[calibrations->count - 1].monotonic_ns >= CALIBRATION_SPACING_NS;
+}
+
+uint32_t ll_calibrations_from(const ll_calibrations *calibrations, uint64_t tick) {
+  uint32_t first = calibrations->count > 2 ? calibrations->count - 2 : 0;
+  while (first > 0 && (int64_t)(tick - calibrations->at[first].tick) < 0) first--;
+  return first;
+}
+
+uint64_t ll_tick_hz(const ll_calibrations *calibrations, ll_clock_kind kind) {
+  if (kind == LL_CLOCK_MONOTONIC || calibrations->count < 2) return 1000000000u;
+  const ll_calibration *a = &calibrations->at[0], *b = &calibrations->at[calibrations->count - 1];
+  uint64_t elapsed = b->monotonic_ns - a->monotonic_ns;
+  if (elapsed == 0) return 1000000000u;
+  double hz = (double)(b->tick - a->tick) * 1e9 / (double)elapsed;
+  return hz < 1 ? 1 : hz > 1e11 ? 100000000000u : (uint64_t)hz;
+}

@@ -1,0 +1,50 @@
+/* Ticks, and what ties them to the time of day.
+ *
+ * Threads write raw ticks. The harvester reads (tick, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME) as one instant now and then;
+ * the reader of a batch draws straight lines between these. See FORMAT.md, sections 3.3 and 7.
+ */
+#ifndef LIFELINE_CLOCK_H
+#define LIFELINE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum ll_clock_kind { LL_CLOCK_CPU = 0, LL_CLOCK_MONOTONIC = 1 } ll_clock_kind;
+
+#define LL_CALIBRATION_STEP 1u
+
+/* As it travels. */
+typedef struct ll_calibration {
+  uint64_t tick;
+  uint64_t monotonic_ns;
+  int64_t realtime_offset_ns;
+  uint32_t error_ns;
+  uint32_t flags;
+} ll_calibration;
+
+#define LL_CALIBRATIONS_MAX 64
+
+typedef struct ll_calibrations {
+  uint32_t count;
+  uint32_t uncertain; /* the tick jumped since the emitter started */
+  ll_calibration at[LL_CALIBRATIONS_MAX];
+} ll_calibrations;
+
+/* Whether the CPU's counter runs at one rate in all sleep states, which is what ticks need. */
+bool ll_cpu_clock_usable(void);
+
+uint64_t ll_clock_tick(ll_clock_kind kind);
+uint64_t ll_monotonic_ns(void);
+
+/* Adds the present instant. Thins the middle out when full, so that the first and all steps stay. */
+void ll_calibrate(ll_calibrations *calibrations, ll_clock_kind kind);
+
+/* True when the latest calibration is so old that events after it deserve a new one. */
+bool ll_calibration_due(const ll_calibrations *calibrations);
+
+/* The calibrations that a batch needs whose earliest event was at `tick`: a suffix of all. Returns its first index. */
+uint32_t ll_calibrations_from(const ll_calibrations *calibrations, uint64_t tick);
+
+uint64_t ll_tick_hz(const ll_calibrations *calibrations, ll_clock_kind kind);
+
+#endif

@@ -1,0 +1,39 @@
+/* What the options and the environment ask for, checked. The options go before the environment, except that
+ * LIFELINE=off always wins: it is the user's switch. */
+#ifndef LIFELINE_CONFIG_H
+#define LIFELINE_CONFIG_H
+
+#include "clock.h"
+
+#include <lifeline/lifeline.h>
+#include <limits.h>
+#include <stdbool.h>
+
+#define LL_TEXT_MAX 4096
+
+typedef struct ll_config {
+  bool on;
+  char url[LL_TEXT_MAX];
+  char ring_dir[PATH_MAX - 256]; /* absolute; leaves room for the file's name */
+  char program[256];
+  char host[256];
+  const char *compression; /* auto, none, lz4 or zstd */
+  size_t budget_bytes;
+  size_t batch_bytes;
+  unsigned interval_ms;
+  ll_policy policy;
+  unsigned block_timeout_ms;
+  unsigned flush_timeout_ms;
+  ll_clock_kind clock;
+  uint8_t context[16384]; /* as it travels */
+  unsigned context_bytes;
+  unsigned context_count;
+} ll_config;
+
+/* Returns false with one line in why when a value is bad. `options` may be NULL. */
+bool ll_config_load(ll_config *config, const ll_options *options, char *why, size_t why_bytes);
+
+/* The directory that ring files lie in by default or by LIFELINE_RING_DIR. False when it is too long. */
+bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes);
+
+#endif

@@ -1,0 +1,103 @@
+#include "crc32c.h"
+
+#include <pthread.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#endif
+
+#define POLYNOMIAL 0x82f63b78u /* reflected */
+
+static uint32_t table[8][256];
+/* shift[n][b]: what byte n of a CRC becomes after BLOCK zero bytes. The instruction takes three cycles but one can start
+ * in each: three blocks are summed side by side, and then shifted into place. */
+enum { BLOCK = 1024 };
+static uint32_t shift[4][256];
+
+static uint32_t step(uint32_t crc, uint8_t byte) { return table[0][(crc ^ byte) & 0xff] ^ crc >> 8; }
+
+static void make_tables(void) {
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t crc = i;
+    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+    table[0][i] = crc;
+  }
+  for (uint32_t i = 0; i < 256; i++)
+    for (int n = 1; n < 8; n++) table[n][i] = table[0][table[n - 1][i] & 0xff] ^ table[n - 1][i] >> 8;
+  for (uint32_t n = 0; n < 4; n++)
+    for (uint32_t i = 0; i < 256; i++) {
+      uint32_t crc = i << 8 * n;
+      for (int zero = 0; zero < BLOCK; zero++) crc = step(crc, 0);
+      shift[n][i] = crc;
+    }
+}
+
+static void need_tables(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_tables);
+}
+
+static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t count) {
+  for (; count >= 8; at += 8, count -= 8) {
+    uint32_t low = crc ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
+    crc = table[7][low & 0xff] ^ table[6][low >> 8 & 0xff] ^ table[5][low >> 16 & 0xff] ^ table[4][low >> 24] ^
+          table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
+  }
+  while (count-- > 0) crc = step(crc, *at++);
+  return crc;
+}
+
+uint32_t ll_crc32c_by_table(const void *bytes, size_t count) {
+  need_tables();
+  return ~by_table(~0u, bytes, count);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+#if defined(__x86_64__)
+#define WITH_INSTRUCTION __attribute__((target("sse4.2")))
+#define CRC_U64(crc, value) (uint32_t)_mm_crc32_u64(crc, value)
+static int has_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
+#else
+#define WITH_INSTRUCTION __attribute__((target("+crc")))
+#define CRC_U64(crc, value) __crc32cd(crc, value)
+static int has_instruction(void) { return (getauxval(AT_HWCAP) & (1u << 7)) != 0; }
+#endif
+
+static uint32_t shifted(uint32_t crc) {
+  return shift[0][crc & 0xff] ^ shift[1][crc >> 8 & 0xff] ^ shift[2][crc >> 16 & 0xff] ^ shift[3][crc >> 24];
+}
+
+static uint64_t u64_at(const uint8_t *at) {
+  uint64_t value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+WITH_INSTRUCTION static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t count) {
+  for (; count >= 3 * BLOCK; at += 3 * BLOCK, count -= 3 * BLOCK) {
+    uint32_t second = 0, third = 0;
+    for (size_t i = 0; i < BLOCK; i += 8) {
+      crc = CRC_U64(crc, u64_at(at + i));
+      second = CRC_U64(second, u64_at(at + BLOCK + i));
+      third = CRC_U64(third, u64_at(at + 2 * BLOCK + i));
+    }
+    crc = shifted(shifted(crc) ^ second) ^ third;
+  }
+  for (; count >= 8; at += 8, count -= 8) crc = CRC_U64(crc, u64_at(at));
+  return by_table(crc, at, count);
+}
+
+uint32_t ll_crc32c(const void *bytes, size_t count) {
+  need_tables();
+  return has_instruction() ? ~by_instruction(~0u, bytes, count) : ~by_table(~0u, bytes, count);
+}
+
+#else
+
+uint32_t ll_crc32c(const void *bytes, size_t count) { return ll_crc32c_by_table(bytes, count); }
+
+#endif

@@ -1,0 +1,26 @@
+#include "directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int ll_directory_open(const char *path, char *why, size_t why_bytes) {
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+    snprintf(why, why_bytes, "ring directory %s cannot be made: %s", path, strerror(errno));
+    return -1;
+  }
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) {
+    snprintf(why, why_bytes, "ring directory %s cannot be opened: %s", path, strerror(errno));
+    return -1;
+  }
+  struct stat status;
+  if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 022) == 0) return fd;
+  snprintf(why, why_bytes, "ring directory %s must belong to this user and be writable by nobody else (chmod go-w)",
+           path);
+  close(fd);
+  return -1;
+}

@@ -1,0 +1,232 @@
+/* The harvester: the one thread that seals, sends, and sleeps. */
+#include "atomics.h"
+#include "core.h"
+#include "finish.h"
+#include "futex.h"
+#include "log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+#define NAP_MAX_NS (50 * MS)
+
+/* Each signal counts: who signals after we looked makes the futex return at once. */
+void ll_wake_harvester(void) {
+  ll_core *core = &ll_the_core;
+  __atomic_fetch_add(&core->signal, 1, __ATOMIC_SEQ_CST);
+  if (load_ordered(&core->sleeping) != 0) futex_wake(&core->signal, 1);
+}
+
+static void progress(void *ctx) {
+  (void)ctx;
+  ll_wake_harvester();
+}
+
+/* Rings whose thread is gone, or has a larger one, return to the pool when they are drained. */
+static void reclaim_rings(ll_store *store) {
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    ll_ring *ring = &store->rings[i];
+    if (load_acquire(&ring->state) == LL_RING_RETIRED && load_relaxed(&ring->tail) == load_acquire(&ring->head))
+      store_release(&ring->state, LL_RING_FREE);
+  }
+}
+
+static void announce_room(ll_core *core) {
+  if (load_ordered(&core->waiting_for_room) == 0) return;
+  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
+  futex_wake(&core->room, INT_MAX);
+}
+
+static ll_sealed seal_and_send(ll_core *core, uint32_t flags) {
+  core->harvest.total_limit = ll_route_limit(&core->route);
+  ll_sealed sealed = ll_harvest_seal(&core->harvest, flags);
+  if (sealed == LL_SEALED) {
+    add_owned(&core->batches_sealed, 1);
+    reclaim_rings(&core->store);
+    announce_room(core);
+  }
+  ll_route_pump(&core->route);
+  return sealed;
+}
+
+/* What was published before a flush or the end began, ring by ring. */
+typedef struct marks {
+  uint32_t count;
+  uint64_t head[LL_RINGS_MAX];
+} marks;
+
+static void mark(const ll_store *store, marks *seen) {
+  seen->count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < seen->count; i++) seen->head[i] = load_acquire(&store->rings[i].head);
+}
+
+static bool sealed_up_to(const ll_store *store, const marks *seen) {
+  for (uint32_t i = 0; i < seen->count; i++)
+    if (load_relaxed(&store->rings[i].tail) < seen->head[i]) return false;
+  return true;
+}
+
+static void sleep_until(ll_core *core, uint32_t seen_signal, uint64_t wake_ns) {
+  uint64_t now = ll_monotonic_ns();
+  if (now >= wake_ns) return;
+  store_ordered(&core->sleeping, 1);
+  futex_wait(&core->signal, seen_signal, wake_ns - now);
+  store_ordered(&core->sleeping, 0);
+}
+
+/* A flush in progress: first its events are sealed, then those batches settle. */
+typedef struct flush {
+  uint64_t ticket; /* 0: none */
+  bool sealed;
+  uint64_t last_sequence;
+  marks seen;
+} flush;
+
+static void take_request(ll_core *core, flush *current) {
+  sigset_t before;
+  ll_core_lock(&before);
+  if (current->ticket == 0 && core->flush_wanted > core->flush_done) {
+    current->ticket = core->flush_wanted;
+    current->sealed = false;
+    mark(&core->store, &current->seen);
+  }
+  ll_core_unlock(&before);
+}
+
+static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
+  if (current->ticket == 0) return;
+  if (!current->sealed && sealed != LL_NO_SLOT && sealed_up_to(&core->store, &current->seen)) {
+    current->sealed = true;
+    current->last_sequence = core->harvest.sequence;
+  }
+  if (!current->sealed || !ll_route_settled(&core->route, current->last_sequence)) return;
+  sigset_t before;
+  ll_core_lock(&before);
+  core->flush_done = current->ticket;
+  pthread_cond_broadcast(&core->news);
+  ll_core_unlock(&before);
+  current->ticket = 0;
+}
+
+/* A full batch waits, or a ring is half full: the state in which a producer wakes us. */
+static bool under_pressure(const ll_core *core) {
+  const ll_store *store = &core->store;
+  uint64_t pending = 0;
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    uint64_t used = load_acquire(&ring->head) - load_relaxed(&ring->tail);
+    pending += used;
+    if (used >= ring->bytes / 2) return true;
+  }
+  return pending >= core->harvest.batch_bytes;
+}
+
+static void run(ll_core *core) {
+  static flush current; /* large, and there is one harvester */
+  current.ticket = 0;
+  uint64_t interval_ns = core->config.interval_ms * MS;
+  uint64_t due_ns = ll_monotonic_ns() + interval_ns;
+  uint64_t acknowledged = 0, nap_ns = MS;
+  while (!load_acquire(&core->stop_wanted)) {
+    uint32_t signal = load_ordered(&core->signal);
+    take_request(core, &current);
+    ll_sealed sealed = LL_NOTHING_TO_SEAL;
+    bool due = ll_monotonic_ns() >= due_ns;
+    if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core)) sealed = seal_and_send(core, 0);
+    else ll_route_pump(&core->route);
+    ll_route_poll(&core->route);
+    advance_flush(core, &current, sealed);
+    if (due) due_ns = ll_monotonic_ns() + interval_ns;
+    if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
+
+    /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
+    uint64_t known = load_relaxed(&core->route.acknowledged);
+    nap_ns = known != acknowledged ? MS : nap_ns < NAP_MAX_NS ? nap_ns * 2 : nap_ns;
+    acknowledged = known;
+    bool waiting = !ll_route_settled(&core->route, core->harvest.sequence);
+    uint64_t nap_until = ll_monotonic_ns() + nap_ns;
+    sleep_until(core, signal, waiting && nap_until < due_ns ? nap_until : due_ns);
+  }
+}
+
+/* Where nothing travels, there is nothing to save. */
+static const char *compression_for(const ll_config *config) {
+  bool nowhere = strcmp(config->url, "null:") == 0 && strcmp(config->compression, "auto") == 0;
+  return nowhere ? "none" : config->compression;
+}
+
+static int open_route(ll_core *core) {
+  char why[512] = "";
+  ll_compressor *compressor = ll_compressor_create(compression_for(&core->config), why, sizeof why);
+  if (why[0] != '\0') ll_log(LL_LOG_WARN, "%s", why);
+  if (compressor == NULL || ll_harvest_start(&core->harvest, &core->store, &core->types, compressor,
+                                             core->config.batch_bytes, true) != 0) {
+    ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are dropped");
+    return ENOMEM;
+  }
+  if (ll_route_open(&core->route, &core->store, core->config.url, core->config.host, core->config.program, progress,
+                    NULL, why, sizeof why))
+    return 0;
+  ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
+  return core->route.plugin == NULL ? ENOENT : EINVAL;
+}
+
+static void announce_opening(ll_core *core, int error) {
+  sigset_t before;
+  ll_core_lock(&before);
+  core->opened = true;
+  core->open_error = error;
+  pthread_cond_broadcast(&core->news);
+  ll_core_unlock(&before);
+}
+
+/* Nothing to send to: what was emitted meanwhile is counted, and the emitter stops. */
+static void give_up(ll_core *core) {
+  ll_producers_close();
+  if (core->harvest.batch != NULL) add_relaxed(&core->dropped_stopped, ll_harvest_discard(&core->harvest));
+  ll_store_remove(&core->store);
+}
+
+static void deliver(ll_core *core) {
+  ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
+  run(core);
+  ll_producers_close();
+  bool delivered = ll_finish(&core->harvest, &core->route, 0, core->stop_deadline_ns);
+  core->undelivered = delivered ? 0 : ll_slots_in(&core->store, LL_SLOT_SEALED);
+  ll_route_close(&core->route);
+  if (delivered) ll_store_remove(&core->store);
+}
+
+static void *harvester(void *unused) {
+  (void)unused;
+  ll_core *core = &ll_the_core;
+  pthread_setname_np(pthread_self(), "lifeline");
+  int error = open_route(core);
+  announce_opening(core, error);
+  if (error == 0) deliver(core);
+  else give_up(core);
+  sigset_t before;
+  ll_core_lock(&before);
+  store_release(&core->state, LL_CORE_STOPPED);
+  core->stopped = true;
+  core->flush_done = core->flush_wanted;
+  pthread_cond_broadcast(&core->news);
+  ll_core_unlock(&before);
+  return NULL;
+}
+
+int ll_harvester_start(void) {
+  ll_core *core = &ll_the_core;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
+  int error = pthread_create(&core->thread, NULL, harvester, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) pthread_detach(core->thread);
+  return error;
+}

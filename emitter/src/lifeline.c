@@ -1,0 +1,253 @@
+/* The life of the emitter: started once, by whoever comes first; stopped once; new in a forked child. */
+#include "atomics.h"
+#include "core.h"
+#include "log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ll_core ll_the_core = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { CLOSE_GRACE_MS = 3000 }; /* what a sink may take to close, and some */
+
+#define MS UINT64_C(1000000)
+
+void ll_core_lock(sigset_t *before) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+  pthread_mutex_lock(&ll_the_core.lock);
+}
+
+void ll_core_unlock(const sigset_t *before) {
+  pthread_mutex_unlock(&ll_the_core.lock);
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void make_condition(ll_core *core) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&core->news, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
+/* False when the time is over. With the lock held. */
+static bool wait_for_news(ll_core *core, const struct timespec *deadline) {
+  return pthread_cond_timedwait(&core->news, &core->lock, deadline) == 0;
+}
+
+static struct timespec from_now(uint64_t timeout_ms) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
+  deadline.tv_sec += (time_t)(timeout_ms / 1000);
+  deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+  if (deadline.tv_nsec >= 1000000000) deadline.tv_sec++, deadline.tv_nsec -= 1000000000;
+  return deadline;
+}
+
+static void put_counted(uint8_t **to, const char *text) {
+  uint16_t count = (uint16_t)strlen(text);
+  memcpy(*to, &count, sizeof count);
+  memcpy(*to + sizeof count, text, count);
+  *to += sizeof count + count;
+}
+
+static void describe_emitter(ll_core *core) {
+  ll_file_header *header = core->store.header;
+  uint8_t *at = core->store.identity;
+  put_counted(&at, core->config.host);
+  put_counted(&at, core->config.program);
+  header->names_bytes = (uint32_t)(at - core->store.identity);
+  memcpy(at, core->config.context, core->config.context_bytes);
+  header->context_bytes = core->config.context_bytes;
+  header->context_count = core->config.context_count;
+  header->clock = core->config.clock;
+  ll_calibrate(&header->calibrations[0], core->config.clock);
+}
+
+/* A new incarnation, with what config says. With the lock held. Returns 0 or an errno value, which has been logged. */
+static int start_incarnation(ll_core *core) {
+  char why[512] = "";
+  uint8_t incarnation[16];
+  ll_random(incarnation, sizeof incarnation);
+  int error = ll_store_create(&core->store, core->config.ring_dir, core->config.program, core->config.budget_bytes,
+                              incarnation, why, sizeof why);
+  if (error != 0) {
+    ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are counted as dropped");
+    return error;
+  }
+  describe_emitter(core);
+  ll_types_save(&core->types, &core->store);
+  ll_store_publish(&core->store, why, sizeof why);
+  if (!core->store.crash_safe) ll_log(LL_LOG_WARN, "events do not survive a crash of this program: %s", why);
+  core->closing = 0;
+  core->opened = core->stopped = false;
+  core->stop_wanted = 0;
+  core->batches_sealed = core->undelivered = 0;
+  core->flush_wanted = core->flush_done = 0;
+  memset(&core->harvest, 0, sizeof core->harvest);
+  memset(&core->route, 0, sizeof core->route);
+  store_release(&core->sensitive->alive, 1);
+  error = ll_harvester_start();
+  if (error == 0) return 0;
+  ll_log(LL_LOG_ERROR, "no thread to start with; the program runs on, and its events are counted as dropped");
+  ll_store_remove(&core->store);
+  return error;
+}
+
+/* With the lock held. */
+static int start(ll_core *core, const ll_options *options) {
+  char why[512] = "";
+  if (options != NULL) ll_log_to(options->log, options->log_ctx);
+  if (!ll_config_load(&core->config, options, why, sizeof why)) {
+    ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
+    store_release(&core->state, LL_CORE_STOPPED);
+    return EINVAL;
+  }
+  if (!core->config.on) {
+    store_release(&core->state, LL_CORE_OFF);
+    return 0;
+  }
+  make_condition(core);
+  core->sensitive = ll_fork_sensitive_memory();
+  int error = core->sensitive != NULL ? ll_types_create(&core->types) : ENOMEM;
+  if (error == 0) error = start_incarnation(core);
+  if (error == 0) {
+    ll_fork_watch();
+    ll_flush_at_exit();
+  }
+  store_release(&core->state, error == 0 ? LL_CORE_ON : LL_CORE_STOPPED);
+  return error;
+}
+
+static bool is_forked_child(const ll_core *core) {
+  return load_acquire(&core->state) == LL_CORE_ON && load_acquire(&core->sensitive->alive) == 0;
+}
+
+/* The parent's lock may be held by a thread that is not here; its thread, sink and rings are its own. The types stay:
+ * their numbers are in this program's memory. */
+static void restart_in_child(ll_core *core) {
+  static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  core->lock = fresh;
+  make_condition(core);
+  ll_tls_producer = NULL;
+  core->signal = core->sleeping = core->room = core->waiting_for_room = 0;
+  sigset_t before;
+  ll_core_lock(&before);
+  if (start_incarnation(core) != 0) store_release(&core->state, LL_CORE_STOPPED);
+  ll_core_unlock(&before);
+}
+
+ll_core_state ll_core_enter(void) {
+  ll_core *core = &ll_the_core;
+  if (is_forked_child(core)) restart_in_child(core);
+  ll_core_state state = load_acquire(&core->state);
+  if (state != LL_CORE_NEW) return state;
+  sigset_t before;
+  ll_core_lock(&before);
+  if (load_relaxed(&core->state) == LL_CORE_NEW) start(core, NULL);
+  ll_core_unlock(&before);
+  return load_acquire(&core->state);
+}
+
+int ll_init(const ll_options *options) {
+  ll_core *core = &ll_the_core;
+  if (is_forked_child(core)) restart_in_child(core);
+  sigset_t before;
+  ll_core_lock(&before);
+  int error = load_relaxed(&core->state) == LL_CORE_NEW ? start(core, options) : EALREADY;
+  if (error == 0 && load_relaxed(&core->state) == LL_CORE_ON) {
+    while (!core->opened) pthread_cond_wait(&core->news, &core->lock);
+    error = core->open_error;
+  }
+  ll_core_unlock(&before);
+  return error;
+}
+
+/* Only the emitter that this process runs, and not the one that its parent ran. */
+static bool is_running(const ll_core *core) {
+  return load_acquire(&core->state) == LL_CORE_ON && load_acquire(&core->sensitive->alive) != 0;
+}
+
+int ll_flush(unsigned timeout_ms) {
+  ll_core *core = &ll_the_core;
+  if (!is_running(core)) return 0;
+  struct timespec deadline = from_now(timeout_ms);
+  sigset_t before;
+  ll_core_lock(&before);
+  uint64_t ticket = ++core->flush_wanted;
+  ll_wake_harvester();
+  while (core->flush_done < ticket && wait_for_news(core, &deadline)) {}
+  int error = core->flush_done < ticket ? ETIMEDOUT : core->undelivered > 0 ? ETIMEDOUT : 0;
+  ll_core_unlock(&before);
+  return error;
+}
+
+int ll_shutdown(unsigned timeout_ms) {
+  ll_core *core = &ll_the_core;
+  if (!is_running(core)) {
+    uint32_t expected = LL_CORE_NEW;
+    compare_and_swap_u32(&core->state, expected, LL_CORE_STOPPED);
+    return 0;
+  }
+  struct timespec deadline = from_now(timeout_ms + CLOSE_GRACE_MS);
+  sigset_t before;
+  ll_core_lock(&before);
+  if (core->stop_wanted == 0) {
+    core->stop_deadline_ns = ll_monotonic_ns() + timeout_ms * MS;
+    store_release(&core->stop_wanted, 1);
+    ll_wake_harvester();
+  }
+  while (!core->stopped && wait_for_news(core, &deadline)) {}
+  bool left = !core->stopped || core->undelivered > 0;
+  if (left)
+    ll_log(LL_LOG_WARN,
+           core->store.crash_safe
+               ? "%u batches are not acknowledged yet; they wait in %s for the next start, or for lifeline-recover"
+               : "%u batches are not acknowledged, and lost with this process: %s could not be made",
+           core->stopped ? core->undelivered : ll_slots_in(&core->store, LL_SLOT_SEALED), core->store.path);
+  ll_core_unlock(&before);
+  return left ? ETIMEDOUT : 0;
+}
+
+static void at_exit(void) {
+  if (is_running(&ll_the_core)) ll_shutdown(ll_the_core.config.flush_timeout_ms);
+}
+
+void ll_flush_at_exit(void) { atexit(at_exit); }
+
+void ll_stats(ll_statistics *statistics) {
+  ll_core *core = &ll_the_core;
+  ll_statistics now = {.size = sizeof now};
+  ll_core_state state = load_acquire(&core->state);
+  bool started = (state == LL_CORE_ON || state == LL_CORE_STOPPED) && core->sensitive != NULL &&
+                 load_acquire(&core->sensitive->alive) != 0;
+  if (started) {
+    uint64_t counters[LL_COUNTERS];
+    ll_harvest view = {.store = &core->store,
+                       .events = load_relaxed(&core->harvest.events),
+                       .dropped_sink = load_relaxed(&core->harvest.dropped_sink)};
+    ll_harvest_counters(&view, counters);
+    now.emitted = counters[0];
+    now.dropped_ring_full = counters[1];
+    now.dropped_no_ring = counters[2];
+    now.dropped_reentrant = counters[3];
+    now.dropped_oversize = counters[4];
+    now.dropped_shutdown = counters[5];
+    now.dropped_sink = counters[7];
+    now.batches_sealed = load_relaxed(&core->batches_sealed);
+    now.batches_acknowledged = load_relaxed(&core->route.acknowledged);
+    now.batches_in_flight = ll_slots_in(&core->store, LL_SLOT_SEALED);
+    now.on = state == LL_CORE_ON;
+    now.crash_safe = core->store.crash_safe;
+  }
+  uint64_t stopped = load_relaxed(&core->dropped_stopped);
+  now.emitted += stopped;
+  now.dropped_shutdown += stopped;
+  size_t known = statistics->size;
+  memcpy(statistics, &now, known < sizeof now ? known : sizeof now);
+  statistics->size = known;
+}

@@ -1,0 +1,33 @@
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static ll_log_function log_function;
+static void *log_ctx;
+
+void ll_log_to(ll_log_function function, void *ctx) {
+  log_function = function;
+  log_ctx = ctx;
+}
+
+void ll_log(ll_log_level level, const char *format, ...) {
+  static const char *const names[] = {"error", "warning", "note"};
+  char line[1024];
+  int prefix = log_function == NULL ? snprintf(line, sizeof line, "lifeline: %s: ", names[level]) : 0;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + prefix, sizeof line - 1 - (size_t)prefix, format, arguments);
+  va_end(arguments);
+  for (char *c = line; *c != '\0'; c++)
+    if (*c == '\n' || *c == '\r') *c = ' ';
+  if (log_function != NULL) {
+    log_function(log_ctx, level, line);
+    return;
+  }
+  size_t length = strlen(line);
+  line[length++] = '\n';
+  if (write(STDERR_FILENO, line, length) < 0) return; /* nobody to tell */
+}

@@ -1,0 +1,29 @@
+/* Which process is meant: a pid alone comes back, a pid with its start time and the boot that it belongs to does not.
+ */
+#ifndef LIFELINE_PROCESS_H
+#define LIFELINE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct ll_process {
+  uint8_t boot[16];
+  uint64_t pid_namespace;
+  uint64_t start_time;
+  uint32_t pid;
+  uint32_t reserved;
+} ll_process;
+
+typedef enum ll_liveness {
+  LL_DEAD,
+  LL_ALIVE,
+  LL_UNKNOWN, /* of another pid namespace of this boot: nobody here can tell */
+} ll_liveness;
+
+ll_process ll_process_self(void);
+ll_liveness ll_process_liveness(const ll_process *process);
+
+/* Fills `bytes` with random ones. */
+void ll_random(void *bytes, unsigned count);
+
+#endif

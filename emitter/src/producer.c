@@ -1,0 +1,288 @@
+/* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
+#include "atomics.h"
+#include "core.h"
+#include "futex.h"
+#include "log.h"
+
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
+
+/* This thread is in the slow path: an emit from a signal handler has to stay out. */
+static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
+
+/* --- rings --- */
+
+static void prefault(const ll_store *store, const ll_ring *ring) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(ll_ring_base(store, ring), ring->bytes, MADV_POPULATE_WRITE);
+#else
+  (void)store, (void)ring;
+#endif
+}
+
+static ll_ring *take_free_ring(ll_store *store, uint64_t bytes) {
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    ll_ring *ring = &store->rings[i];
+    if (ring->bytes == bytes && load_relaxed(&ring->state) == LL_RING_FREE &&
+        compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED))
+      return ring;
+  }
+  return NULL;
+}
+
+/* NULL when the budget or the filesystem has no room. */
+static ll_ring *make_ring(ll_store *store, uint64_t bytes) {
+  sigset_t before;
+  ll_core_lock(&before);
+  ll_file_header *header = store->header;
+  uint32_t index = header->ring_count;
+  uint64_t offset = header->data_offset + header->data_used;
+  ll_ring *ring = NULL;
+  if (index < LL_RINGS_MAX && bytes <= header->file_bytes - offset && ll_store_reserve(store, offset, bytes)) {
+    ring = &store->rings[index];
+    ring->offset = offset;
+    ring->bytes = bytes;
+    store_relaxed(&ring->state, LL_RING_OWNED);
+    header->data_used += bytes;
+    store_release(&header->ring_count, index + 1);
+    prefault(store, ring);
+  }
+  ll_core_unlock(&before);
+  return ring;
+}
+
+static ll_ring *get_ring(ll_store *store, uint64_t bytes) {
+  ll_ring *ring = take_free_ring(store, bytes);
+  return ring != NULL ? ring : make_ring(store, bytes);
+}
+
+/* A ring is handed over empty, and goes on at the position where it stopped. */
+static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
+  store_relaxed(&ring->thread, (uint64_t)gettid());
+  producer->base = ll_ring_base(store, ring);
+  producer->mask = ring->bytes - 1;
+  producer->head = &ring->head;
+  producer->ring = (uint32_t)(ring - store->rings);
+  producer->position = load_relaxed(&ring->head);
+}
+
+/* --- producers --- */
+
+static pthread_key_t thread_end;
+
+static void thread_ends(void *producer) {
+  ll_tls_producer = NULL;
+  if (ll_the_core.sensitive->alive != 0) ll_producer_detach(producer);
+}
+
+static void make_key(void) { pthread_key_create(&thread_end, thread_ends); }
+
+void ll_producer_detach(ll_producer *producer) {
+  store_release(&ll_the_core.store.rings[producer->ring].state, LL_RING_RETIRED);
+  store_relaxed(&producer->limit, 0);
+  store_release(&producer->in_use, 0);
+}
+
+static ll_producer *attach(ll_core *core) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  ll_producer *producer = NULL;
+  for (uint32_t i = 0; i < LL_RINGS_MAX && producer == NULL; i++) {
+    ll_producer *candidate = &core->sensitive->producers[i];
+    if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
+  }
+  if (producer == NULL) return NULL;
+  ll_ring *ring = get_ring(&core->store, LL_RING_BYTES_MIN);
+  if (ring == NULL) {
+    store_release(&producer->in_use, 0);
+    ll_wake_harvester(); /* threads that ended may have left rings to drain */
+    return NULL;
+  }
+  store_relaxed(&producer->limit, 0);
+  store_relaxed(&producer->busy, LL_BUSY);
+  producer->cpu_tick = core->config.clock == LL_CLOCK_CPU;
+  bind(producer, &core->store, ring);
+  ll_tls_producer = producer;
+  pthread_setspecific(thread_end, producer);
+  return producer;
+}
+
+static void quiesce(uint64_t deadline_ns) {
+  static const struct timespec moment = {0, 50000};
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
+    while (load_acquire(&ll_the_core.sensitive->producers[i].busy) != 0 && ll_monotonic_ns() < deadline_ns)
+      nanosleep(&moment, NULL);
+}
+
+/* A producer says busy, then reads its limit, without a fence between. The fence is here: after membarrier, each emit
+ * either finds the limit at 0, or is seen to be busy. */
+void ll_producers_close(void) {
+  static const struct timespec moment = {0, 1000000};
+  ll_core *core = &ll_the_core;
+  store_ordered(&core->closing, 1);
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++) store_ordered(&core->sensitive->producers[i].limit, 0);
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0 ||
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+    nanosleep(&moment, NULL); /* an old kernel: a store buffer drains sooner than that */
+  store_ordered(&core->room, core->room + 1);
+  futex_wake(&core->room, INT_MAX);
+  quiesce(ll_monotonic_ns() + 100000000);
+}
+
+/* --- room --- */
+
+typedef struct room {
+  uint64_t start; /* where the record goes: behind a filler, when it does not fit before the ring's end */
+  uint64_t end;
+  uint64_t used; /* by what the harvester has not taken yet */
+  bool enough;
+} room;
+
+static room look_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
+  uint64_t tail = load_acquire(&ring->tail); /* what lies before it was copied: it may be written again */
+  room found = {.start = producer->position, .used = producer->position - tail};
+  uint64_t lap_left = ring->bytes - (producer->position & producer->mask);
+  if (bytes > lap_left) found.start += lap_left;
+  found.end = found.start + bytes;
+  found.enough = found.end - tail <= ring->bytes;
+  return found;
+}
+
+/* Sets the limit to where somebody has to be asked next: the half behind this record, or the harvester's tail. */
+static void settle(ll_producer *producer, const ll_ring *ring, const room *found) {
+  if (found->start != producer->position) {
+    uint64_t filler = 0; /* type number 0: nothing from here to the ring's end */
+    memcpy(producer->base + (producer->position & producer->mask), &filler, sizeof filler);
+    producer->position = found->start;
+    store_release(producer->head, found->start);
+  }
+  uint64_t half = ring->bytes / 2;
+  uint64_t next_half = (found->end + half - 1) / half * half;
+  uint64_t full = load_relaxed(&ring->tail) + ring->bytes;
+  store_ordered(&producer->limit, next_half < full ? next_half : full);
+  if (load_ordered(&ll_the_core.closing) != 0) store_ordered(&producer->limit, 0);
+}
+
+static bool grow(ll_core *core, ll_producer *producer, ll_ring *ring) {
+  if (ring->bytes >= LL_RING_BYTES_MAX) return false;
+  ll_ring *larger = get_ring(&core->store, ring->bytes * 2);
+  if (larger == NULL) return false;
+  bind(producer, &core->store, larger);
+  store_release(&ring->state, LL_RING_RETIRED);
+  return true;
+}
+
+/* Policy `block`. After one wait in vain events are dropped until there is room again, so that a dead broker stops the
+ * thread once and not at each event. */
+static bool wait_for_room(ll_core *core, const ll_producer *producer, const ll_ring *ring, size_t bytes) {
+  static __thread bool in_vain __attribute__((tls_model("initial-exec")));
+  if (in_vain && !look_for_room(producer, ring, bytes).enough) return false;
+  in_vain = false;
+  uint64_t deadline = ll_monotonic_ns() + core->config.block_timeout_ms * UINT64_C(1000000);
+  __atomic_fetch_add(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  for (;;) {
+    uint32_t seen = load_ordered(&core->room);
+    uint64_t now = ll_monotonic_ns();
+    if (look_for_room(producer, ring, bytes).enough) break;
+    in_vain = now >= deadline || load_ordered(&core->closing) != 0;
+    if (in_vain) break;
+    ll_wake_harvester();
+    futex_wait(&core->room, seen, deadline - now);
+  }
+  __atomic_fetch_sub(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  return !in_vain;
+}
+
+static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
+  ll_ring *ring = &core->store.rings[producer->ring];
+  room found = look_for_room(producer, ring, bytes);
+  if (!found.enough && grow(core, producer, ring)) {
+    ring = &core->store.rings[producer->ring];
+    ll_wake_harvester();
+    found = look_for_room(producer, ring, bytes);
+  } else if (!found.enough && core->config.policy == LL_BLOCK && wait_for_room(core, producer, ring, bytes)) {
+    found = look_for_room(producer, ring, bytes);
+  }
+  if (found.used >= ring->bytes / 2) ll_wake_harvester();
+  if (!found.enough) {
+    if (load_ordered(&core->closing) != 0) add_relaxed(&core->store.header->dropped_shutdown, 1);
+    else add_owned(&ring->dropped_ring_full, 1);
+    return false;
+  }
+  settle(producer, ring, &found);
+  return true;
+}
+
+/* --- types --- */
+
+static uint32_t register_type(ll_core *core, ll_event_type *type) {
+  char why[256];
+  sigset_t before;
+  ll_core_lock(&before);
+  uint32_t state = load_relaxed(&type->state);
+  if (state == LL_TYPE_NEW) {
+    state = ll_types_register(&core->types, type, why, sizeof why);
+    if (state != LL_TYPE_REFUSED && !ll_types_save(&core->types, &core->store)) {
+      state = LL_TYPE_REFUSED;
+      snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped", type->name);
+    }
+    store_release(&type->state, state);
+    if (state == LL_TYPE_REFUSED) ll_log(LL_LOG_ERROR, "%s", why);
+  }
+  ll_core_unlock(&before);
+  return state;
+}
+
+static bool make_room(ll_event_type *type, size_t bytes) {
+  ll_core *core = &ll_the_core;
+  switch (ll_core_enter()) {
+  case LL_CORE_ON: break;
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); return false;
+  default: add_relaxed(&core->dropped_stopped, 1); return false;
+  }
+  ll_file_header *header = core->store.header;
+  uint32_t state = load_relaxed(&type->state);
+  if (state == LL_TYPE_NEW) state = register_type(core, type);
+  if (load_ordered(&core->closing) != 0) {
+    add_relaxed(&header->dropped_shutdown, 1);
+    return false;
+  }
+  if (state == LL_TYPE_REFUSED) {
+    add_relaxed(&header->dropped_no_ring, 1);
+    return false;
+  }
+  if (bytes > LL_RECORD_MAX) {
+    add_relaxed(&header->dropped_oversize, 1);
+    return false;
+  }
+  ll_producer *producer = ll_tls_producer;
+  if (producer == NULL) producer = attach(core);
+  if (producer == NULL) {
+    add_relaxed(&header->dropped_no_ring, 1);
+    return false;
+  }
+  return find_room(core, producer, bytes);
+}
+
+bool ll_make_room(ll_event_type *type, size_t bytes, uint64_t busy) {
+  ll_core *core = &ll_the_core;
+  if (busy != 0 || in_slow_path) {
+    if (load_acquire(&core->state) == LL_CORE_ON) add_relaxed(&core->store.header->dropped_reentrant, 1);
+    return false;
+  }
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  bool again = make_room(type, bytes);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  if (ll_tls_producer != NULL) store_relaxed(&ll_tls_producer->busy, 0);
+  return again;
+}

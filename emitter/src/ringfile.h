@@ -1,0 +1,130 @@
+/* The one file that holds all that must outlive the process: rings, sealed slots, and what is needed to read them.
+ *
+ *   0                header      who owns it, how it is laid out, counters, calibrations
+ *   identity         host, program and context, encoded as they travel
+ *   descriptors      of all registered types, encoded as they travel; append-only
+ *   ring headers     one for each ring: who may read up to where
+ *   slots            meta, then the batch
+ *   data             the rings' bytes, handed out once and for ever
+ *
+ * The file is sparse. Each part is allocated (posix_fallocate) before it is first touched, so that a full filesystem is
+ * an error at that moment and never a SIGBUS. Without room for even the start, the same layout lies in anonymous
+ * memory: everything works, but does not survive the process.
+ *
+ * No descriptor is kept open: a program that closes all of its descriptors and reuses their numbers must not find us
+ * writing into its files.
+ */
+#ifndef LIFELINE_RINGFILE_H
+#define LIFELINE_RINGFILE_H
+
+#include "clock.h"
+#include "process.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LL_FILE_VERSION 1
+#define LL_RINGS_MAX 1024
+#define LL_IDENTITY_BYTES 32768
+#define LL_DESCRIPTORS_BYTES (1u << 20)
+#define LL_SLOT_META_BYTES 8192
+#define LL_BATCH_RAW_MAX (256u << 10)
+#define LL_BATCH_STORED_MAX (LL_BATCH_RAW_MAX + (56u << 10)) /* with header and descriptors */
+#define LL_SLOTS_MAX 128
+#define LL_RING_BYTES_MIN (64u << 10)
+#define LL_RING_BYTES_MAX (1u << 20)
+
+/* A ring: its first line is its producer's, its second its consumer's. Bound to its bytes for ever; positions are never
+ * reset, so that a position names the same byte of history for whoever recovers. */
+typedef struct ll_ring {
+  uint64_t head;
+  uint64_t thread;
+  uint64_t dropped_ring_full; /* of all threads that had it */
+  uint32_t state; /* ll_ring_state */
+  uint32_t unused;
+  uint64_t offset; /* of its bytes in the file */
+  uint64_t bytes;  /* a power of two */
+  uint64_t reserved[2];
+  uint64_t tail;
+  uint64_t pad[7];
+} ll_ring;
+
+typedef enum ll_ring_state {
+  LL_RING_UNMADE, /* offset and bytes are not set yet */
+  LL_RING_FREE,
+  LL_RING_OWNED,
+  LL_RING_RETIRED, /* its producer left; free once it is drained */
+} ll_ring_state;
+
+typedef struct ll_file_header {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t clock; /* ll_clock_kind */
+  uint64_t file_bytes;
+  uint64_t slots_offset;
+  uint64_t data_offset;
+  uint32_t slot_count;
+  uint32_t context_count;
+  uint32_t names_bytes; /* of host and program, in front of the context */
+  uint32_t context_bytes;
+  uint8_t incarnation[16];
+  ll_process owner;
+  ll_process recoverer;
+
+  uint32_t ring_count; /* rings made so far */
+  uint32_t calibration_current;
+  uint64_t data_used;
+  uint64_t descriptors_used;
+  uint64_t dropped_no_ring;
+  uint64_t dropped_reentrant;
+  uint64_t dropped_oversize;
+  uint64_t dropped_shutdown;
+  uint64_t slot_words[LL_SLOTS_MAX];
+  ll_calibrations calibrations[2]; /* one is current while the other is written */
+} ll_file_header;
+
+typedef struct ll_store {
+  uint8_t *map;
+  size_t bytes;
+  bool crash_safe;
+  int unnamed_fd; /* -1 once it has its name */
+  char path[PATH_MAX];
+  dev_t device;
+  ino_t inode;
+  ll_file_header *header;
+  uint8_t *identity;
+  uint8_t *descriptors;
+  ll_ring *rings;
+} ll_store;
+
+/* Creates the file of this process in `directory`, or the same layout in memory when the file cannot be had: then
+ * crash_safe is false and `why` holds a line. The file has no name yet. Returns 0 or ENOMEM. */
+int ll_store_create(ll_store *store, const char *directory, const char *program, size_t budget_bytes,
+                    const uint8_t incarnation[16], char *why, size_t why_bytes);
+
+/* Gives the file its name, now that whoever finds it can make sense of it. crash_safe turns false, with a line in why,
+ * when that fails. */
+void ll_store_publish(ll_store *store, char *why, size_t why_bytes);
+
+/* Maps a file that was left behind and checks every number in it. Returns 0, EBUSY when its owner or a recovery is
+ * alive, EACCES for a file that is not ours, EINVAL for one that is no ring file (why says what is wrong). */
+int ll_store_attach(ll_store *store, const char *path, char *why, size_t why_bytes);
+
+/* Makes sure that the range may be touched. False: no room on the filesystem. */
+bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
+
+void ll_store_unmap(ll_store *store);
+
+/* Removes the file, when all that it held was delivered. */
+void ll_store_remove(ll_store *store);
+
+/* The mapping went away in a forked child (MADV_DONTFORK): puts harmless memory where an emit, interrupted by the very
+ * handler that forked, may still be writing. Async-signal-safe. */
+void ll_store_after_fork(ll_store *store);
+
+static inline uint8_t *ll_ring_base(const ll_store *store, const ll_ring *ring) { return store->map + ring->offset; }
+
+#endif

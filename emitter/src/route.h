@@ -1,0 +1,47 @@
+/* A route carries sealed slots to its sink, in the order of their sequences, and frees them as they are acknowledged.
+ *
+ * One thread (the harvester, or a recovery) sends and polls; acknowledgements come on any thread.
+ */
+#ifndef LIFELINE_ROUTE_H
+#define LIFELINE_ROUTE_H
+
+#include "plugin.h"
+#include "slots.h"
+
+typedef struct ll_route {
+  ll_store *store;
+  const ll_sink_plugin *plugin;
+  ll_sink *sink;
+  ll_sink_host host;
+  void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
+  void *progress_ctx;
+  uint64_t sent;               /* all sealed batches up to here were handed over, once */
+  uint64_t retry_at_ns;
+  uint32_t backoff_ms;
+  bool trouble_told;           /* of a refusal, until a batch is acknowledged again */
+  uint32_t retry_wanted;
+  uint32_t acknowledged_since; /* the last retry */
+  uint64_t acknowledged;
+  uint64_t refused_batches;
+  uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of this slot, or 0 */
+} ll_route;
+
+/* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route. */
+bool ll_route_open(ll_route *route, ll_store *store, const char *url, const char *host, const char *program,
+                   void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
+void ll_route_close(ll_route *route);
+
+/* Hands over what is sealed and not in flight, until the sink is busy. */
+void ll_route_pump(ll_route *route);
+
+/* Lets acknowledgements in. wait: for at most timeout_ms, and never returns at once. */
+void ll_route_poll(ll_route *route);
+void ll_route_wait(ll_route *route, int timeout_ms);
+
+/* True when no batch up to this sequence waits for its acknowledgement. */
+bool ll_route_settled(const ll_route *route, uint64_t sequence);
+
+/* What the sink takes at most, header included. */
+size_t ll_route_limit(const ll_route *route);
+
+#endif

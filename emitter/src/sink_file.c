@@ -1,0 +1,121 @@
+/* file:///path appends batches to a file. Acknowledged when written: that outlives the process, not the machine.
+ *
+ * Several writers may share the file, one of them a recovery after the death of another. So every append takes the
+ * lock, looks where the last whole batch ends, and cuts off what a killed writer left half behind it. The descriptor is
+ * not kept: see ringfile.h.
+ */
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LENGTH_OFFSET = 56, LENGTH_END = 60, BATCH_MAX = 960000 };
+
+struct ll_sink {
+  const ll_sink_host *host;
+  char path[PATH_MAX];
+  ino_t inode;
+  off_t whole; /* the file holds whole batches up to here */
+  bool in_trouble;
+};
+
+static ll_sink *file_open(const ll_sink_host *host, char *error, size_t error_bytes) {
+  static const char scheme[] = "file://";
+  const char *path = host->url + sizeof scheme - 1;
+  if (strncmp(host->url, scheme, sizeof scheme - 1) != 0 || path[0] != '/' || path[1] == '\0') {
+    snprintf(error, error_bytes, "the URL of a file sink is file:///absolute/path");
+    return NULL;
+  }
+  ll_sink *sink = calloc(1, sizeof *sink);
+  if (sink == NULL) {
+    snprintf(error, error_bytes, "no memory for a sink");
+    return NULL;
+  }
+  sink->host = host;
+  snprintf(sink->path, sizeof sink->path, "%s", path);
+  return sink;
+}
+
+/* Moves on from `whole` over the batches that others have appended. False: there is something else in the file. */
+static bool find_end(ll_sink *sink, int fd, off_t size) {
+  uint8_t head[LENGTH_END];
+  while (size - sink->whole >= (off_t)sizeof head) {
+    uint32_t length;
+    if (pread(fd, head, sizeof head, sink->whole) != (ssize_t)sizeof head) return false;
+    memcpy(&length, head + LENGTH_OFFSET, sizeof length);
+    if (memcmp(head, "\x89LLB", 4) != 0 || length < sizeof head || length > BATCH_MAX) return false;
+    if (size - sink->whole < (off_t)length) break;
+    sink->whole += length;
+  }
+  if (sink->whole == size) return true;
+  size_t rest = size - sink->whole < 4 ? (size_t)(size - sink->whole) : 4;
+  return pread(fd, head, rest, sink->whole) == (ssize_t)rest && memcmp(head, "\x89LLB", rest) == 0;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t count, off_t at) {
+  while (count > 0) {
+    ssize_t written = pwrite(fd, bytes, count, at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes += written;
+    at += written;
+    count -= (size_t)written;
+  }
+  return true;
+}
+
+/* NULL, or why the batch could not be appended. */
+static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
+  int fd = open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return strerror(errno);
+  struct stat status;
+  const char *trouble = NULL;
+  if (flock(fd, LOCK_EX) != 0 || fstat(fd, &status) != 0) {
+    trouble = strerror(errno);
+  } else if (!S_ISREG(status.st_mode)) {
+    trouble = "not a regular file";
+  } else {
+    if (status.st_ino != sink->inode || status.st_size < sink->whole) sink->whole = 0;
+    sink->inode = status.st_ino;
+    if (!find_end(sink, fd, status.st_size)) trouble = "it holds something that is no batch; choose another path";
+    else if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0) trouble = strerror(errno);
+    else if (!write_all(fd, batch, bytes, sink->whole)) {
+      trouble = strerror(errno);
+      if (ftruncate(fd, sink->whole) != 0) trouble = "a write failed half way";
+    } else sink->whole += (off_t)bytes;
+  }
+  flock(fd, LOCK_UN); /* a child forked meanwhile has the descriptor too: closing ours would leave the lock with it */
+  close(fd);
+  return trouble;
+}
+
+static ll_sink_status file_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
+                                uint64_t sequence) {
+  (void)route, (void)sequence;
+  const char *trouble = append(sink, batch, bytes);
+  if (trouble != NULL) {
+    char line[PATH_MAX + 128];
+    snprintf(line, sizeof line, "cannot append to %s: %s", sink->path, trouble);
+    if (!sink->in_trouble) sink->host->log(sink->host->ctx, LL_SINK_ERROR, line);
+    sink->in_trouble = true;
+    return LL_SINK_BUSY;
+  }
+  sink->in_trouble = false;
+  sink->host->done(sink->host->ctx, token, LL_SINK_ACKED, NULL);
+  return LL_SINK_OK;
+}
+
+static void file_poll(ll_sink *sink, int timeout_ms) { (void)sink, (void)timeout_ms; }
+static size_t file_max_batch_bytes(ll_sink *sink) { return (void)sink, 0; }
+static void file_close(ll_sink *sink) { free(sink); }
+
+const ll_sink_plugin ll_sink_file = {LL_SINK_ABI, "file",   file_open, file_send, file_poll, file_max_batch_bytes,
+                                     file_close};

@@ -1,0 +1,36 @@
+#include "utf8.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The length of the well-formed sequence at `at`, which a zero byte ends; 0 when it is none. Unicode 15, table 3-7. */
+static size_t sequence_bytes(const uint8_t *at) {
+  if (at[0] < 0x80) return 1;
+  if (at[0] < 0xc2 || at[0] > 0xf4) return 0;
+  size_t bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+  uint8_t least = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+  uint8_t most = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
+  if (at[1] < least || at[1] > most) return 0;
+  for (size_t i = 2; i < bytes; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  return bytes;
+}
+
+bool ll_is_utf8(const char *text) {
+  const uint8_t *at = (const uint8_t *)text;
+  while (*at != 0) {
+    size_t bytes = sequence_bytes(at);
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
+void ll_make_utf8(char *text) {
+  uint8_t *at = (uint8_t *)text;
+  while (*at != 0) {
+    size_t bytes = sequence_bytes(at);
+    if (bytes == 0) *at = '?';
+    at += bytes == 0 ? 1 : bytes;
+  }
+}
