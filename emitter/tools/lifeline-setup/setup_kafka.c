@@ -1,12 +1,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conf.h"
 #include "setup.h"
 
 enum {
-  TIMEOUT_MS = 15000,
+  TIMEOUT_MS = 10000,
   DEFAULT_PARTITIONS = 16,
   MAX_MESSAGE_BYTES = 1000000,
   MAX_SETTINGS = 4,
@@ -27,6 +28,7 @@ typedef struct admin {
   rd_kafka_t *client;
   rd_kafka_queue_t *queue;
   rd_kafka_AdminOptions_t *options;
+  bool created;
 } admin;
 
 /* Asks the whole cluster: asking for one topic by name might create it. */
@@ -57,6 +59,7 @@ static void create(admin *a, const topic *t) {
   rd_kafka_resp_err_t code = count   ? rd_kafka_topic_result_error(results[0])
                              : event ? rd_kafka_event_error(event)
                                      : RD_KAFKA_RESP_ERR__TIMED_OUT;
+  a->created |= code == RD_KAFKA_RESP_ERR_NO_ERROR;
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
     setup_report(SETUP_CREATED, "topic", t->name, "%s", "");
   else if (code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
@@ -134,6 +137,22 @@ static void setup_topic(admin *a, const rd_kafka_metadata_t *metadata, const top
     check_settings(a, t);
 }
 
+/* A created topic reaches the brokers' metadata a little later; whoever comes next must find it. */
+static void await(admin *a, const topic *topics, size_t count) {
+  for (int tries = 0; tries < TIMEOUT_MS / 50; tries++) {
+    const rd_kafka_metadata_t *metadata;
+    if (rd_kafka_metadata(a->client, 1, NULL, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+      const rd_kafka_metadata_topic_t *found = find(metadata, topics[i].name);
+      seen += found && found->partition_cnt > 0 && found->partitions[0].leader >= 0;
+    }
+    rd_kafka_metadata_destroy(metadata);
+    if (seen == count) return;
+    usleep(50000);
+  }
+}
+
 static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
   const setup_wishes *wishes = a->wishes;
   int partitions = wishes->partitions ? wishes->partitions : DEFAULT_PARTITIONS;
@@ -163,6 +182,7 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
       snprintf(topics[i].name, sizeof topics[i].name, "%s.%s", wishes->prefix, topics[i].what);
     setup_topic(a, metadata, &topics[i]);
   }
+  if (a->created) await(a, topics, sizeof topics / sizeof *topics);
 }
 
 /* Remembers the worst error of the connection: metadata that do not come say only that time was out. */

@@ -1,0 +1,31 @@
+/* A real broker for a test, by scripts/broker, in a directory of its own. */
+#ifndef LIFELINE_TEST_BROKER_H
+#define LIFELINE_TEST_BROKER_H
+
+#include <stdbool.h>
+
+typedef struct broker {
+  char directory[64];
+  char url[256]; /* without credentials or TLS */
+  char tls_url[256];
+  char ca[128];  /* "" without --tls, as with the four that follow without --auth */
+  char user[64]; /* who may do everything */
+  char password_file[128];
+  char emitter[64]; /* who may only publish batches and read control */
+  char emitter_password_file[128];
+} broker;
+
+/* options are those of scripts/broker: "--tls --auth". It ends with this process at the latest. Stops the test if it
+ * does not start. */
+void broker_start(broker *b, const char *kind, const char *options);
+void broker_again(broker *b, const char *kind); /* same port, same data */
+void broker_kill(broker *b);                    /* SIGKILL */
+void broker_stop(broker *b);                    /* and removes the directory */
+
+/* Runs lifeline-setup on it with these arguments; returns the exit status and its output, both streams. */
+int broker_setup(const char *url, const char *arguments, char *output, int output_bytes);
+
+/* LIFELINE_USER and the like for what follows; NULL unsets. */
+void broker_credentials(const char *user, const char *password_file, const char *ca);
+
+#endif

@@ -1,0 +1,138 @@
+#include "drive.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define SYMBOL_TEXT(name) #name
+#define SYMBOL(name) SYMBOL_TEXT(name)
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void on_log(void *ctx, ll_sink_log_level level, const char *message) {
+  static const char *const words[] = {"error", "warn", "info"};
+  drive *d = ctx;
+  pthread_mutex_lock(&d->mutex);
+  size_t used = strlen(d->log);
+  snprintf(d->log + used, sizeof d->log - used, "%s: %s\n", words[level], message);
+  pthread_mutex_unlock(&d->mutex);
+}
+
+static void on_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
+  drive *d = ctx;
+  (void)why;
+  pthread_mutex_lock(&d->mutex);
+  if (token >= d->count || d->fate[token] != DRIVE_SENT)
+    d->late++;
+  else
+    d->fate[token] = outcome == LL_SINK_ACKED ? DRIVE_ACKED : outcome == LL_SINK_RETRY ? DRIVE_WAITING : DRIVE_REFUSED;
+  d->retries += outcome == LL_SINK_RETRY;
+  pthread_mutex_unlock(&d->mutex);
+}
+
+bool drive_open(drive *d, const char *scheme, const char *url, char *error, size_t error_bytes) {
+  char path[512];
+  *d = (drive){.host = {.url = url, .host_name = "test-host", .program = "sink-test"}};
+  pthread_mutex_init(&d->mutex, NULL);
+  snprintf(path, sizeof path, "%s/lifeline-sink-%s.so", PLUGIN_DIRECTORY, scheme);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail_msg("%s", dlerror());
+  d->plugin = dlsym(library, SYMBOL(LL_SINK_ENTRY));
+  assert_non_null(d->plugin);
+  assert_int_equal(d->plugin->abi, LL_SINK_ABI);
+  for (size_t i = 0; i < sizeof d->host.incarnation; i++)
+    d->host.incarnation[i] = (uint8_t)(rand() >> 8);
+  d->host.ctx = d;
+  d->host.log = on_log;
+  d->host.done = on_done;
+  d->sink = d->plugin->open(&d->host, error, error_bytes);
+  return d->sink != NULL;
+}
+
+void drive_add(drive *d, unsigned count, size_t bytes) {
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t number = d->count + 1;
+    uint8_t *batch = malloc(bytes);
+    assert_non_null(batch);
+    memset(batch, (int)number, bytes);
+    memcpy(batch, &number, sizeof number);
+    d->batch[d->count] = batch;
+    d->fate[d->count] = DRIVE_WAITING;
+    /* The size stands behind the number, for the sends that follow. */
+    memcpy(batch + sizeof number, &bytes, sizeof bytes);
+    d->count++;
+  }
+}
+
+static bool send_one(drive *d, unsigned token) {
+  size_t bytes;
+  memcpy(&bytes, d->batch[token] + sizeof(uint64_t), sizeof bytes);
+  pthread_mutex_lock(&d->mutex);
+  bool waiting = d->fate[token] == DRIVE_WAITING;
+  if (waiting) d->fate[token] = DRIVE_SENT;
+  pthread_mutex_unlock(&d->mutex);
+  if (!waiting) return true;
+  ll_sink_status status = d->plugin->send(d->sink, token, d->batch[token], bytes, 0, token + 1);
+  if (status == LL_SINK_OK) return true;
+  pthread_mutex_lock(&d->mutex);
+  d->fate[token] = status == LL_SINK_BUSY ? DRIVE_WAITING : DRIVE_FAILED;
+  pthread_mutex_unlock(&d->mutex);
+  return status != LL_SINK_BUSY;
+}
+
+static void step(drive *d) {
+  for (unsigned token = 0; token < d->count && send_one(d, token); token++) {
+  }
+  d->plugin->poll(d->sink, 20);
+}
+
+bool drive_run(drive *d, int timeout_ms) {
+  int64_t end_ms = now_ms() + timeout_ms;
+  do
+    step(d);
+  while (drive_tally(d, DRIVE_WAITING) + drive_tally(d, DRIVE_SENT) && now_ms() < end_ms);
+  return drive_tally(d, DRIVE_ACKED) == d->count;
+}
+
+bool drive_until_logged(drive *d, const char *text, int timeout_ms) {
+  int64_t end_ms = now_ms() + timeout_ms;
+  for (bool logged = false; now_ms() < end_ms;) {
+    step(d);
+    pthread_mutex_lock(&d->mutex);
+    logged = strstr(d->log, text) != NULL;
+    pthread_mutex_unlock(&d->mutex);
+    if (logged) return true;
+  }
+  print_message("not logged: \"%s\"; the log is:\n%s", text, d->log);
+  return false;
+}
+
+unsigned drive_tally(drive *d, drive_fate fate) {
+  unsigned tally = 0;
+  pthread_mutex_lock(&d->mutex);
+  for (unsigned i = 0; i < d->count; i++)
+    tally += d->fate[i] == fate;
+  pthread_mutex_unlock(&d->mutex);
+  return tally;
+}
+
+void drive_close(drive *d) {
+  int64_t start_ms = now_ms();
+  d->plugin->close(d->sink);
+  assert_in_range(now_ms() - start_ms, 0, 2500);
+  assert_int_equal(drive_tally(d, DRIVE_SENT), 0);
+  assert_int_equal(d->late, 0);
+  for (unsigned i = 0; i < d->count; i++)
+    free(d->batch[i]);
+  pthread_mutex_destroy(&d->mutex);
+}
