@@ -9,7 +9,6 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -143,17 +143,9 @@ final class ArchiveLoop implements Runnable {
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + NAME))) {
       current = consumer;
-      consumer.subscribe(
-          List.of(settings.batches()), new ArchivePartitions(consumer, archive, metrics));
       copy(consumer, archive);
       archive.close();
       published = true;
-    } catch (KafkaException e) {
-      // What the archive says while partitions are handed over arrives wrapped.
-      if (e.getCause() instanceof UncheckedIOException archiveSays) {
-        throw archiveSays.getCause();
-      }
-      throw e;
     } finally {
       current = null;
       if (!published) {
@@ -163,9 +155,13 @@ final class ArchiveLoop implements Runnable {
   }
 
   private void copy(KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive) throws IOException {
+    ArchivePartitions partitions = new ArchivePartitions(consumer, archive, metrics);
+    consumer.subscribe(List.of(settings.batches()), partitions);
     try {
       while (!isStopping()) {
-        for (ConsumerRecord<byte[], byte[]> message : consumer.poll(POLL)) {
+        ConsumerRecords<byte[], byte[]> messages = consumer.poll(POLL);
+        partitions.check();
+        for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
         archive.rollIfDue(System.currentTimeMillis());

@@ -4,19 +4,23 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.common.TopicPartition;
 
-/** Lets partitions come and go: each is read on from where the archive ends, and published before it is given away. */
+/**
+ * Lets partitions come and go: each is read on from where the archive ends, and published before it is given away.
+ *
+ * <p>The consumer would log what is thrown at it here and wrap it, so trouble is kept until {@link #check}.
+ */
 final class ArchivePartitions implements ConsumerRebalanceListener {
 
   private final Consumer<?, ?> consumer;
   private final ArchiveWriter archive;
   private final Metrics.Counter expired;
+  private IOException trouble;
 
   ArchivePartitions(Consumer<?, ?> consumer, ArchiveWriter archive, Metrics metrics) {
     this.consumer = consumer;
@@ -24,6 +28,13 @@ final class ArchivePartitions implements ConsumerRebalanceListener {
     this.expired =
         metrics.counter(
             "lifeline_expired_total", "Messages that retention removed unread.", "task", ArchiveLoop.NAME);
+  }
+
+  /** Throws what went wrong while partitions came or went; to be asked before messages are taken. */
+  void check() throws IOException {
+    if (trouble != null) {
+      throw trouble;
+    }
   }
 
   @Override
@@ -35,7 +46,7 @@ final class ArchivePartitions implements ConsumerRebalanceListener {
         seek(partition, starts.get(partition), ends.get(partition));
       }
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      trouble = e;
     }
   }
 
@@ -60,7 +71,7 @@ final class ArchivePartitions implements ConsumerRebalanceListener {
       }
       release(partitions);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      trouble = e;
     }
   }
 
@@ -70,7 +81,7 @@ final class ArchivePartitions implements ConsumerRebalanceListener {
     try {
       release(partitions);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      trouble = e;
     }
   }
 

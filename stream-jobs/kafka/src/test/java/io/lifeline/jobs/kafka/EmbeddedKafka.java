@@ -1,0 +1,109 @@
+package io.lifeline.jobs.kafka;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.test.KafkaClusterTestKit;
+import org.apache.kafka.common.test.TestKitNodes;
+
+/** One real broker in this process. The kit is no public API, so nothing else here knows of it. */
+final class EmbeddedKafka implements AutoCloseable {
+
+  private final KafkaClusterTestKit cluster;
+  private final Admin admin;
+  private final KafkaProducer<String, byte[]> producer;
+
+  EmbeddedKafka() throws Exception {
+    TestKitNodes nodes =
+        new TestKitNodes.Builder().setCombined(true).setNumControllerNodes(1).setNumBrokerNodes(1).build();
+    cluster =
+        new KafkaClusterTestKit.Builder(nodes)
+            .setConfigProp("offsets.topic.replication.factor", "1")
+            .setConfigProp("offsets.topic.num.partitions", "1")
+            .setConfigProp("transaction.state.log.replication.factor", "1")
+            .setConfigProp("transaction.state.log.min.isr", "1")
+            .setConfigProp("transaction.state.log.num.partitions", "1")
+            .setConfigProp("group.initial.rebalance.delay.ms", "0")
+            .setConfigProp("auto.create.topics.enable", "false")
+            .build();
+    cluster.format();
+    cluster.startup();
+    cluster.waitForReadyBrokers();
+    admin = cluster.admin();
+    producer =
+        new KafkaProducer<>(
+            Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers()),
+            new StringSerializer(),
+            new ByteArraySerializer());
+  }
+
+  String url() {
+    return "kafka://" + cluster.bootstrapServers();
+  }
+
+  void createTopics(int partitions, String... names) throws ExecutionException, InterruptedException {
+    List<NewTopic> topics = new ArrayList<>();
+    for (String name : names) {
+      topics.add(new NewTopic(name, partitions, (short) 1));
+    }
+    admin.createTopics(topics).all().get();
+  }
+
+  void deleteTopic(String name) throws ExecutionException, InterruptedException {
+    admin.deleteTopics(List.of(name)).all().get();
+  }
+
+  List<String> topics() throws ExecutionException, InterruptedException {
+    return List.copyOf(admin.listTopics().names().get());
+  }
+
+  void send(String topic, String key, byte[] value) throws ExecutionException, InterruptedException {
+    producer.send(new ProducerRecord<>(topic, key, value)).get();
+  }
+
+  /** What a topic holds that was committed, waiting until there are so many messages or the time is up. */
+  List<ConsumerRecord<String, String>> read(String topic, int count, Duration atMost)
+      throws ExecutionException, InterruptedException {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    while (!topics().contains(topic) && System.nanoTime() < deadline) {
+      Thread.sleep(20);
+    }
+    Map<String, Object> properties =
+        Map.of(
+            ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers(),
+            ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+    List<ConsumerRecord<String, String>> read = new ArrayList<>();
+    try (KafkaConsumer<String, String> consumer =
+        new KafkaConsumer<>(properties, new StringDeserializer(), new StringDeserializer())) {
+      List<TopicPartition> partitions =
+          consumer.partitionsFor(topic).stream().map(p -> new TopicPartition(topic, p.partition())).toList();
+      consumer.assign(partitions);
+      consumer.seekToBeginning(partitions);
+      while (read.size() < count && System.nanoTime() < deadline) {
+        consumer.poll(Duration.ofMillis(100)).forEach(read::add);
+      }
+    }
+    return read;
+  }
+
+  @Override
+  public void close() throws Exception {
+    producer.close();
+    admin.close();
+    cluster.close();
+  }
+}

@@ -1,0 +1,182 @@
+package io.lifeline.jobs.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.config.JobConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The host on a real broker. Each test has topics of its own. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class KafkaHostTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static EmbeddedKafka kafka;
+
+  @TempDir private Path directory;
+  private final Metrics metrics = new Metrics();
+  private String prefix;
+
+  @BeforeAll
+  static void startBroker() throws Exception {
+    kafka = new EmbeddedKafka();
+  }
+
+  @AfterAll
+  static void stopBroker() throws Exception {
+    kafka.close();
+  }
+
+  @BeforeEach
+  void createTopics(TestInfo test) throws Exception {
+    prefix = test.getTestMethod().orElseThrow().getName();
+    kafka.createTopics(2, prefix + ".batches", prefix + ".summaries", prefix + ".ledger", prefix + ".rejected");
+  }
+
+  private KafkaHost host(String jobs, Map<String, String> more) {
+    Map<String, String> settings = new HashMap<>(more);
+    settings.put("broker.url", kafka.url() + "/" + prefix + ".batches");
+    settings.put("names.prefix", prefix);
+    settings.put("jobs", jobs);
+    settings.putIfAbsent("checkpoint.interval", "100ms");
+    settings.putIfAbsent("ledger.interval", "1s");
+    return new KafkaHost(JobConfig.load(null, Map.of(), settings), metrics);
+  }
+
+  private void send(long emitter, byte[] batch) throws Exception {
+    kafka.send(prefix + ".batches", Batches.key(emitter), batch);
+  }
+
+  private List<ConsumerRecord<String, String>> read(String topic, int count) throws Exception {
+    return kafka.read(prefix + "." + topic, count, PATIENCE);
+  }
+
+  @Test
+  void everyJobWorksOnTheSameBatches() throws Exception {
+    long nowS = System.currentTimeMillis() / 1000;
+    Map<String, String> settings =
+        Map.of(
+            "decode.types", "disk.*",
+            "summarise.fields", "*:nbytes",
+            "summarise.window", "1s",
+            "archive.dir", directory.toString());
+    try (KafkaHost host = host("decode,summarise,archive,ledger", settings)) {
+      host.start();
+      send(1, Batches.reads(1, 1, false, nowS, 100, 300));
+      send(1, Batches.reads(1, 2, true, nowS, 200));
+      send(2, Batches.reads(2, 1, true, nowS, 50));
+
+      assertThat(read("events.disk.read.end", 4)).hasSize(4);
+      assertThat(read("summaries", 2)).isNotEmpty();
+      assertThat(read("ledger", 2)).isNotEmpty();
+      assertThat(host.health()).containsOnlyKeys("decode", "summarise", "archive", "ledger");
+      assertThat(host.health().values()).containsOnly("running");
+    }
+    assertThat(new ArchiveCounts(directory).refresh())
+        .containsEntry(new RouteKey(new Incarnation(0, 1), 0), 3L)
+        .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
+  }
+
+  @Test
+  void whatWasSeenBeforeARestartIsStillKnownAfterIt() throws Exception {
+    byte[] batch = Batches.reads(1, 1, false, 1000, 100);
+    Map<String, String> settings = Map.of("decode.types", "*");
+    try (KafkaHost host = host("decode", settings)) {
+      host.start();
+      send(1, batch);
+      assertThat(read("events.disk.read.end", 1)).hasSize(1);
+    }
+    try (KafkaHost host = host("decode", settings)) {
+      host.start();
+      send(1, batch);
+      send(1, Batches.reads(1, 2, false, 1001, 200));
+      List<ConsumerRecord<String, String>> events = read("events.disk.read.end", 2);
+      assertThat(events).extracting(ConsumerRecord::value).hasSize(2);
+      assertThat(events.get(1).value()).contains("200");
+      assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"intake-[01]\"} 1");
+    }
+  }
+
+  @Test
+  void theArchiveGoesOnFromItsOwnEnd() throws Exception {
+    Map<String, String> settings = Map.of("archive.dir", directory.toString());
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      send(1, Batches.reads(1, 1, false, 1000, 1, 2));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+    }
+    send(1, Batches.reads(1, 2, false, 1002, 3));
+    send(1, new byte[] {1, 2, 3});
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      assertThat(read("rejected", 1)).singleElement().satisfies(r -> assertThat(r.value()).contains("truncated"));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
+    }
+    assertThat(new ArchiveCounts(directory).refresh())
+        .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
+  }
+
+  @Test
+  void anArchiveOfATopicThatWasMadeAnewStopsTheHostInsteadOfLosingData() throws Exception {
+    Map<String, String> settings = Map.of("archive.dir", directory.toString());
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      send(1, Batches.reads(1, 1, false, 1000, 1, 2));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+    }
+    kafka.deleteTopic(prefix + ".batches");
+    Thread.sleep(500);
+    kafka.createTopics(2, prefix + ".batches");
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      assertThat(host.failure().toCompletableFuture().get(30, TimeUnit.SECONDS))
+          .hasMessageContaining("it was made anew, so give it another archive.dir");
+    }
+  }
+
+  @Test
+  void aMissingTopicIsNamedWithWhatMakesIt() throws Exception {
+    kafka.deleteTopic(prefix + ".rejected");
+    try (KafkaHost host = host("summarise", Map.of())) {
+      assertThatThrownBy(host::start)
+          .isInstanceOf(HostException.class)
+          .hasMessageContaining("has no topic " + prefix + ".rejected: lifeline-setup makes them");
+    }
+  }
+
+  @Test
+  void nativeSettingsReachTheClients() throws Exception {
+    try (KafkaHost host = host("decode", Map.of("kafka.application.id", prefix + "-mine"))) {
+      host.start();
+      send(1, Batches.reads(1, 1, false, 1000, 1));
+      awaitMetric("lifeline_batches_total{task=\"intake-");
+      assertThat(kafka.topics()).contains(prefix + "-mine-lifeline-intake-changelog");
+    }
+  }
+
+  private void awaitMetric(String line) throws InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!metrics.text().contains(line) && System.nanoTime() < deadline) {
+      Thread.sleep(20);
+    }
+    assertThat(metrics.text()).contains(line);
+  }
+}
