@@ -14,7 +14,8 @@ void ll_log_to(ll_log_function function, void *ctx) {
 }
 
 void ll_log(ll_log_level level, const char *format, ...) {
-  static const char *const names[] = {"error", "warning", "note"};
+  static const char *const names[] = {"error", "warning"};
+  if (log_function == NULL && level == LL_LOG_INFO) return; /* stderr is the program's: it hears of trouble only */
   char line[1024];
   int prefix = log_function == NULL ? snprintf(line, sizeof line, "lifeline: %s: ", names[level]) : 0;
   va_list arguments;
