@@ -291,11 +291,24 @@ bool link_is_up(nats_link *link) {
   return is(link, &link->up);
 }
 
+/* OpenSSL writes without MSG_NOSIGNAL, and the caller's thread may not have SIGPIPE blocked as the link's has. */
+static natsStatus publish_quietly(natsConnection *connection, natsMsg *message) {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  natsStatus status = natsConnection_PublishMsg(connection, message);
+  if (status != NATS_OK && !sigismember(&before, SIGPIPE) && sigpending(&pending) == 0 &&
+      sigismember(&pending, SIGPIPE))
+    sigtimedwait(&pipe, NULL, &(struct timespec){0});
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return status;
+}
+
 natsStatus link_publish(nats_link *link, natsMsg *message) {
   if (!link_is_up(link)) return NATS_CONNECTION_DISCONNECTED;
   pthread_mutex_lock(&link->publishing);
-  natsStatus status =
-      link->connection ? natsConnection_PublishMsg(link->connection, message) : NATS_CONNECTION_DISCONNECTED;
+  natsStatus status = link->connection ? publish_quietly(link->connection, message) : NATS_CONNECTION_DISCONNECTED;
   pthread_mutex_unlock(&link->publishing);
   return status;
 }

@@ -230,6 +230,23 @@ static void the_emitters_credentials_publish_over_tls(void **state) {
   drive_close(&d);
 }
 
+static void a_server_killed_under_tls_does_not_end_the_program(void **state) {
+  (void)state;
+  drive d;
+  void (*before)(int) = signal(SIGPIPE, SIG_DFL);
+  broker_credentials(guarded.emitter, guarded.emitter_password_file, guarded.ca);
+  open_sink(&d, guarded.tls_url);
+  drive_add(&d, 1000, BATCH_BYTES);
+  while (drive_tally(&d, DRIVE_ACKED) < 100)
+    drive_run(&d, 1);
+  broker_kill(&guarded);
+  drive_run(&d, 500);
+  broker_again(&guarded, "nats");
+  assert_true(drive_run(&d, 2 * TIMEOUT_MS));
+  drive_close(&d);
+  signal(SIGPIPE, before);
+}
+
 static void another_authority_is_a_clear_error(void **state) {
   (void)state;
   drive d;
@@ -339,6 +356,7 @@ static void the_program_keeps_its_signals(void **state) {
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   assert_false(sigismember(&mask, SIGTERM));
   drive_close(&d);
+  signal(SIGPIPE, SIG_IGN); /* from here on this test uses nats.c on its own threads */
 }
 
 static void setup_is_idempotent_and_check_tells_what_is_missing_or_differs(void **state) {
@@ -391,6 +409,7 @@ int main(void) {
       cmocka_unit_test(a_batch_that_the_stream_does_not_take_is_refused),
       cmocka_unit_test(a_server_that_is_not_there_keeps_batches_waiting),
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
+      cmocka_unit_test(a_server_killed_under_tls_does_not_end_the_program),
       cmocka_unit_test(another_authority_is_a_clear_error),
       cmocka_unit_test(a_wrong_password_is_a_clear_error_without_the_password),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),

@@ -50,8 +50,6 @@ static bool take_constant(entry *e, llb_constant *constant, bool *known, llb_rej
 static bool read_entry(llb_batch *batch, entry *e, llb_event_type *type, llb_rejection *rejection) {
   const uint8_t *p = e->at;
   size_t offset = (size_t)(p - e->start);
-  if (load16(p + 6, e->big) || p[19])
-    return llb_reject(rejection, LLB_BAD_FLAG, offset, "A reserved byte of a descriptor is set.");
   *type = (llb_event_type){.number = load16(p + 4, e->big),
                            .hash = load64(p + 8, e->big),
                            .level = p[16],

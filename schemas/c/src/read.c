@@ -99,6 +99,30 @@ static bool check_reserved(const frame *f, llb_rejection *rejection) {
   return true;
 }
 
+/* Reserved bits behind the fixed header, as far as its counts and the descriptors' lengths lead to them: whether those
+ * are legal is checked later. */
+static bool check_reserved_in_sections(frame *f, llb_rejection *rejection) {
+  f->calibrations_at = FIXED_HEADER_BYTES + 8 * (size_t)u16_at(f, AT_COUNTER_COUNT);
+  f->segments_at = f->calibrations_at + CALIBRATION_BYTES * (size_t)u16_at(f, AT_CALIBRATION_COUNT);
+  f->parent_at = f->segments_at + SEGMENT_BYTES * (size_t)u16_at(f, AT_SEGMENT_COUNT);
+  f->text_at = f->parent_at + (u32_at(f, AT_FLAGS) & LLB_DERIVED ? PARENT_BYTES : 0);
+  if (f->text_at <= f->header) {
+    for (size_t at = f->calibrations_at; at < f->segments_at; at += CALIBRATION_BYTES)
+      if (u32_at(f, at + 28) & ~(uint32_t)CALIBRATION_STEP)
+        return llb_reject(rejection, LLB_BAD_FLAG, at + 28, "A reserved bit of a calibration is set.");
+    if (f->text_at > f->parent_at && (u16_at(f, f->parent_at + 26) || u32_at(f, f->parent_at + 36)))
+      return llb_reject(rejection, LLB_BAD_FLAG, f->parent_at + 26, "A reserved byte of the parent is set.");
+  }
+  size_t end = (size_t)f->header + f->descriptors;
+  for (size_t at = f->header, length; end - at >= DESCRIPTOR_FIXED_BYTES; at += length) {
+    length = u32_at(f, at);
+    if (u16_at(f, at + 6) || f->bytes[at + 19])
+      return llb_reject(rejection, LLB_BAD_FLAG, at, "A reserved byte of a descriptor is set.");
+    if (length < DESCRIPTOR_FIXED_BYTES || length > end - at) break;
+  }
+  return true;
+}
+
 static bool check_lengths(frame *f, llb_rejection *rejection) {
   if (f->header % 8 || f->header < FIXED_HEADER_BYTES)
     return llb_reject(rejection, LLB_BAD_LENGTH, AT_HEADER_LENGTH, "header_length %u is not legal.", f->header);
@@ -112,10 +136,6 @@ static bool check_lengths(frame *f, llb_rejection *rejection) {
                       "Events that are not compressed have two different lengths.");
   if (u16_at(f, AT_COUNTER_COUNT) < LLB_COUNTERS)
     return llb_reject(rejection, LLB_BAD_LENGTH, AT_COUNTER_COUNT, "There are fewer than %d counters.", LLB_COUNTERS);
-  f->calibrations_at = FIXED_HEADER_BYTES + 8 * (size_t)u16_at(f, AT_COUNTER_COUNT);
-  f->segments_at = f->calibrations_at + CALIBRATION_BYTES * (size_t)u16_at(f, AT_CALIBRATION_COUNT);
-  f->parent_at = f->segments_at + SEGMENT_BYTES * (size_t)u16_at(f, AT_SEGMENT_COUNT);
-  f->text_at = f->parent_at + (u32_at(f, AT_FLAGS) & LLB_DERIVED ? PARENT_BYTES : 0);
   if (f->text_at > f->header)
     return llb_reject(rejection, LLB_BAD_LENGTH, AT_HEADER_LENGTH, "The header is too short for its arrays.");
   return true;
@@ -152,11 +172,8 @@ static bool read_arrays(llb_batch *batch, const frame *f, llb_rejection *rejecti
     batch->counters[i] = u64_at(f, FIXED_HEADER_BYTES + 8 * i);
   for (size_t i = 0; i < batch->calibration_count; i++) {
     size_t at = f->calibrations_at + CALIBRATION_BYTES * i;
-    uint32_t bits = u32_at(f, at + 28);
-    if (bits & ~(uint32_t)CALIBRATION_STEP)
-      return llb_reject(rejection, LLB_BAD_FLAG, at + 28, "A reserved bit of calibration %zu is set.", i);
     batch->calibrations[i] = (llb_calibration){u64_at(f, at), u64_at(f, at + 8), (int64_t)u64_at(f, at + 16),
-                                               u32_at(f, at + 24), bits & CALIBRATION_STEP};
+                                               u32_at(f, at + 24), u32_at(f, at + 28) & CALIBRATION_STEP};
   }
   for (size_t i = 0; i < batch->segment_count; i++) {
     size_t at = f->segments_at + SEGMENT_BYTES * i;
@@ -167,18 +184,15 @@ static bool read_arrays(llb_batch *batch, const frame *f, llb_rejection *rejecti
   return true;
 }
 
-static bool read_parent(llb_batch *batch, const frame *f, llb_rejection *rejection) {
-  if (!(batch->flags & LLB_DERIVED)) return true;
+static void read_parent(llb_batch *batch, const frame *f) {
+  if (!(batch->flags & LLB_DERIVED)) return;
   size_t at = f->parent_at;
-  if (u16_at(f, at + 26) || u32_at(f, at + 36))
-    return llb_reject(rejection, LLB_BAD_FLAG, at + 26, "A reserved byte of the parent is set.");
   llb_parent *parent = &batch->parent;
   memcpy(parent->incarnation, f->bytes + at, sizeof parent->incarnation);
   parent->sequence = u64_at(f, at + 16);
   parent->route = u16_at(f, at + 24);
   parent->events_in = u32_at(f, at + 28);
   parent->events_out = u32_at(f, at + 32);
-  return true;
 }
 
 /* Takes one str16 that must end within the header. */
@@ -247,9 +261,11 @@ static bool unpack_events(llb_batch *batch, const frame *f, llb_rejection *rejec
 static bool read_sections(llb_batch *batch, frame *f, llb_rejection *rejection) {
   llb_bytes message = {f->bytes, f->total};
   size_t events_at = (size_t)f->header + f->descriptors;
-  if (!check_reserved(f, rejection) || !check_lengths(f, rejection)) return false;
+  if (!check_reserved(f, rejection) || !check_reserved_in_sections(f, rejection) || !check_lengths(f, rejection))
+    return false;
   read_fixed(batch, f);
-  return read_arrays(batch, f, rejection) && read_parent(batch, f, rejection) && read_texts(batch, f, rejection) &&
+  read_parent(batch, f);
+  return read_arrays(batch, f, rejection) && read_texts(batch, f, rejection) &&
          llb_read_descriptors(batch, message, f->header, events_at, rejection) &&
          llb_check_calibrations(batch, f->calibrations_at, rejection) && check_segments(batch, f, rejection) &&
          check_header_text(batch, f, rejection) && llb_check_descriptors_text(batch, f->bytes, rejection) &&
