@@ -42,9 +42,13 @@ public final class ArchiveDatabase implements AutoCloseable {
 
   private record View(String name, String sql) {}
 
-  private ArchiveDatabase(Connection connection, Map<String, View> views) {
+  /** The view of each event type. */
+  private final Map<String, String> viewByType;
+
+  private ArchiveDatabase(Connection connection, Map<String, View> views, Map<String, String> viewByType) {
     this.connection = connection;
     this.pending = views;
+    this.viewByType = viewByType;
   }
 
   /** Opens an archive that must be there. */
@@ -60,20 +64,23 @@ public final class ArchiveDatabase implements AutoCloseable {
     }
     Connection connection = DriverManager.getConnection("jdbc:duckdb:");
     try (Statement statement = connection.createStatement()) {
-      Map<String, View> views = views(directory, manifests);
+      Map<String, View> views = new LinkedHashMap<>();
+      Map<String, String> viewByType = describe(directory, manifests, views);
       LedgerTables.create(connection, LedgerTables.routes(manifests));
       statement.execute("SET temp_directory = ''");
       statement.execute("SET allowed_directories = " + Sql.literals(List.of(directory.data() + "/")));
       statement.execute("SET enable_external_access = false");
       statement.execute("SET lock_configuration = true");
-      return new ArchiveDatabase(connection, views);
+      return new ArchiveDatabase(connection, views, viewByType);
     } catch (IOException | SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
   }
 
-  private static Map<String, View> views(ArchiveDirectory directory, List<Manifest> manifests) throws IOException {
+  /** Adds all views; returns which one is which event type's. */
+  private static Map<String, String> describe(
+      ArchiveDirectory directory, List<Manifest> manifests, Map<String, View> views) throws IOException {
     Map<String, String> paths = new HashMap<>();
     List<String> batchFiles = new ArrayList<>();
     for (Manifest manifest : manifests) {
@@ -86,13 +93,13 @@ public final class ArchiveDatabase implements AutoCloseable {
       }
     }
     EventViews events = new EventViews(manifests, paths);
-    Map<String, View> views = new LinkedHashMap<>();
-    events.perType(OWN_VIEWS).forEach((name, sql) -> put(views, name, sql));
+    Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
+    viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
     if (!batchFiles.isEmpty()) {
       put(views, "batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
       put(views, "events", events.all());
     }
-    return views;
+    return viewByType;
   }
 
   private static void put(Map<String, View> views, String name, String sql) {
@@ -113,6 +120,28 @@ public final class ArchiveDatabase implements AutoCloseable {
     for (String name : List.copyOf(pending.keySet())) {
       make(name);
     }
+  }
+
+  /** The names of all event types. */
+  public Set<String> eventTypes() {
+    return viewByType.keySet();
+  }
+
+  /** The name of the view of an event type, or null if there is no such type. */
+  public String viewOf(String eventType) {
+    return viewByType.get(eventType);
+  }
+
+  /** The columns of an event type's view. */
+  public List<String> columnsOf(String eventType) throws SQLException {
+    List<String> columns = new ArrayList<>();
+    String sql = "SELECT * FROM " + Sql.identifier(viewOf(eventType)) + " LIMIT 0";
+    try (PreparedStatement query = prepare(sql); ResultSet rows = query.executeQuery()) {
+      for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
+        columns.add(rows.getMetaData().getColumnName(i));
+      }
+    }
+    return columns;
   }
 
   /** Prepares a query: one statement, and one that only reads. */

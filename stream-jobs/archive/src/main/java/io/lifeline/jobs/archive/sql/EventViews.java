@@ -65,22 +65,27 @@ final class EventViews {
   }
 
   /**
-   * The view of each event type, by the view's name: that of the type, unless another view has it (SQL tells names apart
+   * The name of each event type's view, by the type's name: the same, unless another view has it (SQL tells names apart
    * without case); then it is {@code event:} and the name, as often as needed.
    *
    * @param taken lower-case names of the other views
    */
-  Map<String, String> perType(Set<String> taken) {
+  Map<String, String> viewNames(Set<String> taken) {
     Set<String> used = new HashSet<>(taken);
     Map<String, String> views = new LinkedHashMap<>();
-    byName.forEach((name, versions) -> {
-      String view = name;
+    for (String type : byName.keySet()) {
+      String view = type;
       while (!used.add(view.toLowerCase(Locale.ROOT))) {
         view = "event:" + view;
       }
-      views.put(view, typeView(versions));
-    });
+      views.put(type, view);
+    }
     return views;
+  }
+
+  /** The view of one event type. */
+  String ofType(String name) {
+    return typeView(byName.get(name));
   }
 
   private static boolean hasUpperCase(String name) {

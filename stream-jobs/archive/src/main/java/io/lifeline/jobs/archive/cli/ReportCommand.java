@@ -1,0 +1,158 @@
+package io.lifeline.jobs.archive.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lifeline.jobs.archive.report.Bottleneck;
+import io.lifeline.jobs.archive.report.LedgerLine;
+import io.lifeline.jobs.archive.report.Report;
+import io.lifeline.jobs.archive.report.SampleQuery;
+import io.lifeline.jobs.archive.report.Stage;
+import io.lifeline.jobs.archive.report.StageRow;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Tells what an archive says about the programs in it. */
+@Command(
+    name = "report",
+    mixinStandardHelpOptions = true,
+    description = "Tells which stage of a copy was the bottleneck, and whether the books balance.",
+    footer = {
+      "",
+      "The table has a line per pair of events X.start, X.end with a field id. MB/s is measured while",
+      "the operation runs; busy is the part of the run in which one ran, waiting in the kernel",
+      "included. at work is the part of the time for which the operation's stage did work of its own,",
+      "waiting for its neighbours excluded; the stage that leads is the bottleneck.",
+      "",
+      "Exit status: 0, or 1 if the archive cannot be read.",
+      "",
+      "Example: lifeline-jobs report --archive archive --svg lifelines.svg"
+    })
+public final class ReportCommand implements Callable<Integer> {
+
+  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
+  private Path archive;
+
+  @Option(names = "--svg", paramLabel = "FILE", description = "draw the blocks' lifelines into this file")
+  private Path svg;
+
+  @Option(names = "--json", description = "print one JSON object instead of text")
+  private boolean json;
+
+  @Option(names = "--emitted", paramLabel = "N",
+      description = "events that the programs counted themselves (default: the counters in their batches)")
+  private Long emitted;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    try (ArchiveDatabase database = ArchiveDatabase.open(archive)) {
+      Report report = Report.of(database, emitted);
+      String picture = svg == null ? null : report.lifelinesSvg();
+      if (picture != null) {
+        Files.writeString(svg, picture);
+      }
+      if (json) {
+        out.println(toJson(report));
+      } else {
+        print(report, database, picture != null, out);
+      }
+      out.flush();
+      return 0;
+    } catch (IOException | SQLException e) {
+      spec.commandLine().getErr().println("report: " + e.getMessage());
+      return 1;
+    }
+  }
+
+  private void print(Report report, ArchiveDatabase database, boolean drawn, PrintWriter out) throws SQLException {
+    printStages(report, out);
+    for (SampleQuery query : SampleQuery.of(database)) {
+      out.println();
+      out.println("# " + query.title());
+      out.println("sql> " + query.sql());
+      try (PreparedStatement statement = database.prepare(query.sql()); ResultSet rows = statement.executeQuery()) {
+        ResultWriter.TABLE.write(rows, out);
+      }
+    }
+    out.println();
+    if (drawn) {
+      out.println("lifelines: " + svg);
+    } else if (svg != null) {
+      out.println("lifelines: not drawn, since no block has a whole lifeline in the archive");
+    }
+    out.println("bottleneck: " + report.bottleneck().sentence());
+    out.println("ledger: " + report.ledger());
+  }
+
+  private static void printStages(Report report, PrintWriter out) {
+    List<String[]> table = new ArrayList<>();
+    table.add(new String[] {"stage", "count", "bytes", "mean ms", "p50 ms", "p99 ms", "MB/s", "busy", "at work"});
+    for (StageRow row : report.stages()) {
+      table.add(new String[] {
+        row.operation(), Long.toString(row.count()), Long.toString(row.bytes()), ms(row.meanNs()), ms(row.p50Ns()),
+        ms(row.p99Ns()), format("%.1f", row.bytesPerSecond() / 1e6), format("%.0f %%", 100 * row.busyShare()),
+        atWork(report.bottleneck(), row.operation())
+      });
+    }
+    TextTable.print(table, new boolean[] {false, true, true, true, true, true, true, true, true}, out);
+  }
+
+  /** The share of the operation's stage; the network's two operations share theirs. */
+  private static String atWork(Bottleneck bottleneck, String operation) {
+    Stage stage = Stage.of(operation);
+    return stage == null || bottleneck.shares() == null
+        ? "-" : format("%.0f %%", 100 * bottleneck.shares()[stage.ordinal()]);
+  }
+
+  private static String ms(double ns) {
+    return format("%.3f", ns / 1e6);
+  }
+
+  private static String format(String format, double value) {
+    return String.format(Locale.ROOT, format, value);
+  }
+
+  private static ObjectNode toJson(Report report) {
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    ArrayNode stages = json.putArray("stages");
+    for (StageRow row : report.stages()) {
+      stages.addObject().put("stage", row.operation()).put("count", row.count()).put("bytes", row.bytes())
+          .put("mean_ns", row.meanNs()).put("p50_ns", row.p50Ns()).put("p99_ns", row.p99Ns())
+          .put("bytes_per_second", row.bytesPerSecond()).put("busy", row.busyShare());
+    }
+    Bottleneck bottleneck = report.bottleneck();
+    ObjectNode answer = json.putObject("bottleneck");
+    answer.put("stage", bottleneck.stage() == null ? "none" : bottleneck.stage().label());
+    if (bottleneck.reason() != null) {
+      answer.put("reason", bottleneck.reason());
+    } else {
+      answer.put("certainty", bottleneck.certainty()).put("low", bottleneck.low()).put("high", bottleneck.high());
+      ObjectNode shares = answer.putObject("at_work");
+      for (Stage stage : Stage.values()) {
+        shares.put(stage.label(), bottleneck.shares()[stage.ordinal()]);
+      }
+    }
+    LedgerLine ledger = report.ledger();
+    json.putObject("ledger").put("emitted", ledger.emitted()).put("archived", ledger.archived())
+        .put("in_flight", ledger.inFlight()).put("dropped", ledger.dropped()).put("missing", ledger.missing())
+        .put("duplicated", ledger.duplicated()).put("balances", ledger.balances());
+    return json;
+  }
+}

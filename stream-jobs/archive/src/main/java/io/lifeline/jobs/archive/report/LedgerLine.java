@@ -1,0 +1,63 @@
+package io.lifeline.jobs.archive.report;
+
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/**
+ * The books of an archive, in events.
+ *
+ * @param emitted by the emitters' own counters, or as the caller counted
+ * @param archived rows, counted by SQL
+ * @param inFlight emitted but not here, while an emitter has not said its last word
+ * @param dropped counted as such by the emitters
+ * @param missing neither here nor counted
+ * @param duplicated rows beyond the first of each (incarnation, route, sequence, event_index)
+ */
+public record LedgerLine(long emitted, long archived, long inFlight, long dropped, long missing, long duplicated) {
+  private static final String ROUTES =
+      "SELECT coalesce(sum(emitted), 0), coalesce(sum(dropped), 0), coalesce(sum(greatest(missing, 0)), 0),"
+          + " coalesce(bool_and(final), false) FROM ledger";
+  private static final String DUPLICATED =
+      "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM events"
+          + " GROUP BY incarnation, route, sequence, event_index HAVING count(*) > 1)";
+
+  /**
+   * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
+   */
+  static LedgerLine of(ArchiveDatabase database, Long emitted) throws SQLException {
+    boolean hasEvents = !database.eventTypes().isEmpty();
+    long archived = hasEvents ? number(database, "SELECT count(*) FROM events") : 0;
+    long duplicated = hasEvents ? number(database, DUPLICATED) : 0;
+    try (PreparedStatement query = database.prepare(ROUTES); ResultSet row = query.executeQuery()) {
+      row.next();
+      long counted = row.getLong(1);
+      long dropped = row.getLong(2);
+      long missing = row.getLong(3);
+      boolean allFinal = row.getBoolean(4);
+      long all = emitted == null ? counted : emitted;
+      long unexplained = all - (archived - duplicated) - dropped - missing;
+      return allFinal
+          ? new LedgerLine(all, archived, 0, dropped, missing + unexplained, duplicated)
+          : new LedgerLine(all, archived, unexplained, dropped, missing, duplicated);
+    }
+  }
+
+  private static long number(ArchiveDatabase database, String sql) throws SQLException {
+    try (PreparedStatement query = database.prepare(sql); ResultSet row = query.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  public boolean balances() {
+    return inFlight == 0 && missing == 0 && duplicated == 0;
+  }
+
+  @Override
+  public String toString() {
+    return "emitted=%d archived=%d in_flight=%d dropped=%d missing=%d duplicated=%d"
+        .formatted(emitted, archived, inFlight, dropped, missing, duplicated);
+  }
+}

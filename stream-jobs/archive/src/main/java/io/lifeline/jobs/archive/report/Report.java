@@ -1,0 +1,48 @@
+package io.lifeline.jobs.archive.report;
+
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+
+/** Everything that {@code lifeline-jobs report} tells about an archive, computed from the archive alone. */
+public final class Report {
+  private final List<StageRow> stages;
+  private final List<Lifeline> lifelines;
+  private final Bottleneck bottleneck;
+  private final LedgerLine ledger;
+
+  private Report(List<StageRow> stages, List<Lifeline> lifelines, Bottleneck bottleneck, LedgerLine ledger) {
+    this.stages = stages;
+    this.lifelines = lifelines;
+    this.bottleneck = bottleneck;
+    this.ledger = ledger;
+  }
+
+  /**
+   * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
+   */
+  public static Report of(ArchiveDatabase database, Long emitted) throws SQLException {
+    Map<String, List<Operation>> operations = Operations.read(database);
+    List<StageRow> stages = operations.isEmpty() ? List.of() : StageRow.of(operations);
+    List<Lifeline> lifelines = Lifeline.of(operations, SocketSamples.unread(database));
+    return new Report(stages, lifelines, Bottleneck.of(lifelines), LedgerLine.of(database, emitted));
+  }
+
+  public List<StageRow> stages() {
+    return stages;
+  }
+
+  public Bottleneck bottleneck() {
+    return bottleneck;
+  }
+
+  public LedgerLine ledger() {
+    return ledger;
+  }
+
+  /** The picture of the blocks' ways, or null if there are none. */
+  public String lifelinesSvg() {
+    return lifelines.isEmpty() ? null : LifelinePicture.draw(lifelines);
+  }
+}

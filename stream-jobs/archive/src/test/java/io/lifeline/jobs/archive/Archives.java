@@ -1,0 +1,68 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.core.Position;
+import java.nio.file.Path;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Small batches and archives for tests. */
+public final class Archives {
+  public static final EventType SERIAL =
+      EventType.named("test.serial").field("serial", FieldType.U64).field("thread", FieldType.U32).build();
+
+  private static final long EPOCH_NS = 1_790_000_000_000_000_000L;
+
+  private Archives() {}
+
+  /** A batch of an emitter; ticks are nanoseconds. */
+  public static BatchWriter batch(Incarnation incarnation, long sequence) {
+    return new BatchWriter().incarnation(incarnation).sequence(sequence).host("host").program("program").pid(42)
+        .calibration(0, 0, EPOCH_NS, 0, false);
+  }
+
+  /** The {@code sequence}-th batch of an emitter that counts from 0, {@code count} events in each batch. */
+  public static byte[] serials(Incarnation incarnation, long sequence, int count) {
+    BatchWriter batch = batch(incarnation, sequence).counter(Counter.EMITTED, sequence * count);
+    for (int i = 0; i < count; i++) {
+      long serial = (sequence - 1) * count + i;
+      batch.event(SERIAL, serial, serial, 1);
+    }
+    return batch.toByteArray();
+  }
+
+  public static Position at(long offset) {
+    return new Position(0, offset, 1_790_000_000_000L);
+  }
+
+  public static ArchiveWriter open(Path directory) throws Exception {
+    return ArchiveWriter.open(ArchiveOptions.in(directory).withThreads(1), rejection -> {
+      throw new AssertionError(rejection.toString());
+    });
+  }
+
+  /** The rows of a query, the cells of each joined by a blank. */
+  public static List<String> query(Path directory, String sql) throws Exception {
+    List<String> lines = new ArrayList<>();
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory);
+        PreparedStatement query = database.prepare(sql);
+        ResultSet rows = query.executeQuery()) {
+      int columns = rows.getMetaData().getColumnCount();
+      while (rows.next()) {
+        List<String> cells = new ArrayList<>();
+        for (int i = 1; i <= columns; i++) {
+          cells.add(rows.getString(i));
+        }
+        lines.add(String.join(" ", cells));
+      }
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,138 @@
+package io.lifeline.jobs.archive.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BottleneckTest {
+  private static final long SLOW_NS = 400_000;
+
+  @TempDir Path directory;
+
+  private final CopySimulation copy = new CopySimulation(2_000);
+
+  private Bottleneck answer() throws Exception {
+    copy.archive(directory);
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      return Report.of(database, null).bottleneck();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8, 2, 4", "2, 1, 1", "64, 1, 2", "4, 16, 64", "3, 40, 1"})
+  void aSlowDiskAtTheReceiverIsNamedHoweverDeepTheQueues(int queue, int sendBuffer, int receiveBuffer)
+      throws Exception {
+    copy.queueBlocks = queue;
+    copy.sendBufferBlocks = sendBuffer;
+    copy.receiveBufferBlocks = receiveBuffer;
+    copy.writeNs = CopySimulation.around(SLOW_NS, 7);
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isEqualTo(Stage.DISK_WRITE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8, 2, 4", "2, 1, 1", "64, 1, 2", "4, 16, 64", "3, 40, 1"})
+  void aSlowNetworkIsNamedHoweverDeepTheQueues(int queue, int sendBuffer, int receiveBuffer) throws Exception {
+    copy.queueBlocks = queue;
+    copy.sendBufferBlocks = sendBuffer;
+    copy.receiveBufferBlocks = receiveBuffer;
+    copy.networkNs = CopySimulation.around(SLOW_NS, 7);
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isEqualTo(Stage.NETWORK);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8, 2, 4", "2, 1, 1", "64, 1, 2", "4, 16, 64", "3, 40, 1"})
+  void aSlowDiskAtTheSenderIsNamedHoweverDeepTheQueues(int queue, int sendBuffer, int receiveBuffer)
+      throws Exception {
+    copy.queueBlocks = queue;
+    copy.sendBufferBlocks = sendBuffer;
+    copy.receiveBufferBlocks = receiveBuffer;
+    copy.readNs = CopySimulation.around(SLOW_NS, 7);
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isEqualTo(Stage.DISK_READ);
+  }
+
+  @Test
+  void aWriterWithoutAQueueIsRecognisedByWhatLiesUnreadInTheSocket() throws Exception {
+    copy.queueBlocks = 1;
+    copy.writeNs = CopySimulation.around(SLOW_NS, 7);
+    assertThat(answer().stage()).isEqualTo(Stage.DISK_WRITE);
+  }
+
+  @Test
+  void aStageThatIsSlowOnlyByFitsIsStillNamed() throws Exception {
+    Random random = new Random(5);
+    copy.writeNs = block -> random.nextInt(50) == 0 ? 20_000_000 : 60_000;
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isEqualTo(Stage.DISK_WRITE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"DISK_READ", "NETWORK", "DISK_WRITE"})
+  void aStageThatTakesTwiceAsLongAsTheOthersIsNamed(Stage slow) throws Exception {
+    switch (slow) {
+      case DISK_READ -> copy.readNs = CopySimulation.around(200_000, 7);
+      case NETWORK -> copy.networkNs = CopySimulation.around(200_000, 7);
+      default -> copy.writeNs = CopySimulation.around(200_000, 7);
+    }
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isEqualTo(slow);
+  }
+
+  @Test
+  void stagesOfEqualSpeedGiveNoAnswer() throws Exception {
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isNull();
+    assertThat(answer.sentence()).startsWith("none (no stage is surely at work for longest, ");
+  }
+
+  @Test
+  void aBottleneckThatMovesHalfWayGivesNoAnswer() throws Exception {
+    copy.readNs = block -> block < copy.blocks / 2 ? SLOW_NS : 50_000;
+    copy.writeNs = block -> block < copy.blocks / 2 ? 50_000 : SLOW_NS;
+    Bottleneck answer = answer();
+    assertThat(answer.stage()).as(answer.sentence()).isNull();
+    assertThat(answer.shares()[Stage.DISK_READ.ordinal()]).isBetween(0.45, 0.7);
+    assertThat(answer.shares()[Stage.DISK_WRITE.ordinal()]).isBetween(0.45, 0.7);
+  }
+
+  @Test
+  void fewBlocksGiveNoAnswer() throws Exception {
+    CopySimulation few = new CopySimulation(10);
+    few.archive(directory);
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      assertThat(Report.of(database, null).bottleneck().sentence())
+          .isEqualTo("none (only 10 blocks have a whole lifeline, and 40 are needed)");
+    }
+  }
+
+  @Test
+  void clocksThatContradictEachOtherGiveNoAnswer() throws Exception {
+    copy.receiverClockSkewNs = -30_000_000;
+    assertThat(answer().sentence()).contains("clocks disagree");
+  }
+
+  @Test
+  void aSkewThatIsSmallDoesNotChangeTheAnswer() throws Exception {
+    copy.writeNs = CopySimulation.around(SLOW_NS, 7);
+    copy.receiverClockSkewNs = 1_000_000;
+    assertThat(answer().stage()).isEqualTo(Stage.DISK_WRITE);
+  }
+
+  @Test
+  void theCertaintyIsHighWhenTheTruthIsClear() throws Exception {
+    copy.networkNs = CopySimulation.around(SLOW_NS, 7);
+    Bottleneck answer = answer();
+    assertThat(answer.certainty()).isGreaterThan(0.99);
+    double share = answer.shares()[Stage.NETWORK.ordinal()];
+    assertThat(answer.low()).isLessThanOrEqualTo(share);
+    assertThat(answer.high()).isGreaterThanOrEqualTo(share);
+  }
+}
