@@ -30,8 +30,10 @@ detail() { printf '      %s\n' "$*"; }
 
 # fail_with_log LOG TEXT: the end of a log says more than any message.
 fail_with_log() {
+  local errors=${1%.log}.err
   progress_done
   tail -n 15 "$1" >&2
+  [[ ! -s $errors ]] || tail -n 15 "$errors" >&2
   die "$2; the whole log is $1"
 }
 
@@ -50,11 +52,11 @@ take_output_directory() {
   RINGS=$(mktemp -d "$memory/lifeline-demo-$$.XXXXXX")
 }
 
-# in_background NAME COMMAND...: its output goes to LOGS/NAME.log, its pid to PID.
+# in_background NAME COMMAND...: its output goes to LOGS/NAME.log and .err, its pid to PID.
 in_background() {
-  local log=$LOGS/$1.log
+  local log=$LOGS/$1
   shift
-  "$@" >"$log" 2>&1 </dev/null 9>&- &
+  "$@" >"$log.log" 2>"$log.err" </dev/null 9>&- &
   PID=$!
   STARTED_PIDS+=("$PID")
 }
@@ -146,7 +148,7 @@ copy_files() {
 
 archived_events() {
   "$ROOT/scripts/lifeline-jobs" sql --archive "$ARCHIVE" --csv 'SELECT count(*) FROM events' 2>"$LOGS/sql.log" |
-    tail -n 1 | grep -x '[0-9]*' || echo 0
+    tail -n 1 | grep -o '[0-9]*' || echo 0
 }
 
 wait_for_archive() {
