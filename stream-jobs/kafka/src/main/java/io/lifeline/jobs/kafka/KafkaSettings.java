@@ -37,6 +37,9 @@ final class KafkaSettings {
   private static final String CONSUMER_PREFIX = StreamsConfig.CONSUMER_PREFIX;
   private static final long CACHE_BYTES = 64L << 20;
 
+  /** After a crash the others, or the next start, wait that long: as long as for what its transaction left open. */
+  private static final int SESSION_TIMEOUT_MS = 10_000;
+
   private final JobConfig config;
   private final BrokerUrl url;
   private final Map<String, String> natives;
@@ -71,13 +74,18 @@ final class KafkaSettings {
     properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
     properties.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
     properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
+    properties.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, SESSION_TIMEOUT_MS);
+    properties.put(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG, SESSION_TIMEOUT_MS / 3);
     properties.putAll(natives);
     return properties;
   }
 
   /** A consumer of the batches whose position is kept elsewhere. */
   Map<String, Object> consumer(String group) {
-    Map<String, Object> properties = withNatives(ConsumerConfig.configNames());
+    Map<String, Object> properties = new HashMap<>();
+    properties.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, SESSION_TIMEOUT_MS);
+    properties.put(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG, SESSION_TIMEOUT_MS / 3);
+    properties.putAll(withNatives(ConsumerConfig.configNames()));
     natives.forEach(
         (name, value) -> {
           if (name.startsWith(CONSUMER_PREFIX)) {

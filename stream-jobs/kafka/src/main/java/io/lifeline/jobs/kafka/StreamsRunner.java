@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.apache.kafka.streams.CloseOptions;
+import org.apache.kafka.streams.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
@@ -22,6 +24,10 @@ final class StreamsRunner implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StreamsRunner.class);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
+  /** State is in the changelog, so nobody need wait for this instance to come back. */
+  private static final CloseOptions CLOSE =
+      CloseOptions.timeout(CLOSE_TIMEOUT).withGroupMembershipOperation(GroupMembershipOperation.LEAVE_GROUP);
 
   private final FailureBudget failures = new FailureBudget(System::nanoTime);
   private final CompletableFuture<Throwable> failure;
@@ -71,7 +77,7 @@ final class StreamsRunner implements AutoCloseable {
 
   @Override
   public void close() {
-    if (!streams.close(CLOSE_TIMEOUT)) {
+    if (!streams.close(CLOSE)) {
       LOG.warn("Kafka Streams did not end within {}", CLOSE_TIMEOUT);
     }
     if (isTemporary) {
