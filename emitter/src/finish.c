@@ -1,5 +1,7 @@
 #include "finish.h"
 
+#include "atomics.h"
+
 enum { NAP_MS = 5 };
 
 /* An incarnation of which nobody has heard, and which has nothing to say, need not say that it ends. */
@@ -11,11 +13,11 @@ static bool nothing_ever(const ll_harvest *harvest) {
 
 /* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the time
  * is over it is sealed all the same: a recovery then has nothing to do but send. */
-bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, uint64_t deadline_ns) {
+bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint64_t *deadline_ns) {
   bool refusal_told = false;
   if (nothing_ever(harvest)) return true;
   for (;;) {
-    bool late = ll_monotonic_ns() >= deadline_ns;
+    bool late = ll_monotonic_ns() >= load_acquire(deadline_ns);
     bool settled = ll_route_settled(route, harvest->sequence);
     ll_sealed sealed = LL_NOTHING_TO_SEAL;
     harvest->total_limit = ll_route_limit(route);

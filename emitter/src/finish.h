@@ -6,7 +6,7 @@
 #include "route.h"
 
 /* Nobody emits any more. `flags` go onto each new batch; FINAL is added to the last. Returns true when all is delivered
- * (or refused and counted) before the deadline. */
-bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, uint64_t deadline_ns);
+ * (or refused and counted) before the deadline, which another thread may move. */
+bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint64_t *deadline_ns);
 
 #endif

@@ -196,7 +196,7 @@ static void deliver(ll_core *core) {
   ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
   run(core);
   ll_producers_close();
-  bool delivered = ll_finish(&core->harvest, &core->route, 0, core->stop_deadline_ns);
+  bool delivered = ll_finish(&core->harvest, &core->route, 0, &core->stop_deadline_ns);
   core->undelivered = delivered ? 0 : ll_slots_in(&core->store, LL_SLOT_SEALED);
   ll_route_close(&core->route);
   if (delivered) ll_store_remove(&core->store);

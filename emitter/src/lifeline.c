@@ -197,7 +197,7 @@ int ll_shutdown(unsigned timeout_ms) {
   sigset_t before;
   ll_core_lock(&before);
   if (core->stop_wanted == 0) {
-    core->stop_deadline_ns = ll_monotonic_ns() + timeout_ms * MS;
+    store_release(&core->stop_deadline_ns, ll_monotonic_ns() + timeout_ms * MS);
     store_release(&core->stop_wanted, 1);
     ll_wake_harvester();
   }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define TEXT_OF(token) #token
@@ -21,23 +22,29 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   return true;
 }
 
-/* lib/lifeline beside liblifeline.so; where the core is linked statically, what the build was told. */
-static void plugin_directory(char directory[PATH_MAX]) {
+/* In order: what the environment says; beside liblifeline.so; beside the directory of a program that has the core inside
+ * of it; where the build installs to. Only the last one in a set-user-id program. */
+static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
+  char own[PATH_MAX] = "";
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
   Dl_info self;
-  if (given != NULL && *given == '/') {
-    snprintf(directory, PATH_MAX, "%s", given);
-    return;
+  bool secure = getauxval(AT_SECURE) != 0;
+  if (!secure && dladdr((const void *)&ll_sink_null, &self) != 0 && realpath(self.dli_fname, own) != NULL)
+    *strrchr(own, '/') = '\0';
+  const struct {
+    const char *base, *below;
+  } places[] = {{given, ""}, {own, "/lifeline"}, {own, "/../lib/lifeline"}, {LL_INSTALLED_PLUGIN_DIR, ""}};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    if (places[i].base == NULL || places[i].base[0] != '/') continue;
+    int length = snprintf(path, PATH_MAX, "%s%s/lifeline-sink-%s.so", places[i].base, places[i].below, scheme);
+    if (length > 0 && length < PATH_MAX && access(path, R_OK) == 0) return true;
+    if (places[i].base == given) return false;
   }
-  snprintf(directory, PATH_MAX, "%s", LL_INSTALLED_PLUGIN_DIR);
-  if (dladdr((const void *)&ll_sink_null, &self) == 0 || strstr(self.dli_fname, "liblifeline.so") == NULL) return;
-  const char *slash = strrchr(self.dli_fname, '/');
-  if (slash == NULL) return;
-  snprintf(directory, PATH_MAX, "%.*s/lifeline", (int)(slash - self.dli_fname), self.dli_fname);
+  return false;
 }
 
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes) {
-  char scheme[SCHEME_MAX], directory[PATH_MAX], path[PATH_MAX + 64];
+  char scheme[SCHEME_MAX], path[PATH_MAX];
   if (!scheme_of(url, scheme)) {
     snprintf(why, why_bytes, "the URL of the sink must begin with nats://, kafka://, file:/// or null:");
     return NULL;
@@ -45,10 +52,8 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
   if (strcmp(scheme, ll_sink_null.scheme) == 0) return &ll_sink_null;
   if (strcmp(scheme, ll_sink_file.scheme) == 0) return &ll_sink_file;
 
-  plugin_directory(directory);
-  snprintf(path, sizeof path, "%s/lifeline-sink-%s.so", directory, scheme);
-  if (access(path, R_OK) != 0) {
-    snprintf(why, why_bytes, "no sink for %s:// is installed (%s)", scheme, path);
+  if (!find_plugin(scheme, path)) {
+    snprintf(why, why_bytes, "no sink for %s:// is installed (the last place looked at: %s)", scheme, path);
     return NULL;
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -1,7 +1,7 @@
 /* Finds the sink for a URL: built in, or a shared object in Lifeline's own plugin directory.
  *
- * That directory is lib/lifeline beside the library that is running, so a plugin comes from where the core came from
- * and from nowhere else. LIFELINE_PLUGIN_DIR replaces it for a build tree, and is ignored in set-user-id programs.
+ * That directory is `lifeline` beside the library that is running, so a plugin comes from where the core came from and
+ * from nowhere else. LIFELINE_PLUGIN_DIR replaces it for a build tree, and is ignored in set-user-id programs.
  */
 #ifndef LIFELINE_PLUGIN_H
 #define LIFELINE_PLUGIN_H

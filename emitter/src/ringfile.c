@@ -71,11 +71,15 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   return fd;
 }
 
-static void choose_path(ll_store *store, const char *directory, const char *program, const uint8_t incarnation[16]) {
-  char name[64], hex[33];
-  snprintf(name, sizeof name, "%.48s", program);
+void ll_store_program(const char *program, char *name, size_t name_bytes) {
+  snprintf(name, name_bytes, "%.48s", program);
   for (char *c = name; *c != '\0'; c++)
     if (*c == '/' || *c == '\n') *c = '_';
+}
+
+static void choose_path(ll_store *store, const char *directory, const char *program, const uint8_t incarnation[16]) {
+  char name[64], hex[33];
+  ll_store_program(program, name, sizeof name);
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", incarnation[i]);
   snprintf(store->path, sizeof store->path, "%s/%s-%d-%s.rings", directory, name, (int)getpid(), hex);
 }
@@ -176,28 +180,34 @@ static const char *fault_of(const ll_store *store) {
   return NULL;
 }
 
+static bool may_be_alive(const ll_process *process, bool other_namespaces) {
+  ll_liveness liveness = ll_process_liveness(process);
+  return liveness == LL_ALIVE || (liveness == LL_UNKNOWN && !other_namespaces);
+}
+
 /* Two recoveries must not work on one file. The lock is held only while the claim is written: who holds the claim is
- * told by pid and start time, which no fork inherits. */
-static int claim(ll_store *store, int fd) {
+ * told by pid and start time, which no fork inherits. A file whose end another recovery has just seen has no name. */
+static int claim(ll_store *store, int fd, bool other_namespaces) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
+  struct stat status;
   int error = 0;
-  if (ll_process_liveness(&store->header->owner) != LL_DEAD) error = EBUSY;
-  ll_process self = ll_process_self();
-  bool mine = memcmp(&store->header->recoverer, &self, sizeof self) == 0;
-  if (error == 0 && !mine && ll_process_liveness(&store->header->recoverer) != LL_DEAD) error = EBUSY;
-  if (error == 0) store->header->recoverer = self;
+  if (fstat(fd, &status) != 0 || status.st_nlink == 0) error = ENOENT;
+  else if (may_be_alive(&store->header->owner, other_namespaces) ||
+           may_be_alive(&store->header->recoverer, other_namespaces))
+    error = EBUSY;
+  if (error == 0) store->header->recoverer = ll_process_self();
   flock(fd, LOCK_UN);
   return error;
 }
 
-int ll_store_attach(ll_store *store, const char *path, char *why, size_t why_bytes) {
+int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes) {
   memset(store, 0, sizeof *store);
   store->unnamed_fd = -1;
   snprintf(store->path, sizeof store->path, "%s", path);
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
     snprintf(why, why_bytes, "%s", strerror(errno));
-    return EACCES;
+    return errno == ENOENT ? ENOENT : EACCES;
   }
   struct stat status;
   const char *fault = NULL;
@@ -225,7 +235,7 @@ int ll_store_attach(ll_store *store, const char *path, char *why, size_t why_byt
   madvise(store->map, store->bytes, MADV_DONTFORK);
   point_into(store);
   int error = 0;
-  if (store->header->magic == MAGIC) error = claim(store, fd);
+  if (store->header->magic == MAGIC) error = claim(store, fd, other_namespaces);
   close(fd);
   if (error == 0 && (fault = fault_of(store)) != NULL) {
     snprintf(why, why_bytes, "%s", fault);

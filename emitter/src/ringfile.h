@@ -109,9 +109,13 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
  * when that fails. */
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes);
 
-/* Maps a file that was left behind and checks every number in it. Returns 0, EBUSY when its owner or a recovery is
- * alive, EACCES for a file that is not ours, EINVAL for one that is no ring file (why says what is wrong). */
-int ll_store_attach(ll_store *store, const char *path, char *why, size_t why_bytes);
+/* Maps a file that was left behind and checks every number in it. Returns 0; EBUSY when its owner or a recovery is alive
+ * (or of another pid namespace, unless those are wanted); ENOENT; EACCES for a file that is not ours; EINVAL for one that
+ * is no ring file. why says what is wrong. */
+int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes);
+
+/* A program's name as it stands in its files' names. */
+void ll_store_program(const char *program, char *name, size_t name_bytes);
 
 /* Makes sure that the range may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);

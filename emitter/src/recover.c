@@ -1,0 +1,154 @@
+#include "recover.h"
+
+#include "atomics.h"
+#include "directory.h"
+#include "finish.h"
+#include "log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BATCH_BYTES = 64 << 10, HEX_DIGITS = 32 };
+
+/* <program>-<pid>-<32 hex digits>.rings */
+static bool is_file_of(const char *name, const char *program) {
+  static const char suffix[] = ".rings";
+  size_t length = strlen(name), end = sizeof suffix - 1 + HEX_DIGITS + 1;
+  if (length <= end || strcmp(name + length - (sizeof suffix - 1), suffix) != 0) return false;
+  if (program == NULL) return true;
+  size_t dash = length - end;
+  if (name[dash] != '-') return false;
+  while (dash > 0 && name[dash - 1] >= '0' && name[dash - 1] <= '9') dash--;
+  char begin[64];
+  ll_store_program(program, begin, sizeof begin);
+  return dash > 0 && name[dash - 1] == '-' && strlen(begin) == dash - 1 && strncmp(name, begin, dash - 1) == 0;
+}
+
+/* Step 2. NULL, or what is wrong with the file. */
+static const char *take_over_tails(ll_store *store) {
+  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+    uint64_t word = store->header->slot_words[i];
+    if (ll_slot_state_of(word) == LL_SLOT_FREE) continue;
+    const ll_slot *slot = ll_slot_at(store, i);
+    for (uint32_t t = 0; t < slot->take_count; t++) {
+      ll_ring *ring = &store->rings[slot->takes[t].ring];
+      if (slot->takes[t].to > ring->head || slot->takes[t].to % 8 != 0) return "a sealed batch took what was never there";
+      if (slot->takes[t].to > ring->tail) ring->tail = slot->takes[t].to;
+    }
+  }
+  return NULL;
+}
+
+static void count_sealed(const ll_store *store, ll_recovered *file) {
+  uint64_t sequence = 0;
+  for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, &sequence)) != NULL;) {
+    file->batches_resent++;
+    file->events_resent += slot->event_count;
+  }
+}
+
+/* Host and program, as str16 one after the other. */
+static const char *read_names(const ll_store *store, char *host, char *program, size_t size) {
+  const uint8_t *at = store->identity, *end = at + store->header->names_bytes;
+  char *names[] = {host, program};
+  for (int i = 0; i < 2; i++) {
+    uint16_t count;
+    if (end - at < (ptrdiff_t)sizeof count) return "impossible names";
+    memcpy(&count, at, sizeof count);
+    at += sizeof count;
+    if (count >= size || count > end - at) return "impossible names";
+    memcpy(names[i], at, count);
+    names[i][count] = '\0';
+    at += count;
+  }
+  return NULL;
+}
+
+/* Steps 3 and 4, on a file that is ours and whose numbers make sense. */
+static bool deliver(const ll_recovery *recovery, ll_store *store, const ll_types *types, const char *host,
+                    const char *program, ll_recovered *file, char *why, size_t why_bytes) {
+  ll_harvest harvest;
+  ll_route route;
+  ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
+  if (compressor == NULL || ll_harvest_start(&harvest, store, types, compressor, BATCH_BYTES, false) != 0) {
+    snprintf(why, why_bytes, "no memory");
+    return false;
+  }
+  if (ll_harvest_pending(&harvest) > 0) harvest.finished = false;
+  if (harvest.calibrations.count == 0) {
+    ll_harvest_free(&harvest);
+    snprintf(why, why_bytes, "it died before it had read the clock");
+    return false;
+  }
+  bool delivered = ll_route_open(&route, store, recovery->url, host, program, NULL, NULL, why, why_bytes);
+  if (delivered) {
+    uint64_t sequence = harvest.sequence, events = harvest.events;
+    delivered = ll_finish(&harvest, &route, LL_BATCH_RECOVERED, recovery->deadline_ns);
+    file->batches_new = harvest.sequence - sequence;
+    file->events_new = harvest.events - events;
+    if (!delivered) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
+    ll_route_close(&route);
+  }
+  ll_harvest_free(&harvest);
+  return delivered;
+}
+
+static void recover_file(ll_recovery *recovery, const char *path) {
+  char why[512] = "", host[256], program[256];
+  ll_store store;
+  ll_types types;
+  int error = ll_store_attach(&store, path, recovery->other_namespaces, why, sizeof why);
+  if (error == EBUSY) {
+    recovery->skipped_live++;
+    return;
+  }
+  if (error == ENOENT) return; /* another recovery was faster */
+  ll_recovered file = {.path = path};
+  recovery->files++;
+  const char *fault = error != 0 ? why : NULL;
+  if (fault == NULL) {
+    if (ll_types_create(&types) != 0) fault = "no memory";
+    else {
+      fault = ll_types_load(&types, &store);
+      if (fault == NULL) fault = ll_slots_fault(&store);
+      if (fault == NULL) fault = take_over_tails(&store);
+      if (fault == NULL) fault = read_names(&store, host, program, sizeof host);
+      if (fault == NULL) {
+        count_sealed(&store, &file);
+        file.complete = deliver(recovery, &store, &types, host, program, &file, why, sizeof why);
+        if (file.complete) ll_store_remove(&store);
+        else fault = why;
+      }
+      ll_types_free(&types);
+    }
+    ll_store_unmap(&store);
+  }
+  file.trouble = fault;
+  recovery->failed += !file.complete;
+  if (recovery->report != NULL) recovery->report(recovery->ctx, &file);
+}
+
+bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
+  if (access(recovery->directory, F_OK) != 0) return true;
+  int fd = ll_directory_open(recovery->directory, why, why_bytes);
+  if (fd < 0) return false;
+  DIR *directory = fdopendir(fd);
+  if (directory == NULL) {
+    snprintf(why, why_bytes, "ring directory %s cannot be read: %s", recovery->directory, strerror(errno));
+    close(fd);
+    return false;
+  }
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    char path[PATH_MAX];
+    if (ll_monotonic_ns() >= load_acquire(recovery->deadline_ns)) break;
+    if (!is_file_of(entry->d_name, recovery->program)) continue;
+    int length = snprintf(path, sizeof path, "%s/%s", recovery->directory, entry->d_name);
+    if (length > 0 && (size_t)length < sizeof path) recover_file(recovery, path);
+  }
+  closedir(directory);
+  return true;
+}

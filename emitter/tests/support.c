@@ -1,0 +1,111 @@
+#include "support.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void test_directory_make(test_directory *directory) {
+  snprintf(directory->path, sizeof directory->path, "/dev/shm/lifeline-test-XXXXXX");
+  assert_non_null(mkdtemp(directory->path));
+  snprintf(directory->rings, sizeof directory->rings, "%s/rings", directory->path);
+  snprintf(directory->out, sizeof directory->out, "%s/out.llb", directory->path);
+  char url[200];
+  snprintf(url, sizeof url, "file://%s", directory->out);
+  setenv("LIFELINE_RING_DIR", directory->rings, 1);
+  setenv("LIFELINE_URL", url, 1);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+  (void)status, (void)kind, (void)place;
+  return remove(path);
+}
+
+void test_directory_remove(const test_directory *directory) {
+  assert_int_equal(nftw(directory->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+unsigned test_ring_files(const test_directory *directory) {
+  DIR *rings = opendir(directory->rings);
+  unsigned count = 0;
+  if (rings == NULL) return 0;
+  for (struct dirent *entry; (entry = readdir(rings)) != NULL;) count += strstr(entry->d_name, ".rings") != NULL;
+  closedir(rings);
+  return count;
+}
+
+pid_t test_start(const char *const *arguments, const char *output) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", TEST_BIN_DIR, arguments[0]);
+  pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid > 0) return pid;
+  if (output != NULL) {
+    int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(126);
+  }
+  execv(path, (char *const *)(uintptr_t)arguments);
+  _exit(127);
+}
+
+int test_wait(pid_t pid) {
+  int status;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+test_batches test_read_batches(const char *path) {
+  test_batches batches = {NULL, 0, NULL};
+  int fd = open(path, O_RDONLY);
+  struct stat status;
+  if (fd < 0) return batches;
+  assert_int_equal(fstat(fd, &status), 0);
+  size_t size = (size_t)status.st_size;
+  batches.bytes = malloc(size + 1);
+  for (size_t done = 0; done < size;) {
+    ssize_t count = read(fd, batches.bytes + done, size - done);
+    assert_true(count > 0);
+    done += (size_t)count;
+  }
+  close(fd);
+  for (size_t at = 0; at < size;) {
+    size_t bytes = llb_frame_bytes(batches.bytes + at, size - at);
+    if (bytes == 0 || bytes > size - at) break; /* a torn write at the end */
+    llb_rejection rejection;
+    llb_batch *batch = llb_read(batches.bytes + at, bytes, &rejection);
+    if (batch == NULL) fail_msg("batch at %zu: %s: %s", at, llb_code_name(rejection.code), rejection.message);
+    batches.at = realloc(batches.at, (batches.count + 1) * sizeof *batches.at);
+    batches.at[batches.count++] = batch;
+    at += bytes;
+  }
+  return batches;
+}
+
+void test_free_batches(test_batches *batches) {
+  for (size_t i = 0; i < batches->count; i++) llb_batch_free(batches->at[i]);
+  free(batches->at);
+  free(batches->bytes);
+  memset(batches, 0, sizeof *batches);
+}
+
+void test_each_event(const test_batches *batches, void (*visit)(const llb_event *event, void *ctx), void *ctx) {
+  static llb_event event;
+  for (size_t i = 0; i < batches->count; i++) {
+    llb_cursor cursor = llb_events(batches->at[i]);
+    while (llb_next(&cursor, &event)) visit(&event, ctx);
+  }
+}
+
+const char *test_text_of(const char *path) {
+  static char text[8192];
+  int fd = open(path, O_RDONLY);
+  ssize_t count = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+  if (fd >= 0) close(fd);
+  text[count > 0 ? count : 0] = '\0';
+  return text;
+}

@@ -1,0 +1,52 @@
+/* What several tests need: a directory of their own, programs to start and kill, and batches read back. */
+#ifndef LIFELINE_TEST_SUPPORT_H
+#define LIFELINE_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <lifeline/batch.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A fresh directory on tmpfs, with `rings` as LIFELINE_RING_DIR and `out.llb` as the file: sink of LIFELINE_URL. It is
+ * removed by test_directory_remove. */
+typedef struct test_directory {
+  char path[128];
+  char rings[160];
+  char out[160];
+} test_directory;
+
+void test_directory_make(test_directory *directory);
+void test_directory_remove(const test_directory *directory);
+
+/* How many ring files are there. */
+unsigned test_ring_files(const test_directory *directory);
+
+/* Starts a program of the build. What it prints goes to the file `output`, when that is given. */
+pid_t test_start(const char *const *arguments, const char *output);
+
+/* The exit status, or 128 + the signal. */
+int test_wait(pid_t pid);
+
+/* All batches of a file. Fails the test when one is not legal. */
+typedef struct test_batches {
+  uint8_t *bytes;
+  size_t count;
+  llb_batch **at;
+} test_batches;
+
+test_batches test_read_batches(const char *path);
+void test_free_batches(test_batches *batches);
+
+/* Calls `visit` for each event, batch by batch. */
+void test_each_event(const test_batches *batches, void (*visit)(const llb_event *event, void *ctx), void *ctx);
+
+/* The text of a small file. Static memory. */
+const char *test_text_of(const char *path);
+
+#endif

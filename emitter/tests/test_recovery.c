@@ -1,0 +1,143 @@
+/* Recovery, with real SIGKILLs. `test-recovery N` kills N times instead of 30. */
+#include "support.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS = 3 };
+
+static unsigned rounds = 30;
+
+/* Everything that the books of one incarnation must say, from the batches alone and the program's own notes. */
+typedef struct books {
+  uint64_t returned[THREADS]; /* emits that had returned, by thread */
+  uint8_t *seen[THREADS];     /* by serial number */
+  uint64_t archived;
+  uint64_t archived_of_returned;
+} books;
+
+static void read_notes(const char *path, books *kept) {
+  uint64_t notes[8] = {0};
+  int fd = open(path, O_RDONLY);
+  if (fd >= 0) {
+    assert_true(read(fd, notes, sizeof notes) >= 0);
+    close(fd);
+  }
+  memcpy(kept->returned, notes, sizeof kept->returned);
+}
+
+static void tick_off(const llb_event *event, void *ctx) {
+  books *kept = ctx;
+  uint64_t serial = event->values[0].u64;
+  uint32_t thread = event->values[1].u32;
+  assert_true(thread < THREADS);
+  /* One more than returned may have been published. */
+  assert_true(serial >= 1 && serial <= kept->returned[thread] + 1);
+  assert_int_equal(kept->seen[thread][serial], 0);
+  kept->seen[thread][serial] = 1;
+  kept->archived++;
+  kept->archived_of_returned += serial <= kept->returned[thread];
+}
+
+static uint64_t drops_of(const llb_batch *batch) {
+  uint64_t drops = 0;
+  for (int i = 1; i <= 5; i++) drops += batch->counters[i];
+  return drops;
+}
+
+static int by_sequence(const void *a, const void *b) {
+  uint64_t x = (*(llb_batch *const *)a)->sequence, y = (*(llb_batch *const *)b)->sequence;
+  return (x > y) - (x < y);
+}
+
+/* Drops what a consumer would absorb: repeats, which must be the same to the byte. */
+static void absorb_repeats(test_batches *batches) {
+  qsort(batches->at, batches->count, sizeof batches->at[0], by_sequence);
+  size_t kept = 0;
+  for (size_t i = 0; i < batches->count; i++) {
+    llb_batch *batch = batches->at[i];
+    if (kept > 0 && batches->at[kept - 1]->sequence == batch->sequence) {
+      assert_int_equal(batches->at[kept - 1]->crc, batch->crc);
+      llb_batch_free(batch);
+    } else {
+      batches->at[kept++] = batch;
+    }
+  }
+  batches->count = kept;
+}
+
+static void check_books(const test_directory *directory, const char *notes) {
+  books kept = {.archived = 0};
+  read_notes(notes, &kept);
+  for (int i = 0; i < THREADS; i++) kept.seen[i] = calloc(kept.returned[i] + 2, 1);
+  test_batches batches = test_read_batches(directory->out);
+  absorb_repeats(&batches);
+  uint64_t returned = kept.returned[0] + kept.returned[1] + kept.returned[2];
+  if (batches.count > 0) {
+    for (size_t i = 0; i < batches.count; i++) {
+      assert_int_equal(batches.at[i]->sequence, i + 1);
+      assert_memory_equal(batches.at[i]->incarnation, batches.at[0]->incarnation, 16);
+      assert_int_equal((batches.at[i]->flags & LLB_FINAL) != 0, i + 1 == batches.count);
+    }
+    test_each_event(&batches, tick_off, &kept);
+    const llb_batch *last = batches.at[batches.count - 1];
+    assert_int_equal(last->counters[0], kept.archived + drops_of(last));
+    assert_true(returned - kept.archived_of_returned <= drops_of(last));
+  } else {
+    assert_int_equal(returned, 0);
+  }
+  for (int i = 0; i < THREADS; i++) free(kept.seen[i]);
+  test_free_batches(&batches);
+}
+
+static void kill_and_recover(unsigned seed, bool kill_recovery) {
+  test_directory directory;
+  test_directory_make(&directory);
+  setenv("LIFELINE_INTERVAL_MS", "5", 1);
+  char notes[200], pause[16];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(pause, sizeof pause, "%u", seed % 4 * 400);
+  const char *const emitter[] = {"crash-emitter", notes, "3", pause, NULL};
+  pid_t pid = test_start(emitter, NULL);
+  usleep(4000 + (unsigned)(rand_r(&seed) % 40000));
+  kill(pid, SIGKILL);
+  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+
+  for (int i = 0; kill_recovery && i < 3; i++) {
+    const char *const doomed[] = {"lifeline-recover", NULL};
+    pid = test_start(doomed, "/dev/null");
+    usleep(1000 + (unsigned)(rand_r(&seed) % 6000));
+    kill(pid, SIGKILL);
+    test_wait(pid);
+  }
+  char log[200];
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "20000", NULL};
+  if (test_wait(test_start(recovery, log)) != 0) fail_msg("%s", test_text_of(log));
+  assert_int_equal(test_ring_files(&directory), 0);
+  check_books(&directory, notes);
+  test_directory_remove(&directory);
+}
+
+static void a_killed_emitters_events_arrive_exactly_once(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < rounds; i++) kill_and_recover(i, false);
+}
+
+static void a_recovery_may_be_killed_and_run_again(void **state) {
+  (void)state;
+  for (unsigned i = 0; i < rounds / 2; i++) kill_and_recover(1000 + i, true);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) rounds = (unsigned)atoi(argv[1]);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_killed_emitters_events_arrive_exactly_once),
+      cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* lifeline-recover: delivers what emitters left behind that died. */
+#include "clock.h"
+#include "config.h"
+#include "recover.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: lifeline-recover [--ring-dir DIR] [--url URL] [--program NAME] [--timeout-ms N] [--json]\n"
+    "                        [--other-namespaces]\n"
+    "\n"
+    "Delivers the events that programs left in their ring files when they were killed or when the broker\n"
+    "was away at their exit, each exactly once, and removes the files that are delivered. Files of living\n"
+    "programs are left alone. It may be killed and run again at any time.\n"
+    "\n"
+    "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or /dev/shm/lifeline-<uid>)\n"
+    "  --url URL           where to send (LIFELINE_URL; keep passwords there, or in LIFELINE_PASSWORD_FILE)\n"
+    "  --program NAME      only files of this program\n"
+    "  --timeout-ms N      give up after this time; what is not acknowledged stays for the next run (30000)\n"
+    "  --json              one JSON object per line\n"
+    "  --other-namespaces  also files of other pid namespaces (containers), whose owners you know to be dead\n"
+    "\n"
+    "Exit status: 0 all is delivered, 1 something is left, 2 wrong usage.\n";
+
+typedef struct totals {
+  bool json;
+  uint64_t batches_resent, events_resent, batches_new, events_new;
+} totals;
+
+static void print_json_text(const char *text) {
+  putchar('"');
+  for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
+    if (*c == '"' || *c == '\\') printf("\\%c", *c);
+    else if (*c < 0x20) printf("\\u%04x", *c);
+    else putchar(*c);
+  }
+  putchar('"');
+}
+
+static void print_counts(bool json, uint64_t batches_resent, uint64_t events_resent, uint64_t batches_new,
+                         uint64_t events_new) {
+  printf(json ? "\"batches_resent\":%llu,\"events_resent\":%llu,\"batches_new\":%llu,\"events_new\":%llu"
+              : "batches_resent=%llu events_resent=%llu batches_new=%llu events_new=%llu",
+         (unsigned long long)batches_resent, (unsigned long long)events_resent, (unsigned long long)batches_new,
+         (unsigned long long)events_new);
+}
+
+static void report(void *ctx, const ll_recovered *file) {
+  totals *all = ctx;
+  all->batches_resent += file->batches_resent;
+  all->events_resent += file->events_resent;
+  all->batches_new += file->batches_new;
+  all->events_new += file->events_new;
+  if (all->json) {
+    printf("{\"file\":");
+    print_json_text(file->path);
+    printf(",\"complete\":%s,", file->complete ? "true" : "false");
+  } else {
+    printf("%s: ", file->path);
+  }
+  print_counts(all->json, file->batches_resent, file->events_resent, file->batches_new, file->events_new);
+  if (all->json) {
+    if (file->trouble != NULL) printf(",\"trouble\":"), print_json_text(file->trouble);
+    puts("}");
+  } else {
+    printf(file->complete ? " complete\n" : " left: %s\n", file->trouble);
+  }
+}
+
+static bool parse_number(const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, 10);
+  return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value <= UINT64_MAX / 2000000;
+}
+
+int main(int argc, char **argv) {
+  static const struct option names[] = {
+      {"ring-dir", required_argument, NULL, 'd'}, {"url", required_argument, NULL, 'u'},
+      {"program", required_argument, NULL, 'p'},  {"timeout-ms", required_argument, NULL, 't'},
+      {"json", no_argument, NULL, 'j'},           {"other-namespaces", no_argument, NULL, 'o'},
+      {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+  const char *directory_option = NULL;
+  uint64_t timeout_ms = 30000;
+  totals all = {false, 0, 0, 0, 0};
+  ll_recovery recovery = {.url = secure_getenv("LIFELINE_URL"), .report = report, .ctx = &all};
+  for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+    switch (option) {
+    case 'd': directory_option = optarg; break;
+    case 'u': recovery.url = optarg; break;
+    case 'p': recovery.program = optarg; break;
+    case 'j': all.json = true; break;
+    case 'o': recovery.other_namespaces = true; break;
+    case 'h': fputs(usage, stdout); return 0;
+    case 't':
+      if (parse_number(optarg, &timeout_ms)) break;
+      fputs("lifeline-recover: --timeout-ms wants a number of milliseconds\n", stderr);
+      return 2;
+    default: fputs(usage, stderr); return 2;
+    }
+  }
+  if (optind != argc) {
+    fputs(usage, stderr);
+    return 2;
+  }
+  if (recovery.url == NULL || *recovery.url == '\0') {
+    fputs("lifeline-recover: where to? Give --url or set LIFELINE_URL\n", stderr);
+    return 2;
+  }
+  char directory[PATH_MAX], why[512];
+  if (!ll_config_ring_dir(directory_option, directory, sizeof directory)) {
+    fputs("lifeline-recover: the ring directory's name is too long\n", stderr);
+    return 2;
+  }
+  uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
+  recovery.directory = directory;
+  recovery.deadline_ns = &deadline_ns;
+  if (!ll_recover(&recovery, why, sizeof why)) {
+    fprintf(stderr, "lifeline-recover: %s\n", why);
+    return 1;
+  }
+  if (all.json) printf("{\"files\":%llu,", (unsigned long long)recovery.files);
+  else printf("recover: files=%llu ", (unsigned long long)recovery.files);
+  print_counts(all.json, all.batches_resent, all.events_resent, all.batches_new, all.events_new);
+  printf(all.json ? ",\"skipped_live\":%llu}\n" : " skipped_live=%llu\n", (unsigned long long)recovery.skipped_live);
+  return recovery.failed == 0 ? 0 : 1;
+}
