@@ -1,0 +1,30 @@
+package io.lifeline.jobs.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Keeps what a job produced. */
+public final class Recorder implements Output {
+
+  /** One produced message. */
+  public record Sent(Destination to, String key, String id, String value) {}
+
+  private final List<Sent> messages = new ArrayList<>();
+
+  @Override
+  public void send(Destination to, String key, String id, byte[] value) {
+    messages.add(new Sent(to, key, id, new String(value, StandardCharsets.UTF_8)));
+  }
+
+  public List<Sent> messages() {
+    return messages;
+  }
+
+  /** What was produced since the last call. */
+  public List<Sent> take() {
+    List<Sent> taken = List.copyOf(messages);
+    messages.clear();
+    return taken;
+  }
+}

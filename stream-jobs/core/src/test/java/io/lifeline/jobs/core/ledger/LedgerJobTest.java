@@ -1,0 +1,155 @@
+package io.lifeline.jobs.core.ledger;
+
+import static io.lifeline.jobs.core.TestBatches.READ;
+import static io.lifeline.jobs.core.TestBatches.START_MS;
+import static io.lifeline.jobs.core.TestBatches.at;
+import static io.lifeline.jobs.core.TestBatches.batch;
+import static io.lifeline.jobs.core.TestBatches.read;
+import static io.lifeline.jobs.core.TestBatches.route;
+import static io.lifeline.jobs.core.TestBatches.tick;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
+import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Recorder;
+import io.lifeline.jobs.core.Recorder.Sent;
+import io.lifeline.jobs.core.RouteKey;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class LedgerJobTest {
+
+  private static final LedgerSettings SETTINGS = new LedgerSettings(1000, 60_000, 7 * 86_400_000L);
+
+  private final Recorder output = new Recorder();
+  private final MemoryState state = new MemoryState();
+  private final Map<RouteKey, Long> archived = new HashMap<>();
+  private LedgerJob job = open();
+
+  @Test
+  void balancesAnEmitterThatSaidItsLastWord() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    accept(2, events(1, 2, 5).counter(Counter.EMITTED, 15).finalBatch(true));
+    archived.put(route(1), 15L);
+    assertThat(balance(3))
+        .contains("\"state\":\"final\"", "\"emitted\":15,\"received\":15,\"archived\":15,\"in_flight\":0,\"dropped\":0,"
+            + "\"expired\":0,\"missing\":0,\"duplicated\":0");
+  }
+
+  @Test
+  void takesReceivedEventsForInFlightUntilTheArchiveHasThem() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    archived.put(route(1), 4L);
+    assertThat(balance(2)).contains("\"archived\":4,\"in_flight\":6,");
+    archived.put(route(1), 10L);
+    assertThat(balance(4)).contains("\"revision\":2,", "\"archived\":10,\"in_flight\":0,");
+  }
+
+  @Test
+  void countsWhatTheEmitterDroppedByReason() {
+    accept(1, events(1, 1, 10)
+        .counter(Counter.EMITTED, 18)
+        .counter(Counter.DROPPED_RING_FULL, 5)
+        .counter(Counter.DROPPED_OVERSIZE, 3)
+        .counter(Counter.SAMPLED_OUT, 99));
+    archived.put(route(1), 10L);
+    assertThat(balance(2))
+        .contains("\"emitted\":18,", "\"dropped\":8,", "\"missing\":0,", "\"ring_full\":5,", "\"oversize\":3,", "\"sampled_out\":99");
+  }
+
+  @Test
+  void takesSealedBatchesThatTheEmitterGaveUpForDroppedAndNotForMissing() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    accept(2, events(1, 3, 10).counter(Counter.EMITTED, 27).counter(Counter.DROPPED_SINK, 7));
+    archived.put(route(1), 20L);
+    assertThat(balance(100)).contains("\"dropped\":7,", "\"missing\":0,", "\"missing_batches\":1");
+  }
+
+  @Test
+  void expectsAGapToBeFilledWhileTheEmitterLivesAndCallsItMissingAfter() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    accept(2, events(1, 3, 10).counter(Counter.EMITTED, 30));
+    archived.put(route(1), 20L);
+    assertThat(balance(3)).contains("\"state\":\"live\"", "\"in_flight\":10,", "\"missing\":0,");
+    assertThat(balance(62.5)).contains("\"state\":\"lost_contact\"", "\"in_flight\":0,", "\"missing\":10,");
+    accept(70, events(1, 2, 10).counter(Counter.EMITTED, 20));
+    archived.put(route(1), 30L);
+    assertThat(balance(71)).contains("\"state\":\"live\"", "\"emitted\":30,", "\"archived\":30,", "\"missing\":0,");
+  }
+
+  @Test
+  void takesBatchesThatRetentionRemovedForExpired() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    job.expired(0, 2, 5);
+    accept(2, events(1, 4, 10).counter(Counter.EMITTED, 40));
+    archived.put(route(1), 20L);
+    assertThat(balance(100)).contains("\"expired\":20,", "\"missing\":0,");
+  }
+
+  @Test
+  void tellsARecoveredEmitterAndCountsRepeatedBatches() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    job.duplicate(read(events(1, 1, 10)), at(2, 2));
+    accept(3, events(1, 2, 1).counter(Counter.EMITTED, 11).finalBatch(true).recovered(true));
+    assertThat(balance(4)).contains("\"state\":\"recovered\"", "\"repeated_batches\":1");
+  }
+
+  @Test
+  void showsEventsBeyondWhatWasEmittedAsDuplicated() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 8));
+    assertThat(balance(2)).contains("\"duplicated\":2");
+  }
+
+  @Test
+  void publishesOnlyWhatChangedAndGoesOnFromItsState() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    assertThat(balance(2)).contains("\"revision\":1,");
+    punctuate(4);
+    assertThat(output.take()).isEmpty();
+    job.save();
+    job = open();
+    accept(5, events(1, 2, 10).counter(Counter.EMITTED, 20));
+    assertThat(balance(6)).contains("\"revision\":2,", "\"received\":20,");
+  }
+
+  @Test
+  void leavesArchivedOpenWithoutAnArchive() {
+    job = new LedgerJob(SETTINGS, state, Optional.empty(), new Metrics());
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    assertThat(balance(2)).contains("\"received\":10,\"archived\":null,\"in_flight\":0,");
+  }
+
+  private LedgerJob open() {
+    return new LedgerJob(SETTINGS, state, Optional.of(() -> archived), new Metrics());
+  }
+
+  private static BatchWriter events(int emitter, long sequence, int count) {
+    BatchWriter batch = batch(emitter, sequence);
+    for (int i = 0; i < count; i++) {
+      batch.event(READ, tick(1), (long) i, 100L);
+    }
+    return batch;
+  }
+
+  private void accept(double brokerSeconds, BatchWriter batch) {
+    job.accept(read(batch), at(1, brokerSeconds), output);
+  }
+
+  private void punctuate(double seconds) {
+    job.punctuate(START_MS + (long) (seconds * 1000), output);
+  }
+
+  /** The one balance that is published at that moment. */
+  private String balance(double seconds) {
+    punctuate(seconds);
+    List<Sent> sent = output.take();
+    assertThat(sent).hasSize(1);
+    assertThat(sent.get(0).key()).isEqualTo(route(1).toString());
+    return sent.get(0).value();
+  }
+}

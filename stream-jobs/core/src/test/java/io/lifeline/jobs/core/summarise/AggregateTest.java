@@ -1,0 +1,156 @@
+package io.lifeline.jobs.core.summarise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.DoubleRange;
+import net.jqwik.api.constraints.NotEmpty;
+import net.jqwik.api.constraints.Size;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+
+class AggregateTest {
+
+  private static final double[] QUANTILES = {0, 0.5, 0.9, 0.99, 0.999, 1};
+
+  @Property
+  void mergesInAnyGroupingToTheSame(
+      @ForAll @Size(max = 30) List<@DoubleRange(min = -1e9, max = 1e9) Double> a,
+      @ForAll @Size(max = 30) List<@DoubleRange(min = -1e9, max = 1e9) Double> b,
+      @ForAll @Size(max = 30) List<@DoubleRange(min = -1e9, max = 1e9) Double> c) {
+    Aggregate left = of(a);
+    left.merge(of(b));
+    left.merge(of(c));
+    Aggregate tail = of(b);
+    tail.merge(of(c));
+    Aggregate right = of(a);
+    right.merge(tail);
+    Aggregate swapped = of(c);
+    swapped.merge(of(a));
+    swapped.merge(of(b));
+    List<Double> all = new ArrayList<>(a);
+    all.addAll(b);
+    all.addAll(c);
+    assertSame(left, of(all));
+    assertSame(right, left);
+    assertSame(swapped, left);
+  }
+
+  @Property
+  void comesBackFromItsBytes(@ForAll List<Double> values) {
+    Aggregate aggregate = of(values);
+    Aggregate back = reopened(aggregate);
+    assertThat(bytes(back)).isEqualTo(bytes(aggregate));
+    assertSame(back, aggregate);
+  }
+
+  @Property
+  void findsQuantilesWithinOnePercent(
+      @ForAll @NotEmpty @Size(max = 200) List<@DoubleRange(min = 0.01, max = 1e12) Double> values) {
+    Aggregate aggregate = reopened(of(values));
+    List<Double> sorted = values.stream().sorted().toList();
+    for (double quantile : QUANTILES) {
+      double exact = sorted.get((int) (quantile * (sorted.size() - 1)));
+      assertThat(aggregate.quantile(quantile)).isCloseTo(exact, within(exact * 0.0101));
+    }
+  }
+
+  @Test
+  void agreesWithTheTextbook() {
+    Aggregate aggregate = of(List.of(2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0));
+    assertThat(aggregate.count()).isEqualTo(8);
+    assertThat(aggregate.min()).isEqualTo(2);
+    assertThat(aggregate.max()).isEqualTo(9);
+    assertThat(aggregate.sum()).isEqualTo(40);
+    assertThat(aggregate.mean()).isEqualTo(5);
+    assertThat(aggregate.standardDeviation()).isCloseTo(Math.sqrt(32.0 / 7), within(1e-12));
+  }
+
+  @Test
+  void keepsTheVarianceOfSmallDifferencesBetweenLargeValues() {
+    Aggregate first = of(List.of(1e9 + 4, 1e9 + 7));
+    first.merge(of(List.of(1e9 + 13, 1e9 + 16)));
+    assertThat(first.standardDeviation()).isCloseTo(Math.sqrt(30), within(1e-6));
+  }
+
+  @Test
+  void countsNaNAndInfinitiesApart() {
+    Aggregate aggregate =
+        of(List.of(1.0, Double.NaN, Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 3.0));
+    assertThat(aggregate.values()).isEqualTo(6);
+    assertThat(aggregate.count()).isEqualTo(2);
+    assertThat(aggregate.notANumber()).isEqualTo(1);
+    assertThat(aggregate.positiveInfinity()).isEqualTo(2);
+    assertThat(aggregate.negativeInfinity()).isEqualTo(1);
+    assertThat(aggregate.mean()).isEqualTo(2);
+    assertThat(aggregate.quantile(1)).isEqualTo(3);
+  }
+
+  @Test
+  void hasNoStatisticsWithoutAValue() {
+    Aggregate aggregate = new Aggregate();
+    assertThat(aggregate.min()).isNaN();
+    assertThat(aggregate.mean()).isNaN();
+    assertThat(aggregate.standardDeviation()).isNaN();
+    assertThat(aggregate.quantile(0.5)).isNaN();
+  }
+
+  @Test
+  void takesTheLargestAndTheSmallestDoubles() {
+    Aggregate aggregate = of(List.of(-Double.MAX_VALUE, Double.MIN_VALUE, 0.0, -0.0, Double.MAX_VALUE));
+    assertThat(aggregate.min()).isEqualTo(-Double.MAX_VALUE);
+    assertThat(aggregate.max()).isEqualTo(Double.MAX_VALUE);
+    assertThat(reopened(aggregate).count()).isEqualTo(5);
+  }
+
+  @Test
+  void needsFewBytesForManyAlikeValues() {
+    Aggregate aggregate = new Aggregate();
+    for (int i = 0; i < 100_000; i++) {
+      aggregate.add(1000 + i % 100);
+    }
+    assertThat(bytes(aggregate)).hasSizeLessThan(120);
+  }
+
+  private static Aggregate of(List<Double> values) {
+    Aggregate aggregate = new Aggregate();
+    values.forEach(aggregate::add);
+    return aggregate;
+  }
+
+  private static byte[] bytes(Aggregate aggregate) {
+    StateWriter out = new StateWriter();
+    aggregate.encode(out);
+    return out.toBytes();
+  }
+
+  private static Aggregate reopened(Aggregate aggregate) {
+    return Aggregate.decode(new StateReader(bytes(aggregate)));
+  }
+
+  private static void assertSame(Aggregate actual, Aggregate expected) {
+    assertThat(actual.values()).isEqualTo(expected.values());
+    assertThat(actual.count()).isEqualTo(expected.count());
+    if (expected.count() == 0) {
+      return;
+    }
+    assertThat(actual.min()).isEqualTo(expected.min());
+    assertThat(actual.max()).isEqualTo(expected.max());
+    double largest = Math.max(Math.abs(expected.min()), Math.abs(expected.max()));
+    Offset<Double> rounding = within(Math.max(1e-12, largest * expected.count() * 1e-9));
+    if (Double.isFinite(largest * largest)) {
+      assertThat(actual.sum()).isCloseTo(expected.sum(), rounding);
+      assertThat(actual.mean()).isCloseTo(expected.mean(), rounding);
+      assertThat(actual.standardDeviation()).isCloseTo(expected.standardDeviation(), rounding);
+    }
+    for (double quantile : QUANTILES) {
+      assertThat(actual.quantile(quantile)).isEqualTo(expected.quantile(quantile));
+    }
+  }
+}
