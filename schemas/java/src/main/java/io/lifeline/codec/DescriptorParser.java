@@ -17,6 +17,9 @@ final class DescriptorParser {
   private final EventType[] byNumber = new EventType[TYPE_NUMBERS];
   private int[] numbers = new int[16];
 
+  /** Whether the entry being read holds a constant of an unknown type, so that its end cannot be told. */
+  private boolean endUnknown;
+
   DescriptorParser(Findings findings) {
     this.findings = findings;
     this.text = new TextReader(findings);
@@ -101,8 +104,9 @@ final class DescriptorParser {
     }
     int before = findings.count();
     text.start(bytes, start, contentAt, at + length, bigEndian);
+    endUnknown = false;
     EventType type = readContent(contentAt, before);
-    if (text.overran() || RecordLayout.padded(text.position() - at) != length) {
+    if (text.overran() || !endUnknown && RecordLayout.padded(text.position() - at) != length) {
       findings.report(Fault.BAD_LENGTH, at, "a descriptor's content does not fit its length");
       return null;
     }
@@ -132,16 +136,24 @@ final class DescriptorParser {
     Set<String> names = new HashSet<>();
     List<Field> fields = new ArrayList<>(fieldCount);
     for (int i = 0; i < fieldCount && !text.overran(); i++) {
-      fields.add(readField(names));
+      Field field = readField(names);
+      if (field != null) {
+        fields.add(field);
+      }
     }
     List<Constant> constants = new ArrayList<>(constantCount);
     for (int i = 0; i < constantCount && !text.overran(); i++) {
       Field field = readField(names);
+      if (field == null) {
+        endUnknown = true;
+        return null;
+      }
       constants.add(new Constant(field.name(), field.type(), field.unit(), readValue(field.type())));
     }
     return findings.count() > before || text.overran() ? null : new EventType(name, level, fields, constants);
   }
 
+  /** The next field, or the head of a constant; null if its type is not known. */
   private Field readField(Set<String> names) {
     int at = text.position();
     int code = text.u8();
@@ -155,8 +167,7 @@ final class DescriptorParser {
     if (findings.count() == before && !text.overran() && !names.add(name)) {
       findings.report(Fault.BAD_DESCRIPTOR, at, "two fields or constants of a type have the same name");
     }
-    // A stand-in lets the walk go on: the entry is rejected already, but a reserved bit further on comes first.
-    return new Field(name, type == null ? FieldType.BOOL : type, unit);
+    return type == null ? null : new Field(name, type, unit);
   }
 
   private Object readValue(FieldType type) {
