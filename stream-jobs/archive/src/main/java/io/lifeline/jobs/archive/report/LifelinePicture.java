@@ -21,19 +21,29 @@ final class LifelinePicture {
   private static final int NEIGHBOURS = 16;
   private static final int TICKS = 5;
 
+  /** Plain classes rather than variables: not every viewer knows those. */
   private static final String STYLE = """
       <style>
-        :root { --ink: #1f2933; --faint: #52606d; --grid: #e4e7eb; --paper: #ffffff; --wait: #9aa5b1;
-          --disk-read: #0967d2; --network: #c05621; --disk-write: #2f8132; }
-        @media (prefers-color-scheme: dark) {
-          :root { --ink: #f5f7fa; --faint: #cbd2d9; --grid: #323f4b; --paper: #16191d; --wait: #7b8794;
-            --disk-read: #63b3ff; --network: #ffa552; --disk-write: #6fd36f; } }
-        text { font: 12px system-ui, sans-serif; fill: var(--ink); }
-        .faint { fill: var(--faint); }
-        .title { font-weight: 600; font-size: 13px; }
-        .grid { stroke: var(--grid); stroke-width: 1; }
-        .wait { stroke: var(--wait); stroke-width: 0.8; fill: none; }
+        .paper { fill: #ffffff; }
+        text { font: 12px system-ui, sans-serif; fill: #1f2933; }
+        text.faint { fill: #52606d; }
+        text.title { font-weight: 600; font-size: 13px; }
+        .grid { stroke: #e4e7eb; stroke-width: 1; }
+        .wait { stroke: #9aa5b1; stroke-width: 0.8; fill: none; }
         .work { stroke-width: 2; stroke-linecap: round; fill: none; }
+        .disk-read { stroke: #0967d2; }
+        .network { stroke: #c05621; }
+        .disk-write { stroke: #2f8132; }
+        @media (prefers-color-scheme: dark) {
+          .paper { fill: #16191d; }
+          text { fill: #f5f7fa; }
+          text.faint { fill: #cbd2d9; }
+          .grid { stroke: #323f4b; }
+          .wait { stroke: #7b8794; }
+          .disk-read { stroke: #63b3ff; }
+          .network { stroke: #ffa552; }
+          .disk-write { stroke: #6fd36f; }
+        }
       </style>
       """;
 
@@ -52,7 +62,7 @@ final class LifelinePicture {
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\""
         + " aria-label=\"Lifelines of blocks: events over time\">%n", WIDTH, height, WIDTH, height);
     svg.append(STYLE);
-    add("<rect width=\"%d\" height=\"%d\" fill=\"var(--paper)\"/>%n", WIDTH, height);
+    add("<rect class=\"paper\" width=\"%d\" height=\"%d\"/>%n", WIDTH, height);
     legend();
     List<Lifeline> sample = spread(lifelines);
     panel(LEGEND, "%d of %d blocks, spread over the run".formatted(sample.size(), lifelines.size()), sample);
@@ -66,8 +76,7 @@ final class LifelinePicture {
   private void legend() {
     int x = LEFT;
     for (Stage stage : List.of(Stage.DISK_READ, Stage.NETWORK, Stage.DISK_WRITE)) {
-      add("<line class=\"work\" x1=\"%d\" x2=\"%d\" y1=\"20\" y2=\"20\" stroke=\"var(--%s)\"/>", x, x + 26,
-          stage.label());
+      add("<line class=\"work %s\" x1=\"%d\" x2=\"%d\" y1=\"20\" y2=\"20\"/>", stage.label(), x, x + 26);
       add("<text x=\"%d\" y=\"24\">%s</text>%n", x + 32, stage.label());
       x += 130;
     }
@@ -145,7 +154,7 @@ final class LifelinePicture {
     }
     add("<polyline class=\"wait\" points=\"%s\"/>", whole.toString().trim());
     for (int operation = 0; operation < Lifeline.WAY.size(); operation++) {
-      add("<polyline class=\"work\" stroke=\"var(--%s)\" points=\"%s %s\"/>", Stage.of(Lifeline.WAY.get(operation)).label(),
+      add("<polyline class=\"work %s\" points=\"%s %s\"/>", Stage.of(Lifeline.WAY.get(operation)).label(),
           point(lifeline, 2 * operation, bottom, first, pixelsPerNs),
           point(lifeline, 2 * operation + 1, bottom, first, pixelsPerNs));
     }
