@@ -28,7 +28,7 @@ func copyOnce(t *testing.T, program string, settings ...string) result {
 	t.Helper()
 	file := harness.RandomFile(t, 3<<20)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
-	settings = append([]string{"LIFELINE_RING_DIR=" + harness.RingDir(t), "LIFELINE_FLUSH_TIMEOUT_MS=500"}, settings...)
+	settings = append([]string{"LIFELINE_RING_DIR=" + harness.RingDir(t), "LIFELINE_FLUSH_TIMEOUT_MS=2000"}, settings...)
 	sender := harness.Start(t, settings, harness.Program(t, program), "send", "--to", server.Address, "--json", file)
 	code := sender.Wait(t, time.Minute)
 	server.Has(t, file)
@@ -46,6 +46,9 @@ func deadPort(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// What the library adds at exit when events are left: where they are. It is no complaint of its own.
+var farewell = regexp.MustCompile(`(?m)^lifeline: warning: \d+ batches are not acknowledged yet; they wait in .*\n`)
+
 // expectUnharmed compares with the program that has no instrumentation in it, and wants one line on stderr that
 // matches.
 func expectUnharmed(t *testing.T, complaint string, settings ...string) {
@@ -56,7 +59,8 @@ func expectUnharmed(t *testing.T, complaint string, settings ...string) {
 		t.Errorf("exit code %d and output %q, without instrumentation %d and %q", with.code, with.stdout, without.code,
 			without.stdout)
 	}
-	lines := strings.Split(strings.TrimSuffix(with.stderr, "\n"), "\n")
+	complaints := farewell.ReplaceAllString(with.stderr, "")
+	lines := strings.Split(strings.TrimSuffix(complaints, "\n"), "\n")
 	if len(lines) != 1 || !regexp.MustCompile(`^lifeline: .*(`+complaint+`)`).MatchString(lines[0]) {
 		t.Errorf("stderr should be one line with %q, but is:\n%s", complaint, with.stderr)
 	}
@@ -116,7 +120,7 @@ func TestAProgramWithTheWrongPasswordRunsOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			settings := append(broker.Settings(), "LIFELINE_PASSWORD_FILE="+wrong)
-			expectUnharmed(t, "(?i)auth", settings...)
+			expectUnharmed(t, "(?i)auth|credentials", settings...)
 		})
 	}
 }
