@@ -1,0 +1,108 @@
+package io.lifeline.jobs.core;
+
+import static io.lifeline.jobs.core.TestBatches.READ;
+import static io.lifeline.jobs.core.TestBatches.at;
+import static io.lifeline.jobs.core.TestBatches.batch;
+import static io.lifeline.jobs.core.TestBatches.tick;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.BatchReader;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PipelineTest {
+
+  /** Walks the events of each batch, as jobs do. */
+  private static final class CountingJob implements Job {
+    private final List<String> calls = new ArrayList<>();
+
+    @Override
+    public String name() {
+      return "count";
+    }
+
+    @Override
+    public void accept(BatchReader batch, Position position, Output output) {
+      int events = 0;
+      while (batch.next()) {
+        events++;
+      }
+      calls.add("accept " + batch.sequence() + " with " + events);
+    }
+
+    @Override
+    public void duplicate(BatchReader batch, Position position) {
+      calls.add("duplicate " + batch.sequence());
+    }
+  }
+
+  private final CountingJob first = new CountingJob();
+  private final CountingJob second = new CountingJob();
+  private final Recorder output = new Recorder();
+  private final Metrics metrics = new Metrics();
+  private final Pipeline pipeline =
+      new Pipeline("task", new MemoryState(), 86_400_000, List.of(first, second), metrics);
+
+  @Test
+  void handsEveryNewBatchRewoundToEveryJob() {
+    pipeline.accept(bytes(1, 5), at(1, 1), output);
+    pipeline.accept(bytes(1, 5), at(2, 1), output);
+    assertThat(first.calls).containsExactly("accept 1 with 1", "duplicate 1");
+    assertThat(second.calls).isEqualTo(first.calls);
+    assertThat(metrics.text())
+        .contains("lifeline_batches_total{task=\"task\"} 1\n", "lifeline_duplicates_total{task=\"task\"} 1\n");
+  }
+
+  @Test
+  void rejectsWhatIsNoBatchWithCodeAndPositionButWithoutItsBytes() {
+    pipeline.accept("password".getBytes(), at(17, 1), output);
+    assertThat(first.calls).isEmpty();
+    Recorder.Sent rejected = output.messages().get(0);
+    assertThat(rejected.to()).isEqualTo(Destination.REJECTED);
+    assertThat(rejected.id()).isEqualTo("rejected:0:17");
+    assertThat(rejected.value())
+        .contains("\"code\":\"truncated\"", "\"partition\":0,\"offset\":17")
+        .doesNotContain("password");
+  }
+
+  @Test
+  void rejectsAConflictAndNamesTheBatch() {
+    pipeline.accept(bytes(1, 5), at(1, 1), output);
+    pipeline.accept(bytes(1, 6), at(2, 1), output);
+    assertThat(output.messages()).hasSize(1);
+    assertThat(output.messages().get(0).value())
+        .contains("\"code\":\"conflict\"", "\"batch\":\"000000000000abcd0000000000000001-0-1\"");
+    assertThat(first.calls).containsExactly("accept 1 with 1");
+  }
+
+  @Test
+  void letsTimePassOnlyOnceItKnowsWhatTimeItIs() {
+    List<Long> times = new ArrayList<>();
+    Job clock =
+        new Job() {
+          @Override
+          public String name() {
+            return "clock";
+          }
+
+          @Override
+          public void accept(BatchReader batch, Position position, Output out) {}
+
+          @Override
+          public void punctuate(long nowMs, Output out) {
+            times.add(nowMs);
+          }
+        };
+    Pipeline timed = new Pipeline("timed", new MemoryState(), 86_400_000, List.of(clock), metrics);
+    timed.punctuate(output);
+    assertThat(times).isEmpty();
+    timed.accept(bytes(1, 5), at(1, 3), output);
+    timed.punctuate(output);
+    assertThat(times.get(0)).isBetween(TestBatches.START_MS + 3000, TestBatches.START_MS + 30_000);
+  }
+
+  private static byte[] bytes(long sequence, long value) {
+    return batch(1, sequence).event(READ, tick(1), value, value).toByteArray();
+  }
+}
