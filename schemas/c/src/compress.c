@@ -24,6 +24,38 @@ static void unshuffle_rows(const uint8_t *from, uint8_t *to, size_t n, size_t st
   memcpy(to + rows * stride, from + rows * stride, n - rows * stride);
 }
 
+/* A length of LZ4: a nibble, and bytes behind it while they are 255. */
+static size_t lz4_run(const uint8_t **at, const uint8_t *end, unsigned nibble) {
+  size_t sum = nibble;
+  for (bool more = nibble == 15; more && *at < end; ++*at) {
+    sum += **at;
+    more = **at == 255;
+  }
+  return sum;
+}
+
+/* Walks the sequences of a block (lz4_Block_format.md): LZ4_decompress_safe alone takes a distance of 0, and hands out
+ * what raw held before. */
+static bool lz4_well_formed(llb_bytes stored, size_t raw_size) {
+  enum { MIN_MATCH = 4, LAST_LITERALS = 5, LAST_MATCH_BEFORE = 12 };
+  const uint8_t *at = stored.data, *end = at + stored.size;
+  size_t out = 0;
+  while (at < end) {
+    unsigned token = *at++;
+    size_t literals = lz4_run(&at, end, token >> 4);
+    out += literals;
+    if (literals >= (size_t)(end - at)) return literals == (size_t)(end - at) && out == raw_size;
+    at += literals;
+    if (end - at < 2 || out > raw_size || raw_size - out < LAST_MATCH_BEFORE) return false;
+    size_t distance = load16(at, false);
+    if (distance < 1 || distance > out) return false;
+    at += 2;
+    out += MIN_MATCH + lz4_run(&at, end, token & 15);
+    if (out > raw_size || raw_size - out < LAST_LITERALS) return false;
+  }
+  return false;
+}
+
 /* ZSTD_decompress alone would also take several frames, skippable ones and those of old versions. */
 static bool unzstd(llb_bytes stored, uint8_t *raw, size_t raw_size) {
   static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -37,6 +69,7 @@ bool llb_decompress(uint8_t compression, uint8_t shuffle, llb_bytes stored, uint
                     size_t raw_size) {
   uint8_t *rows = shuffle ? scratch : raw;
   if (compression == LLB_LZ4) {
+    if (!lz4_well_formed(stored, raw_size)) return false;
     int n = LZ4_decompress_safe((const char *)stored.data, (char *)rows, (int)stored.size, (int)raw_size);
     if (n < 0 || (size_t)n != raw_size) return false;
   } else if (!unzstd(stored, rows, raw_size)) {

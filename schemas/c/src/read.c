@@ -116,9 +116,9 @@ static bool check_reserved_in_sections(frame *f, llb_rejection *rejection) {
   size_t end = (size_t)f->header + f->descriptors;
   for (size_t at = f->header, length; end - at >= DESCRIPTOR_FIXED_BYTES; at += length) {
     length = u32_at(f, at);
+    if (length < DESCRIPTOR_FIXED_BYTES || length % 8 || length > end - at) break;
     if (u16_at(f, at + 6) || f->bytes[at + 19])
       return llb_reject(rejection, LLB_BAD_FLAG, at, "A reserved byte of a descriptor is set.");
-    if (length < DESCRIPTOR_FIXED_BYTES || length > end - at) break;
   }
   return true;
 }
