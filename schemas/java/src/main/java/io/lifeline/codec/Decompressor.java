@@ -37,7 +37,8 @@ final class Decompressor {
     }
     try {
       return compression == Compression.LZ4
-          ? lz4().decompress(bytes, at, length, to, 0, rawLength) == rawLength
+          ? Lz4Block.isWellFormed(bytes, at, length, rawLength)
+              && lz4().decompress(bytes, at, length, to, 0, rawLength) == rawLength
           : ZstdFrame.fills(bytes, at, length)
               && Zstd.decompressByteArray(to, 0, rawLength, bytes, at, length) == rawLength;
     } catch (LZ4Exception | ZstdException e) {
