@@ -19,7 +19,7 @@ func (d *decompressor) expand(compression Compression, shuffle int, stored []byt
 	ok := false
 	switch compression {
 	case LZ4:
-		if len(stored) > 0 {
+		if lz4WellFormed(stored, length) {
 			n, err := lz4.UncompressBlock(stored, d.unpacked)
 			ok = err == nil && n == length
 		}
@@ -51,6 +51,44 @@ func (d *decompressor) expandZstd(frame []byte) bool {
 	}
 	unpacked, err := d.zstd.DecodeAll(frame, d.unpacked[:0:len(d.unpacked)])
 	return err == nil && len(unpacked) == len(d.unpacked)
+}
+
+// lz4WellFormed walks the sequences of a block (lz4_Block_format.md). Decoders leave out parts of this: some copy from
+// a distance of 0, which hands out what their buffer held before.
+func lz4WellFormed(block []byte, length int) bool {
+	const minMatch, lastLiterals, lastMatchBefore = 4, 5, 12
+	at, out := 0, 0
+	run := func(nibble byte) int {
+		sum := int(nibble)
+		for more := nibble == 15; more && at < len(block); at++ {
+			sum += int(block[at])
+			more = block[at] == 255
+		}
+		return sum
+	}
+	for at < len(block) {
+		token := block[at]
+		at++
+		literals := run(token >> 4)
+		at += literals
+		out += literals
+		if at >= len(block) {
+			return at == len(block) && out == length
+		}
+		if at+2 > len(block) || length-out < lastMatchBefore {
+			return false
+		}
+		distance := int(binary.LittleEndian.Uint16(block[at:]))
+		if distance < 1 || distance > out {
+			return false
+		}
+		at += 2
+		out += minMatch + run(token&15)
+		if length-out < lastLiterals {
+			return false
+		}
+	}
+	return false
 }
 
 // zstdFrameLength walks the blocks of the frame that b begins with (RFC 8878, section 3.1.1), because decoders

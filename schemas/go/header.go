@@ -86,7 +86,7 @@ func readFrame(data []byte) (frame, *Rejection) {
 		return reject(BadLength, int(total), "the message is longer than total_length")
 	}
 	header, descriptors, events := length(offHeaderLength), length(offDescriptorsLength), length(offEventsLength)
-	if header < fixedHeaderLength || header+descriptors+events+crcLength != total {
+	if header+descriptors+events+crcLength != total {
 		return reject(BadLength, offHeaderLength, "the sections' lengths do not add up to total_length")
 	}
 	f := frame{order: order, header: int(header), descriptors: int(header), raw: int(length(offEventsRawLength))}
@@ -165,8 +165,8 @@ func (r *Reader) checkFixedHeader(flags Flags, found *findings) {
 			found.add(BadFlag, offset, "a reserved byte is not zero")
 		}
 	}
-	if f.header%8 != 0 {
-		found.add(BadLength, offHeaderLength, "header_length is not a multiple of 8")
+	if f.header%8 != 0 || f.header < fixedHeaderLength {
+		found.add(BadLength, offHeaderLength, "header_length must be a multiple of 8 from 96 on")
 	}
 	if (f.events-f.descriptors)%8 != 0 {
 		found.add(BadLength, offDescriptorsLength, "descriptors_length is not a multiple of 8")
