@@ -282,6 +282,8 @@ def descriptors():
     case("level-9", "Level 9.", "type1.level", EventType(2, "e", level=9))
     case("field-type-0", "Field type 0.", "type1.part0", EventType(2, "e", [Field(0, "f")]))
     case("field-type-10", "Field type 10.", "type1.part0", EventType(2, "e", [Field(10, "f")]))
+    unknown = EventType(2, "e", [], [Constant(10, "c", "", bytes(24))])
+    case("constant-type-10", "A constant of type 10, so that its end cannot be told.", "type1.part0", unknown)
     case("field-twice", "Two fields of one name.", "type1.part1", EventType(2, "e", [Field("u32", "f"), Field("u64", "f")]))
     both = EventType(2, "e", [Field("u32", "f")], [Constant("u32", "f", "", 1)])
     case("field-named-like-constant", "A constant named like a field.", "type1.part1", both)
@@ -301,6 +303,17 @@ def compressions():
     case("lz4-too-many", "An LZ4 block of 8 bytes more than events_raw_length.", packed("lz4", lambda raw: compression.lz4(raw + raw[:8])))
     case("lz4-bomb", "An LZ4 block that grows to 16 MiB where 480 bytes are announced.", packed("lz4", lambda raw: compression.lz4(bytes(2**24))))
     case("lz4-offset", "An LZ4 match that begins before the block.", packed("lz4", lambda raw: b"\x1fA\xff\xff\x00" + b"\x50ABCDE"))
+    def distance_zero(raw):
+        return compression.lz4_literals(raw[:-9]) + b"\x00\x00" + b"\x50" + raw[-5:]
+
+    case("lz4-offset-0", "An LZ4 match of 4 bytes at a distance of 0.", packed("lz4", distance_zero))
+    case("lz4-match-at-end", "An LZ4 block that ends with a match.",
+         packed("lz4", lambda raw: compression.lz4_literals(raw[:-4]) + b"\x10\x00"))
+
+    def leaking(raw):
+        return b"\xf0" + bytes([100 - 15]) + raw[:100] + b"\x00\x00" + compression.lz4_literals(raw[104:])
+
+    case("lz4-offset-0-early", "A distance of 0 far from the end, which hands out the reader's memory.", packed("lz4", leaking))
     case("lz4-empty", "No bytes at all where an LZ4 block should be.", packed("lz4", lambda raw: b""))
     case("zstd-cut", "A zstd frame cut short.", packed("zstd", lambda raw: compression.zstd(raw)[:-3]))
     case("zstd-too-few", "A zstd frame of 8 bytes fewer than events_raw_length.", packed("zstd", lambda raw: compression.zstd(raw[:-8])))

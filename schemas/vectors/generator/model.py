@@ -135,6 +135,8 @@ class Image:
     def value(self, type_name, value):
         if isinstance(value, Bits):
             self.number({"f32": "I", "f64": "Q"}[type_name], value.bits)
+        elif isinstance(type_name, int):  # a type that does not exist
+            self.raw(value)
         elif type_name in ("string", "bytes"):
             self.str16(value)
         else:
