@@ -35,8 +35,10 @@ final class Publication {
       Path temporary = temporary(file);
       if (Files.exists(temporary)) {
         Files.move(temporary, directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
+        if (!renamed) {
+          progress.accept(PublicationStep.FIRST_FILE_RENAMED);
+        }
         renamed = true;
-        progress.accept(PublicationStep.FILE_RENAMED);
       }
     }
     if (renamed) {

@@ -10,8 +10,8 @@ enum PublicationStep {
   MANIFEST_WRITTEN,
   /** The manifest has its name: all of it is in the archive, and the next start finishes the renaming. */
   MANIFEST_LINKED,
-  /** At least one data file has its own name. */
-  FILE_RENAMED,
+  /** One data file has its own name. */
+  FIRST_FILE_RENAMED,
   /** All have. */
   FILES_RENAMED
 }

@@ -1,0 +1,183 @@
+package io.lifeline.jobs.archive.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ArchiveDatabaseTest {
+  private static final Incarnation EMITTER = new Incarnation(1, 2);
+
+  @TempDir Path directory;
+
+  /** Types with fewer rows than this share a file; both ways must look the same. */
+  private int rareRows;
+
+  @BeforeEach
+  void oneFilePerType() {
+    rareRows = 0;
+  }
+
+  private void archive(BatchWriter... batches) throws Exception {
+    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRareRows(rareRows);
+    try (ArchiveWriter writer = ArchiveWriter.open(options, rejection -> {})) {
+      for (BatchWriter batch : batches) {
+        writer.append(Archives.at(writer.nextOffset(0)), batch.toByteArray());
+        writer.roll();
+      }
+    }
+  }
+
+  private List<String> query(String sql) throws Exception {
+    return Archives.query(directory, sql);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "a\"; DROP VIEW ledger; --", "'; COPY (SELECT 1) TO 'x'; --", "x'y\"z", "..", "a b", "SELECT", "%s%n",
+    "漢字", "ledger", "EVENTS", "batches", "routes", "\\", "{}", "a\nb"
+  })
+  void hostileNamesAreNamesAndNothingElse(String name) throws Exception {
+    for (int rare : new int[] {0, 1_000}) {
+      rareRows = rare;
+      EventType type = EventType.named(name).field(name, FieldType.I32, name).constant(name + "c", FieldType.STRING, "", name)
+          .build();
+      long sequence = rare == 0 ? 1 : 2;
+      archive(Archives.batch(EMITTER, sequence).host(name).program(name).context(name, name).event(type, 1, 7));
+    }
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      assertThat(database.eventTypes()).containsExactly(name);
+      String view = '"' + database.viewOf(name).replace("\"", "\"\"") + '"';
+      String field = '"' + name.replace("\"", "\"\"") + '"';
+      assertThat(query("SELECT " + field + " FROM " + view)).containsExactly("7", "7");
+    }
+    assertThat(query("SELECT DISTINCT type FROM events")).containsExactly(name);
+    assertThat(query("SELECT host FROM emitters")).containsExactly(name);
+    assertThat(query("SELECT count(*) FROM ledger")).containsExactly("1");
+  }
+
+  @Test
+  void namesThatDifferOnlyInCaseKeepTheirEventsApart() throws Exception {
+    archive(Archives.batch(EMITTER, 1)
+        .event(EventType.named("DISK.READ").field("id", FieldType.I32).build(), 1, 1)
+        .event(EventType.named("disk.read").field("id", FieldType.I32).field("ID", FieldType.I32).build(), 1, 2, 3));
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      assertThat(database.viewOf("disk.read")).isEqualTo("disk.read");
+      assertThat(database.viewOf("DISK.READ")).isEqualTo("event:DISK.READ");
+    }
+    assertThat(query("SELECT id, field_ID FROM \"disk.read\"")).containsExactly("2 3");
+    assertThat(query("SELECT id FROM \"event:DISK.READ\"")).containsExactly("1");
+  }
+
+  @Test
+  void fieldsThatAreCalledLikeTheEventsOwnColumnsGetAnotherName() throws Exception {
+    archive(Archives.batch(EMITTER, 9)
+        .event(EventType.named("generator").field("sequence", FieldType.U64).field("host", FieldType.STRING).build(), 1, 5,
+            "h"));
+    assertThat(query("SELECT sequence, field_sequence, host, field_host FROM generator"))
+        .containsExactly("9 5 host h");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0", "1000"})
+  void versionsOfATypeShareAView(int rare) throws Exception {
+    rareRows = rare;
+    EventType first = EventType.named("io").field("id", FieldType.U32).field("n", FieldType.I32).build();
+    EventType second = EventType.named("io").field("id", FieldType.U64).field("n", FieldType.STRING)
+        .field("extra", FieldType.F64).constant("unit", FieldType.STRING, "", "ms").build();
+    archive(
+        Archives.batch(EMITTER, 1).event(first, 1, 1, 10),
+        Archives.batch(EMITTER, 2).event(first, 2, 2, 20).event(second, 3, -1L, "thirty", 0.5));
+    assertThat(query("SELECT id, n, extra, unit FROM io ORDER BY ts"))
+        .containsExactly("1 10 null null", "2 20 null null", "18446744073709551615 thirty 0.5 ms");
+    assertThat(query("SELECT id, fields FROM events ORDER BY ts")).containsExactly(
+        "1 {\"id\":1,\"n\":10}", "2 {\"id\":2,\"n\":20}",
+        "18446744073709551615 {\"id\":18446744073709551615,\"n\":\"thirty\",\"extra\":0.5,\"unit\":\"ms\"}");
+  }
+
+  @Test
+  void aTypeThatIsRareOnceAndFrequentLaterHasOneView() throws Exception {
+    rareRows = 3;
+    archive(
+        Archives.batch(EMITTER, 1).event(Archives.SERIAL, 1, 1, 1),
+        Archives.batch(EMITTER, 2).event(Archives.SERIAL, 2, 2, 1).event(Archives.SERIAL, 3, 3, 1)
+            .event(Archives.SERIAL, 4, 4, 1));
+    assertThat(query("SELECT serial FROM \"test.serial\" ORDER BY ts")).containsExactly("1", "2", "3", "4");
+    assertThat(query("SELECT count(*) FROM events")).containsExactly("4");
+  }
+
+  @Test
+  void aThousandTypesAreWrittenIntoOneFileAndOpenInSeconds() throws Exception {
+    rareRows = 1_000;
+    BatchWriter batch = Archives.batch(EMITTER, 1);
+    for (int i = 0; i < 1_000; i++) {
+      batch.event(EventType.named("type." + i).field("v" + i, FieldType.I64).field("s", FieldType.STRING).build(), i, i,
+          "text " + i);
+    }
+    archive(batch);
+    try (var files = Files.list(directory.resolve("data"))) {
+      assertThat(files.count()).isEqualTo(2);
+    }
+    long start = System.nanoTime();
+    assertThat(query("SELECT v637, s FROM \"type.637\"")).containsExactly("637 text 637");
+    assertThat(query("SELECT count(*), count(DISTINCT type) FROM events")).containsExactly("1000 1000");
+    assertThat((System.nanoTime() - start) / 1e9).as("seconds").isLessThan(10);
+    assertThat(query("SELECT count(*) FROM (SHOW TABLES) WHERE name LIKE 'type.%'")).containsExactly("1000");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "COPY (SELECT 1) TO 'data/x.parquet'                 | the archive is only read: a SELECT",
+    "CREATE TABLE x (i INT)                              | the archive is only read: a SELECT",
+    "DROP VIEW ledger                                    | the archive is only read: a SELECT",
+    "SET memory_limit = '1 GB'                           | the archive is only read: a SELECT",
+    "SELECT 1; SELECT 2                                  | one query is expected, not 2",
+    "''                                                  | one query is expected, not 0",
+    "SELEC 1                                             | syntax error at or near \"SELEC\"",
+    "SELECT * FROM read_csv('/etc/passwd')               | file system operations are disabled",
+    "SELECT * FROM '/etc/passwd'                         | does not exist",
+    "SELECT * FROM read_text('/etc/passwd')              | file system operations are disabled",
+    "SELECT * FROM nothing                               | nothing does not exist"
+  }, quoteCharacter = '~')
+  void whatDoesNotReadTheArchiveIsRefused(String sql, String message) throws Exception {
+    archive(Archives.batch(EMITTER, 1).event(Archives.SERIAL, 1, 1, 1));
+    assertThatThrownBy(() -> query(sql.equals("''") ? "" : sql)).isInstanceOf(SQLException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void anArchiveThatIsNotThereIsAClearError() {
+    assertThatThrownBy(() -> ArchiveDatabase.open(directory.resolve("nowhere"))).isInstanceOf(ArchiveException.class)
+        .hasMessage("there is no archive at " + directory.resolve("nowhere")
+            + ": give --archive the directory that archive.dir names for the jobs");
+    assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(ArchiveException.class)
+        .hasMessageContaining("is empty: nothing has been published into it yet");
+  }
+
+  @Test
+  void aLostDataFileIsAClearError() throws Exception {
+    archive(Archives.batch(EMITTER, 1).event(Archives.SERIAL, 1, 1, 1));
+    try (var files = Files.list(directory.resolve("data"))) {
+      Files.delete(files.sorted().findFirst().orElseThrow());
+    }
+    assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(ArchiveException.class)
+        .hasMessageContaining("has lost").hasMessageContaining("restore it from a backup");
+  }
+}
