@@ -8,7 +8,7 @@ broker_install() {
   command -v mvn >/dev/null || die "mvn is missing: run scripts/setup"
   say "fetching Kafka $KAFKA_VERSION through Maven ..."
   rm -rf "$target" "$target.new"
-  mvn -q -B -Dstyle.color=never -f "$ROOT/scripts/kafka/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+  maven -f "$ROOT/scripts/kafka/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
     -DoutputDirectory="$target.new" >&2 || die "Kafka's jars could not be fetched: is the Maven repository reachable?"
   mv "$target.new" "$target"
 }
