@@ -43,61 +43,74 @@ static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool firs
 /* Ticks are compared within their 48 bits: a batch spans hours at most. */
 static bool earlier(uint64_t tick48, uint64_t than) { return (int64_t)((tick48 - than) << 16) < 0; }
 
+/* Where a walk over records stands. */
+typedef struct walk {
+  uint64_t position;
+  size_t bytes; /* of records, without fillers */
+  uint32_t events;
+} walk;
+
+/* What the batch would weigh with this record. */
+static size_t weight_with(const ll_batch *batch, const walk *walked, size_t record) {
+  return batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
+         batch->records_bytes + walked->bytes + record;
+}
+
+/* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
+static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, uint32_t known, walk *walked) {
+  uint16_t last_number = 0;
+  while (walked->position < end) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint16_t number = (uint16_t)word;
+    if (number == 0) { /* filler: the next record did not fit behind it */
+      walked->position = end;
+      break;
+    }
+    size_t bytes = number <= known ? ll_record_bytes(batch->types, at, end - walked->position) : 0;
+    if (bytes == 0) return LL_GATHERED_GARBAGE;
+    bool first = batch->event_count + walked->events == 0; /* goes alone, if it must */
+    size_t weight = weight_with(batch, walked, bytes);
+    bool fits = batch->records_bytes + walked->bytes + bytes <= batch->raw_limit && weight <= batch->total_limit;
+    if (!fits && !first) return LL_GATHERED_FULL;
+    if (number != last_number && !note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
+    last_number = number;
+    uint64_t tick48 = word >> 16;
+    if (first || earlier(tick48, batch->earliest_tick48)) batch->earliest_tick48 = tick48;
+    if (first) batch->uniform_bytes = (uint32_t)bytes;
+    else if (bytes != batch->uniform_bytes) batch->uniform_bytes = 0;
+    walked->bytes += bytes;
+    walked->position += bytes;
+    walked->events++;
+    at += bytes;
+  }
+  return LL_GATHERED_ALL;
+}
+
 ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index) {
   const ll_ring *ring = &store->rings[ring_index];
   const uint8_t *base = ll_ring_base(store, ring);
-  uint64_t head = load_acquire(&ring->head), from = load_relaxed(&ring->tail), position = from;
+  uint64_t head = load_acquire(&ring->head), from = load_relaxed(&ring->tail);
   uint32_t known = load_acquire(&batch->types->count);
   if (head == from) return LL_GATHERED_ALL;
   if (batch->take_count == LL_TAKES_MAX) return LL_GATHERED_FULL;
 
   ll_gathered result = LL_GATHERED_ALL;
-  size_t start = batch->records_bytes, end = start;
-  uint32_t events = 0;
-  while (position < head) {
-    size_t lap = ring->bytes - (position & (ring->bytes - 1)); /* a record never crosses the ring's end */
-    const uint8_t *at = base + (position & (ring->bytes - 1));
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    uint16_t number = (uint16_t)word;
-    if (number == 0) { /* filler: the next record did not fit behind it */
-      position += lap;
-      continue;
-    }
-    size_t bytes = number <= known ? ll_record_bytes(batch->types, at, lap < head - position ? lap : head - position) : 0;
-    if (bytes == 0) {
-      result = LL_GATHERED_GARBAGE;
-      position = head;
-      break;
-    }
-    size_t weight = batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
-                    end + bytes;
-    bool fits = end + bytes <= batch->raw_limit && weight <= batch->total_limit;
-    bool first = batch->event_count + events == 0; /* goes alone, if it must */
-    if ((!fits && !first) || !note_type(batch, number, weight, first)) {
-      result = LL_GATHERED_FULL;
-      break;
-    }
-    memcpy(batch->records + end, at, bytes);
-    uint64_t tick48 = word >> 16;
-    if (first) {
-      batch->earliest_tick48 = tick48;
-      batch->uniform_bytes = (uint32_t)bytes;
-    } else {
-      if (earlier(tick48, batch->earliest_tick48)) batch->earliest_tick48 = tick48;
-      if (bytes != batch->uniform_bytes) batch->uniform_bytes = 0;
-    }
-    end += bytes;
-    events++;
-    position += bytes;
+  walk walked = {.position = from};
+  while (walked.position < head && result == LL_GATHERED_ALL) {
+    size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
+    uint64_t lap_end = walked.position + ring->bytes - offset; /* no record crosses it */
+    result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, known, &walked);
+    memcpy(batch->records + batch->records_bytes + before, base + offset, walked.bytes - before);
   }
-  if (position > head) position = head; /* a filler at the very end of what is published */
-  if (position == from) return result;
-  batch->takes[batch->take_count++] = (ll_take){ring_index, from, position};
-  if (events > 0)
-    batch->segments[batch->segment_count++] = (ll_segment){load_relaxed(&ring->thread), (uint32_t)(end - start), events};
-  batch->records_bytes = end;
-  batch->event_count += events;
+  if (result == LL_GATHERED_GARBAGE) walked.position = head;
+  if (walked.position == from) return result;
+  batch->takes[batch->take_count++] = (ll_take){ring_index, from, walked.position};
+  if (walked.events > 0)
+    batch->segments[batch->segment_count++] =
+        (ll_segment){load_relaxed(&ring->thread), (uint32_t)walked.bytes, walked.events};
+  batch->records_bytes += walked.bytes;
+  batch->event_count += walked.events;
   return result;
 }
 

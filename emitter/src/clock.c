@@ -23,7 +23,6 @@ static uint64_t nanoseconds(clockid_t clock) {
 }
 
 uint64_t ll_monotonic_ns(void) { return nanoseconds(CLOCK_MONOTONIC_RAW); }
-uint64_t ll_monotonic_tick(void) { return ll_monotonic_ns(); }
 
 bool ll_cpu_clock_usable(void) {
 #if defined(__x86_64__)

@@ -8,6 +8,7 @@
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,7 +109,6 @@ static ll_producer *attach(ll_core *core) {
   }
   store_relaxed(&producer->limit, 0);
   store_relaxed(&producer->busy, LL_BUSY);
-  producer->cpu_tick = core->config.clock == LL_CLOCK_CPU;
   bind(producer, &core->store, ring);
   ll_tls_producer = producer;
   pthread_setspecific(thread_end, producer);
@@ -167,7 +167,8 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
   uint64_t half = ring->bytes / 2;
   uint64_t next_half = (found->end + half - 1) / half * half;
   uint64_t full = load_relaxed(&ring->tail) + ring->bytes;
-  store_ordered(&producer->limit, next_half < full ? next_half : full);
+  bool cpu_clock = ll_the_core.config.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
+  store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
   if (load_ordered(&ll_the_core.closing) != 0) store_ordered(&producer->limit, 0);
 }
 
@@ -241,48 +242,49 @@ static uint32_t register_type(ll_core *core, ll_event_type *type) {
   return state;
 }
 
-static bool make_room(ll_event_type *type, size_t bytes) {
+static void drop(uint64_t *counter) { add_relaxed(counter, 1); }
+
+/* The producer with room for this record; NULL when the event is dropped or off. */
+static ll_producer *make_room(ll_event_type *type, size_t bytes) {
   ll_core *core = &ll_the_core;
   switch (ll_core_enter()) {
   case LL_CORE_ON: break;
-  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); return false;
-  default: add_relaxed(&core->dropped_stopped, 1); return false;
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); return NULL;
+  default: drop(&core->dropped_stopped); return NULL;
   }
   ll_file_header *header = core->store.header;
   uint32_t state = load_relaxed(&type->state);
   if (state == LL_TYPE_NEW) state = register_type(core, type);
-  if (load_ordered(&core->closing) != 0) {
-    add_relaxed(&header->dropped_shutdown, 1);
-    return false;
-  }
-  if (state == LL_TYPE_REFUSED) {
-    add_relaxed(&header->dropped_no_ring, 1);
-    return false;
-  }
-  if (bytes > LL_RECORD_MAX) {
-    add_relaxed(&header->dropped_oversize, 1);
-    return false;
-  }
   ll_producer *producer = ll_tls_producer;
-  if (producer == NULL) producer = attach(core);
-  if (producer == NULL) {
-    add_relaxed(&header->dropped_no_ring, 1);
-    return false;
-  }
-  return find_room(core, producer, bytes);
+  if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
+  if (load_ordered(&core->closing) != 0) drop(&header->dropped_shutdown);
+  else if (bytes > LL_RECORD_MAX) drop(&header->dropped_oversize);
+  else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core)) == NULL))
+    drop(&header->dropped_no_ring);
+  else if (find_room(core, producer, bytes)) return producer;
+  if (producer != NULL) store_release(&producer->busy, 0);
+  return NULL;
 }
 
-bool ll_make_room(ll_event_type *type, size_t bytes, uint64_t busy) {
+ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) {
   ll_core *core = &ll_the_core;
-  if (busy != 0 || in_slow_path) {
-    if (load_acquire(&core->state) == LL_CORE_ON) add_relaxed(&core->store.header->dropped_reentrant, 1);
-    return false;
+  ll_reservation taken = {NULL, 0, NULL};
+  bool nested = in_slow_path || (ll_tls_producer != NULL && load_relaxed(&ll_tls_producer->busy) != 0);
+  if (nested) { /* a signal handler's event, inside of another's emit */
+    if (load_acquire(&core->state) == LL_CORE_ON) drop(&core->store.header->dropped_reentrant);
+    return taken;
   }
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  bool again = make_room(type, bytes);
+  ll_producer *producer = make_room(type, bytes);
+  if (producer != NULL) {
+    taken.producer = producer;
+    taken.end = producer->position + bytes;
+    taken.at = producer->base + (producer->position & producer->mask);
+    uint64_t word = ll_clock_tick(core->config.clock) << 16 | load_relaxed(&type->state);
+    memcpy(taken.at, &word, sizeof word);
+  }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;
-  if (ll_tls_producer != NULL) store_relaxed(&ll_tls_producer->busy, 0);
-  return again;
+  return taken;
 }

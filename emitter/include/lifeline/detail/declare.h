@@ -59,27 +59,44 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
                                           event_name,                                                                  \
                                           ll_fields_##ident,                                                           \
                                           ll_constants_##ident};                                                       \
-  __attribute__((unused)) static inline void ll_emit_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)                       \
-                                                                 ll_end_of_values ll_end) {                            \
+  __attribute__((unused, noinline, cold)) static void ll_emit_slowly_##ident(                                          \
+      LL_EACH(LL_PARAMETER_, __VA_ARGS__) ll_end_of_values ll_end) {                                                   \
     (void)ll_end;                                                                                                      \
-    if (__atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED) == LL_TYPE_OFF) return;                              \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
     size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
-    size_t ll_padded = (ll_size + 7) & ~(size_t)7;                                                                     \
-    ll_reservation ll_taken = ll_reserve(&ll_type_##ident, ll_padded);                                                 \
-    if (LL_UNLIKELY(ll_taken.producer == NULL)) return;                                                                \
-    if (ll_size != ll_padded) memset(ll_taken.at + ll_padded - 8, 0, 8);                                               \
-    uint8_t *ll_cursor = ll_taken.at + sizeof(uint64_t);                                                               \
-    LL_EACH(LL_STORE_, __VA_ARGS__)                                                                                    \
-    (void)ll_cursor;                                                                                                   \
-    ll_publish(ll_taken);                                                                                              \
+    ll_reservation ll_taken = ll_reserve_slowly(&ll_type_##ident, LL_PADDED_(ll_size));                                \
+    if (ll_taken.producer == NULL) return;                                                                             \
+    LL_WRITE_(LL_EACH(LL_STORE_, __VA_ARGS__))                                                                         \
+  }                                                                                                                    \
+  __attribute__((unused)) static inline void ll_emit_##ident(                                                          \
+      LL_EACH(LL_PARAMETER_, __VA_ARGS__) ll_end_of_values ll_end) {                                                   \
+    uint32_t ll_state = __atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED);                                     \
+    if (ll_state == LL_TYPE_OFF) return;                                                                               \
+    LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
+    size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
+    ll_reservation ll_taken = ll_reserve(ll_state, LL_PADDED_(ll_size));                                               \
+    if (LL_UNLIKELY(ll_taken.producer == NULL)) {                                                                      \
+      ll_emit_slowly_##ident(LL_EACH(LL_ARGUMENT_, __VA_ARGS__) ll_end);                                               \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    LL_WRITE_(LL_EACH(LL_STORE_, __VA_ARGS__))                                                                         \
   }                                                                                                                    \
   struct ll_semicolon
+
+#define LL_PADDED_(size) (((size) + 7) & ~(size_t)7)
+
+/* Fills in the record. The padding's zeros go first, since its word may begin with the last field. */
+#define LL_WRITE_(stores)                                                                                              \
+  if (ll_size != LL_PADDED_(ll_size)) memset(ll_taken.at + LL_PADDED_(ll_size) - 8, 0, 8);                             \
+  uint8_t *ll_cursor = ll_taken.at + sizeof(uint64_t);                                                                 \
+  stores (void)ll_cursor;                                                                                              \
+  ll_publish(ll_taken);
 
 #endif
 
 /* What becomes of one field or constant, in the places where the declaration above needs it. */
 #define LL_PARAMETER_(type, field, unit) LL_C_##type field,
+#define LL_ARGUMENT_(type, field, unit) field,
 #define LL_IGNORE_(type, field, unit) (void)field;
 #define LL_FIELD_(type, field, unit) {LL_CODE_##type, #field, unit},
 #define LL_MEASURE_(type, field, unit) LL_MEASURE_##type(field)

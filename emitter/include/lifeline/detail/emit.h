@@ -7,7 +7,8 @@
  *
  * One comparison with `limit` covers the end of the ring, a full ring, the half where the harvester is woken, a
  * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit that was interrupted
- * by a signal handler which emits itself (`busy` makes every position too large).
+ * by a signal handler which emits itself (`busy` makes every position too large). Where ticks are not the CPU's, limit is
+ * always 0.
  *
  * Not an interface: the library and this header change together, as its SONAME says.
  */
@@ -30,7 +31,7 @@ extern "C" {
 #define LL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above asks ll_make_room what to do. */
+/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. */
 #define LL_TYPE_OFF 0u
 #define LL_TYPE_NUMBER_MAX 0xffffu
 #define LL_TYPE_NEW 0x10000u
@@ -71,10 +72,10 @@ typedef struct ll_producer {
   uint64_t limit;
   uint8_t *base;
   uint64_t mask;
-  uint64_t *head;    /* in the ring file: what a reader may read up to */
-  uint64_t cpu_tick; /* 1: ticks are the CPU's counter; 0: CLOCK_MONOTONIC_RAW */
+  uint64_t *head; /* in the ring file: what a reader may read up to */
   uint32_t ring;
   uint32_t in_use;
+  uint64_t reserved;
 } ll_producer;
 
 #ifndef LIFELINE_DISABLE
@@ -82,60 +83,52 @@ typedef struct ll_producer {
 /* The calling thread's producer; NULL before its first event. */
 LL_API extern __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
 
-/* The slow path. True: try again, there is room now, or the type has got its number. False: the event was counted as
- * dropped, or its type is off. `busy` is what the producer's busy was before this emit. */
-LL_API bool ll_make_room(ll_event_type *type, size_t bytes, uint64_t busy) __attribute__((cold));
-
-LL_API uint64_t ll_monotonic_tick(void);
-
-static inline uint64_t ll_tick(const ll_producer *producer) {
-#if defined(__x86_64__)
-  if (LL_LIKELY(producer->cpu_tick)) return __rdtsc();
-#elif defined(__aarch64__)
-  if (LL_LIKELY(producer->cpu_tick)) {
-    uint64_t tick;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
-    return tick;
-  }
-#else
-  (void)producer;
-#endif
-  return ll_monotonic_tick();
-}
-
 typedef struct ll_reservation {
-  ll_producer *producer; /* NULL: nothing to write */
+  ll_producer *producer; /* NULL: none */
   uint64_t end;
-  uint8_t *at;
+  uint8_t *at; /* the record, with its first word written */
 } ll_reservation;
+
+/* Everything but the common case: starts the emitter, numbers the type, finds the thread a ring, wakes the harvester,
+ * waits for room if the policy says so. None: the event was counted as dropped, or its type is off. */
+LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) __attribute__((cold));
 
 /* A length that is too large for any record needs no more than to stay so: cut, it cannot make the sum wrap. */
 static inline size_t ll_cut(size_t bytes) { return bytes < LL_RECORD_MAX ? bytes : LL_RECORD_MAX; }
 
-/* Takes `bytes` (a multiple of 8) of the thread's ring and writes the record's first word. A signal handler sees busy
- * before it can see any half of what follows: hence the fences, which cost nothing but the compiler's freedom. */
-static inline ll_reservation ll_reserve(ll_event_type *type, size_t bytes) {
+#if defined(__x86_64__)
+#define LL_CPU_TICK() __rdtsc()
+#elif defined(__aarch64__)
+static inline uint64_t ll_cpu_tick(void) {
+  uint64_t tick;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
+  return tick;
+}
+#define LL_CPU_TICK() ll_cpu_tick()
+#else
+#define LL_CPU_TICK() 0 /* never used: without a CPU clock, producers have a limit of 0 */
+#endif
+
+/* Takes `bytes` (a multiple of 8) of the thread's ring. A signal handler sees busy before it can see any half of what
+ * follows: hence the fences, which cost nothing but the compiler's freedom. */
+static inline ll_reservation ll_reserve(uint32_t state, size_t bytes) {
   ll_reservation taken = {NULL, 0, NULL};
-  for (;;) {
-    uint32_t state = __atomic_load_n(&type->state, __ATOMIC_RELAXED);
-    ll_producer *producer = ll_tls_producer;
-    uint64_t busy = 0;
-    if (LL_LIKELY(producer != NULL && state <= LL_TYPE_NUMBER_MAX && bytes <= LL_RECORD_MAX)) {
-      busy = __atomic_load_n(&producer->busy, __ATOMIC_RELAXED);
-      __atomic_store_n(&producer->busy, LL_BUSY, __ATOMIC_RELAXED);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);
-      uint64_t position = producer->position;
-      taken.end = position + bytes;
-      if (LL_LIKELY(taken.end + busy <= __atomic_load_n(&producer->limit, __ATOMIC_RELAXED))) {
-        taken.producer = producer;
-        taken.at = producer->base + (position & producer->mask);
-        uint64_t word = ll_tick(producer) << 16 | state;
-        memcpy(taken.at, &word, sizeof word);
-        return taken;
-      }
-    }
-    if (!ll_make_room(type, bytes, busy)) return taken;
+  ll_producer *producer = ll_tls_producer;
+  if (LL_UNLIKELY(producer == NULL || state > LL_TYPE_NUMBER_MAX || bytes > LL_RECORD_MAX)) return taken;
+  uint64_t busy = __atomic_load_n(&producer->busy, __ATOMIC_RELAXED);
+  __atomic_store_n(&producer->busy, LL_BUSY, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint64_t position = producer->position;
+  taken.end = position + bytes;
+  if (LL_UNLIKELY(taken.end + busy > __atomic_load_n(&producer->limit, __ATOMIC_RELAXED))) {
+    __atomic_store_n(&producer->busy, busy, __ATOMIC_RELAXED);
+    return taken;
   }
+  taken.producer = producer;
+  taken.at = producer->base + (position & producer->mask);
+  uint64_t word = LL_CPU_TICK() << 16 | state;
+  memcpy(taken.at, &word, sizeof word);
+  return taken;
 }
 
 /* The release store is what makes the record readable, here and after a kill -9. */
