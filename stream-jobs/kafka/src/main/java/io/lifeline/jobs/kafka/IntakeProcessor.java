@@ -52,7 +52,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   public void init(ProcessorContext<String, Outgoing> processorContext) {
     context = processorContext;
     KeyedState state = new StoreState(context.getStateStore(STORE));
-    String task = "intake-" + context.taskId().partition();
+    String task = settings.jobs() + "-" + context.taskId().partition();
     pipeline =
         new Pipeline(
             task, state, settings.retention().toMillis(), jobs.over(state, this::forward), settings.metrics());

@@ -56,7 +56,7 @@ public final class KafkaHost implements JobHost {
     topics = new Topics(settings);
     topics.require(requiredTopics());
     try {
-      if (hasStreamJobs()) {
+      if (!streamJobs().isEmpty()) {
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
         streams.start();
       }
@@ -72,8 +72,9 @@ public final class KafkaHost implements JobHost {
     }
   }
 
-  private boolean hasStreamJobs() {
-    return jobs.stream().anyMatch(job -> !job.equals(ArchiveLoop.NAME));
+  /** Those that share the topology. */
+  private List<String> streamJobs() {
+    return jobs.stream().filter(job -> !job.equals(ArchiveLoop.NAME)).toList();
   }
 
   private List<String> requiredTopics() {
@@ -92,6 +93,7 @@ public final class KafkaHost implements JobHost {
   private Topology topology() {
     TopologySettings surroundings =
         new TopologySettings(
+            String.join("+", streamJobs()),
             settings.batches(),
             config.get(Keys.NAMES_PREFIX),
             config.get(Keys.RETENTION),
@@ -120,7 +122,7 @@ public final class KafkaHost implements JobHost {
         ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
             .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
             .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL));
-    rejected = hasStreamJobs() ? null : new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX));
+    rejected = streamJobs().isEmpty() ? new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX)) : null;
     archive =
         new ArchiveLoop(
             settings, options, rejected == null ? rejection -> {} : rejected::publish, metrics, failure);

@@ -6,12 +6,19 @@ import java.time.Duration;
 /**
  * What the processors need to know of their surroundings.
  *
+ * @param jobs what runs, as metrics call its tasks: such as {@code summarise+ledger}
  * @param batches the topic of the batches
  * @param prefix what the names of result topics start with
  * @param retention how long the broker keeps batches
  */
 record TopologySettings(
-    String batches, String prefix, Duration retention, Metrics metrics, ResultTopics topics, LogStart logStart) {
+    String jobs,
+    String batches,
+    String prefix,
+    Duration retention,
+    Metrics metrics,
+    ResultTopics topics,
+    LogStart logStart) {
 
   /** Makes sure that a topic is there before the first result is sent to it. */
   @FunctionalInterface

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
@@ -39,7 +39,6 @@ class JobsTopologyTest {
   @TempDir private Path stateDirectory;
   private final Metrics metrics = new Metrics();
   private final List<String> ensuredTopics = new ArrayList<>();
-  private long logStart;
   private TopologyTestDriver driver;
   private TestInputTopic<String, byte[]> batches;
 
@@ -52,14 +51,22 @@ class JobsTopologyTest {
             Map.of("broker.url", "kafka://127.0.0.1:1", "summarise.fields", "*:nbytes", "decode.types", "disk.*"));
     TopologySettings settings =
         new TopologySettings(
-            "lifeline.batches", "lifeline", Duration.ofDays(7), metrics, ensuredTopics::add, partition -> logStart);
+            "decode+summarise",
+            "lifeline.batches",
+            "lifeline",
+            Duration.ofDays(7),
+            metrics,
+            ensuredTopics::add,
+            partition -> 0);
     Properties properties = new KafkaSettings(config).streams(stateDirectory);
     driver =
         new TopologyTestDriver(
             JobsTopology.build(settings, state -> jobs(config, state), SummariseSettings.of(config)),
             properties,
             START);
-    batches = driver.createInputTopic("lifeline.batches", new StringSerializer(), new ByteArraySerializer(), START, Duration.ZERO);
+    batches =
+        driver.createInputTopic(
+            "lifeline.batches", new StringSerializer(), new ByteArraySerializer(), START, Duration.ZERO);
   }
 
   private List<Job> jobs(JobConfig config, KeyedState state) {
@@ -113,7 +120,7 @@ class JobsTopologyTest {
 
     assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"count\":1");
     assertThat(output("lifeline.events.disk.read.end").readValuesToList()).hasSize(1);
-    assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"intake-0\"} 1");
+    assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"decode+summarise-0\"} 1");
   }
 
   @Test

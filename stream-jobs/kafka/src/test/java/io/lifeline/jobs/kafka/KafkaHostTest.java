@@ -111,7 +111,7 @@ class KafkaHostTest {
       List<ConsumerRecord<String, String>> events = read("events.disk.read.end", 2);
       assertThat(events).extracting(ConsumerRecord::value).hasSize(2);
       assertThat(events.get(1).value()).contains("200");
-      assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"intake-[01]\"} 1");
+      assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"decode-[01]\"} 1");
     }
   }
 
@@ -167,7 +167,7 @@ class KafkaHostTest {
     try (KafkaHost host = host("decode", Map.of("kafka.application.id", prefix + "-mine"))) {
       host.start();
       send(1, Batches.reads(1, 1, false, 1000, 1));
-      awaitMetric("lifeline_batches_total{task=\"intake-");
+      awaitMetric("lifeline_batches_total{task=\"decode-");
       assertThat(kafka.topics()).contains(prefix + "-mine-lifeline-intake-changelog");
     }
   }
