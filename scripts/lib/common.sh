@@ -44,8 +44,8 @@ with_lock() {
   ) 9>"$DEPS/.$name.lock"
 }
 
-# maven ARGUMENTS...: quiet, over the repository's own reactor. It resets colours even where it was told to use none.
-maven() { mvn -q -B -Dstyle.color=never -f "$ROOT/pom.xml" "$@" | sed $'s/\033\\[[0-9;]*m//g'; }
+# maven ARGUMENTS...: quiet, and without the codes that reset colours, which it prints even when told to use none.
+maven() { mvn -q -B -Dstyle.color=never "$@" | sed $'s/\033\\[[0-9;]*m//g'; }
 
 # go_modules: the folders that hold a Go module of this repository.
 go_modules() { find "$ROOT" -name go.mod -not -path "$BUILD/*" -printf '%h\n' | sort; }
