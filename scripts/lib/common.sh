@@ -45,7 +45,7 @@ with_lock() {
 }
 
 # maven ARGUMENTS...: quiet, and without the codes that reset colours, which it prints even when told to use none.
-maven() { mvn -q -B -Dstyle.color=never "$@" | sed $'s/\033\\[[0-9;]*m//g'; }
+maven() { mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g'; }
 
 # go_modules: the folders that hold a Go module of this repository.
 go_modules() { find "$ROOT" -name go.mod -not -path "$BUILD/*" -printf '%h\n' | sort; }
