@@ -55,6 +55,7 @@ final class ArchiveTask extends Task {
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
       next = Math.max(next, BatchStream.firstSequence(broker.batches(), next));
+      nextSequence = next;
       try (BatchStream stream = BatchStream.open(broker, subjects, next)) {
         status("running");
         copy(stream, archive, publisher);

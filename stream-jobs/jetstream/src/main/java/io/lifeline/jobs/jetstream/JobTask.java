@@ -92,6 +92,7 @@ final class JobTask extends Task {
       pipeline.expired(0, next, first);
       next = first;
     }
+    nextSequence = next;
     try (BatchStream stream = BatchStream.open(broker, settings.subjects(), next)) {
       status("running");
       int batches = 0;

@@ -40,7 +40,7 @@ final class NatsSettings {
   }
 
   String outputStream() {
-    return config.get(Keys.NATS_OUTPUT_STREAM);
+    return config.find(Keys.NATS_OUTPUT_STREAM).orElseGet(() -> stream() + "_OUT");
   }
 
   String bucket() {

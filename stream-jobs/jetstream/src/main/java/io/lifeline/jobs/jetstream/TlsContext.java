@@ -11,6 +11,7 @@ import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
@@ -70,11 +71,9 @@ final class TlsContext {
 
   private static Collection<? extends Certificate> certificates(Path pem) throws GeneralSecurityException, IOException {
     try (InputStream in = Files.newInputStream(pem)) {
-      Collection<? extends Certificate> found = CertificateFactory.getInstance("X.509").generateCertificates(in);
-      if (found.isEmpty()) {
-        throw new ConfigException(pem + " holds no certificate");
-      }
-      return found;
+      return CertificateFactory.getInstance("X.509").generateCertificates(in);
+    } catch (CertificateException e) {
+      throw new ConfigException(pem + " holds no certificate in PEM form");
     }
   }
 

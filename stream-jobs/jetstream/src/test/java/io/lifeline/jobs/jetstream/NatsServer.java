@@ -1,8 +1,10 @@
 package io.lifeline.jobs.jetstream;
 
 import io.nats.client.Connection;
+import io.nats.client.ErrorListener;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.Nats;
+import io.nats.client.Options;
 import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
@@ -67,7 +69,8 @@ final class NatsServer implements AutoCloseable {
   }
 
   Connection connect() throws IOException, InterruptedException {
-    return Nats.connect(url());
+    // A broker that is killed on purpose is no news.
+    return Nats.connect(new Options.Builder().server(url()).errorListener(new ErrorListener() {}).build());
   }
 
   @Override

@@ -1,0 +1,156 @@
+package io.lifeline.jobs.jetstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lifeline.jobs.core.MemoryState;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.KeyValue;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Leases and checkpoints against a real bucket. */
+class OwnershipTest {
+
+  private static final Duration LENGTH = Duration.ofSeconds(10);
+
+  @TempDir static Path directory;
+  private static NatsServer server;
+  private static Connection connection;
+  private static KeyValue bucket;
+  private static JetStreamManagement management;
+
+  private final AtomicLong nanoTime = new AtomicLong();
+  private String task;
+
+  @BeforeAll
+  static void startServer() throws Exception {
+    server = NatsServer.start(directory.resolve("broker"));
+    connection = server.connect();
+    server.createStreams(connection);
+    bucket = connection.keyValue("lifeline-jobs");
+    management = connection.jetStreamManagement();
+  }
+
+  @AfterAll
+  static void stopServer() throws Exception {
+    connection.close();
+    server.close();
+  }
+
+  @BeforeEach
+  void nameTheTask(TestInfo test) {
+    task = test.getTestMethod().orElseThrow().getName();
+  }
+
+  @Test
+  void givesALeaseToOneOwnerUntilItStopsRenewing() throws Exception {
+    Lease first = lease();
+    Lease second = lease();
+    assertThat(first.tryAcquire()).hasValue(1);
+    assertThat(second.tryAcquire()).isEmpty();
+    advance(9);
+    first.renewIfDue();
+    assertThat(second.tryAcquire()).as("renewed, so the wait starts again").isEmpty();
+    advance(9);
+    assertThat(second.tryAcquire()).isEmpty();
+    advance(2);
+    assertThat(second.tryAcquire()).hasValue(2);
+    assertThatThrownBy(first::renewIfDue).isInstanceOf(Lease.LostException.class);
+  }
+
+  @Test
+  void givesALeaseAtOnceWhenItWasReleased() throws Exception {
+    Lease first = lease();
+    Lease second = lease();
+    assertThat(first.tryAcquire()).hasValue(1);
+    first.release();
+    assertThat(second.tryAcquire()).hasValue(2);
+  }
+
+  @Test
+  void knowsThatAProcessOfThisMachineHasEnded() throws Exception {
+    Process process = new ProcessBuilder("sleep", "60").start();
+    String self = new Owner().toString();
+    assertThat(Owner.hasEnded(self)).isFalse();
+    String place = self.substring(0, self.indexOf('/'));
+    long start = process.info().startInstant().orElseThrow().toEpochMilli();
+    String other = place + "/" + process.pid() + "/" + start + "/x";
+    assertThat(Owner.hasEnded(other)).isFalse();
+    process.destroyForcibly().waitFor();
+    assertThat(Owner.hasEnded(other)).isTrue();
+    assertThat(Owner.hasEnded("elsewhere/" + process.pid() + "/" + start + "/x")).isFalse();
+  }
+
+  @Test
+  void shutsAnEarlierOwnerOutAtEveryWrite() throws Exception {
+    CheckpointStore first = store(1 << 20);
+    assertThat(first.takeOver(1).nextSequence()).isEqualTo(1);
+    first.write(checkpoint(10, 100));
+    CheckpointStore second = store(1 << 20);
+    assertThat(second.takeOver(2).nextSequence()).isEqualTo(10);
+    assertThatThrownBy(() -> first.write(checkpoint(11, 100))).isInstanceOf(Lease.LostException.class);
+    second.write(checkpoint(12, 100));
+    assertThatThrownBy(() -> store(1 << 20).takeOver(2)).as("not with the epoch of another").isInstanceOf(Lease.LostException.class);
+    assertThat(store(1 << 20).takeOver(3).nextSequence()).isEqualTo(12);
+  }
+
+  @Test
+  void cutsALargeCheckpointIntoChunksAndLeavesNoneBehind() throws Exception {
+    CheckpointStore store = store(20_000);
+    store.takeOver(1);
+    store.write(checkpoint(5, 100_000));
+    store.write(checkpoint(6, 200_000));
+    assertThat(bucket.keys(task + ".checkpoint.*.*")).hasSizeBetween(12, 15);
+    Checkpoint back = store(20_000).takeOver(2);
+    assertThat(back.nextSequence()).isEqualTo(6);
+    assertThat(back.state().get("random")).isEqualTo(checkpoint(6, 200_000).state().get("random"));
+    assertThat(back.outbox()).hasSize(1);
+    assertThat(back.outbox().get(0).id()).isEqualTo("id");
+    store = store(20_000);
+    store.takeOver(3);
+    store.write(checkpoint(7, 100));
+    assertThat(bucket.keys(task + ".checkpoint.*.*")).isEmpty();
+  }
+
+  @Test
+  void saysWhatADamagedCheckpointLacks() throws Exception {
+    CheckpointStore store = store(20_000);
+    store.takeOver(1);
+    store.write(checkpoint(5, 100_000));
+    bucket.delete(bucket.keys(task + ".checkpoint.*.0").get(0));
+    assertThatThrownBy(() -> store(20_000).takeOver(2))
+        .hasMessageMatching("the checkpoint " + task + "\\.checkpoint lacks its part 1 of 7");
+  }
+
+  private Lease lease() {
+    return new Lease(bucket, task, new Owner(), LENGTH, nanoTime::get);
+  }
+
+  private void advance(long seconds) {
+    nanoTime.addAndGet(Duration.ofSeconds(seconds).toNanos());
+  }
+
+  private CheckpointStore store(long maxMessageBytes) {
+    return new CheckpointStore(bucket, management, task, maxMessageBytes);
+  }
+
+  /** With a state of that many bytes, which compression cannot make smaller. */
+  private static Checkpoint checkpoint(long next, int bytes) {
+    byte[] random = new byte[bytes];
+    new Random(bytes).nextBytes(random);
+    MemoryState state = new MemoryState();
+    state.put("random", random);
+    return new Checkpoint(next, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
+  }
+}
