@@ -3,6 +3,7 @@ package io.lifeline.codec;
 /** Walks through the events of a batch once, checks each, and remembers where each starts. */
 final class EventIndex {
   private static final int MAX_RECORD = 32_768;
+  private static final int NO_NUMBER = -1;
 
   private final BatchHeader header;
   private final Findings findings;
@@ -51,15 +52,23 @@ final class EventIndex {
     boolean bigEndian = header.bigEndian;
     int[] starts = positions;
     int n = count;
+    // Most events are of the type of the one before. Guessing so lets the processor walk on to the next record while the
+    // types' chain of loads is still under way.
+    int guess = NO_NUMBER;
+    int fixedLength = 0;
+    RecordLayout layout = null;
     while (at < end) {
       int number = (int) Bytes.getLong(bytes, at, bigEndian) & 0xffff;
-      EventType type = types[number];
-      if (type == null) {
-        findings.reject(Fault.UNKNOWN_TYPE, at - base, "an event's type number " + number + " has no descriptor");
-        return;
+      if (number != guess) {
+        if (types[number] == null) {
+          findings.reject(Fault.UNKNOWN_TYPE, at - base, "an event's type number " + number + " has no descriptor");
+          return;
+        }
+        guess = number;
+        layout = types[number].layout();
+        fixedLength = layout.fixedLength;
       }
-      RecordLayout layout = type.layout();
-      int length = layout.fixedLength != 0 ? layout.fixedLength : variableLength(bytes, at, end, layout);
+      int length = fixedLength != 0 ? fixedLength : variableLength(bytes, at, end, layout);
       if (length > end - at || length > MAX_RECORD) {
         findings.report(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or the limit of 32768 bytes");
         break;
