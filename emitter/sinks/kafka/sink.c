@@ -44,11 +44,14 @@ struct ll_sink {
   char incarnation[INCARNATION_HEX_BYTES];
 };
 
-static void worsen(ll_sink *sink, health to, const char *what, const char *why) {
+typedef enum subject { THE_TOPIC, THE_BROKERS } subject;
+
+static void worsen(ll_sink *sink, health to, subject what, const char *why) {
   unsigned before = __atomic_load_n(&sink->health, __ATOMIC_ACQUIRE);
   if (before >= (unsigned)to && before != HEALTHY) return;
   __atomic_store_n(&sink->health, to, __ATOMIC_RELEASE);
-  sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s %s; trying again", what, why);
+  sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s%s %s; trying again", what == THE_TOPIC ? "the topic " : "",
+                    what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
 }
 
 static void heal(ll_sink *sink) {
@@ -57,7 +60,7 @@ static void heal(ll_sink *sink) {
 }
 
 static void missing_topic(ll_sink *sink) {
-  worsen(sink, REFUSING, "the topic", "is missing; create it with lifeline-setup");
+  worsen(sink, REFUSING, THE_TOPIC, "is missing; create it with lifeline-setup");
 }
 
 /* What a delivery report means, or an error of producev. */
@@ -69,15 +72,15 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: missing_topic(sink); return LL_SINK_RETRY;
   case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
   case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-    worsen(sink, REFUSING, "the topic", "takes no message as large as a batch: raise its max.message.bytes");
+    worsen(sink, REFUSING, THE_TOPIC, "takes no message as large as a batch: raise its max.message.bytes");
     return LL_SINK_REFUSED;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    worsen(sink, REFUSING, "the topic", "may not be written by this user");
+    worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
     return LL_SINK_REFUSED;
   case RD_KAFKA_RESP_ERR__FATAL:
   case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
   case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
-  default: worsen(sink, UNREACHABLE, sink->url.hosts, "stores no batches now"); return LL_SINK_RETRY;
+  default: worsen(sink, UNREACHABLE, THE_BROKERS, "stores no batches now"); return LL_SINK_RETRY;
   }
 }
 
@@ -94,7 +97,7 @@ static void on_error(ll_sink *sink, rd_kafka_resp_err_t code) {
   }
   const char *why = kafka_explain(code);
   bool unreachable = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__TRANSPORT;
-  if (why) worsen(sink, unreachable ? UNREACHABLE : REFUSING, sink->url.hosts, why);
+  if (why) worsen(sink, unreachable ? UNREACHABLE : REFUSING, THE_BROKERS, why);
 }
 
 /* On librdkafka's background thread. */
@@ -131,8 +134,16 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   rd_kafka_conf_set_background_event_cb(conf, on_event);
   sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, error_bytes);
-  if (!sink->producer) rd_kafka_conf_destroy(conf);
-  return sink->producer != NULL;
+  if (!sink->producer) {
+    rd_kafka_conf_destroy(conf);
+    return false;
+  }
+  rd_kafka_queue_t *main_queue = rd_kafka_queue_get_main(sink->producer);
+  rd_kafka_queue_t *background = rd_kafka_queue_get_background(sink->producer);
+  rd_kafka_queue_forward(main_queue, background);
+  rd_kafka_queue_destroy(background);
+  rd_kafka_queue_destroy(main_queue);
+  return true;
 }
 
 typedef struct burial {
