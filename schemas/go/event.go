@@ -111,9 +111,25 @@ func (r *Reader) Bytes(field int) []byte { return r.sized(r.value(field, Bytes))
 // String returns a field of type string as text. Unlike all other getters it allocates.
 func (r *Reader) String(field int) string { return Text(r.RawString(field)) }
 
-func (r *Reader) load32(field int, kind FieldType) uint32 { return r.order.u32(r.value(field, kind)) }
+// Not inlined, so that the getters are: one call for each field.
+//
+//go:noinline
+func (r *Reader) load32(field int, kind FieldType) uint32 {
+	p := r.places[field]
+	if p.kind != kind {
+		r.refuse(field, kind)
+	}
+	return r.order.u32(r.raw[r.at+int(p.offset):])
+}
 
-func (r *Reader) load64(field int, kind FieldType) uint64 { return r.order.u64(r.value(field, kind)) }
+//go:noinline
+func (r *Reader) load64(field int, kind FieldType) uint64 {
+	p := r.places[field]
+	if p.kind != kind {
+		r.refuse(field, kind)
+	}
+	return r.order.u64(r.raw[r.at+int(p.offset):])
+}
 
 func (r *Reader) sized(value []byte) []byte {
 	length := int(r.order.u16(value))
