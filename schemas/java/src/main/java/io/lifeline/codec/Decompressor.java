@@ -54,6 +54,7 @@ final class Decompressor {
   }
 
   private static byte[] atLeast(byte[] buffer, int length) {
-    return buffer.length >= length ? buffer : new byte[Math.max(length, Math.min(2 * length, BatchHeader.MAX_RAW_BYTES))];
+    int roomy = Math.min(2 * length, BatchHeader.MAX_RAW_BYTES);
+    return buffer.length >= length ? buffer : new byte[roomy];
   }
 }

@@ -52,8 +52,8 @@ final class EventIndex {
     boolean bigEndian = header.bigEndian;
     int[] starts = positions;
     int n = count;
-    // Most events are of the type of the one before. Guessing so lets the processor walk on to the next record while the
-    // types' chain of loads is still under way.
+    // Most events are of the type of the one before. Guessing so lets the processor walk on to the next record while
+    // the type's chain of loads is still under way.
     int guess = NO_NUMBER;
     int fixedLength = 0;
     RecordLayout layout = null;
@@ -70,7 +70,7 @@ final class EventIndex {
       }
       int length = fixedLength != 0 ? fixedLength : variableLength(bytes, at, end, layout);
       if (length > end - at || length > MAX_RECORD) {
-        findings.report(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or the limit of 32768 bytes");
+        findings.report(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or above 32768 bytes");
         break;
       }
       if (layout.hasBool) {

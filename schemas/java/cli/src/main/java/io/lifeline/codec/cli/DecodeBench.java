@@ -18,8 +18,8 @@ import java.util.SplittableRandom;
 
 /**
  * How fast batches are read on one core through the public API: every batch checked anew, every field and the converted
- * time of every event consumed. Prints a line of JSON per measurement; the floor sums the batch's bytes as longs. Seconds
- * are those of the thread on its core, so that what else runs on the machine takes no part.
+ * time of every event consumed. Prints a line of JSON per measurement; the floor sums the batch's bytes as longs.
+ * Seconds are those of the thread on its core, so that what else runs on the machine takes no part.
  */
 public final class DecodeBench {
   private static final EventType TABLE_1 =
