@@ -12,8 +12,8 @@ SUITES = {
     "emit": emit.measure,
     "decode": decode.measure,
     "archive": archive.measure,
-    "nats": lambda quick: brokers.measure("nats", quick),
-    "kafka": lambda quick: brokers.measure("kafka", quick),
+    "nats": lambda quick, _earlier: brokers.measure("nats", quick),
+    "kafka": lambda quick, _earlier: brokers.measure("kafka", quick),
 }
 
 
@@ -32,7 +32,7 @@ def main():
         print(f"[{number}/{len(chosen)}] {name} ...", file=sys.stderr, flush=True)
         try:
             with Noise() as noise:
-                found = SUITES[name](arguments.quick)
+                found = SUITES[name](arguments.quick, {m.name: m for m in measurements})
         except RuntimeError as error:
             failed.append(f"{name}: {error}")
             continue

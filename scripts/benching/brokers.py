@@ -12,7 +12,7 @@ from pathlib import Path
 from .measurement import Measurement
 from .processes import BIN, broker, emit, run, stream_jobs, wait_until
 
-EVENTS, EVENTS_QUICK = 20_000_000, 500_000
+EVENTS, EVENTS_QUICK = 10_000_000, 500_000
 TOTAL_LENGTH_OFFSET = 56  # FORMAT.md, section 3
 
 
@@ -83,20 +83,20 @@ def measure(kind, quick):
     floor_is = f"{name} alone, {len(sizes)} messages of {round(sum(sizes) / len(sizes))} bytes by its C client"
     return [
         Measurement(f"{kind}-end-to-end", f"{name}: emit to archive", events / live_seconds / 1e6, "M events/s", floor,
-                    floor_is, 0,
+                    floor_is, "",
                     f"{live_seconds:.1f} s in all: the emitter had every acknowledgement after {emit_seconds:.1f} s, the "
                     f"broker alone needs {raw_seconds:.1f} s for these bytes, and archiving them alone takes "
                     f"{archive_seconds:.1f} s, so {slowest} sets the pace.", details),
         Measurement(f"{kind}-emit", f"{name}: emit to acknowledgement", events / emit_seconds / 1e6, "M events/s", floor,
-                    floor_is, 0,
+                    floor_is, "",
                     f"{emit_seconds:.1f} s from the process' start to the last acknowledgement, of which the broker "
                     f"alone accounts for {min(1, raw_seconds / emit_seconds):.0%}; the rest is emitting, sealing, and the "
                     f"process' start and end.", details),
-        Measurement(f"{kind}-archive", f"{name}: broker to archive", events / archive_seconds / 1e6, "M events/s", 0, "", 2,
+        Measurement(f"{kind}-archive", f"{name}: broker to archive", events / archive_seconds / 1e6, "M events/s", 0, "", "2",
                     "from the jobs' readiness to the last manifest: fetching, checking, decoding, Parquet encoding with "
                     "zstd and the files' fsync, of which `archive` (without a broker) shows the part after fetching.",
                     details),
         Measurement(f"{kind}-summarise", f"{name}: broker to summaries", events / summarise_seconds / 1e6, "M events/s", 0,
-                    "", 5, "from the jobs' readiness until the last event is aggregated: fetching, checking, decoding and "
+                    "", "5", "from the jobs' readiness until the last event is aggregated: fetching, checking, decoding and "
                     "three fields' statistics with quantile sketches.", details),
     ]

@@ -17,7 +17,7 @@ class Measurement:
     unit: str
     floor: float  # in the same unit, measured in the same run; 0 when there is none
     floor_is: str
-    aim: float  # 0 when none is set
+    aim: str  # empty when none is set
     sentence: str
     details: dict = field(default_factory=dict)
 
@@ -37,7 +37,7 @@ def table(measurements):
     rows = [("what", "measured", "floor", "ratio", "aim")]
     for m in measurements:
         rows.append((m.what, f"{m.value:,.2f} {m.unit}", f"{m.floor:,.2f} {m.unit}" if m.floor else "-",
-                     f"{m.ratio:.2f}" if m.floor else "-", f"{m.aim:g} {m.unit}" if m.aim else "-"))
+                     f"{m.ratio:.2f}" if m.floor else "-", m.aim or "-"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * width for width in widths))
