@@ -1,0 +1,183 @@
+/* sinks/permissions/nats.conf, as it is shipped, on a real nats-server: what an emitter may do, and what it may not. */
+#include <nats/nats.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/lifeline-permissions-XXXXXX";
+static pid_t server;
+static char url[64];
+static natsConnection *operator_connection, *emitter;
+static jsCtx *operator_js, *emitter_js;
+
+static void write_configuration(const char *path) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file,
+          "listen: \"127.0.0.1:-1\"\nports_file_dir: \"%s\"\njetstream { store_dir: \"%s/data\" }\n"
+          "authorization { users: [ { user: operator, password: o }\n"
+          "{ user: emitter, password: e, include permissions.conf } ] }\n",
+          directory, directory);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* The server writes the port that it chose into nats-server_<pid>.ports. */
+static bool read_port(void) {
+  char path[128], text[256] = "";
+  snprintf(path, sizeof path, "%s/nats-server_%d.ports", directory, (int)server);
+  FILE *file = fopen(path, "r");
+  if (!file) return false;
+  size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[size] = 0;
+  const char *found = strstr(text, "nats://");
+  if (!found) return false;
+  snprintf(url, sizeof url, "%.*s", (int)strcspn(found, "\""), found);
+  return true;
+}
+
+static void connect_as(const char *user, const char *password, natsConnection **connection, jsCtx **js) {
+  natsOptions *options = NULL;
+  jsOptions js_options;
+  natsOptions_Create(&options);
+  natsOptions_SetURL(options, url);
+  natsOptions_SetUserInfo(options, user, password);
+  natsOptions_SetErrorHandler(options, NULL, NULL);
+  jsOptions_Init(&js_options);
+  js_options.Wait = 500; /* what is forbidden is not answered */
+  assert_int_equal(natsConnection_Connect(connection, options), NATS_OK);
+  assert_int_equal(natsConnection_JetStream(js, *connection, &js_options), NATS_OK);
+  natsOptions_Destroy(options);
+}
+
+static int start(void **state) {
+  (void)state;
+  char configuration[128], command[512];
+  assert_non_null(mkdtemp(directory));
+  snprintf(command, sizeof command, "cp " TEMPLATE " %s/permissions.conf", directory);
+  assert_int_equal(system(command), 0);
+  snprintf(configuration, sizeof configuration, "%s/server.conf", directory);
+  write_configuration(configuration);
+  server = fork();
+  if (server == 0) {
+    freopen("/dev/null", "w", stderr);
+    execl(NATS_SERVER, "nats-server", "--config", configuration, (char *)NULL);
+    _exit(127);
+  }
+  for (int i = 0; i < 200 && !read_port(); i++)
+    usleep(50000);
+  assert_true(*url);
+  connect_as("operator", "o", &operator_connection, &operator_js);
+  connect_as("emitter", "e", &emitter, &emitter_js);
+  char setup[256];
+  snprintf(setup, sizeof setup, SETUP_TOOL " --url nats://operator:o@%s >/dev/null", url + strlen("nats://"));
+  assert_int_equal(system(setup), 0);
+  return 0;
+}
+
+static int stop(void **state) {
+  (void)state;
+  jsCtx_Destroy(emitter_js);
+  jsCtx_Destroy(operator_js);
+  natsConnection_Destroy(emitter);
+  natsConnection_Destroy(operator_connection);
+  kill(server, SIGTERM);
+  waitpid(server, NULL, 0);
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf %s", directory);
+  return system(command);
+}
+
+static bool stored(const char *subject) {
+  jsPubAck *ack = NULL;
+  natsStatus status = js_Publish(&ack, emitter_js, subject, "x", 1, NULL, NULL);
+  jsPubAck_Destroy(ack);
+  return status == NATS_OK;
+}
+
+static uint64_t messages_in(const char *stream) {
+  jsStreamInfo *info = NULL;
+  assert_int_equal(js_GetStreamInfo(&info, operator_js, stream, NULL, NULL), NATS_OK);
+  uint64_t messages = info->State.Msgs;
+  jsStreamInfo_Destroy(info);
+  return messages;
+}
+
+static void an_emitter_publishes_batches(void **state) {
+  (void)state;
+  assert_true(stored("lifeline.batches.7"));
+}
+
+static void an_emitter_reads_and_watches_activations(void **state) {
+  (void)state;
+  kvStore *writing = NULL, *reading = NULL;
+  kvWatcher *watcher = NULL;
+  kvEntry *entry = NULL;
+  assert_int_equal(js_KeyValue(&writing, operator_js, "lifeline-activations"), NATS_OK);
+  assert_int_equal(kvStore_PutString(NULL, writing, "a", "value"), NATS_OK);
+  assert_int_equal(js_KeyValue(&reading, emitter_js, "lifeline-activations"), NATS_OK);
+  assert_int_equal(kvStore_Get(&entry, reading, "a"), NATS_OK);
+  assert_string_equal(kvEntry_ValueString(entry), "value");
+  kvEntry_Destroy(entry);
+  assert_int_equal(kvStore_WatchAll(&watcher, reading, NULL), NATS_OK);
+  assert_int_equal(kvWatcher_Next(&entry, watcher, 2000), NATS_OK);
+  assert_string_equal(kvEntry_Key(entry), "a");
+  kvEntry_Destroy(entry);
+  kvWatcher_Destroy(watcher);
+  kvStore_Destroy(reading);
+  kvStore_Destroy(writing);
+}
+
+static void an_emitter_does_not_write_control(void **state) {
+  (void)state;
+  uint64_t before = messages_in("KV_lifeline-activations");
+  assert_false(stored("$KV.lifeline-activations.a"));
+  assert_false(stored("$KV.lifeline-jobs.a"));
+  assert_int_equal(messages_in("KV_lifeline-activations"), before);
+  assert_int_equal(messages_in("KV_lifeline-jobs"), 0);
+}
+
+static void an_emitter_does_not_write_results(void **state) {
+  (void)state;
+  assert_false(stored("lifeline.summaries"));
+  assert_false(stored("lifeline.ledger"));
+  assert_false(stored("lifeline.events.disk.read.end"));
+  assert_int_equal(messages_in("LIFELINE_OUT"), 0);
+}
+
+static void an_emitter_does_not_manage_streams(void **state) {
+  (void)state;
+  assert_int_not_equal(js_PurgeStream(emitter_js, "LIFELINE", NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_DeleteStream(emitter_js, "LIFELINE", NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_DeleteStream(emitter_js, "KV_lifeline-activations", NULL, NULL), NATS_OK);
+  assert_int_equal(messages_in("LIFELINE"), 1);
+}
+
+static void an_emitter_does_not_read_batches(void **state) {
+  (void)state;
+  natsSubscription *subscription = NULL;
+  natsMsg *message = NULL;
+  assert_int_equal(natsConnection_SubscribeSync(&subscription, emitter, "lifeline.batches.*"), NATS_OK);
+  assert_true(stored("lifeline.batches.7"));
+  assert_int_not_equal(natsSubscription_NextMsg(&message, subscription, 300), NATS_OK);
+  natsSubscription_Destroy(subscription);
+  assert_int_not_equal(js_GetMsg(&message, emitter_js, "LIFELINE", 1, NULL, NULL), NATS_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_emitter_publishes_batches),       cmocka_unit_test(an_emitter_reads_and_watches_activations),
+      cmocka_unit_test(an_emitter_does_not_write_control),  cmocka_unit_test(an_emitter_does_not_write_results),
+      cmocka_unit_test(an_emitter_does_not_manage_streams), cmocka_unit_test(an_emitter_does_not_read_batches),
+  };
+  return cmocka_run_group_tests_name("permissions nats", tests, start, stop);
+}
