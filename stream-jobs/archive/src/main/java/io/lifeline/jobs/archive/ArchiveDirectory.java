@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,8 @@ import java.util.stream.Stream;
  */
 public final class ArchiveDirectory {
   static final String TEMPORARY = ".tmp";
+
+  private static final Pattern COMPACTED = Pattern.compile("(\\d+)-\\d{20}\\.(\\d{20})\\.json");
 
   private final Path root;
   private final Path manifests;
@@ -64,6 +68,13 @@ public final class ArchiveDirectory {
 
   static String compactedName(int partition, long from, long to) {
     return "%d-%020d.%020d.json".formatted(partition, from, to);
+  }
+
+  /** The end of the range of a compaction's manifest; -1 if the name is no such manifest's of that partition. */
+  static long compactedUpTo(String name, int partition) {
+    Matcher matcher = COMPACTED.matcher(name);
+    return matcher.matches() && matcher.group(1).equals(Integer.toString(partition))
+        ? Long.parseLong(matcher.group(2)) : -1;
   }
 
   /** Forces a file's content, or a directory's entries, to the disk. */

@@ -23,12 +23,14 @@ import java.util.function.Consumer;
 /** The manifests of an archive: the list of what it holds. */
 public final class Manifests {
   private static final int READ_ATTEMPTS = 5;
+  private static final Comparator<Manifest> ORDER =
+      Comparator.comparingInt(Manifest::partition).thenComparingLong(Manifest::from);
 
   private Manifests() {}
 
   /** The manifests that count, ordered by partition and offset: those that no compaction has replaced. */
   public static List<Manifest> read(ArchiveDirectory directory) throws IOException {
-    return List.copyOf(readByName(directory).values());
+    return readByName(directory).values().stream().sorted(ORDER).toList();
   }
 
   static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
@@ -61,6 +63,11 @@ public final class Manifests {
     }
   }
 
+  /** By partition and offset. */
+  static List<Map.Entry<String, Manifest>> ordered(Map<String, Manifest> manifests) {
+    return manifests.entrySet().stream().sorted(Map.Entry.comparingByValue(ORDER)).toList();
+  }
+
   static List<String> names(ArchiveDirectory directory) throws IOException {
     return ArchiveDirectory.names(directory.manifests()).stream().filter(name -> name.endsWith(".json")).toList();
   }
@@ -77,7 +84,7 @@ public final class Manifests {
 
   private static void checkTiling(ArchiveDirectory directory, Collection<Manifest> manifests) throws ArchiveException {
     List<Manifest> ordered = new ArrayList<>(manifests);
-    ordered.sort(Comparator.comparingInt(Manifest::partition).thenComparingLong(Manifest::from));
+    ordered.sort(ORDER);
     for (int i = 1; i < ordered.size(); i++) {
       Manifest before = ordered.get(i - 1);
       Manifest after = ordered.get(i);
@@ -112,6 +119,9 @@ public final class Manifests {
   static void publish(
       ArchiveDirectory directory, String name, Manifest manifest, Consumer<PublicationStep> progress)
       throws IOException {
+    if (manifest.replaces().isEmpty() && isCompacted(directory, manifest)) {
+      throw collision(directory, manifest);
+    }
     Path temporary = directory.manifests().resolve(name + "." + UUID.randomUUID() + ArchiveDirectory.TEMPORARY);
     try {
       try (FileChannel channel =
@@ -125,13 +135,27 @@ public final class Manifests {
       progress.accept(PublicationStep.MANIFEST_WRITTEN);
       Files.createLink(directory.manifests().resolve(name), temporary);
     } catch (FileAlreadyExistsException e) {
-      throw new ArchiveCollisionException("another writer has already archived partition " + manifest.partition()
-          + " from offset " + manifest.from() + " in " + directory.root()
-          + ": only one may write a partition; stop one of the two");
+      throw collision(directory, manifest);
     } finally {
       Files.deleteIfExists(temporary);
     }
     progress.accept(PublicationStep.MANIFEST_LINKED);
     ArchiveDirectory.sync(directory.manifests());
+  }
+
+  private static ArchiveCollisionException collision(ArchiveDirectory directory, Manifest manifest) {
+    return new ArchiveCollisionException("another writer has already archived partition " + manifest.partition()
+        + " from offset " + manifest.from() + " in " + directory.root()
+        + ": only one may write a partition; stop one of the two");
+  }
+
+  /** Whether a compaction holds the manifest's first offset already, so that its name may be free again. */
+  private static boolean isCompacted(ArchiveDirectory directory, Manifest manifest) throws IOException {
+    for (String name : names(directory)) {
+      if (ArchiveDirectory.compactedUpTo(name, manifest.partition()) > manifest.from()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

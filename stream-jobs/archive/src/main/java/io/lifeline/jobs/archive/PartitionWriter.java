@@ -11,9 +11,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -53,11 +51,9 @@ final class PartitionWriter implements AutoCloseable {
 
   private void recover() throws IOException {
     long end = 0;
-    Set<String> published = new HashSet<>();
     for (Manifest manifest : Manifests.read(directory)) {
       if (manifest.partition() == partition) {
         publication.rollForward(manifest.files());
-        manifest.files().forEach(file -> published.add(file.name()));
         manifest.routes().forEach(this::remember);
         end = manifest.to();
       }
@@ -142,10 +138,10 @@ final class PartitionWriter implements AutoCloseable {
     }
     String name = ArchiveDirectory.manifestName(partition, roll.from);
     String prefix = "%d-%020d-%s".formatted(partition, roll.from, UUID.randomUUID().toString().substring(0, 8));
-    RollFiles files = new RollFiles(directory, duck, prefix);
-    List<Manifest.FileEntry> entries = files.write(roll, options.rareRows());
-    Manifest manifest = new Manifest(Manifest.VERSION, partition, roll.from, roll.to, Instant.now().toString(), entries,
-        roll.typeEntries(), roll.routeEntries(), roll.duplicates, roll.rejected, List.of(), List.of());
+    DataFiles files = new DataFiles(directory, duck, prefix);
+    new RollFiles(duck, files).write(roll, options.rareRows());
+    Manifest manifest = new Manifest(Manifest.VERSION, partition, roll.from, roll.to, Instant.now().toString(),
+        files.entries(), roll.typeEntries(), roll.routeEntries(), roll.duplicates, roll.rejected, List.of(), List.of());
     try {
       publication.publish(name, manifest);
     } catch (IOException | RuntimeException e) {
@@ -158,7 +154,7 @@ final class PartitionWriter implements AutoCloseable {
     }
     roll = new Roll(roll.to);
     try {
-      publication.rollForward(entries);
+      publication.rollForward(manifest.files());
     } catch (IOException e) {
       needsReopening = true;
       throw e;

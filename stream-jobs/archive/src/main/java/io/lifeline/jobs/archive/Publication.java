@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
@@ -32,19 +33,29 @@ final class Publication {
   void rollForward(List<Manifest.FileEntry> files) throws IOException {
     boolean renamed = false;
     for (Manifest.FileEntry file : files) {
-      Path temporary = temporary(file);
-      if (Files.exists(temporary)) {
-        Files.move(temporary, directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
-        if (!renamed) {
-          progress.accept(PublicationStep.FIRST_FILE_RENAMED);
-        }
+      if (rename(file) && !renamed) {
         renamed = true;
+        progress.accept(PublicationStep.FIRST_FILE_RENAMED);
       }
     }
     if (renamed) {
       ArchiveDirectory.sync(directory.data());
     }
     progress.accept(PublicationStep.FILES_RENAMED);
+  }
+
+  private boolean rename(Manifest.FileEntry file) throws IOException {
+    Path temporary = temporary(file);
+    if (!Files.exists(temporary)) {
+      return false;
+    }
+    try {
+      Files.move(temporary, directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
+      return true;
+    } catch (NoSuchFileException e) {
+      // Another process has just finished the same publication.
+      return false;
+    }
   }
 
   private Path temporary(Manifest.FileEntry file) {

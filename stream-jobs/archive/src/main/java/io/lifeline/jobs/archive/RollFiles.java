@@ -2,10 +2,6 @@ package io.lifeline.jobs.archive;
 
 import io.lifeline.codec.Counter;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Writes the data files of a roll under temporary names. */
@@ -18,24 +14,18 @@ final class RollFiles {
   private static final String TIME =
       "make_timestamp_ns(greatest(least(r.ts, 9223372036854775806), -9223372036854775806)) AS ts";
 
-  private final ArchiveDirectory directory;
   private final DuckTables duck;
-  private final String prefix;
-  private final List<Manifest.FileEntry> files = new ArrayList<>();
+  private final DataFiles files;
 
-  /**
-   * @param prefix of the files' names; no other roll has the same
-   */
-  RollFiles(ArchiveDirectory directory, DuckTables duck, String prefix) {
-    this.directory = directory;
+  RollFiles(DuckTables duck, DataFiles files) {
     this.duck = duck;
-    this.prefix = prefix;
+    this.files = files;
   }
 
-  /** Writes all files. On failure none is left. */
-  List<Manifest.FileEntry> write(Roll roll, int rareRows) throws IOException {
+  /** Writes a file per type, one for all rare types, and one for the batches. On failure none is left. */
+  void write(Roll roll, int rareRows) throws IOException {
     if (roll.batches().rows() == 0) {
-      return files;
+      return;
     }
     try (DuckTables.Table batches = duck.table(roll.batches())) {
       for (TypeRows type : roll.typesWithAtLeast(rareRows)) {
@@ -45,18 +35,10 @@ final class RollFiles {
       if (!rare.isEmpty()) {
         writeShared(rare, batches);
       }
-      write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows());
-      return files;
+      files.write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows());
     } catch (IOException | RuntimeException e) {
-      remove();
+      files.remove();
       throw e;
-    }
-  }
-
-  /** Forgets the files: what is left of them is deleted. */
-  void remove() throws IOException {
-    for (Manifest.FileEntry file : files) {
-      Files.deleteIfExists(temporary(file.name()));
     }
   }
 
@@ -71,7 +53,7 @@ final class RollFiles {
     try (DuckTables.Table rows = duck.table(type)) {
       select.append(BATCH_COLUMNS.formatted(type.threads().value("r.thread")));
       select.append(from(rows, batches));
-      write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows());
+      files.write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows());
     }
   }
 
@@ -83,7 +65,7 @@ final class RollFiles {
     try (DuckTables.Table rows = duck.table(rare)) {
       select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
       select.append(from(rows, batches));
-      write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows());
+      files.write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows());
     }
   }
 
@@ -101,30 +83,5 @@ final class RollFiles {
       select.append(", ").append(Sql.unsigned("b." + counter.label())).append(" AS ").append(counter.label());
     }
     return select + " FROM " + batches.sql() + " b";
-  }
-
-  private void write(Manifest.Kind kind, List<String> types, String query, long expected) throws IOException {
-    String name = "%s-%05d.parquet".formatted(prefix, files.size());
-    Path temporary = temporary(name);
-    files.add(new Manifest.FileEntry(name, kind, types, expected, 0));
-    long rows;
-    try {
-      rows = duck.copy(query, temporary);
-    } catch (SQLException e) {
-      throw new ArchiveException("cannot write " + temporary + ": " + firstLine(e)
-          + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
-    }
-    if (rows != expected) {
-      throw new IllegalStateException("DuckDB wrote " + rows + " of " + expected + " rows into " + temporary);
-    }
-    files.set(files.size() - 1, new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary)));
-  }
-
-  private Path temporary(String name) {
-    return directory.data().resolve(name + ArchiveDirectory.TEMPORARY);
-  }
-
-  private static String firstLine(SQLException e) {
-    return String.valueOf(e.getMessage()).lines().findFirst().orElse("unknown error");
   }
 }

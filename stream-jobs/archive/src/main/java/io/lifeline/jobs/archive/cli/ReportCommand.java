@@ -53,6 +53,9 @@ public final class ReportCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print one JSON object instead of text")
   private boolean json;
 
+  @Option(names = "--queries", description = "also ask three questions in SQL and print the answers")
+  private boolean queries;
+
   @Option(names = "--emitted", paramLabel = "N",
       description = "events that the programs counted themselves (default: the counters in their batches)")
   private Long emitted;
@@ -83,7 +86,7 @@ public final class ReportCommand implements Callable<Integer> {
 
   private void print(Report report, ArchiveDatabase database, boolean drawn, PrintWriter out) throws SQLException {
     printStages(report, out);
-    for (SampleQuery query : SampleQuery.of(database)) {
+    for (SampleQuery query : queries ? SampleQuery.of(database) : List.<SampleQuery>of()) {
       out.println();
       out.println("# " + query.title());
       out.println("sql> " + query.sql());

@@ -1,0 +1,63 @@
+package io.lifeline.jobs.archive;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Data files in the making: complete, but under temporary names, and no manifest knows them. */
+final class DataFiles {
+  private final ArchiveDirectory directory;
+  private final DuckTables duck;
+  private final String prefix;
+  private final List<Manifest.FileEntry> entries = new ArrayList<>();
+
+  /**
+   * @param prefix of the files' names; nobody else uses the same
+   */
+  DataFiles(ArchiveDirectory directory, DuckTables duck, String prefix) {
+    this.directory = directory;
+    this.duck = duck;
+    this.prefix = prefix;
+  }
+
+  /** Writes the result of a query, which must have the expected number of rows. */
+  void write(Manifest.Kind kind, List<String> types, String query, long expectedRows) throws IOException {
+    String name = "%s-%05d.parquet".formatted(prefix, entries.size());
+    Path temporary = temporary(name);
+    entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0));
+    long rows;
+    try {
+      rows = duck.copy(query, temporary);
+    } catch (SQLException e) {
+      throw new ArchiveException("cannot write " + temporary + ": " + firstLine(e)
+          + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
+    }
+    if (rows != expectedRows) {
+      throw new ArchiveException("DuckDB wrote " + rows + " rows into " + temporary + " where " + expectedRows
+          + " are right. Nothing was published; this is a fault of the program or of the disk");
+    }
+    entries.set(entries.size() - 1, new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary)));
+  }
+
+  List<Manifest.FileEntry> entries() {
+    return List.copyOf(entries);
+  }
+
+  /** Deletes all of them. */
+  void remove() throws IOException {
+    for (Manifest.FileEntry file : entries) {
+      Files.deleteIfExists(temporary(file.name()));
+    }
+  }
+
+  private Path temporary(String name) {
+    return directory.data().resolve(name + ArchiveDirectory.TEMPORARY);
+  }
+
+  private static String firstLine(SQLException e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("unknown error");
+  }
+}

@@ -1,0 +1,57 @@
+package io.lifeline.jobs.archive.cli;
+
+import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.Compactor;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Merges an archive's small files. */
+@Command(
+    name = "compact",
+    mixinStandardHelpOptions = true,
+    description = "Merges the archive's small files into few, while jobs write and queries read.",
+    footer = {
+      "",
+      "Replaced files stay for the grace period, for queries that are under way; a later run deletes",
+      "them. It may be killed at any moment.",
+      "",
+      "Example, from a timer once an hour: lifeline-jobs compact --archive archive"
+    })
+public final class CompactCommand implements Callable<Integer> {
+
+  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
+  private Path archive;
+
+  @Option(names = "--target-mib", paramLabel = "N", defaultValue = "256",
+      description = "merge rolls up to this size (default ${DEFAULT-VALUE} MiB)")
+  private long targetMib;
+
+  @Option(names = "--grace-seconds", paramLabel = "N", defaultValue = "600",
+      description = "keep replaced files this long (default ${DEFAULT-VALUE})")
+  private long graceSeconds;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    try {
+      Compactor compactor =
+          new Compactor(ArchiveOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
+      Compactor.Result result = compactor.compact();
+      spec.commandLine().getOut().printf("compact: manifests=%d->%d files=%d->%d deleted=%d%n",
+          result.manifestsBefore(), result.manifestsAfter(), result.filesBefore(), result.filesAfter(),
+          result.filesDeleted());
+      spec.commandLine().getOut().flush();
+      return 0;
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("compact: " + e.getMessage());
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package io.lifeline.jobs.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.core.RouteKey;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class CompactorTest {
+  private static final Incarnation EMITTER = new Incarnation(7, 8);
+  private static final EventType RARE =
+      EventType.named("rare").field("id", FieldType.STRING).field("x", FieldType.F64).build();
+  private static final EventType OTHER = EventType.named("other").field("n", FieldType.I64).build();
+  private static final List<String> QUESTIONS = List.of(
+      "SELECT count(*), count(DISTINCT serial), sum(serial) FROM \"test.serial\"",
+      "SELECT id, x FROM rare ORDER BY ts", "SELECT n FROM other ORDER BY ts",
+      "SELECT type, count(*), count(DISTINCT sequence) FROM events GROUP BY type ORDER BY type",
+      "SELECT * FROM ledger", "SELECT count(*), sum(events) FROM batches");
+
+  @TempDir Path directory;
+
+  private ArchiveOptions options() {
+    return ArchiveOptions.in(directory).withThreads(1).withRareRows(50);
+  }
+
+  private void archive(int rolls) throws Exception {
+    try (ArchiveWriter writer = ArchiveWriter.open(options(), rejection -> {})) {
+      for (int i = 0; i < rolls; i++) {
+        long sequence = writer.nextOffset(0) + 1;
+        BatchWriter batch = Archives.batch(EMITTER, sequence).event(RARE, sequence, "id " + sequence, sequence / 4.0);
+        if (i % 2 == 0) {
+          batch.event(OTHER, sequence, sequence);
+        }
+        for (int n = 0; n < (i == 1 ? 10 : 100); n++) {
+          batch.event(Archives.SERIAL, n, sequence * 1_000 + n, 1);
+        }
+        writer.append(Archives.at(sequence - 1), batch.toByteArray());
+        writer.roll();
+      }
+    }
+  }
+
+  private List<List<String>> answers() throws Exception {
+    List<List<String>> answers = new ArrayList<>();
+    for (String question : QUESTIONS) {
+      answers.add(Archives.query(directory, question));
+    }
+    return answers;
+  }
+
+  private Compactor compactor(Duration grace) {
+    return new Compactor(options(), 1 << 30, grace);
+  }
+
+  private long count(String folder) throws Exception {
+    try (Stream<Path> files = Files.list(directory.resolve(folder))) {
+      return files.count();
+    }
+  }
+
+  @Test
+  void aCompactedArchiveGivesTheSameAnswersFromFewFiles() throws Exception {
+    archive(6);
+    List<List<String>> before = answers();
+    Compactor.Result result = compactor(Duration.ofHours(1)).compact();
+    assertThat(result).isEqualTo(new Compactor.Result(6, 1, 17, 3, 0));
+    assertThat(answers()).isEqualTo(before);
+    assertThat(count("manifests")).isEqualTo(1);
+    assertThat(new ArchiveCounts(directory).refresh())
+        .isEqualTo(Map.of(new RouteKey(EMITTER, 0), 6 + 3 + 5 * 100 + 10L));
+  }
+
+  @Test
+  void replacedFilesAreDeletedAfterTheGracePeriodAndNotBefore() throws Exception {
+    archive(4);
+    long files = count("data");
+    compactor(Duration.ofHours(1)).compact();
+    assertThat(count("data")).isEqualTo(files + 3);
+    assertThat(compactor(Duration.ofHours(1)).compact().filesDeleted()).isZero();
+    assertThat(compactor(Duration.ZERO).compact().filesDeleted()).isEqualTo((int) files);
+    assertThat(count("data")).isEqualTo(3);
+  }
+
+  @Test
+  void aReaderThatOpenedTheArchiveBeforeIsNotDisturbed() throws Exception {
+    archive(4);
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      compactor(Duration.ofHours(1)).compact();
+      try (ResultSet row = database.prepare("SELECT count(*) FROM events").executeQuery()) {
+        row.next();
+        assertThat(row.getLong(1)).isEqualTo(4 + 2 + 3 * 100 + 10L);
+      }
+    }
+  }
+
+  @Test
+  void aWriterGoesOnBehindACompactionAndStillKnowsWhatItHasSeen() throws Exception {
+    archive(4);
+    compactor(Duration.ZERO).compact();
+    try (ArchiveWriter writer = ArchiveWriter.open(options(), rejection -> {})) {
+      assertThat(writer.nextOffset(0)).isEqualTo(4);
+      byte[] old = Archives.batch(EMITTER, 2).event(RARE, 1, "again", 0.0).toByteArray();
+      assertThat(writer.append(Archives.at(4), old)).isEqualTo(Appended.DUPLICATE);
+    }
+    archive(3);
+    List<List<String>> before = answers();
+    assertThat(compactor(Duration.ZERO).compact().manifestsAfter()).isEqualTo(1);
+    assertThat(answers()).isEqualTo(before);
+  }
+
+  @Test
+  void aWriterThatSleptThroughACompactionCannotPublishItsOldRange() throws Exception {
+    archive(1);
+    try (ArchiveWriter sleeper = ArchiveWriter.open(options(), rejection -> {})) {
+      sleeper.append(Archives.at(1), Archives.serials(new Incarnation(1, 1), 1, 10));
+      Files.delete(directory.resolve("locks/partition-0"));
+      archive(2);
+      compactor(Duration.ZERO).compact();
+      assertThatThrownBy(sleeper::roll).isInstanceOf(ArchiveCollisionException.class);
+      sleeper.abandon();
+    }
+    assertThat(Archives.query(directory, "SELECT count(*) FROM batches")).containsExactly("3");
+  }
+
+  @Test
+  void rollsBeyondTheTargetAreNotMerged() throws Exception {
+    archive(4);
+    Compactor small = new Compactor(options(), 1, Duration.ZERO);
+    assertThat(small.compact()).isEqualTo(new Compactor.Result(4, 4, 11, 11, 0));
+  }
+
+  @Test
+  void twoCompactionsAtOnceAreAClearError() throws Exception {
+    archive(2);
+    Compactor second = compactor(Duration.ZERO);
+    Throwable[] failure = new Throwable[1];
+    new Compactor(options(), 1 << 30, Duration.ZERO, step -> {
+      if (step == PublicationStep.FILES_WRITTEN) {
+        failure[0] = catchThrowable(second::compact);
+      }
+    }).compact();
+    assertThat(failure[0]).isInstanceOf(ArchiveCollisionException.class)
+        .hasMessageContaining("the compaction of the archive");
+  }
+
+  /** Death, as far as the program can tell: nothing behind it runs. */
+  private static final class Death extends Error {}
+
+  @ParameterizedTest
+  @EnumSource(PublicationStep.class)
+  void aCompactionThatDiesAtAnyStepChangesNoAnswerAndTheNextOneFinishes(PublicationStep step) throws Exception {
+    archive(4);
+    List<List<String>> before = answers();
+    Compactor dying = new Compactor(options(), 1 << 30, Duration.ZERO, now -> {
+      if (now == step) {
+        throw new Death();
+      }
+    });
+    assertThatThrownBy(dying::compact).isInstanceOf(Death.class);
+    assertThat(answers()).isEqualTo(before);
+    compactor(Duration.ZERO).compact();
+    compactor(Duration.ZERO).compact();
+    assertThat(answers()).isEqualTo(before);
+    assertThat(count("manifests")).isEqualTo(1);
+    assertThat(count("data")).isEqualTo(3);
+  }
+}
