@@ -42,6 +42,13 @@ public record RouteEntry(
     return Long.parseUnsignedLong(counters.get(counter.ordinal()));
   }
 
+  /** How many sequences up to the last one are not in the archive; unsigned. */
+  public long missingBatches() {
+    SequenceSet sequences = new SequenceSet();
+    addTo(sequences);
+    return sequences.missing();
+  }
+
   /** What two manifests know together. */
   public static RouteEntry merge(RouteEntry a, RouteEntry b) {
     long lastOfA = Long.parseUnsignedLong(a.lastSequence);

@@ -69,7 +69,7 @@ final class LedgerTables {
         row.setLong(++at, route.batches());
         row.setLong(++at, route.events());
         row.setObject(++at, new BigInteger(route.lastSequence()));
-        row.setObject(++at, new BigInteger(route.lastSequence()).subtract(BigInteger.valueOf(route.batches())));
+        row.setObject(++at, new BigInteger(Long.toUnsignedString(route.missingBatches())));
         row.setBoolean(++at, route.finalBatch());
         row.setBoolean(++at, route.recovered());
         row.setLong(++at, route.lastBrokerTimeMs());

@@ -1,0 +1,113 @@
+package io.lifeline.jobs.archive.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Document;
+import org.xml.sax.InputSource;
+
+class ReportTest {
+  private static final EventType START = EventType.named("step.start").field("id", FieldType.U64).build();
+  private static final EventType END =
+      EventType.named("step.end").field("id", FieldType.U64).field("nbytes", FieldType.U64).build();
+  private static final Incarnation EMITTER = new Incarnation(1, 2);
+
+  @TempDir Path directory;
+
+  private Report report(Long emitted) throws Exception {
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      return Report.of(database, emitted);
+    }
+  }
+
+  private void archive(byte[]... batches) throws Exception {
+    try (ArchiveWriter writer = Archives.open(directory)) {
+      for (byte[] batch : batches) {
+        writer.append(Archives.at(writer.nextOffset(0)), batch);
+      }
+    }
+  }
+
+  @Test
+  void startsAndEndsArePairedByEmitterThreadAndIdAlsoWhereIdsRepeat() throws Exception {
+    archive(
+        Archives.batch(EMITTER, 1)
+            .thread(1).event(START, 0, 5).event(END, 10, 5, 100).event(START, 20, 5).event(END, 50, 5, 300)
+            .thread(2).event(START, 5, 5).event(END, 25, 5, 200)
+            .event(START, 90, 6).toByteArray(),
+        Archives.batch(new Incarnation(9, 9), 1).event(END, 95, 6, 1).toByteArray());
+    List<StageRow> stages = report(null).stages();
+    assertThat(stages).hasSize(1);
+    StageRow step = stages.get(0);
+    assertThat(step.operation()).isEqualTo("step");
+    assertThat(step.count()).isEqualTo(3);
+    assertThat(step.bytes()).isEqualTo(600);
+    assertThat(step.meanNs()).isEqualTo(20);
+    assertThat(step.p50Ns()).isEqualTo(20);
+    assertThat(step.p99Ns()).isEqualTo(30);
+    assertThat(step.bytesPerSecond()).isCloseTo(1e10, within(1.0));
+    assertThat(step.busyShare()).as("the union of 0-10, 5-25 and 20-50").isEqualTo(1.0);
+  }
+
+  @Test
+  void gapsBetweenOperationsAreNotBusy() throws Exception {
+    archive(Archives.batch(EMITTER, 1).event(START, 0, 1).event(END, 10, 1, 1).event(START, 30, 2).event(END, 40, 2, 1)
+        .toByteArray());
+    assertThat(report(null).stages().get(0).busyShare()).isEqualTo(0.5);
+  }
+
+  @Test
+  void whatIsNotHereIsInFlightUntilTheEmittersHaveSaidTheirLastWord() throws Exception {
+    archive(Archives.batch(EMITTER, 1).counter(Counter.EMITTED, 10).counter(Counter.DROPPED_OVERSIZE, 9)
+        .event(START, 0, 1).toByteArray());
+    assertThat(report(null).ledger()).isEqualTo(new LedgerLine(10, 1, 0, 9, 0, 0));
+    assertThat(report(12L).ledger()).isEqualTo(new LedgerLine(12, 1, 2, 9, 0, 0));
+    archive(Archives.batch(EMITTER, 3).counter(Counter.EMITTED, 14).counter(Counter.DROPPED_OVERSIZE, 9).finalBatch(true)
+        .event(START, 0, 1).toByteArray());
+    assertThat(report(14L).ledger()).as("batch 2 is lost").isEqualTo(new LedgerLine(14, 2, 0, 9, 3, 0));
+    assertThat(report(16L).ledger()).isEqualTo(new LedgerLine(16, 2, 0, 9, 5, 0));
+  }
+
+  @Test
+  void rowsThatAreThereTwiceAreFoundInTheDataAndNotInCounters() throws Exception {
+    archive(Archives.serials(EMITTER, 1, 10));
+    Path manifest = directory.resolve("manifests/0-00000000000000000000.json");
+    String copy = Files.readString(manifest).replace("\"from\":0,\"to\":1", "\"from\":1,\"to\":2");
+    Files.writeString(directory.resolve("manifests/0-00000000000000000001.json"), copy);
+    LedgerLine ledger = report(10L).ledger();
+    assertThat(ledger.duplicated()).isEqualTo(10);
+    assertThat(ledger.archived()).isEqualTo(20);
+    assertThat(ledger.balances()).isFalse();
+  }
+
+  @Test
+  void thePictureHasALineForEachBlockOfTheSampleAndEachEvent() throws Exception {
+    CopySimulation copy = new CopySimulation(500);
+    copy.archive(directory);
+    Document svg = DocumentBuilderFactory.newInstance().newDocumentBuilder()
+        .parse(new InputSource(new StringReader(report(null).lifelinesSvg())));
+    int lines = 0;
+    for (int i = 0; i < svg.getElementsByTagName("polyline").getLength(); i++) {
+      String kind = svg.getElementsByTagName("polyline").item(i).getAttributes().getNamedItem("class").getNodeValue();
+      lines += kind.equals("wait") ? 1 : 0;
+    }
+    assertThat(lines).isEqualTo(48 + 16);
+    String text = svg.getDocumentElement().getTextContent();
+    assertThat(text).contains("48 of 500 blocks", "prefers-color-scheme: dark");
+    Lifeline.EVENTS.forEach(event -> assertThat(text).contains(event));
+  }
+}
