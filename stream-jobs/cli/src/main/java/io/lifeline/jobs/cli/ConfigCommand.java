@@ -4,7 +4,6 @@ import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.io.PrintWriter;
-import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,15 +31,19 @@ final class ConfigCommand implements Runnable {
       out.println("# Settings that start with kafka. go to the Kafka clients as they are, without the kafka.");
     } else {
       JobConfig config = options.load();
-      config
-          .masked()
-          .forEach(
-              (name, value) ->
-                  out.printf(
-                      "%s=%s    # %s%n",
-                      name, value, config.origin(name).name().toLowerCase(Locale.ROOT).replace('_', ' ')));
+      config.masked().forEach((name, value) -> out.printf("%s%s=%s%n", origin(config, name), name, value));
     }
     out.flush();
+  }
+
+  /** A comment line above what is not a default. */
+  private static String origin(JobConfig config, String name) {
+    return switch (config.origin(name)) {
+      case DEFAULT -> "";
+      case FILE -> "# from the file\n";
+      case ENVIRONMENT -> "# from the environment\n";
+      case COMMAND_LINE -> "# from the command line\n";
+    };
   }
 
   private static void document(ConfigKey<?> key, PrintWriter out) {

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.cli;
 
+import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
@@ -11,7 +12,14 @@ import picocli.CommandLine.Command;
     description = "Turns batches of events into summaries, tables and an archive, and keeps the books.",
     mixinStandardHelpOptions = true,
     version = "lifeline-jobs 0.1.0",
-    subcommands = {RunCommand.class, LedgerCommand.class, ConfigCommand.class, SqlCommand.class, CommandLine.HelpCommand.class})
+    subcommands = {
+      RunCommand.class,
+      LedgerCommand.class,
+      SqlCommand.class,
+      ReportCommand.class,
+      ConfigCommand.class,
+      CommandLine.HelpCommand.class
+    })
 public final class Main {
 
   private static final int EXIT_FAILURE = 1;

@@ -76,19 +76,22 @@ final class ArchiveTask extends Task {
     while (!isStopping()) {
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {
-        count(archive.append(received.position(), received.data()));
+        count(archive.append(received.position(), received.data()), publisher);
         nextSequence = received.position().offset() + 1;
       }
       archive.rollIfDue(System.currentTimeMillis());
     }
-    publisher.awaitAcknowledgements();
   }
 
-  private void count(Appended appended) {
+  /** A rejection is acknowledged before the archive can move its end past the message. */
+  private void count(Appended appended, Publisher publisher) throws IOException {
     switch (appended) {
       case ACCEPTED -> batches.increment();
       case DUPLICATE -> duplicates.increment();
-      case REJECTED -> rejected.increment();
+      case REJECTED -> {
+        rejected.increment();
+        publisher.awaitAcknowledgements();
+      }
       case ALREADY_ARCHIVED -> {}
     }
   }

@@ -72,8 +72,8 @@ public final class Keys {
       key(
           "decode.types",
           listMatching("a comma-separated list of event types, each a name, prefix.* or *", TYPE_PATTERN),
-          "",
-          "Event types that are written out as JSON, one topic each.");
+          null,
+          "Event types that are written out as JSON, one topic each; needed by the job decode.");
   public static final ConfigKey<Duration> SUMMARISE_WINDOW =
       key("summarise.window", DURATION_TYPE, "10s", "Length of a window, by event time.");
   public static final ConfigKey<List<String>> SUMMARISE_FIELDS =
@@ -96,6 +96,13 @@ public final class Keys {
       key("summarise.idle", DURATION_TYPE, "30s", "After that much silence an emitter no longer holds windows open.");
   public static final ConfigKey<Duration> SUMMARISE_SKEW =
       key("summarise.skew", DURATION_TYPE, "60s", "Events further ahead of broker time than that count as skewed.");
+
+  public static final ConfigKey<Integer> SUMMARISE_MAX_WINDOWS =
+      key(
+          "summarise.max.windows",
+          integer(1, 100_000_000),
+          "100000",
+          "Open windows, over all keys, that are held in memory; values beyond that are counted and left out.");
 
   public static final ConfigKey<Path> ARCHIVE_DIR =
       key("archive.dir", PATH, null, "Directory of the Parquet archive; needed by the job archive.");

@@ -9,9 +9,16 @@ import java.util.List;
  *
  * @param fields which fields, as {@code TYPE:FIELD}
  * @param by what apart from field and unit makes a summary of its own
+ * @param maxWindows windows, over all keys, that are held at once: whoever may emit must not be able to fill the memory
  */
 public record SummariseSettings(
-    long windowNs, List<FieldSelector> fields, List<GroupBy> by, long lateNs, long idleNs, long skewNs) {
+    long windowNs,
+    List<FieldSelector> fields,
+    List<GroupBy> by,
+    long lateNs,
+    long idleNs,
+    long skewNs,
+    int maxWindows) {
 
   public static SummariseSettings of(JobConfig config) {
     return new SummariseSettings(
@@ -20,7 +27,8 @@ public record SummariseSettings(
         config.get(Keys.SUMMARISE_BY).stream().map(GroupBy::parse).toList(),
         config.get(Keys.SUMMARISE_LATE).toNanos(),
         config.get(Keys.SUMMARISE_IDLE).toNanos(),
-        config.get(Keys.SUMMARISE_SKEW).toNanos());
+        config.get(Keys.SUMMARISE_SKEW).toNanos(),
+        config.get(Keys.SUMMARISE_MAX_WINDOWS));
   }
 
   boolean selects(String type, String field) {

@@ -44,6 +44,8 @@ public final class WindowMerger {
   private final Metrics.Counter published;
   private final Metrics.Counter revised;
   private final Metrics.Counter lateValues;
+  private final Metrics.Counter overflowValues;
+  private int open;
 
   public WindowMerger(SummariseSettings settings, KeyedState state, Metrics metrics) {
     this.settings = settings;
@@ -54,11 +56,16 @@ public final class WindowMerger {
     this.lateValues =
         metrics.counter(
             "lifeline_summarise_late_values_total", "Values left out, because they came after summarise.late.");
+    this.overflowValues =
+        metrics.counter(
+            "lifeline_summarise_overflow_values_total",
+            "Values left out, because summarise.max.windows were open already.");
     state.scan(
         PREFIX,
         (stateKey, value) -> {
           WindowKey key = WindowKey.parse(stateKey);
           windowsAt(key.startNs()).put(key.key(), Window.decode(value));
+          open++;
         });
   }
 
@@ -67,7 +74,17 @@ public final class WindowMerger {
       lateValues.add(partial.aggregate().values());
       return;
     }
-    Window window = windowsAt(partial.windowStartNs()).computeIfAbsent(partial.key(), k -> new Window());
+    Map<String, Window> byKey = windowsAt(partial.windowStartNs());
+    Window window = byKey.get(partial.key());
+    if (window == null) {
+      if (open >= settings.maxWindows()) {
+        overflowValues.add(partial.aggregate().values());
+        return;
+      }
+      window = new Window();
+      byKey.put(partial.key(), window);
+      open++;
+    }
     window.aggregate.merge(partial.aggregate());
     window.unpublished = true;
     changed.add(new WindowKey(partial.windowStartNs(), partial.key()));
@@ -88,7 +105,9 @@ public final class WindowMerger {
     }
     while (!windows.isEmpty() && isOver(windows.firstKey())) {
       long start = windows.firstKey();
-      windows.remove(start).keySet().forEach(key -> changed.add(new WindowKey(start, key)));
+      Map<String, Window> over = windows.remove(start);
+      open -= over.size();
+      over.keySet().forEach(key -> changed.add(new WindowKey(start, key)));
     }
   }
 

@@ -115,6 +115,20 @@ class SummariseJobTest {
   }
 
   @Test
+  void holdsNoMoreWindowsThanItMay() {
+    settings = settings(Map.of("summarise.fields", "*:nbytes", "summarise.max.windows", "2"));
+    job = new SummariseJob(settings, state, metrics);
+    accept(1, 1, 31, reads(1, 1, 1, 11, 21, 22));
+    accept(1, 2, 31, reads(1, 2, 2, 12));
+    assertThat(metric("lifeline_summarise_overflow_values_total")).isEqualTo(2);
+    accept(1, 3, 3700, reads(1, 3, 3700));
+    punctuate(3700);
+    assertThat(output.take()).as("the two that were held").hasSize(2);
+    accept(1, 4, 3701, reads(1, 4, 3701, 3691));
+    assertThat(metric("lifeline_summarise_overflow_values_total")).as("the first made room").isEqualTo(3);
+  }
+
+  @Test
   void goesOnFromItsStateAsIfNothingHadHappened() {
     accept(1, 1, 1, reads(1, 1, 1));
     punctuate(2);

@@ -1,0 +1,82 @@
+package io.lifeline.jobs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.jobs.core.config.ConfigKey;
+import io.lifeline.jobs.core.config.Keys;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class CommandLineTest {
+
+  private record Result(int exitCode, String out, String err) {}
+
+  @Test
+  void explainsEveryCommand() {
+    for (String name : Main.commandLine().getSubcommands().keySet()) {
+      Result result = execute(name.equals("help") ? new String[] {"help"} : new String[] {name, "--help"});
+      assertThat(result.exitCode()).as(name).isZero();
+      assertThat(result.out()).as(name).contains("Usage: lifeline-jobs");
+    }
+  }
+
+  @Test
+  void documentsEverySettingAsAPropertiesFile() throws IOException {
+    Result result = execute("config", "--keys");
+    Properties properties = new Properties();
+    properties.load(new StringReader(result.out()));
+    for (ConfigKey<?> key : Keys.all()) {
+      assertThat(properties.getProperty(key.name())).isEqualTo(key.defaultText());
+      assertThat(result.out()).contains("# " + key.description(), "# Environment: " + key.environmentVariable());
+    }
+  }
+
+  @Test
+  void printsTheEffectiveSettingsWithSecretsMasked() throws IOException {
+    Result result = execute("config", "-s", "broker.url=nats://u:s3cr3t@h:1/", "-s", "kafka.ssl.key.password=s3cr3t");
+    Properties properties = new Properties();
+    properties.load(new StringReader(result.out()));
+    assertThat(properties)
+        .containsEntry("broker.url", "nats://****@h:1/")
+        .containsEntry("kafka.ssl.key.password", "****")
+        .containsEntry("summarise.window", "10s");
+    assertThat(result.out()).contains("# from the command line\nbroker.url=").doesNotContain("s3cr3t");
+  }
+
+  @Test
+  void endsWithTwoAndOneSentenceOnABadSetting() {
+    Result result = execute("run", "-s", "broker.url=nats://h", "-s", "summarise.window=soon");
+    assertThat(result).isEqualTo(
+        new Result(2, "",
+            "lifeline-jobs: summarise.window=soon: expected a number with ms, s, m, h or d, above 0\n"));
+  }
+
+  @Test
+  void saysThatABrokerIsNeeded() {
+    Result result = execute("run");
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.err())
+        .startsWith("lifeline-jobs: broker.url is not set: Where the batches are, and where results go. Expected nats://");
+  }
+
+  @Test
+  void endsWithOneWhenTheBrokerCannotBeReached() {
+    Result result = execute("ledger", "-s", "broker.url=nats://u:s3cr3t@127.0.0.1:1");
+    assertThat(result.exitCode()).isEqualTo(1);
+    assertThat(result.err())
+        .startsWith("lifeline-jobs: cannot connect to nats://127.0.0.1:1/lifeline.batches: ")
+        .doesNotContain("s3cr3t");
+  }
+
+  private static Result execute(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine command = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+    return new Result(command.execute(arguments), out.toString(), err.toString());
+  }
+}

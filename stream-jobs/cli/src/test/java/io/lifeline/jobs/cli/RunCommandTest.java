@@ -1,0 +1,135 @@
+package io.lifeline.jobs.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nats.client.Connection;
+import io.nats.client.Nats;
+import io.nats.client.api.KeyValueConfiguration;
+import io.nats.client.api.StreamConfiguration;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command as a process, on a real nats-server. */
+class RunCommandTest {
+
+  @TempDir Path directory;
+  private String url;
+
+  @BeforeEach
+  void startBroker() throws Exception {
+    broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
+    Properties environment = new Properties();
+    try (var reader = Files.newBufferedReader(directory.resolve("broker/broker.env"))) {
+      environment.load(reader);
+    }
+    url = environment.getProperty("LIFELINE_URL");
+  }
+
+  @AfterEach
+  void stopBroker() throws Exception {
+    broker("stop");
+  }
+
+  @Test
+  void tellsWhenItIsReadyAnswersForItsHealthAndEndsWellOnSigterm() throws Exception {
+    createStreams();
+    Process process =
+        lifelineJobs("run", "-s", "jobs=summarise,ledger,archive", "-s", "archive.dir=" + directory.resolve("archive"));
+    BufferedReader out = process.inputReader();
+    String ready = out.readLine();
+    assertThat(ready)
+        .matches("ready: health=http://127\\.0\\.0\\.1:[0-9]+ broker=" + url + "/lifeline\\.batches"
+            + " jobs=summarise,ledger,archive");
+    String health = ready.replaceAll(".*health=(\\S+).*", "$1");
+    HttpResponse<String> answer = get(health + "/health");
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.body())
+        .isEqualTo("{\"status\":\"ok\",\"parts\":{\"archive\":\"running\",\"ledger\":\"running\",\"summarise\":\"running\"}}");
+    assertThat(get(health + "/metrics").body())
+        .contains("# TYPE lifeline_batches_total counter\n", "lifeline_batches_total{task=\"summarise\"} 0\n");
+    // Unlike Process.destroy, this leaves the output open.
+    process.toHandle().destroy();
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
+    assertThat(out.readLine()).isNull();
+    assertThat(process.errorReader().lines()).isEmpty();
+  }
+
+  @Test
+  void endsAtOnceWithASentenceWhenTheStreamIsMissing() throws Exception {
+    Process process = lifelineJobs("run", "-s", "jobs=summarise");
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(process.errorReader().lines())
+        .containsExactly("lifeline-jobs: the stream LIFELINE_OUT does not exist; 'lifeline-setup' makes it");
+  }
+
+  @Test
+  void saysWhatAJobNeedsThatIsNotSet() throws Exception {
+    createStreams();
+    Process process = lifelineJobs("run", "-s", "jobs=archive");
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(2);
+    assertThat(process.errorReader().lines())
+        .containsExactly(
+            "lifeline-jobs: archive.dir is not set: Directory of the Parquet archive; needed by the job archive."
+                + " Expected a path");
+  }
+
+  private Process lifelineJobs(String... arguments) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                Main.class.getName()));
+    command.addAll(List.of(arguments));
+    command.addAll(List.of("-s", "broker.url=" + url));
+    return new ProcessBuilder(command).start();
+  }
+
+  private void createStreams() throws Exception {
+    try (Connection connection = Nats.connect(url)) {
+      connection.jetStreamManagement().addStream(stream("LIFELINE", "lifeline.batches.*"));
+      connection.jetStreamManagement().addStream(stream("LIFELINE_OUT", "lifeline.summaries", "lifeline.ledger"));
+      connection.keyValueManagement().create(KeyValueConfiguration.builder().name("lifeline-jobs").build());
+    }
+  }
+
+  private static StreamConfiguration stream(String name, String... subjects) {
+    return StreamConfiguration.builder().name(name).subjects(subjects).build();
+  }
+
+  private static HttpResponse<String> get(String address) throws Exception {
+    return HttpClient.newHttpClient()
+        .send(HttpRequest.newBuilder(URI.create(address)).build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private void broker(String... arguments) throws Exception {
+    Path root = Path.of("").toAbsolutePath();
+    while (!Files.exists(root.resolve("scripts/broker"))) {
+      root = root.getParent();
+    }
+    List<String> command = new ArrayList<>(List.of(root.resolve("scripts/broker").toString()));
+    command.addAll(List.of(arguments));
+    command.addAll(List.of("--dir", directory.resolve("broker").toString()));
+    Path log = directory.resolve("broker-output");
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    assertThat(process.waitFor()).as(() -> "scripts/broker: " + log).isZero();
+  }
+}
