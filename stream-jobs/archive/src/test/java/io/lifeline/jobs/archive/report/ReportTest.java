@@ -85,9 +85,14 @@ class ReportTest {
   @Test
   void rowsThatAreThereTwiceAreFoundInTheDataAndNotInCounters() throws Exception {
     archive(Archives.serials(EMITTER, 1, 10));
-    Path manifest = directory.resolve("manifests/0-00000000000000000000.json");
-    String copy = Files.readString(manifest).replace("\"from\":0,\"to\":1", "\"from\":1,\"to\":2");
-    Files.writeString(directory.resolve("manifests/0-00000000000000000001.json"), copy);
+    String first = "0-00000000000000000000";
+    String second = "0-00000000000000000001";
+    for (String name : directory.resolve("data").toFile().list()) {
+      Files.copy(directory.resolve("data").resolve(name), directory.resolve("data").resolve(name.replace(first, second)));
+    }
+    String manifest = Files.readString(directory.resolve("manifests/" + first + ".json"));
+    Files.writeString(directory.resolve("manifests/" + second + ".json"),
+        manifest.replace("\"from\":0,\"to\":1", "\"from\":1,\"to\":2").replace(first, second));
     LedgerLine ledger = report(10L).ledger();
     assertThat(ledger.duplicated()).isEqualTo(10);
     assertThat(ledger.archived()).isEqualTo(20);
