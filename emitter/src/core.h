@@ -44,6 +44,7 @@ typedef struct ll_core {
   uint64_t flush_wanted, flush_done; /* tickets */
   uint32_t stop_wanted;
   uint64_t stop_deadline_ns;
+  uint64_t recovery_deadline_ns; /* of what earlier runs left: the end of this one */
   ll_harvest harvest;
   ll_route route;
   uint64_t batches_sealed;

@@ -9,6 +9,15 @@
 
 enum { GROWTH = 4 };
 
+static void calibrate(ll_harvest *harvest) {
+  ll_file_header *header = harvest->store->header;
+  if (!ll_calibration_due(&harvest->calibrations)) return;
+  ll_calibrate(&harvest->calibrations, (ll_clock_kind)header->clock);
+  uint32_t other = 1 - header->calibration_current;
+  header->calibrations[other] = harvest->calibrations;
+  store_release(&header->calibration_current, other);
+}
+
 int ll_harvest_start(ll_harvest *harvest, ll_store *store, const ll_types *types, ll_compressor *compressor,
                      size_t batch_bytes, bool live) {
   memset(harvest, 0, sizeof *harvest);
@@ -31,6 +40,7 @@ int ll_harvest_start(ll_harvest *harvest, ll_store *store, const ll_types *types
     harvest->finished = (latest->flags & LL_BATCH_FINAL) != 0;
   }
   harvest->calibrations = store->header->calibrations[store->header->calibration_current];
+  if (live) calibrate(harvest); /* the second: from now on a rate is known, should we die before the first batch */
   return 0;
 }
 
@@ -83,15 +93,6 @@ static bool gather(ll_harvest *harvest) {
     return false;
   }
   return true;
-}
-
-static void calibrate(ll_harvest *harvest) {
-  ll_file_header *header = harvest->store->header;
-  if (!ll_calibration_due(&harvest->calibrations)) return;
-  ll_calibrate(&harvest->calibrations, (ll_clock_kind)header->clock);
-  uint32_t other = 1 - header->calibration_current;
-  header->calibrations[other] = harvest->calibrations;
-  store_release(&header->calibration_current, other);
 }
 
 /* Refused, and in no sealed batch's counters: see the last invariant in slots.h. */
@@ -152,7 +153,6 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   free_counted_refusals(harvest);
   ll_slot *slot = ll_slot_to_fill(store);
   if (slot == NULL) return LL_NO_SLOT;
-  if (harvest->live && harvest->calibrations.count == 0) calibrate(harvest);
   if (!gather(harvest)) flags &= ~(uint32_t)LL_BATCH_FINAL;
 
   ll_batch_header header = {.sequence = harvest->sequence + 1, .flags = flags, .route = 0, .route_name = "default"};

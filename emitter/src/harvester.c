@@ -4,6 +4,7 @@
 #include "finish.h"
 #include "futex.h"
 #include "log.h"
+#include "recover.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -192,14 +193,42 @@ static void give_up(ll_core *core) {
   ll_store_remove(&core->store);
 }
 
+static void report_recovered(void *ctx, const ll_recovered *file) {
+  const ll_core *core = ctx;
+  bool ending = load_acquire(&core->recovery_deadline_ns) == 0;
+  if (file->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
+}
+
+/* What earlier runs of this program left behind, beside the live events, until the end. */
+static void *recover_earlier_runs(void *unused) {
+  (void)unused;
+  ll_core *core = &ll_the_core;
+  char why[512];
+  pthread_setname_np(pthread_self(), "lifeline-recov");
+  ll_recovery recovery = {.directory = core->config.ring_dir,
+                          .url = core->config.url,
+                          .program = core->config.program,
+                          .deadline_ns = &core->recovery_deadline_ns,
+                          .report = report_recovered,
+                          .ctx = core};
+  if (!ll_recover(&recovery, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+  return NULL;
+}
+
 static void deliver(ll_core *core) {
+  pthread_t recovery;
   ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
+  store_release(&core->recovery_deadline_ns, UINT64_MAX);
+  bool recovering =
+      core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
   run(core);
   ll_producers_close();
   bool delivered = ll_finish(&core->harvest, &core->route, 0, &core->stop_deadline_ns);
   core->undelivered = delivered ? 0 : ll_slots_in(&core->store, LL_SLOT_SEALED);
   ll_route_close(&core->route);
   if (delivered) ll_store_remove(&core->store);
+  store_release(&core->recovery_deadline_ns, 0);
+  if (recovering) pthread_join(recovery, NULL);
 }
 
 static void *harvester(void *unused) {

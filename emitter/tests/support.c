@@ -53,6 +53,26 @@ pid_t test_start(const char *const *arguments, const char *output) {
   _exit(127);
 }
 
+int test_in_child(void (*body)(void), const char *output) {
+  pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid > 0) return test_wait(pid);
+  if (output != NULL) {
+    int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(126);
+    close(fd);
+  }
+  body();
+  exit(0);
+}
+
+void test_use_sink(const test_directory *directory, const char *mood) {
+  char url[256];
+  snprintf(url, sizeof url, "test://%s?%s", directory->out, mood);
+  setenv("LIFELINE_URL", url, 1);
+  setenv("LIFELINE_PLUGIN_DIR", TEST_PLUGIN_DIR, 1);
+}
+
 int test_wait(pid_t pid) {
   int status;
   assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -99,6 +119,31 @@ void test_each_event(const test_batches *batches, void (*visit)(const llb_event 
     llb_cursor cursor = llb_events(batches->at[i]);
     while (llb_next(&cursor, &event)) visit(&event, ctx);
   }
+}
+
+uint64_t test_events_in(const test_batches *batches) {
+  uint64_t events = 0;
+  for (size_t i = 0; i < batches->count; i++) events += batches->at[i]->event_count;
+  return events;
+}
+
+uint64_t test_drops_in(const test_batches *batches) {
+  uint64_t drops = 0;
+  for (int i = 1; batches->count > 0 && i <= 5; i++) drops += batches->at[batches->count - 1]->counters[i];
+  return drops;
+}
+
+void test_check_sequences(const test_batches *batches) {
+  for (size_t i = 0; i < batches->count; i++) {
+    assert_int_equal(batches->at[i]->sequence, i + 1);
+    assert_int_equal((batches->at[i]->flags & LLB_FINAL) != 0, i + 1 == batches->count);
+  }
+}
+
+unsigned test_lines(const char *text) {
+  unsigned lines = 0;
+  for (; *text != '\0'; text++) lines += *text == '\n';
+  return lines;
 }
 
 const char *test_text_of(const char *path) {

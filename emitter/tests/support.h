@@ -30,6 +30,13 @@ unsigned test_ring_files(const test_directory *directory);
 /* Starts a program of the build. What it prints goes to the file `output`, when that is given. */
 pid_t test_start(const char *const *arguments, const char *output);
 
+/* Runs `body` in a child, which then exits as a program does. What it prints goes to the file `output` when that is given.
+ * Returns its exit status: the emitter is started once in a process, so each test has its own. */
+int test_in_child(void (*body)(void), const char *output);
+
+/* LIFELINE_URL of the test sink in that mood, writing where the file sink would. */
+void test_use_sink(const test_directory *directory, const char *mood);
+
 /* The exit status, or 128 + the signal. */
 int test_wait(pid_t pid);
 
@@ -42,6 +49,16 @@ typedef struct test_batches {
 
 test_batches test_read_batches(const char *path);
 void test_free_batches(test_batches *batches);
+
+/* Events of the batches, and drops that the last one counts (reasons 1 to 5). */
+uint64_t test_events_in(const test_batches *batches);
+uint64_t test_drops_in(const test_batches *batches);
+
+/* Fails unless sequences run from 1 without gap, and the last batch and only that is FINAL. */
+void test_check_sequences(const test_batches *batches);
+
+/* How many lines the text has. */
+unsigned test_lines(const char *text);
 
 /* Calls `visit` for each event, batch by batch. */
 void test_each_event(const test_batches *batches, void (*visit)(const llb_event *event, void *ctx), void *ctx);

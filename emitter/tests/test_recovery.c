@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { THREADS = 3 };
@@ -94,9 +95,11 @@ static void check_books(const test_directory *directory, const char *notes) {
   test_free_batches(&batches);
 }
 
+/* Every other time the sink acknowledges late, so that the kill finds sealed batches on their way. */
 static void kill_and_recover(unsigned seed, bool kill_recovery) {
   test_directory directory;
   test_directory_make(&directory);
+  if (seed % 2 == 1) test_use_sink(&directory, "later");
   setenv("LIFELINE_INTERVAL_MS", "5", 1);
   char notes[200], pause[16];
   snprintf(notes, sizeof notes, "%s/notes", directory.path);
@@ -128,6 +131,73 @@ static void a_killed_emitters_events_arrive_exactly_once(void **state) {
   for (unsigned i = 0; i < rounds; i++) kill_and_recover(i, false);
 }
 
+/* The next start of the program itself recovers, beside its own events. */
+static void the_next_start_delivers_what_the_last_run_left(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  const char *const brief[] = {"crash-emitter", notes, "1", "20000", "20000", NULL};
+  pid_t pid = test_start(endless, NULL);
+  usleep(30000);
+  kill(pid, SIGKILL);
+  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+  assert_int_equal(test_ring_files(&directory), 1);
+  assert_int_equal(test_wait(test_start(brief, NULL)), 0);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_batches batches = test_read_batches(directory.out);
+  unsigned finals = 0, recovered = 0;
+  for (size_t i = 0; i < batches.count; i++) {
+    finals += (batches.at[i]->flags & LLB_FINAL) != 0;
+    recovered += (batches.at[i]->flags & LLB_RECOVERED) != 0;
+  }
+  assert_int_equal(finals, 2);
+  assert_true(recovered >= 1);
+  test_free_batches(&batches);
+  test_directory_remove(&directory);
+}
+
+static void a_living_programs_file_is_left_alone(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], log[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  const char *const recover[] = {"lifeline-recover", NULL};
+  pid_t pid = test_start(endless, NULL);
+  usleep(30000);
+  assert_int_equal(test_wait(test_start(recover, log)), 0);
+  assert_non_null(strstr(test_text_of(log), "recover: files=0"));
+  assert_non_null(strstr(test_text_of(log), "skipped_live=1"));
+  assert_int_equal(test_ring_files(&directory), 1);
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  test_directory_remove(&directory);
+}
+
+static void a_file_that_makes_no_sense_is_left_and_named(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], log[200], path[400];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  const char *const recover[] = {"lifeline-recover", "--json", NULL};
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  snprintf(path, sizeof path, "%s/nonsense-1-0123456789abcdef0123456789abcdef.rings", directory.rings);
+  int fd = open(path, O_WRONLY | O_CREAT, 0600);
+  assert_int_equal(ftruncate(fd, 8 << 20), 0);
+  close(fd);
+  assert_int_equal(test_wait(test_start(recover, log)), 1);
+  assert_non_null(strstr(test_text_of(log), "\"trouble\":\"not a ring file\""));
+  assert_int_equal(test_ring_files(&directory), 1);
+  test_directory_remove(&directory);
+}
+
 static void a_recovery_may_be_killed_and_run_again(void **state) {
   (void)state;
   for (unsigned i = 0; i < rounds / 2; i++) kill_and_recover(1000 + i, true);
@@ -137,6 +207,9 @@ int main(int argc, char **argv) {
   if (argc > 1) rounds = (unsigned)atoi(argv[1]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_killed_emitters_events_arrive_exactly_once),
+      cmocka_unit_test(the_next_start_delivers_what_the_last_run_left),
+      cmocka_unit_test(a_living_programs_file_is_left_alone),
+      cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,14 @@
+/* Declared in a header, and so once in each file that includes it: one event type all the same. */
+#ifndef LIFELINE_TEST_EMIT_IN_CXX_H
+#define LIFELINE_TEST_EMIT_IN_CXX_H
+
+#include <lifeline/lifeline.h>
+
+LL_EVENT(shared, "test.shared", LL_INFO, (u32, number, ""));
+
+#ifdef __cplusplus
+extern "C"
+#endif
+void emit_in_cxx(void);
+
+#endif

@@ -1,0 +1,122 @@
+/* A sink for the tests, to see the host deal with brokers in any mood: test:///path/of/file.llb?MOOD
+ *
+ *   later     writes, and acknowledges 3 ms afterwards from a thread of its own
+ *   never     takes everything and acknowledges nothing
+ *   busy      takes nothing
+ *   refuse    refuses everything
+ *   odd       refuses odd sequences, writes and acknowledges the others
+ *   retry     asks for each batch a second time, then writes and acknowledges it
+ *   small     as `odd` without refusals, but takes at most 8,000 bytes
+ *   fail      says that no batch can ever be sent
+ */
+#include "sink.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WAITING_MAX = 4096, SMALL_BYTES = 8000 };
+
+struct ll_sink {
+  const ll_sink_host *host;
+  char path[512];
+  const char *mood;
+  uint64_t asked[WAITING_MAX]; /* sequences that were sent back once */
+  unsigned asked_count;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  uint64_t waiting[WAITING_MAX];
+  unsigned waiting_count;
+  bool closing;
+};
+
+static void *acknowledge(void *of) {
+  ll_sink *sink = of;
+  bool closing = false;
+  while (!closing) {
+    usleep(3000);
+    pthread_mutex_lock(&sink->lock);
+    uint64_t tokens[WAITING_MAX];
+    unsigned count = sink->waiting_count;
+    memcpy(tokens, sink->waiting, count * sizeof tokens[0]);
+    sink->waiting_count = 0;
+    closing = sink->closing;
+    pthread_mutex_unlock(&sink->lock);
+    for (unsigned i = 0; i < count; i++) sink->host->done(sink->host->ctx, tokens[i], LL_SINK_ACKED, NULL);
+  }
+  return NULL;
+}
+
+static ll_sink *test_open(const ll_sink_host *host, char *error, size_t error_bytes) {
+  const char *path = host->url + strlen("test://"), *mood = strchr(path, '?');
+  if (mood == NULL) {
+    snprintf(error, error_bytes, "the test sink has no mood");
+    return NULL;
+  }
+  ll_sink *sink = calloc(1, sizeof *sink);
+  if (sink == NULL) return NULL;
+  sink->host = host;
+  snprintf(sink->path, sizeof sink->path, "%.*s", (int)(mood - path), path);
+  sink->mood = mood + 1;
+  pthread_mutex_init(&sink->lock, NULL);
+  if (strcmp(sink->mood, "later") == 0) pthread_create(&sink->thread, NULL, acknowledge, sink);
+  return sink;
+}
+
+static bool store(const ll_sink *sink, const uint8_t *batch, size_t bytes) {
+  int fd = open(sink->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  bool written = fd >= 0 && write(fd, batch, bytes) == (ssize_t)bytes;
+  close(fd);
+  return written;
+}
+
+static bool was_asked(ll_sink *sink, uint64_t sequence) {
+  for (unsigned i = 0; i < sink->asked_count; i++)
+    if (sink->asked[i] == sequence) return true;
+  sink->asked[sink->asked_count++ % WAITING_MAX] = sequence;
+  return false;
+}
+
+static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
+                                uint64_t sequence) {
+  (void)route;
+  const ll_sink_host *host = sink->host;
+  ll_sink_outcome outcome = LL_SINK_ACKED;
+  if (strcmp(sink->mood, "busy") == 0) return LL_SINK_BUSY;
+  if (strcmp(sink->mood, "fail") == 0) return LL_SINK_FAILED;
+  if (strcmp(sink->mood, "never") == 0) return LL_SINK_OK;
+  if (strcmp(sink->mood, "refuse") == 0 || (strcmp(sink->mood, "odd") == 0 && sequence % 2 == 1))
+    outcome = LL_SINK_REFUSED;
+  if (strcmp(sink->mood, "retry") == 0 && !was_asked(sink, sequence)) outcome = LL_SINK_RETRY;
+  if (strcmp(sink->mood, "small") == 0 && bytes > SMALL_BYTES) outcome = LL_SINK_REFUSED;
+  if (outcome == LL_SINK_ACKED && !store(sink, batch, bytes)) return LL_SINK_BUSY;
+  if (strcmp(sink->mood, "later") != 0) {
+    host->done(host->ctx, token, outcome, "the test wants it so");
+    return LL_SINK_OK;
+  }
+  pthread_mutex_lock(&sink->lock);
+  sink->waiting[sink->waiting_count++] = token;
+  pthread_mutex_unlock(&sink->lock);
+  return LL_SINK_OK;
+}
+
+static void test_poll(ll_sink *sink, int timeout_ms) { (void)sink, (void)timeout_ms; }
+
+static size_t test_max_batch_bytes(ll_sink *sink) { return strcmp(sink->mood, "small") == 0 ? SMALL_BYTES : 0; }
+
+static void test_close(ll_sink *sink) {
+  if (strcmp(sink->mood, "later") == 0) {
+    pthread_mutex_lock(&sink->lock);
+    sink->closing = true;
+    pthread_mutex_unlock(&sink->lock);
+    pthread_join(sink->thread, NULL);
+  }
+  free(sink);
+}
+
+__attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
+    LL_SINK_ABI, "test", test_open, test_send, test_poll, test_max_batch_bytes, test_close};

@@ -1,0 +1,243 @@
+/* The core's parts, one by one, where a whole program would not reach their corners. */
+#include "support.h"
+
+#include "clock.h"
+#include "compress.h"
+#include "crc32c.h"
+#include "process.h"
+#include "slots.h"
+#include "types.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void crc32c_is_that_of_rfc_3720(void **state) {
+  (void)state;
+  uint8_t bytes[32];
+  memset(bytes, 0, sizeof bytes);
+  assert_int_equal(ll_crc32c(bytes, sizeof bytes), 0x8a9136aa);
+  memset(bytes, 0xff, sizeof bytes);
+  assert_int_equal(ll_crc32c(bytes, sizeof bytes), 0x62a8ab43);
+  assert_int_equal(ll_crc32c("123456789", 9), 0xe3069283);
+}
+
+static void instruction_and_table_agree_on_every_length(void **state) {
+  (void)state;
+  static uint8_t bytes[8000];
+  unsigned seed = 1;
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)rand_r(&seed);
+  for (size_t i = 0; i < sizeof bytes; i += i < 100 ? 1 : 97)
+    assert_int_equal(ll_crc32c(bytes + i % 9, sizeof bytes - i - i % 9),
+                     ll_crc32c_by_table(bytes + i % 9, sizeof bytes - i - i % 9));
+}
+
+static void only_well_formed_text_is_utf8(void **state) {
+  (void)state;
+  assert_true(ll_is_utf8("") && ll_is_utf8("h\xc3\xa9") && ll_is_utf8("\xf0\x9f\x90\xb8") && ll_is_utf8("\xef\xbf\xbf"));
+  assert_false(ll_is_utf8("\xc0\xaf"));         /* overlong */
+  assert_false(ll_is_utf8("\xed\xa0\x80"));     /* surrogate */
+  assert_false(ll_is_utf8("\xf4\x90\x80\x80")); /* beyond Unicode */
+  assert_false(ll_is_utf8("\xe2\x82"));         /* cut */
+  char text[] = "a\xff\xc3\xa9\xe2\x82";
+  ll_make_utf8(text);
+  assert_string_equal(text, "a?\xc3\xa9??");
+}
+
+static ll_types types;
+
+static int make_types(void **state) {
+  (void)state;
+  return ll_types_create(&types);
+}
+
+static int free_types(void **state) {
+  (void)state;
+  ll_types_free(&types);
+  return 0;
+}
+
+static const ll_field two_fields[] = {{LL_CODE_i32, "a", "B"}, {LL_CODE_string, "b", ""}};
+
+static void equal_types_share_a_number_and_changed_ones_do_not(void **state) {
+  (void)state;
+  char why[256];
+  ll_event_type type = {LL_TYPE_NEW, LL_INFO, 2, 0, "name", two_fields, NULL}, other = type;
+  assert_int_equal(ll_types_register(&types, &type, why, sizeof why), 1);
+  assert_int_equal(ll_types_register(&types, &other, why, sizeof why), 1);
+  other.level = LL_WARN;
+  assert_int_equal(ll_types_register(&types, &other, why, sizeof why), 2);
+  other.field_count = 1;
+  assert_int_equal(ll_types_register(&types, &other, why, sizeof why), 3);
+}
+
+static void illegal_types_are_refused_with_a_reason(void **state) {
+  (void)state;
+  char why[256], name[400];
+  const ll_field twice[] = {{LL_CODE_i32, "a", ""}, {LL_CODE_f32, "a", ""}};
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  const struct {
+    ll_event_type type;
+    const char *reason;
+  } cases[] = {
+      {{LL_TYPE_NEW, LL_INFO, 2, 0, "x", twice, NULL}, "two fields or constants of one name"},
+      {{LL_TYPE_NEW, 9, 0, 0, "x", twice, NULL}, "unknown level"},
+      {{LL_TYPE_NEW, LL_INFO, 0, 0, name, twice, NULL}, "longer than 255 bytes"},
+      {{LL_TYPE_NEW, LL_INFO, 0, 0, "\xff", twice, NULL}, "not UTF-8"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(ll_types_register(&types, &cases[i].type, why, sizeof why), LL_TYPE_REFUSED);
+    if (strstr(why, cases[i].reason) == NULL) fail_msg("%s", why);
+  }
+}
+
+/* The record ends where a page ends that may not be touched. */
+static void a_record_that_lies_about_its_length_is_no_record(void **state) {
+  (void)state;
+  char why[256];
+  ll_event_type type = {LL_TYPE_NEW, LL_INFO, 2, 0, "name", two_fields, NULL};
+  assert_int_equal(ll_types_register(&types, &type, why, sizeof why), 1);
+  uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+  for (size_t available = 0; available <= 24; available += 8) {
+    uint8_t record[24] = {1, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 10, 0, 'a'};
+    uint8_t *at = pages + 4096 - available;
+    memcpy(at, record, available);
+    assert_int_equal(ll_record_bytes(&types, at, available), available == 24 ? 24 : 0);
+  }
+  uint8_t unknown[8] = {2};
+  assert_int_equal(ll_record_bytes(&types, unknown, sizeof unknown), 0);
+  munmap(pages, 8192);
+}
+
+static void a_slot_is_freed_by_its_own_batch_only(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  assert_false(store.crash_safe);
+  ll_slot *slot = ll_slot_to_fill(&store);
+  uint32_t index = ll_slot_index(&store, slot);
+  ll_slot_seal(&store, slot, 7);
+  assert_false(ll_slot_move(&store, index, 6, LL_SLOT_SEALED, LL_SLOT_FREE));
+  assert_true(ll_slot_move(&store, index, 7, LL_SLOT_SEALED, LL_SLOT_FREE));
+  assert_false(ll_slot_move(&store, index, 7, LL_SLOT_SEALED, LL_SLOT_FREE));
+  ll_store_unmap(&store);
+}
+
+static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint64_t sequence;
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  for (uint64_t next = 1; next < 50; next++) {
+    ll_slot *latest = ll_slot_latest(&store, &sequence), *slot = ll_slot_to_fill(&store);
+    assert_int_equal(sequence, next - 1);
+    assert_ptr_not_equal(slot, latest);
+    ll_slot_seal(&store, slot, next);
+    assert_true(ll_slot_move(&store, ll_slot_index(&store, slot), next, LL_SLOT_SEALED, LL_SLOT_FREE));
+  }
+  ll_store_unmap(&store);
+}
+
+static void calibrations_thin_out_but_keep_first_last_and_steps(void **state) {
+  (void)state;
+  ll_calibrations known = {.count = 0};
+  for (uint64_t i = 0; i < LL_CALIBRATIONS_MAX; i++)
+    known.at[known.count++] = (ll_calibration){i + 1, i, 0, 1, i == 21 ? LL_CALIBRATION_STEP : 0};
+  for (int i = 0; i < 500; i++) {
+    ll_calibrate(&known, LL_CLOCK_MONOTONIC);
+    assert_true(known.count <= LL_CALIBRATIONS_MAX);
+    for (uint32_t j = 1; j < known.count; j++) assert_true(known.at[j].tick > known.at[j - 1].tick);
+  }
+}
+
+static void a_tick_that_runs_backwards_is_admitted(void **state) {
+  (void)state;
+  ll_calibrations known = {.count = 0};
+  ll_calibrate(&known, LL_CLOCK_MONOTONIC);
+  known.at[0].tick += UINT64_C(1) << 40;
+  ll_calibrate(&known, LL_CLOCK_MONOTONIC);
+  assert_int_equal(known.count, 1);
+  assert_int_equal(known.uncertain, 1);
+}
+
+static void a_step_of_the_realtime_clock_is_marked(void **state) {
+  (void)state;
+  ll_calibrations known = {.count = 0};
+  ll_calibrate(&known, LL_CLOCK_MONOTONIC);
+  known.at[0].realtime_offset_ns -= 50000000;
+  ll_calibrate(&known, LL_CLOCK_MONOTONIC);
+  assert_int_equal(known.count, 2);
+  assert_int_equal(known.at[1].flags, LL_CALIBRATION_STEP);
+  assert_int_equal(known.uncertain, 0);
+}
+
+static void we_are_alive_and_an_ended_child_is_dead(void **state) {
+  (void)state;
+  int ends[2];
+  ll_process self = ll_process_self(), child;
+  assert_int_equal(ll_process_liveness(&self), LL_ALIVE);
+  assert_int_equal(pipe(ends), 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    child = ll_process_self();
+    _exit(write(ends[1], &child, sizeof child) == sizeof child ? 0 : 1);
+  }
+  assert_int_equal(read(ends[0], &child, sizeof child), sizeof child);
+  assert_int_equal(test_wait(pid), 0);
+  assert_int_equal(ll_process_liveness(&child), LL_DEAD);
+  self.start_time++; /* the pid came back */
+  assert_int_equal(ll_process_liveness(&self), LL_DEAD);
+  self = ll_process_self();
+  self.boot[0] ^= 1;
+  assert_int_equal(ll_process_liveness(&self), LL_DEAD);
+  self = ll_process_self();
+  self.pid_namespace ^= 1;
+  assert_int_equal(ll_process_liveness(&self), LL_UNKNOWN);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void records_that_do_not_shrink_stay_as_they_are(void **state) {
+  (void)state;
+  char why[256];
+  static uint8_t records[4096], out[4096];
+  unsigned seed = 3;
+  for (size_t i = 0; i < sizeof records; i++) records[i] = (uint8_t)rand_r(&seed);
+  ll_compressor *compressor = ll_compressor_create("auto", why, sizeof why);
+  ll_packed packed = ll_compress(compressor, records, sizeof records, 16, out);
+  assert_int_equal(packed.compression, LL_COMPRESSION_NONE);
+  assert_int_equal(packed.shuffle, 0);
+  assert_int_equal(packed.bytes, sizeof records);
+  assert_memory_equal(out, records, sizeof records);
+  ll_compressor_free(compressor);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(crc32c_is_that_of_rfc_3720),
+      cmocka_unit_test(instruction_and_table_agree_on_every_length),
+      cmocka_unit_test(only_well_formed_text_is_utf8),
+      cmocka_unit_test_setup_teardown(equal_types_share_a_number_and_changed_ones_do_not, make_types, free_types),
+      cmocka_unit_test_setup_teardown(illegal_types_are_refused_with_a_reason, make_types, free_types),
+      cmocka_unit_test_setup_teardown(a_record_that_lies_about_its_length_is_no_record, make_types, free_types),
+      cmocka_unit_test(a_slot_is_freed_by_its_own_batch_only),
+      cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
+      cmocka_unit_test(calibrations_thin_out_but_keep_first_last_and_steps),
+      cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),
+      cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
+      cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
+      cmocka_unit_test(records_that_do_not_shrink_stay_as_they_are),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

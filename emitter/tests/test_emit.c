@@ -1,0 +1,327 @@
+/* What is emitted is what arrives. */
+#include "emit_in_cxx.h"
+#include "support.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+LL_EVENT(all_types, "test.all_types", LL_INFO, (i32, a, "B"), (i64, b, ""), (f32, c, ""), (f64, d, ""), (string, e, ""),
+         (u32, f, ""), (u64, g, ""), (bool, h, ""), (bytes, i, ""));
+LL_EVENT(no_fields, "test.no_fields", LL_DEBUG3);
+LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
+LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
+LL_EVENT_CONST(constants, "test.constants", LL_INFO,
+               ((string, stage, "", "net"), (i32, negative, "m", -5), (u64, large, "", UINT64_MAX), (bool, on, "", true),
+                (bytes, raw, "", "\x01\x02"), (f32, half, "", 0.5)),
+               (u32, value, ""));
+
+static test_directory directory;
+
+static int set_up(void **state) {
+  (void)state;
+  test_directory_make(&directory);
+  unsetenv("LIFELINE_PLUGIN_DIR");
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  test_directory_remove(&directory);
+  return 0;
+}
+
+static test_batches run(void (*body)(void)) {
+  assert_int_equal(test_in_child(body, NULL), 0);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  return batches;
+}
+
+static bool text_is(llb_bytes bytes, const char *expected) {
+  return bytes.size == strlen(expected) && memcmp(bytes.data, expected, bytes.size) == 0;
+}
+
+static void emit_all_types(void) {
+  ll_bytes three = {"\0\1\2", 3}, none = {NULL, 0};
+  ll_emit(all_types, INT32_MIN, INT64_MIN, -0.0f, 1e300, "h\xc3\xa9llo", UINT32_MAX, UINT64_MAX, true, three);
+  ll_emit(all_types, 1, 2, 3, 4, NULL, 5, 6, false, none);
+}
+
+static void check_all_types(const llb_event *event, void *ctx) {
+  unsigned *count = ctx;
+  const llb_value *v = event->values;
+  assert_true(text_is(event->type->name, "test.all_types"));
+  if (++*count == 1) {
+    assert_int_equal(v[0].i32, INT32_MIN);
+    assert_true(v[1].i64 == INT64_MIN);
+    assert_true(v[2].f32 == 0 && signbit(v[2].f32));
+    assert_true(v[3].f64 == 1e300);
+    assert_true(text_is(v[4].bytes, "h\xc3\xa9llo"));
+    assert_true(v[5].u32 == UINT32_MAX && v[6].u64 == UINT64_MAX && v[7].boolean);
+    assert_int_equal(v[8].bytes.size, 3);
+    assert_memory_equal(v[8].bytes.data, "\0\1\2", 3);
+  } else {
+    assert_int_equal(v[0].i32, 1);
+    assert_int_equal(v[4].bytes.size, 0);
+    assert_false(v[7].boolean);
+    assert_int_equal(v[8].bytes.size, 0);
+  }
+}
+
+static void every_field_type_arrives_as_it_was_emitted(void **state) {
+  (void)state;
+  unsigned count = 0;
+  test_batches batches = run(emit_all_types);
+  test_each_event(&batches, check_all_types, &count);
+  assert_int_equal(count, 2);
+  assert_true(text_is(batches.at[0]->types[0].fields[0].unit, "B"));
+  test_free_batches(&batches);
+}
+
+static void emit_constants(void) {
+  ll_emit(no_fields);
+  ll_emit(constants, 1);
+}
+
+static void constants_travel_once_in_the_descriptor(void **state) {
+  (void)state;
+  test_batches batches = run(emit_constants);
+  assert_int_equal(batches.count, 1);
+  assert_int_equal(batches.at[0]->event_count, 2);
+  assert_int_equal(batches.at[0]->type_count, 2);
+  assert_int_equal(batches.at[0]->types[0].field_count, 0);
+  const llb_event_type *type = &batches.at[0]->types[1];
+  assert_int_equal(type->constant_count, 6);
+  assert_true(text_is(type->constants[0].value.bytes, "net"));
+  assert_int_equal(type->constants[1].value.i32, -5);
+  assert_true(type->constants[2].value.u64 == UINT64_MAX);
+  assert_true(type->constants[3].value.boolean);
+  assert_int_equal(type->constants[4].value.bytes.size, 2);
+  assert_true(type->constants[5].value.f32 == 0.5f);
+  test_free_batches(&batches);
+}
+
+static void emit_from_both_languages(void) {
+  ll_emit(shared, 1);
+  emit_in_cxx();
+}
+
+static void a_declaration_in_c_and_in_cxx_is_one_type(void **state) {
+  (void)state;
+  test_batches batches = run(emit_from_both_languages);
+  assert_int_equal(test_events_in(&batches), 4);
+  assert_int_equal(batches.at[0]->type_count, 3);
+  test_free_batches(&batches);
+}
+
+enum { THREADS = 6, EACH = 100000 };
+
+static void *emit_numbers(void *unused) {
+  (void)unused;
+  for (uint64_t i = 0; i < EACH; i++) ll_emit(number, i);
+  return NULL;
+}
+
+static void emit_from_threads(void) {
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, emit_numbers, NULL);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+}
+
+/* The events of one thread, in the order of its numbers: batch by batch, as they come. */
+typedef struct order {
+  uint64_t thread[THREADS];
+  uint64_t next[THREADS];
+} order;
+
+static void check_order(const llb_event *event, void *ctx) {
+  order *seen = ctx;
+  int i = 0;
+  while (i < THREADS && seen->thread[i] != 0 && seen->thread[i] != event->thread) i++;
+  assert_true(i < THREADS);
+  seen->thread[i] = event->thread;
+  assert_int_equal(event->values[0].u64, seen->next[i]);
+  seen->next[i]++;
+}
+
+static void each_threads_events_arrive_complete_and_in_order(void **state) {
+  (void)state;
+  order seen = {{0}, {0}};
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
+  test_batches batches = run(emit_from_threads);
+  unsetenv("LIFELINE_POLICY");
+  unsetenv("LIFELINE_BLOCK_TIMEOUT_MS");
+  assert_int_equal(test_drops_in(&batches), 0);
+  assert_int_equal(test_events_in(&batches), THREADS * EACH);
+  test_each_event(&batches, check_order, &seen);
+  for (int i = 0; i < THREADS; i++) assert_int_equal(seen.next[i], EACH);
+  test_free_batches(&batches);
+}
+
+static void emit_a_few(void) {
+  for (uint64_t i = 0; i < 1000; i++) ll_emit(number, i);
+}
+
+static void check_time(const llb_event *event, void *ctx) {
+  const int64_t *window = ctx;
+  assert_in_range(event->time_ns, window[0], window[1]);
+}
+
+static int64_t realtime_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void times_are_those_of_the_emits(const char *clock) {
+  setenv("LIFELINE_CLOCK", clock, 1);
+  int64_t window[2] = {realtime_ns() - 1000, 0};
+  test_batches batches = run(emit_a_few);
+  window[1] = realtime_ns() + 1000;
+  unsetenv("LIFELINE_CLOCK");
+  assert_int_equal(test_events_in(&batches), 1000);
+  test_each_event(&batches, check_time, window);
+  test_free_batches(&batches);
+}
+
+static void times_by_the_cpus_counter_are_those_of_the_emits(void **state) {
+  (void)state;
+  times_are_those_of_the_emits("auto");
+}
+
+static void times_by_the_monotonic_clock_are_those_of_the_emits(void **state) {
+  (void)state;
+  times_are_those_of_the_emits("monotonic");
+}
+
+static void every_compression_arrives(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int code;
+  } kinds[] = {{"none", LLB_PLAIN}, {"lz4", LLB_LZ4}, {"zstd", LLB_ZSTD}};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    setenv("LIFELINE_COMPRESSION", kinds[i].name, 1);
+    remove(directory.out);
+    test_batches batches = run(emit_a_few);
+    assert_int_equal(test_events_in(&batches), 1000);
+    assert_int_equal(batches.at[0]->compression, kinds[i].code);
+    test_free_batches(&batches);
+  }
+  unsetenv("LIFELINE_COMPRESSION");
+}
+
+static void describe(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.program = "pro\xffgram";
+  options.host = "some-host";
+  options.context = "session=42,resource.rack=b 7";
+  if (ll_init(&options) != 0) exit(1);
+  ll_emit(number, 1);
+}
+
+static void host_program_and_context_travel_with_each_batch(void **state) {
+  (void)state;
+  test_batches batches = run(describe);
+  const llb_batch *batch = batches.at[0];
+  assert_true(text_is(batch->host, "some-host"));
+  assert_true(text_is(batch->program, "pro?gram"));
+  assert_int_equal(batch->context_count, 2);
+  assert_true(text_is(batch->context[0].key, "session") && text_is(batch->context[0].value, "42"));
+  assert_true(text_is(batch->context[1].key, "resource.rack") && text_is(batch->context[1].value, "b 7"));
+  test_free_batches(&batches);
+}
+
+static void flush_and_look(void) {
+  ll_emit(number, 7);
+  if (ll_flush(5000) != 0) exit(1);
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  if (now.emitted != 1 || now.batches_in_flight != 0 || !now.on || !now.crash_safe) exit(2);
+  test_batches batches = test_read_batches(directory.out);
+  if (test_events_in(&batches) != 1) exit(3);
+  test_free_batches(&batches);
+}
+
+static void a_flush_returns_when_the_sink_has_everything(void **state) {
+  (void)state;
+  test_batches batches = run(flush_and_look);
+  assert_int_equal(batches.count, 2);
+  test_free_batches(&batches);
+}
+
+static void emit_from_signals(int signal) {
+  (void)signal;
+  ll_emit(number, 1);
+}
+
+static uint64_t signals;
+
+static void count_and_emit(int signal) {
+  signals++;
+  emit_from_signals(signal);
+}
+
+static void emit_under_fire(void) {
+  if (ll_init(NULL) != 0) exit(1);
+  ll_emit(number, 0);
+  struct sigaction action = {.sa_handler = count_and_emit, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  uint64_t emitted = 1;
+  for (; signals < 2000; emitted++) ll_emit(text, "between two signals");
+  setitimer(ITIMER_REAL, &never, NULL);
+  emitted += signals;
+  ll_shutdown(20000);
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  if (now.emitted != emitted) {
+    fprintf(stderr, "emitted %llu, counted %llu\n", (unsigned long long)emitted, (unsigned long long)now.emitted);
+    exit(1);
+  }
+}
+
+static void events_of_signal_handlers_arrive_or_are_counted(void **state) {
+  (void)state;
+  test_batches batches = run(emit_under_fire);
+  const llb_batch *last = batches.at[batches.count - 1];
+  assert_int_equal(last->counters[0], test_events_in(&batches) + test_drops_in(&batches));
+  test_free_batches(&batches);
+}
+
+static void a_sink_with_a_small_limit_gets_small_batches(void **state) {
+  (void)state;
+  test_use_sink(&directory, "small");
+  test_batches batches = run(emit_a_few);
+  assert_true(batches.count > 1);
+  assert_int_equal(test_events_in(&batches), 1000);
+  test_free_batches(&batches);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(every_field_type_arrives_as_it_was_emitted),
+      TEST(constants_travel_once_in_the_descriptor),
+      TEST(a_declaration_in_c_and_in_cxx_is_one_type),
+      TEST(each_threads_events_arrive_complete_and_in_order),
+      TEST(times_by_the_cpus_counter_are_those_of_the_emits),
+      TEST(times_by_the_monotonic_clock_are_those_of_the_emits),
+      TEST(every_compression_arrives),
+      TEST(host_program_and_context_travel_with_each_batch),
+      TEST(a_flush_returns_when_the_sink_has_everything),
+      TEST(events_of_signal_handlers_arrive_or_are_counted),
+      TEST(a_sink_with_a_small_limit_gets_small_batches),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

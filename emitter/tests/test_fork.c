@@ -1,0 +1,168 @@
+/* A child after fork is an emitter of its own. */
+#include "support.h"
+
+#include <lifeline/lifeline.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+LL_EVENT(mine, "test.mine", LL_INFO, (u32, pid, ""), (u32, number, ""));
+
+enum { EACH = 5000 };
+
+static test_directory directory;
+
+static int set_up(void **state) {
+  (void)state;
+  test_directory_make(&directory);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  test_directory_remove(&directory);
+  return 0;
+}
+
+static void emit_mine(void) {
+  for (uint32_t i = 0; i < EACH; i++) ll_emit(mine, (uint32_t)getpid(), i);
+}
+
+static pid_t fork_normally(void) { return fork(); }
+
+/* No handler runs, and glibc knows nothing of it. */
+static pid_t fork_behind_the_librarys_back(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
+
+static void emit_fork_emit(pid_t (*make_child)(void)) {
+  emit_mine();
+  pid_t child = make_child();
+  if (child == 0) {
+    emit_mine();
+    _exit(ll_shutdown(10000));
+  }
+  emit_mine();
+  int status;
+  if (waitpid(child, &status, 0) != child || status != 0) exit(1);
+}
+
+static void with_fork(void) { emit_fork_emit(fork_normally); }
+static void with_clone(void) { emit_fork_emit(fork_behind_the_librarys_back); }
+
+/* Two emitters: by incarnation, with their events, each batch's pid that of its events. */
+typedef struct tally {
+  uint32_t pid[2];
+  uint64_t events[2];
+} tally;
+
+static void count_by_pid(const llb_event *event, void *ctx) {
+  tally *counted = ctx;
+  uint32_t pid = event->values[0].u32;
+  int i = counted->pid[0] == 0 || counted->pid[0] == pid ? 0 : 1;
+  assert_true(counted->pid[i] == 0 || counted->pid[i] == pid);
+  counted->pid[i] = pid;
+  counted->events[i]++;
+}
+
+static void check_two_emitters(void) {
+  tally counted = {{0}, {0}};
+  test_batches batches = test_read_batches(directory.out);
+  test_each_event(&batches, count_by_pid, &counted);
+  assert_int_equal(counted.events[0] + counted.events[1], 3 * EACH);
+  assert_true(counted.events[0] == EACH || counted.events[1] == EACH);
+  unsigned finals = 0;
+  for (size_t i = 0; i < batches.count; i++) {
+    finals += (batches.at[i]->flags & LLB_FINAL) != 0;
+    for (size_t j = 0; j < i; j++)
+      assert_int_equal(batches.at[i]->pid == batches.at[j]->pid,
+                       memcmp(batches.at[i]->incarnation, batches.at[j]->incarnation, 16) == 0);
+  }
+  assert_int_equal(finals, 2);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_free_batches(&batches);
+}
+
+static void a_forked_child_is_an_incarnation_of_its_own(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(with_fork, NULL), 0);
+  check_two_emitters();
+}
+
+static void a_child_forked_without_handlers_is_so_too(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(with_clone, NULL), 0);
+  check_two_emitters();
+}
+
+static void fork_and_leave(void) {
+  emit_mine();
+  pid_t child = fork();
+  if (child == 0) exit(0); /* runs the parent's exit handlers */
+  int status;
+  if (waitpid(child, &status, 0) != child || status != 0) exit(1);
+}
+
+static void a_child_that_emits_nothing_leaves_the_parents_events_alone(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(fork_and_leave, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  assert_int_equal(test_events_in(&batches), EACH);
+  test_free_batches(&batches);
+}
+
+static volatile int emitting = 1;
+
+static void *emit_until_told(void *unused) {
+  (void)unused;
+  while (__atomic_load_n(&emitting, __ATOMIC_RELAXED)) {
+    ll_emit(mine, (uint32_t)getpid(), 0);
+    usleep(10);
+  }
+  return NULL;
+}
+
+/* Other threads emit, and the harvester works, whenever a child is made. */
+static void fork_in_the_middle_of_things(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, emit_until_told, NULL);
+  for (int i = 0; i < 20; i++) {
+    usleep(2000);
+    pid_t child = fork();
+    if (child == 0) {
+      ll_emit(mine, (uint32_t)getpid(), 1);
+      _exit(ll_shutdown(10000));
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) exit(1);
+  }
+  __atomic_store_n(&emitting, 0, __ATOMIC_RELAXED);
+  pthread_join(thread, NULL);
+}
+
+static void check_pid(const llb_event *event, void *ctx) { *(uint64_t *)ctx += event->values[1].u32; }
+
+static void children_made_in_the_middle_of_things_emit(void **state) {
+  (void)state;
+  uint64_t from_children = 0;
+  assert_int_equal(test_in_child(fork_in_the_middle_of_things, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  test_each_event(&batches, check_pid, &from_children);
+  assert_int_equal(from_children, 20);
+  test_free_batches(&batches);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(a_forked_child_is_an_incarnation_of_its_own),
+      TEST(a_child_forked_without_handlers_is_so_too),
+      TEST(a_child_that_emits_nothing_leaves_the_parents_events_alone),
+      TEST(children_made_in_the_middle_of_things_emit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

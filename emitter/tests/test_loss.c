@@ -1,0 +1,443 @@
+/* When the sink is wrong, away, slow or unwilling: the program runs on, one line tells, and the books balance. */
+#include "support.h"
+
+#include <errno.h>
+#include <lifeline/lifeline.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
+LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
+LL_EVENT(bad_type, "", LL_INFO, (u64, value, ""));
+
+enum { MANY = 300000 };
+
+static test_directory directory;
+static char log_path[200];
+
+static int set_up(void **state) {
+  (void)state;
+  test_directory_make(&directory);
+  snprintf(log_path, sizeof log_path, "%s/log", directory.path);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  unsetenv("LIFELINE_BUDGET_BYTES");
+  unsetenv("LIFELINE_POLICY");
+  unsetenv("LIFELINE_BLOCK_TIMEOUT_MS");
+  unsetenv("LIFELINE_FLUSH_TIMEOUT_MS");
+  unsetenv("LIFELINE_BATCH_BYTES");
+  unsetenv("LIFELINE_INTERVAL_MS");
+  unsetenv("LIFELINE");
+  test_directory_remove(&directory);
+  return 0;
+}
+
+static void emit_many(void) {
+  for (uint64_t i = 0; i < MANY; i++) ll_emit(number, i);
+}
+
+/* In the child: what still waits in its ring is neither counted as emitted yet nor dropped. */
+static void leave_with_ring_full(void) {
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  exit(now.dropped_ring_full > 0 && now.emitted > now.dropped_ring_full && now.emitted <= MANY ? 0 : 1);
+}
+
+/* In the child: leaves with 0 when all of MANY were counted as emitted, and `wanted` of a reason is true. */
+static void leave_with(bool wanted) {
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  if (now.emitted == MANY && wanted) exit(0);
+  fprintf(stderr, "emitted=%llu ring_full=%llu shutdown=%llu sink=%llu\n", (unsigned long long)now.emitted,
+          (unsigned long long)now.dropped_ring_full, (unsigned long long)now.dropped_shutdown,
+          (unsigned long long)now.dropped_sink);
+  exit(1);
+}
+
+static ll_statistics stats(void) {
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  return now;
+}
+
+static void expect(void (*body)(void), const char *line) {
+  int status = test_in_child(body, log_path);
+  const char *told = test_text_of(log_path);
+  if (status != 0) fail_msg("status %d: %s", status, told);
+  assert_int_equal(test_lines(told), line != NULL ? 1 : 0);
+  if (line != NULL && strstr(told, line) == NULL) fail_msg("told: %s", told);
+}
+
+static void emit_into_nothing(void) {
+  emit_many();
+  ll_shutdown(1000);
+  leave_with(stats().dropped_shutdown + stats().dropped_ring_full == MANY);
+}
+
+static void a_url_that_is_none_costs_one_line_and_the_events_are_counted(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "garbage", 1);
+  expect(emit_into_nothing, "must begin with nats://");
+}
+
+static void a_sink_that_is_not_installed_is_named(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "carrier-pigeon:secret", 1);
+  setenv("LIFELINE_URL", "pigeon://user:secret@coop", 1);
+  expect(emit_into_nothing, "no sink for pigeon:// is installed");
+  assert_null(strstr(test_text_of(log_path), "secret"));
+}
+
+static void a_bad_setting_is_one_clear_error(void **state) {
+  (void)state;
+  setenv("LIFELINE_BATCH_BYTES", "many", 1);
+  expect(emit_into_nothing, "LIFELINE_BATCH_BYTES must be a number from 4096 to 262144");
+}
+
+static void init_wrongly(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.url = "null:oops";
+  if (ll_init(&options) != EINVAL || ll_init(&options) != EALREADY) exit(1);
+}
+
+static void init_tells_what_is_wrong(void **state) {
+  (void)state;
+  expect(init_wrongly, "the URL of the null sink");
+}
+
+static void stay_silent(void) {
+  emit_many();
+  if (stats().emitted != 0 || stats().on || ll_flush(10) != 0 || ll_shutdown(10) != 0) exit(1);
+}
+
+static void without_a_url_nothing_happens_and_nothing_is_said(void **state) {
+  (void)state;
+  unsetenv("LIFELINE_URL");
+  expect(stay_silent, NULL);
+  assert_int_equal(test_ring_files(&directory), 0);
+}
+
+static void lifeline_off_wins_over_the_url(void **state) {
+  (void)state;
+  setenv("LIFELINE", "off", 1);
+  expect(stay_silent, NULL);
+}
+
+static char called_back[256];
+
+static void call_back(void *ctx, ll_log_level level, const char *message) {
+  (void)ctx, (void)level;
+  snprintf(called_back, sizeof called_back, "%s", message);
+}
+
+static void log_to_the_program(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.url = "nonsense";
+  options.log = call_back;
+  if (ll_init(&options) == 0 || strstr(called_back, "must begin with") == NULL) exit(1);
+}
+
+static void the_programs_own_log_gets_the_line_instead(void **state) {
+  (void)state;
+  expect(log_to_the_program, NULL);
+}
+
+static void fill_up(void) {
+  emit_many();
+  ll_shutdown(50);
+  leave_with_ring_full();
+}
+
+static void with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted(void **state) {
+  (void)state;
+  test_use_sink(&directory, "busy");
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  expect(fill_up, "not acknowledged yet; they wait in");
+  assert_int_equal(test_ring_files(&directory), 1);
+
+  /* What was not dropped is there for the next who comes. */
+  const char *const recover[] = {"lifeline-recover", "--url", directory.out, NULL};
+  char url[200];
+  snprintf(url, sizeof url, "file://%s", directory.out);
+  const char *const arguments[] = {recover[0], recover[1], url, NULL};
+  assert_int_equal(test_wait(test_start(arguments, log_path)), 0);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches), MANY);
+  assert_int_equal(batches.at[batches.count - 1]->counters[0], MANY);
+  test_free_batches(&batches);
+}
+
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void block_in_vain(void) {
+  uint64_t began = now_ms();
+  emit_many();
+  uint64_t took = now_ms() - began;
+  if (took < 100 || took > 5000) exit(2);
+  ll_shutdown(50);
+  leave_with_ring_full();
+}
+
+static void blocking_is_bounded(void **state) {
+  (void)state;
+  test_use_sink(&directory, "busy");
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "100", 1);
+  expect(block_in_vain, "not acknowledged yet");
+}
+
+static void block_for_a_slow_sink(void) {
+  emit_many();
+  if (ll_shutdown(20000) != 0) exit(2);
+  leave_with(stats().dropped_ring_full == 0);
+}
+
+static void blocking_loses_nothing_to_a_slow_sink(void **state) {
+  (void)state;
+  test_use_sink(&directory, "later");
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
+  expect(block_for_a_slow_sink, NULL);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  assert_int_equal(test_events_in(&batches), MANY);
+  test_free_batches(&batches);
+}
+
+static void be_refused(void) {
+  for (uint64_t i = 0; i < MANY; i++) {
+    ll_emit(number, i);
+    if (i % 50000 == 0) ll_flush(5000);
+  }
+  ll_shutdown(5000);
+  leave_with(stats().dropped_sink + stats().dropped_ring_full == MANY);
+}
+
+static void refused_events_are_counted_and_one_line_says_why(void **state) {
+  (void)state;
+  test_use_sink(&directory, "refuse");
+  expect(be_refused, "the sink refused a batch: the test wants it so");
+  assert_int_equal(test_ring_files(&directory), 0);
+}
+
+static void be_failed(void) {
+  ll_emit(number, 1);
+  ll_shutdown(5000);
+  if (stats().dropped_sink != 1) exit(1);
+}
+
+static void a_batch_that_can_never_be_sent_counts_as_refused(void **state) {
+  (void)state;
+  test_use_sink(&directory, "fail");
+  expect(be_failed, "it can never be sent");
+}
+
+static void be_refused_half(void) {
+  for (uint64_t i = 0; i < MANY; i++) {
+    ll_emit(number, i);
+    if (i % 20000 == 0) ll_flush(5000);
+  }
+  ll_shutdown(5000);
+}
+
+static void later_batches_tell_of_refused_ones_and_final_has_the_last_word(void **state) {
+  (void)state;
+  test_use_sink(&directory, "odd");
+  assert_int_equal(test_in_child(be_refused_half, log_path), 0);
+  test_batches batches = test_read_batches(directory.out);
+  const llb_batch *last = batches.at[batches.count - 1];
+  assert_true(last->flags & LLB_FINAL);
+  assert_true(last->counters[7] > 0);
+  assert_int_equal(last->counters[0], MANY);
+  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches) + last->counters[7], MANY);
+  test_free_batches(&batches);
+}
+
+static void flush_often(void) {
+  for (uint64_t i = 0; i < MANY; i++) ll_emit(number, i);
+  if (ll_shutdown(20000) != 0) exit(2);
+  leave_with(true);
+}
+
+static void batches_that_have_to_be_sent_again_arrive_once(void **state) {
+  (void)state;
+  test_use_sink(&directory, "retry");
+  expect(flush_often, NULL);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches), MANY);
+  test_free_batches(&batches);
+}
+
+static void emit_too_much(void) {
+  static char longest[40000];
+  memset(longest, 'x', sizeof longest - 1);
+  longest[32768 - 8 - 2] = '\0';
+  ll_emit(text, longest);
+  longest[32768 - 8 - 2] = 'x';
+  ll_emit(text, longest);
+  ll_emit(text, "short");
+  if (ll_flush(5000) != 0 || stats().emitted != 3 || stats().dropped_oversize != 1) exit(1);
+}
+
+static void an_event_larger_than_a_record_may_be_is_dropped_and_counted(void **state) {
+  (void)state;
+  expect(emit_too_much, NULL);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 2);
+  assert_int_equal(batches.at[batches.count - 1]->counters[4], 1);
+  test_free_batches(&batches);
+}
+
+static void emit_bad_type(void) {
+  ll_emit(bad_type, 1);
+  ll_emit(bad_type, 2);
+  ll_emit(number, 3);
+  if (ll_flush(5000) != 0 || stats().emitted != 3 || stats().dropped_no_ring != 2) exit(1);
+}
+
+static void an_illegal_declaration_is_one_line_and_its_events_are_counted(void **state) {
+  (void)state;
+  expect(emit_bad_type, "has an empty name");
+}
+
+static void only_counters_change(void) {
+  static char longest[40000];
+  memset(longest, 'x', sizeof longest - 1);
+  ll_emit(number, 1);
+  ll_flush(5000);
+  ll_emit(text, longest);
+  ll_flush(5000);
+  usleep(100000);
+}
+
+static void counters_that_change_are_news_enough_for_a_batch(void **state) {
+  (void)state;
+  expect(only_counters_change, NULL);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  assert_int_equal(batches.count, 3);
+  assert_int_equal(batches.at[1]->event_count, 0);
+  assert_int_equal(batches.at[1]->counters[4], 1);
+  test_free_batches(&batches);
+}
+
+enum { ENDING_THREADS = 4 };
+static uint64_t emitted_by[ENDING_THREADS];
+static uint32_t ended;
+
+static void *emit_to_the_end(void *of) {
+  uint64_t *count = of;
+  while (__atomic_load_n(&ended, __ATOMIC_RELAXED) == 0) {
+    ll_emit(number, *count);
+    ++*count;
+  }
+  return NULL;
+}
+
+static void shut_down_under_load(void) {
+  pthread_t threads[ENDING_THREADS];
+  for (int i = 0; i < ENDING_THREADS; i++) pthread_create(&threads[i], NULL, emit_to_the_end, &emitted_by[i]);
+  usleep(20000);
+  if (ll_shutdown(20000) != 0) exit(2);
+  usleep(2000);
+  __atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
+  uint64_t emitted = 0;
+  for (int i = 0; i < ENDING_THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    emitted += emitted_by[i];
+  }
+  test_batches batches = test_read_batches(directory.out);
+  uint64_t accounted = test_events_in(&batches) + stats().dropped_ring_full + stats().dropped_no_ring +
+                       stats().dropped_shutdown;
+  if (stats().emitted != emitted || accounted != emitted || stats().dropped_shutdown == 0) exit(3);
+  test_free_batches(&batches);
+}
+
+static void every_event_emitted_around_the_shutdown_is_sent_or_counted(void **state) {
+  (void)state;
+  for (int i = 0; i < 5; i++) {
+    remove(directory.out);
+    expect(shut_down_under_load, NULL);
+  }
+}
+
+static void emit_one(void) {
+  ll_emit(number, 1);
+  if (stats().crash_safe) exit(1);
+}
+
+static void without_a_ring_directory_events_still_arrive_and_a_line_warns(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(directory.rings, 0777), 0);
+  assert_int_equal(chmod(directory.rings, 0777), 0);
+  expect(emit_one, "events do not survive a crash of this program");
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 1);
+  test_free_batches(&batches);
+}
+
+static void *emit_once(void *unused) {
+  (void)unused;
+  ll_emit(number, 1);
+  return NULL;
+}
+
+/* More threads one after the other than there are rings within the budget. */
+static void start_and_end_threads(void) {
+  for (int i = 0; i < 300; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, emit_once, NULL) != 0) exit(2);
+    pthread_join(thread, NULL);
+    if (i % 8 == 0 && ll_flush(5000) != 0) exit(3);
+  }
+  if (ll_shutdown(5000) != 0 || stats().emitted != 300 || stats().dropped_no_ring != 0) exit(1);
+}
+
+static void rings_of_threads_that_ended_are_used_again(void **state) {
+  (void)state;
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  expect(start_and_end_threads, NULL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(a_url_that_is_none_costs_one_line_and_the_events_are_counted),
+      TEST(a_sink_that_is_not_installed_is_named),
+      TEST(a_bad_setting_is_one_clear_error),
+      TEST(init_tells_what_is_wrong),
+      TEST(without_a_url_nothing_happens_and_nothing_is_said),
+      TEST(lifeline_off_wins_over_the_url),
+      TEST(the_programs_own_log_gets_the_line_instead),
+      TEST(with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted),
+      TEST(blocking_is_bounded),
+      TEST(blocking_loses_nothing_to_a_slow_sink),
+      TEST(refused_events_are_counted_and_one_line_says_why),
+      TEST(a_batch_that_can_never_be_sent_counts_as_refused),
+      TEST(later_batches_tell_of_refused_ones_and_final_has_the_last_word),
+      TEST(batches_that_have_to_be_sent_again_arrive_once),
+      TEST(an_event_larger_than_a_record_may_be_is_dropped_and_counted),
+      TEST(an_illegal_declaration_is_one_line_and_its_events_are_counted),
+      TEST(counters_that_change_are_news_enough_for_a_batch),
+      TEST(every_event_emitted_around_the_shutdown_is_sent_or_counted),
+      TEST(without_a_ring_directory_events_still_arrive_and_a_line_warns),
+      TEST(rings_of_threads_that_ended_are_used_again),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
