@@ -6,7 +6,7 @@ import json
 from .measurement import ROOT, Measurement
 from .processes import run
 
-CODEC = ROOT / "schemas/java/target/lifeline-codec-cli.jar"
+CODEC = ROOT / "schemas/java/cli/target/lifeline-codec-cli.jar"
 
 
 def rates(lines):
