@@ -46,7 +46,7 @@ func killEverything(t *testing.T, kind string, size scale) {
 	broker := harness.StartBroker(t, kind)
 	broker.SetUp(t)
 	jobs := harness.StartJobs(t, broker, "ledger")
-	stage := &stage{t: t, broker: broker, jobs: jobs, rings: harness.RingDir(t), sides: t.TempDir()}
+	stage := &stage{t: t, began: time.Now(), broker: broker, jobs: jobs, rings: harness.RingDir(t), sides: t.TempDir()}
 
 	steady := stage.startEmitter(survivor, size.events, size.perSecond)
 	var meanwhile sync.WaitGroup
@@ -66,13 +66,17 @@ func killEverything(t *testing.T, kind string, size scale) {
 	if code := steady.Wait(t, 5*time.Minute); code != 0 {
 		t.Fatalf("the surviving emitter exited with %d: %s", code, steady.Stderr())
 	}
+	t.Logf("%.0f s: the surviving emitter ended: %s%s", stage.seconds(), steady.Stdout(), steady.Stderr())
 	stage.recover(true)
+	t.Logf("%.0f s: all is recovered", stage.seconds())
 	stage.verify()
+	t.Logf("%.0f s: verified", stage.seconds())
 }
 
 // stage is what one run of the play happens on.
 type stage struct {
 	t            *testing.T
+	began        time.Time
 	broker       *harness.Broker
 	jobs         *harness.Jobs
 	rings, sides string
@@ -80,6 +84,8 @@ type stage struct {
 	lock     sync.Mutex
 	emitters []*harness.SerialEmitter
 }
+
+func (s *stage) seconds() float64 { return time.Since(s.began).Seconds() }
 
 func (s *stage) startEmitter(run, events, rate int, settings ...string) *harness.SerialEmitter {
 	s.t.Helper()
@@ -98,6 +104,7 @@ func (s *stage) killJobs(times int) {
 		s.jobs.Kill()
 		s.jobs.Restart(s.t)
 	}
+	s.t.Logf("%.0f s: jobs killed %d times", s.seconds(), times)
 }
 
 func (s *stage) killEmitters(times int) {
@@ -113,6 +120,7 @@ func (s *stage) killEmitters(times int) {
 		emitter.Kill()
 		s.recover(false)
 	}
+	s.t.Logf("%.0f s: emitters killed %d times", s.seconds(), times)
 }
 
 func (s *stage) killBrokerOnce() {
@@ -120,6 +128,7 @@ func (s *stage) killBrokerOnce() {
 	s.broker.Kill(s.t)
 	time.Sleep(time.Second)
 	s.broker.Restart(s.t)
+	s.t.Logf("%.0f s: broker killed and restarted", s.seconds())
 }
 
 // recover sends what killed emitters left behind. While the broker is down it cannot, and need not: the files stay.

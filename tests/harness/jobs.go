@@ -65,7 +65,11 @@ func (r Row) Int(column string) int64 {
 // Query asks the archive, through `lifeline-jobs sql`.
 func Query(t T, archive, sql string) []Row {
 	t.Helper()
-	output := Run(t, 2*time.Minute, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql)
+	return parse(t, Run(t, 2*time.Minute, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql))
+}
+
+func parse(t T, output string) []Row {
+	t.Helper()
 	records, err := csv.NewReader(strings.NewReader(output)).ReadAll()
 	if err != nil || len(records) == 0 {
 		t.Fatalf("lifeline-jobs sql gave no CSV: %v\n%s", err, output)
@@ -89,7 +93,11 @@ func (j *Jobs) WaitForEvents(t T, want int64) {
 		if time.Now().After(deadline) || !j.Running() {
 			t.Fatalf("the archive holds %d of %d events\n%s", have, want, j.Stderr())
 		}
-		have = Query(t, j.Archive, "SELECT count(*) AS events FROM events")[0].Int("events")
+		query := Start(t, nil, Script("lifeline-jobs"), "sql", "--archive", j.Archive, "--csv",
+			"SELECT count(*) AS events FROM events")
+		if query.Wait(t, time.Minute) == 0 { // it fails as long as nothing has been published
+			have = parse(t, query.Stdout())[0].Int("events")
+		}
 	}
 	if have != want {
 		t.Fatalf("the archive holds %d events, but %d were emitted", have, want)

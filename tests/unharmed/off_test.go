@@ -33,19 +33,3 @@ func TestAProgramThatIsSwitchedOffEmitsNothingAndSaysNothing(t *testing.T) {
 		})
 	}
 }
-
-func TestEventsReachTheArchiveThroughABrokerWithTLSAndPasswords(t *testing.T) {
-	for _, kind := range harness.Brokers {
-		t.Run(kind, func(t *testing.T) {
-			broker := harness.StartBroker(t, kind, "--tls", "--auth")
-			broker.SetUp(t)
-			jobs := harness.StartJobs(t, broker)
-			settings := append(broker.Settings(), "LIFELINE_RING_DIR="+harness.RingDir(t))
-			emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
-			if code := emitter.Wait(t, time.Minute); code != 0 || emitter.Stderr() != "" {
-				t.Fatalf("exit code %d, stderr %q", code, emitter.Stderr())
-			}
-			jobs.WaitForEvents(t, 1000)
-		})
-	}
-}

@@ -101,37 +101,3 @@ func TestAProgramWhoseBrokerCannotBeReachedRunsOn(t *testing.T) {
 		})
 	}
 }
-
-func TestAProgramWhoseStreamDoesNotExistRunsOn(t *testing.T) {
-	for _, kind := range harness.Brokers {
-		t.Run(kind, func(t *testing.T) {
-			broker := harness.StartBroker(t, kind)
-			expectUnharmed(t, "lifeline-setup", broker.Settings()...)
-		})
-	}
-}
-
-func TestAProgramWithTheWrongPasswordRunsOn(t *testing.T) {
-	for _, kind := range harness.Brokers {
-		t.Run(kind, func(t *testing.T) {
-			broker := harness.StartBroker(t, kind, "--auth")
-			wrong := filepath.Join(t.TempDir(), "password")
-			if err := os.WriteFile(wrong, []byte(secret+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			settings := append(broker.Settings(), "LIFELINE_PASSWORD_FILE="+wrong)
-			expectUnharmed(t, "(?i)auth|credentials", settings...)
-		})
-	}
-}
-
-func TestAProgramThatDoesNotTrustItsBrokerRunsOn(t *testing.T) {
-	for _, kind := range harness.Brokers {
-		t.Run(kind, func(t *testing.T) {
-			broker := harness.StartBroker(t, kind, "--tls")
-			other := harness.StartBroker(t, "nats", "--tls")
-			settings := append(broker.Settings(), "LIFELINE_TLS_CA="+other.Env["LIFELINE_TLS_CA"])
-			expectUnharmed(t, "(?i)certificate|tls|ssl", settings...)
-		})
-	}
-}
