@@ -44,8 +44,7 @@ static bool lz4_well_formed(llb_bytes stored, size_t raw_size) {
     unsigned token = *at++;
     size_t literals = lz4_run(&at, end, token >> 4);
     out += literals;
-    if (literals >= (size_t)(end - at))
-      return literals == (size_t)(end - at) && out == raw_size && (token & 15) == 0;
+    if (literals >= (size_t)(end - at)) return literals == (size_t)(end - at) && out == raw_size && (token & 15) == 0;
     at += literals;
     if (end - at < 2 || out > raw_size || raw_size - out < LAST_MATCH_BEFORE) return false;
     size_t distance = load16(at, false);

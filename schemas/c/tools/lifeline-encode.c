@@ -40,8 +40,7 @@ static int encode_all(void) {
   }
   uint8_t *bytes = encode(json, json_size, &size);
   int status = bytes ? 0 : 1;
-  if (bytes)
-    fwrite(bytes, 1, size, stdout);
+  if (bytes) fwrite(bytes, 1, size, stdout);
   free(bytes);
   free(json);
   return status;
