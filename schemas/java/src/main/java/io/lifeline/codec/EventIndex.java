@@ -38,7 +38,7 @@ final class EventIndex {
       int end = at + header.segmentBytes[segment];
       walk(bytes, at, end, types);
       if (count - before != header.segmentEvents[segment]) {
-        findings.report(
+        findings.reject(
             Fault.BAD_RECORD_COUNT,
             at - base,
             "a segment holds " + (count - before) + " events, not " + header.segmentEvents[segment]);
@@ -70,8 +70,7 @@ final class EventIndex {
       }
       int length = fixedLength != 0 ? fixedLength : variableLength(bytes, at, end, layout);
       if (length > end - at || length > MAX_RECORD) {
-        findings.report(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or above 32768 bytes");
-        break;
+        findings.reject(Fault.BAD_RECORD, at - base, "an event runs over its segment's end or above 32768 bytes");
       }
       if (layout.hasBool) {
         checkBools(bytes, at, layout);
@@ -98,11 +97,11 @@ final class EventIndex {
     return RecordLayout.padded(position - at);
   }
 
-  private void checkBools(byte[] bytes, int at, RecordLayout layout) {
+  private void checkBools(byte[] bytes, int at, RecordLayout layout) throws RejectedBatchException {
     int position = at + RecordLayout.WORD;
     for (int i = 0; i < layout.sizes.length; i++) {
       if (layout.types[i] == FieldType.BOOL && (bytes[position] & ~1) != 0) {
-        findings.report(Fault.BAD_RECORD, position - base, "a bool is neither 0 nor 1");
+        findings.reject(Fault.BAD_RECORD, position - base, "a bool is neither 0 nor 1");
       }
       position += layout.sizes[i] != 0 ? layout.sizes[i] : 2 + Bytes.getU16(bytes, position, header.bigEndian);
     }

@@ -32,7 +32,7 @@ final class Lz4Block {
       at += literals;
       out += literals;
       if (at >= end) {
-        return at == end && out == rawLength;
+        return at == end && out == rawLength && (token & 15) == 0;
       }
       if (end - at < 2 || rawLength - out < LAST_MATCH_BEFORE) {
         return false;
