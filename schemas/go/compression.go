@@ -73,7 +73,7 @@ func lz4WellFormed(block []byte, length int) bool {
 		at += literals
 		out += literals
 		if at >= len(block) {
-			return at == len(block) && out == length
+			return at == len(block) && out == length && token&15 == 0
 		}
 		if at+2 > len(block) || length-out < lastMatchBefore {
 			return false

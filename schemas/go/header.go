@@ -122,10 +122,21 @@ func (r *Reader) readHeader(found *findings) {
 	}
 	r.checkFixedHeader(flags, found)
 
+	counters := int(order.u16(data[offCounterCount:]))
+	calibrations := int(order.u16(data[offCalibrationCount:]))
+	segments := int(order.u16(data[offSegmentCount:]))
+	arrays := 8*counters + calibrationLength*calibrations + segmentLength*segments
+	if flags&Derived != 0 {
+		arrays += parentLength
+	}
+	if fixedHeaderLength+arrays > r.frame.header {
+		found.add(BadLength, offCounterCount, "counters, calibrations, segments and parent do not fit the header")
+		return
+	}
 	c := cursor{data: data, order: order, at: fixedHeaderLength, end: r.frame.header}
-	r.readCounters(&c, int(order.u16(data[offCounterCount:])), found)
-	r.readCalibrations(&c, int(order.u16(data[offCalibrationCount:])), found)
-	r.readSegments(&c, int(order.u16(data[offSegmentCount:])), found)
+	r.readCounters(&c, counters, found)
+	r.readCalibrations(&c, calibrations, found)
+	r.readSegments(&c, segments, found)
 	if flags&Derived != 0 {
 		r.readParent(&c, found)
 	}
@@ -184,25 +195,14 @@ func (r *Reader) readCounters(c *cursor, count int, found *findings) {
 		found.add(BadLength, offCounterCount, "fewer than %d counters", KnownCounters)
 	}
 	counters := c.take(8 * count)
-	if c.broken {
-		found.add(BadLength, offCounterCount, "the counters run over the header's end")
-		return
-	}
 	for ; len(counters) > 0; counters = counters[8:] {
 		r.header.Counters = append(r.header.Counters, c.order.u64(counters))
 	}
 }
 
 func (r *Reader) readCalibrations(c *cursor, count int, found *findings) {
-	if c.broken {
-		return
-	}
 	start := c.at
 	entries := c.take(calibrationLength * count)
-	if c.broken {
-		found.add(BadLength, offCalibrationCount, "the calibrations run over the header's end")
-		return
-	}
 	if count == 0 {
 		found.add(BadCalibration, offCalibrationCount, "there is no calibration")
 		return
@@ -229,15 +229,8 @@ func (r *Reader) readCalibrations(c *cursor, count int, found *findings) {
 }
 
 func (r *Reader) readSegments(c *cursor, count int, found *findings) {
-	if c.broken {
-		return
-	}
 	start := c.at
 	entries := c.take(segmentLength * count)
-	if c.broken {
-		found.add(BadLength, offSegmentCount, "the segments run over the header's end")
-		return
-	}
 	var bytes, events uint64
 	for i := range count {
 		entry := entries[i*segmentLength:]
@@ -258,15 +251,8 @@ func (r *Reader) readSegments(c *cursor, count int, found *findings) {
 }
 
 func (r *Reader) readParent(c *cursor, found *findings) {
-	if c.broken {
-		return
-	}
 	start := c.at
 	parent := c.take(parentLength)
-	if c.broken {
-		found.add(BadLength, start, "the parent runs over the header's end")
-		return
-	}
 	if c.order.u16(parent[26:]) != 0 || c.order.u32(parent[36:]) != 0 {
 		found.add(BadFlag, start+26, "a reserved field of the parent is not zero")
 	}

@@ -1,6 +1,7 @@
 package llb
 
 import (
+	"fmt"
 	"hash/crc32"
 	"math"
 )
@@ -74,7 +75,7 @@ func (r *Reader) check() *Rejection {
 	if crc32.Checksum(r.data[:crcAt], castagnoli) != r.order.u32(r.data[crcAt:]) {
 		return &Rejection{BadCRC, crcAt, "the CRC is not the bytes'"}
 	}
-	structure := findings{order: structureOrder}
+	var structure findings
 	r.readHeader(&structure)
 	r.readDescriptors(&structure)
 	if structure.first != nil {
@@ -83,9 +84,7 @@ func (r *Reader) check() *Rejection {
 	if rejection := r.decompress(r.data[r.frame.events:r.frame.end]); rejection != nil {
 		return rejection
 	}
-	records := findings{order: recordOrder}
-	r.checkRecords(&records)
-	return records.first
+	return r.checkRecords()
 }
 
 func (r *Reader) readDescriptors(found *findings) {
@@ -131,21 +130,29 @@ func (r *Reader) decompress(stored []byte) *Rejection {
 }
 
 // checkRecords walks all records, so that the iteration over them cannot fail.
-func (r *Reader) checkRecords(found *findings) {
+func (r *Reader) checkRecords() *Rejection {
 	start := 0
 	for i := range r.header.Segments {
 		segment := &r.header.Segments[i]
 		end := start + int(segment.Bytes)
-		count, whole := r.walk(start, end, found)
-		if whole && count != segment.Events {
-			found.add(BadCount, r.frame.events+start, "a segment of %d records says that it has %d", count, segment.Events)
+		count, rejection := r.walk(start, end)
+		if rejection != nil {
+			return rejection
+		}
+		if count != segment.Events {
+			return r.rejectAt(start, BadCount, "a segment of %d records says that it has %d", count, segment.Events)
 		}
 		start = end
 	}
+	return nil
 }
 
-// walk counts the records of a segment; whole is false if a fault ended the walk.
-func (r *Reader) walk(at, end int, found *findings) (count uint32, whole bool) {
+func (r *Reader) rejectAt(at int, code Code, format string, arguments ...any) *Rejection {
+	return &Rejection{code, r.frame.events + at, fmt.Sprintf(format, arguments...)}
+}
+
+// walk counts the records between at and end.
+func (r *Reader) walk(at, end int) (count uint32, rejection *Rejection) {
 	raw, order := r.raw[:end], r.order
 	var known uint16 // the type of the record before, which is mostly that of the next: a guess that breaks the
 	var fixed int    // chain of loads from one record to the next
@@ -153,28 +160,26 @@ func (r *Reader) walk(at, end int, found *findings) (count uint32, whole bool) {
 		if number := uint16(order.u64(raw[at:])); number != known || number == 0 {
 			index := r.numbers[number]
 			if index == 0 {
-				found.add(UnknownType, r.frame.events+at, "a record of type %d, which has no descriptor", number)
-				return count, false
+				return 0, r.rejectAt(at, UnknownType, "a record of type %d, which has no descriptor", number)
 			}
 			known, fixed = number, r.descriptors[index-1].fixedSize()
 		}
 		size := fixed
 		if size == 0 {
-			if size = r.checkFields(r.descriptors[r.numbers[known]-1].EventType, at, end, found); size == 0 {
-				return count, false
+			if size, rejection = r.checkFields(r.descriptors[r.numbers[known]-1].EventType, at, end); rejection != nil {
+				return 0, rejection
 			}
 		}
 		if size > end-at || size > MaxRecordLength {
-			found.add(BadRecord, r.frame.events+at, "a record runs over its segment's end or %d bytes", MaxRecordLength)
-			return count, false
+			return 0, r.rejectAt(at, BadRecord, "a record runs over its segment's end or %d bytes", MaxRecordLength)
 		}
 		at += size
 	}
-	return count, true
+	return count, nil
 }
 
-// checkFields returns the size of the record at `at`, or 0 if a field of it has a fault.
-func (r *Reader) checkFields(kind *EventType, at, end int, found *findings) int {
+// checkFields returns the size of the record at `at`.
+func (r *Reader) checkFields(kind *EventType, at, end int) (int, *Rejection) {
 	p := at + 8
 	for i := range kind.Fields {
 		size := fixedSizes[kind.Fields[i].Type]
@@ -182,14 +187,12 @@ func (r *Reader) checkFields(kind *EventType, at, end int, found *findings) int 
 			size = 2 + int(r.order.u16(r.raw[p:]))
 		}
 		if size == 0 || size > end-p {
-			found.add(BadRecord, r.frame.events+p, "a field runs over its segment's end")
-			return 0
+			return 0, r.rejectAt(p, BadRecord, "a field runs over its segment's end")
 		}
 		if kind.Fields[i].Type == Bool && r.raw[p] > 1 {
-			found.add(BadRecord, r.frame.events+p, "a bool is neither 0 nor 1")
-			return 0
+			return 0, r.rejectAt(p, BadRecord, "a bool is neither 0 nor 1")
 		}
 		p += size
 	}
-	return padded(p - at)
+	return padded(p - at), nil
 }

@@ -1,6 +1,9 @@
 package llb
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Code says why a batch was rejected. FORMAT.md, section 9.
 type Code string
@@ -34,27 +37,19 @@ func (r *Rejection) Error() string {
 	return fmt.Sprintf("rejected: %s at %d: %s", r.Code, r.Offset, r.Message)
 }
 
-// findings collects what is wrong in one stage of checks and keeps what the format names first: by the order of the
-// codes, then by the order in which it was seen.
+// findings collects what is wrong with header and descriptors, and keeps what the format names first: by the order of
+// the codes, then by the order in which it was seen.
 type findings struct {
-	order []Code
 	first *Rejection
 	rank  int
 }
 
+var structureOrder = []Code{BadFlag, BadLength, BadCalibration, BadCount, BadText, BadDescriptor}
+
 func (f *findings) add(code Code, offset int, format string, arguments ...any) {
-	rank := 0
-	for f.order[rank] != code {
-		rank++
-	}
+	rank := slices.Index(structureOrder, code)
 	if f.first == nil || rank < f.rank {
 		f.first = &Rejection{code, offset, fmt.Sprintf(format, arguments...)}
 		f.rank = rank
 	}
 }
-
-// The order of the codes within the stages that find several faults at once.
-var (
-	structureOrder = []Code{BadFlag, BadLength, BadCalibration, BadCount, BadText, BadDescriptor}
-	recordOrder    = []Code{UnknownType, BadRecord, BadCount}
-)
