@@ -310,6 +310,9 @@ def compressions():
     case("lz4-match-at-end", "An LZ4 block that ends with a match.",
          packed("lz4", lambda raw: compression.lz4_literals(raw[:-4]) + b"\x10\x00"))
 
+    case("lz4-last-token", "An LZ4 block whose last token has a match length, and no match.",
+         packed("lz4", lambda raw: b"\xff" + compression.lz4_literals(raw)[1:]))
+
     def leaking(raw):
         return b"\xf0" + bytes([100 - 15]) + raw[:100] + b"\x00\x00" + compression.lz4_literals(raw[104:])
 
