@@ -15,7 +15,7 @@ print_answers() {
   ledger=$(grep '^ledger: ' "$report" || true)
 
   printf '\n'
-  grep -v '^ledger: ' "$report" || true
+  grep -Ev '^(ledger|lifelines): ' "$report" || true
 
   ask "How fast did the copy go, second by second?" \
     'SELECT date_trunc('\''second'\'', ts) AS second, count(*) AS blocks, round(sum(nbytes) / 1e6, 1) AS megabytes
@@ -33,7 +33,7 @@ FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   JOIN "net.receive.end" v USING (id) JOIN "disk.write.start" w USING (id)'
 
   printf '\n'
-  say "picture: $SVG (lifelines of the blocks; any browser shows it)"
+  say "picture: $SVG (lifelines of blocks; any browser shows it)"
   say "$ledger"
   printf '\n'
   say "archive: $ARCHIVE   logs: $LOGS"
