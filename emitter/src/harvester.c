@@ -195,7 +195,7 @@ static void give_up(ll_core *core) {
 
 static void report_recovered(void *ctx, const ll_recovered *file) {
   const ll_core *core = ctx;
-  bool ending = load_acquire(&core->recovery_deadline_ns) == 0;
+  bool ending = load_acquire(&core->recovery_deadline_ns) != UINT64_MAX;
   if (file->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
 }
 
@@ -227,7 +227,8 @@ static void deliver(ll_core *core) {
   core->undelivered = delivered ? 0 : ll_slots_in(&core->store, LL_SLOT_SEALED);
   ll_route_close(&core->route);
   if (delivered) ll_store_remove(&core->store);
-  store_release(&core->recovery_deadline_ns, 0);
+  /* A sink that took ours will take theirs: short runs must be able to recover, too. */
+  store_release(&core->recovery_deadline_ns, delivered ? load_acquire(&core->stop_deadline_ns) : 0);
   if (recovering) pthread_join(recovery, NULL);
 }
 

@@ -206,8 +206,8 @@ int ll_shutdown(unsigned timeout_ms) {
   if (left)
     ll_log(LL_LOG_WARN,
            core->store.crash_safe
-               ? "%u batches are not acknowledged yet; they wait in %s for the next start, or for lifeline-recover"
-               : "%u batches are not acknowledged, and lost with this process: %s could not be made",
+               ? "events are not acknowledged yet (%u batches); they wait in %s for the next start or lifeline-recover"
+               : "events are not acknowledged (%u batches), and lost with this process: %s could not be made",
            core->stopped ? core->undelivered : ll_slots_in(&core->store, LL_SLOT_SEALED), core->store.path);
   ll_core_unlock(&before);
   return left ? ETIMEDOUT : 0;

@@ -57,7 +57,7 @@ static int by_sequence(const void *a, const void *b) {
 
 /* Drops what a consumer would absorb: repeats, which must be the same to the byte. */
 static void absorb_repeats(test_batches *batches) {
-  qsort(batches->at, batches->count, sizeof batches->at[0], by_sequence);
+  if (batches->count > 0) qsort(batches->at, batches->count, sizeof batches->at[0], by_sequence);
   size_t kept = 0;
   for (size_t i = 0; i < batches->count; i++) {
     llb_batch *batch = batches->at[i];

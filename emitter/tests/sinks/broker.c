@@ -34,7 +34,10 @@ static void read_value(const char *file, const char *key, char *value, size_t by
 
 static void read_environment(broker *b) {
   char output[4096];
+  char pid[32];
   assert_int_equal(run(output, sizeof output, "cat %s/broker.env", b->directory), 0);
+  read_value(output, "LIFELINE_BROKER_PID=", pid, sizeof pid);
+  b->pid = atoi(pid);
   read_value(output, "LIFELINE_BROKER_URL=", b->url, sizeof b->url);
   read_value(output, "\nLIFELINE_URL=", b->tls_url, sizeof b->tls_url);
   read_value(output, "LIFELINE_TLS_CA=", b->ca, sizeof b->ca);
@@ -59,6 +62,7 @@ void broker_again(broker *b, const char *kind) {
   if (run(output, sizeof output, BROKER_SCRIPT " start %s --dir %s --owner %d 2>&1", kind, b->directory,
           (int)getpid()) != 0)
     fail_msg("the broker does not start again: %s", output);
+  read_environment(b);
 }
 
 void broker_kill(broker *b) {

@@ -6,6 +6,7 @@
 
 typedef struct broker {
   char directory[64];
+  int pid;
   char url[256]; /* without credentials or TLS */
   char tls_url[256];
   char ca[128];  /* "" without --tls, as with the four that follow without --auth */

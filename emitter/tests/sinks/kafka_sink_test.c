@@ -191,6 +191,19 @@ static void a_batch_that_the_topic_does_not_take_is_refused(void **state) {
   drive_close(&d);
 }
 
+static void a_server_that_hangs_neither_blocks_nor_holds_up_the_end(void **state) {
+  (void)state;
+  drive d;
+  open_sink(&d, plain.url);
+  drive_add(&d, 10, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  kill(plain.pid, SIGSTOP);
+  drive_add(&d, 300, BATCH_BYTES);
+  assert_false(drive_run(&d, 500));
+  drive_close(&d); /* which must take no longer than sink.h promises */
+  kill(plain.pid, SIGCONT);
+}
+
 static void the_emitters_credentials_publish_over_tls(void **state) {
   (void)state;
   drive d;
@@ -303,6 +316,7 @@ int main(void) {
       cmocka_unit_test(a_missing_topic_is_said_once_and_batches_go_when_it_is_there),
       cmocka_unit_test(a_batch_that_is_too_large_is_refused_before_it_is_sent),
       cmocka_unit_test(a_batch_that_the_topic_does_not_take_is_refused),
+      cmocka_unit_test(a_server_that_hangs_neither_blocks_nor_holds_up_the_end),
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
       cmocka_unit_test(another_authority_is_a_clear_error),
       cmocka_unit_test(a_wrong_password_is_a_clear_error_without_the_password),

@@ -1,0 +1,8 @@
+#include <lifeline/lifeline.h>
+
+LL_EVENT(hello, "consumer.hello", LL_INFO, (string, language, ""), (u32, answer, ""), (bool, yes, ""));
+
+int main(void) {
+  ll_emit(hello, "C", 42, 1);
+  return ll_flush(5000);
+}
