@@ -127,12 +127,17 @@ static natsStatus subscribe(nats_link *link, natsConnection *connection, natsSub
   return status;
 }
 
-static void wait_ms(nats_link *link, int ms, const bool *until) {
+static struct timespec after_ms(int ms) {
   struct timespec end;
   clock_gettime(CLOCK_MONOTONIC, &end);
   end.tv_nsec += ms % 1000 * 1000000L;
   end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000;
   end.tv_nsec %= 1000000000;
+  return end;
+}
+
+static void wait_ms(nats_link *link, int ms, const bool *until) {
+  struct timespec end = after_ms(ms);
   pthread_mutex_lock(&link->mutex);
   while (!link->closing && !*until)
     if (pthread_cond_timedwait(&link->changed, &link->mutex, &end) != 0) break;
@@ -314,9 +319,7 @@ natsStatus link_publish(nats_link *link, natsMsg *message) {
 }
 
 bool link_close(nats_link *link, int timeout_ms) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_sec += timeout_ms / 1000;
+  struct timespec end = after_ms(timeout_ms);
   pthread_mutex_lock(&link->mutex);
   link->closing = true;
   pthread_cond_broadcast(&link->changed);

@@ -1,0 +1,162 @@
+/* What needs no broker: URLs, credentials, names, JetStream's answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ack.h"
+#include "naming.h"
+#include "security.h"
+
+static char error[256];
+
+static void a_url_falls_into_its_parts(void **state) {
+  (void)state;
+  sink_url url;
+  assert_true(sink_url_parse(&url, "nats://me%40here:p%3Aw%2F@a:1,b,[::1]:3,[::1]/x.y?k=v%26w&m=core", "4222", error,
+                             sizeof error));
+  assert_string_equal(url.scheme, "nats");
+  assert_string_equal(url.user, "me@here");
+  assert_string_equal(url.password, "p:w/");
+  assert_string_equal(url.hosts, "a:1,b:4222,[::1]:3,[::1]:4222");
+  assert_string_equal(url.name, "x.y");
+  assert_string_equal(sink_url_parameter(&url, "k"), "v&w");
+  assert_string_equal(sink_url_parameter(&url, "m"), "core");
+  assert_null(sink_url_parameter(&url, "n"));
+  sink_url_free(&url);
+  assert_true(sink_url_parse(&url, "kafka://h", "9092", error, sizeof error));
+  assert_string_equal(url.hosts, "h:9092");
+  assert_string_equal(url.name, "");
+  assert_null(url.user);
+  sink_url_free(&url);
+}
+
+static void a_url_that_is_none_is_refused(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "",
+      "nats",
+      "nats://",
+      "nats://h:",
+      "nats://h:0",
+      "nats://h:65536",
+      "nats://:1",
+      "nats://h,",
+      "nats://h/?k",
+      "nats://h/?=v",
+      "nats://h/%00",
+      "nats://h/%4",
+      "nats://h:1x",
+      "nats://h/?a=1&a=2",
+      "nats://u%@h",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    sink_url url;
+    *error = 0;
+    assert_false(sink_url_parse(&url, texts[i], "4222", error, sizeof error));
+    assert_true(strlen(error) > 10);
+  }
+}
+
+static void credentials_of_the_url_come_before_those_of_the_environment(void **state) {
+  (void)state;
+  char path[] = "/tmp/lifeline-password-XXXXXX";
+  int file = mkstemp(path);
+  assert_int_equal(write(file, "from-file\n", 10), 10);
+  close(file);
+  setenv("LIFELINE_USER", "from-environment", 1);
+  setenv("LIFELINE_PASSWORD", "not-used", 1);
+  setenv("LIFELINE_PASSWORD_FILE", path, 1);
+  sink_url url;
+  sink_security security;
+  assert_true(sink_url_parse(&url, "nats://h", "4222", error, sizeof error));
+  assert_true(sink_security_load(&security, &url, error, sizeof error));
+  assert_string_equal(security.user, "from-environment");
+  assert_string_equal(security.password, "from-file");
+  assert_false(security.tls);
+  sink_security_free(&security);
+  sink_url_free(&url);
+  assert_true(sink_url_parse(&url, "nats://me:mine@h?tls=true", "4222", error, sizeof error));
+  assert_true(sink_security_load(&security, &url, error, sizeof error));
+  assert_string_equal(security.user, "me");
+  assert_string_equal(security.password, "mine");
+  assert_true(security.tls);
+  sink_security_free(&security);
+  sink_url_free(&url);
+  unlink(path);
+  assert_true(sink_url_parse(&url, "nats://h", "4222", error, sizeof error));
+  assert_false(sink_security_load(&security, &url, error, sizeof error));
+  assert_non_null(strstr(error, "the password cannot be read from /tmp/lifeline-password-"));
+  sink_url_free(&url);
+  unsetenv("LIFELINE_USER");
+  unsetenv("LIFELINE_PASSWORD");
+  unsetenv("LIFELINE_PASSWORD_FILE");
+}
+
+static void a_certificate_without_its_key_is_refused(void **state) {
+  (void)state;
+  sink_url url;
+  sink_security security;
+  assert_true(sink_url_parse(&url, "nats://h?tls_cert=/etc/hostname", "4222", error, sizeof error));
+  assert_false(sink_security_load(&security, &url, error, sizeof error));
+  assert_string_equal(error, "nats: tls_cert and tls_key go together");
+  sink_url_free(&url);
+}
+
+static void names_follow_the_format(void **state) {
+  (void)state;
+  const uint8_t zero[16] = {0};
+  uint8_t counted[16];
+  for (int i = 0; i < 16; i++)
+    counted[i] = (uint8_t)(i * 17);
+  char hex[INCARNATION_HEX_BYTES];
+  sink_incarnation_hex(counted, hex);
+  assert_string_equal(hex, "00112233445566778899aabbccddeeff");
+  assert_int_equal(sink_partition(zero), 5);
+  assert_int_equal(sink_partition((const uint8_t[16]){0xff}), 10);
+}
+
+static nats_ack_kind read_answer(const char *json, char *why, size_t bytes) {
+  return nats_ack_read(json, strlen(json), why, bytes);
+}
+
+static void answers_of_jetstream_are_told_apart(void **state) {
+  (void)state;
+  char why[128] = "";
+  assert_int_equal(read_answer("{\"stream\":\"LIFELINE\",\"seq\":7}", why, sizeof why), NATS_ACK_STORED);
+  assert_int_equal(read_answer("{\"stream\":\"L\",\"seq\":7,\"duplicate\":true}", why, sizeof why), NATS_ACK_STORED);
+  assert_int_equal(read_answer("{\"error\":{\"code\":400,\"err_code\":10060,\"description\":\"expected stream does not "
+                               "match\"},\"stream\":\"OTHER\",\"seq\":0}",
+                               why, sizeof why),
+                   NATS_ACK_NO_STREAM);
+  assert_string_equal(why, "expected stream does not match");
+  assert_int_equal(
+      read_answer("{\"error\":{\"code\":400,\"err_code\":10054,\"description\":\"too large\"}}", why, sizeof why),
+      NATS_ACK_TOO_LARGE);
+  assert_int_equal(read_answer("{\"error\":{\"code\":503,\"err_code\":10077,\"description\":\"maximum messages "
+                               "exceeded\"}}",
+                               why, sizeof why),
+                   NATS_ACK_LATER);
+  assert_string_equal(why, "maximum messages exceeded");
+  assert_int_equal(read_answer("hello", why, sizeof why), NATS_ACK_LATER);
+  assert_int_equal(read_answer("", why, sizeof why), NATS_ACK_LATER);
+  assert_int_equal(read_answer("{\"error\":{}}", why, sizeof why), NATS_ACK_LATER);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_url_falls_into_its_parts),
+      cmocka_unit_test(a_url_that_is_none_is_refused),
+      cmocka_unit_test(credentials_of_the_url_come_before_those_of_the_environment),
+      cmocka_unit_test(a_certificate_without_its_key_is_refused),
+      cmocka_unit_test(names_follow_the_format),
+      cmocka_unit_test(answers_of_jetstream_are_told_apart),
+  };
+  return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);
+}
