@@ -86,6 +86,7 @@ public final class ArchiveWriter implements AutoCloseable {
   public boolean rollIfDue(long nowMs) throws IOException {
     boolean rolled = false;
     for (PartitionWriter writer : partitions.values()) {
+      writer.forgetSilentEmitters(nowMs);
       if (writer.isDue(nowMs)) {
         writer.roll();
         rolled = true;

@@ -24,7 +24,7 @@ final class PartitionWriter implements AutoCloseable {
   private final Publication publication;
   private final Consumer<Rejection> rejections;
   private final FileChannel lock;
-  private final Deduplicator deduplicator = new Deduplicator(new ForgetfulState(), Long.MAX_VALUE);
+  private final Deduplicator deduplicator;
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
   private Roll roll;
@@ -40,6 +40,7 @@ final class PartitionWriter implements AutoCloseable {
     this.duck = duck;
     this.rejections = rejections;
     this.publication = new Publication(directory, progress);
+    this.deduplicator = new Deduplicator(new ForgetfulState(), options.remembered().toMillis());
     this.lock = directory.lock("partition-" + partition, "partition " + partition);
     try {
       recover();
@@ -77,6 +78,10 @@ final class PartitionWriter implements AutoCloseable {
   /** Memory held, in bytes. */
   long bytes() {
     return roll.bytes();
+  }
+
+  void forgetSilentEmitters(long nowMs) {
+    deduplicator.expire(nowMs);
   }
 
   boolean isDue(long nowMs) {

@@ -132,6 +132,20 @@ class ArchiveWriterTest {
   }
 
   @Test
+  void emittersThatHaveBeenSilentForLongAreForgottenSoThatMemoryIsBounded() throws Exception {
+    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRemembered(Duration.ofDays(1));
+    byte[] batch = Archives.serials(EMITTER, 1, 10);
+    long sentMs = Archives.at(0).brokerTimeMs();
+    try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+      writer.append(Archives.at(0), batch);
+      writer.rollIfDue(sentMs + Duration.ofHours(23).toMillis());
+      assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
+      writer.rollIfDue(sentMs + Duration.ofHours(25).toMillis());
+      assertThat(writer.append(Archives.at(2), batch)).isEqualTo(Appended.ACCEPTED);
+    }
+  }
+
+  @Test
   void theColumnsHeldStayBelowTheirLimit() throws Exception {
     long limit = 2 << 20;
     ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRollBytes(limit);
