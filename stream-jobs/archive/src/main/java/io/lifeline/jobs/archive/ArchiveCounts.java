@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How many events of each route the archive holds, by its manifests. Each manifest is parsed once, so asking again costs
- * a listing. Used by one thread.
+ * How many events of each route the archive holds, by its manifests. Each manifest is parsed once, so asking again
+ * costs a listing. Used by one thread.
  */
 public final class ArchiveCounts {
   private final ArchiveDirectory directory;

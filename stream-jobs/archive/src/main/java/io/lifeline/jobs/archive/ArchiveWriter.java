@@ -23,8 +23,8 @@ import java.util.function.Consumer;
  *
  * <p>Positions committed to the broker mean nothing here: the archive's own end is the position, and what was appended
  * but not yet rolled is read again after a crash. An exception leaves the archive on disk sound. After an {@link
- * ArchiveCollisionException} the consumer stops; after any other it may call again later (a full disk that was cleared),
- * or {@link #abandon} this writer and open another. Used by one thread.
+ * ArchiveCollisionException} the consumer stops; after any other it may call again later (a full disk that was
+ * cleared), or {@link #abandon} this writer and open another. Used by one thread.
  */
 public final class ArchiveWriter implements AutoCloseable {
   /** For what DuckDB holds while it encodes, besides what grows with a roll. */

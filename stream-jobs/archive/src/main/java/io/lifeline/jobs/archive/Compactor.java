@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 /**
  * Merges the files of many rolls into few, while writers write and readers read.
  *
- * <p>A compaction is published like a roll, by one manifest that lists those that it replaces; from then on those count no
- * more. It then removes them. Their data files stay for a grace period, for readers that opened the archive before, and
- * are deleted by a later compaction. Death at any moment leaves either the old or the new in force.
+ * <p>A compaction is published like a roll, by one manifest that lists those that it replaces; from then on those
+ * count no more. It then removes them. Their data files stay for a grace period, for readers that opened the archive
+ * before, and are deleted by a later compaction. Death at any moment leaves either the old or the new in force.
  */
 public final class Compactor {
   private static final long DUCKDB_BYTES = 1L << 30;
@@ -152,8 +152,8 @@ public final class Compactor {
     int partition = old.get(0).partition();
     long from = old.get(0).from();
     long to = old.get(old.size() - 1).to();
-    DataFiles files =
-        new DataFiles(directory, duck, "compact-%d-%s".formatted(partition, UUID.randomUUID().toString().substring(0, 8)));
+    String unique = UUID.randomUUID().toString().substring(0, 8);
+    DataFiles files = new DataFiles(directory, duck, "compact-%d-%s".formatted(partition, unique));
     Map<String, TypeEntry> types = new LinkedHashMap<>();
     old.forEach(manifest -> manifest.types().forEach(type -> types.putIfAbsent(type.id(), type)));
     String name = ArchiveDirectory.compactedName(partition, from, to);
@@ -204,8 +204,8 @@ public final class Compactor {
       }
     }
     for (Map.Entry<String, List<String>> type : own.entrySet()) {
-      files.write(Manifest.Kind.TYPE, List.of(type.getKey()), "FROM read_parquet(" + Sql.literals(type.getValue()) + ")",
-          ownRows.get(type.getKey()));
+      files.write(Manifest.Kind.TYPE, List.of(type.getKey()),
+          "FROM read_parquet(" + Sql.literals(type.getValue()) + ")", ownRows.get(type.getKey()));
     }
     if (!shared.isEmpty()) {
       files.write(Manifest.Kind.SHARED, List.copyOf(sharedTypes),

@@ -18,8 +18,8 @@ import org.duckdb.DuckDBTableFunctionCallInfo;
 import org.duckdb.DuckDBTableFunctionInitInfo;
 
 /**
- * An in-memory DuckDB that reads {@link RowSource}s as tables and writes Parquet. A COPY pulls the columns through a table
- * function straight into Parquet, without a table in between: several times faster than the appender.
+ * An in-memory DuckDB that reads {@link RowSource}s as tables and writes Parquet. A COPY pulls the columns through a
+ * table function straight into Parquet, without a table in between: several times faster than the appender.
  */
 final class DuckTables implements AutoCloseable {
   private static final String FUNCTION = "lifeline_rows";

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.List;
 
 /**
- * What one roll (or one compaction) published: the only thing that says which files belong to the archive. The manifests
- * of a partition tile its offsets without gap or overlap.
+ * What one roll (or one compaction) published: the only thing that says which files belong to the archive. The
+ * manifests of a partition tile its offsets without gap or overlap.
  *
  * @param version of this format: 1
  * @param from first offset that the roll was responsible for

@@ -89,9 +89,9 @@ public final class Manifests {
       Manifest before = ordered.get(i - 1);
       Manifest after = ordered.get(i);
       if (before.partition() == after.partition() && before.to() != after.from()) {
-        throw new ArchiveException("the archive %s is inconsistent: partition %d has a manifest up to offset %d and then"
-            .formatted(directory.root(), after.partition(), before.to())
-            + " one from offset " + after.from() + "; restore its manifests from a backup");
+        throw new ArchiveException("the archive " + directory.root() + " is inconsistent: partition "
+            + after.partition() + " has a manifest up to offset " + before.to() + " and then one from offset "
+            + after.from() + "; restore its manifests from a backup");
       }
     }
   }
@@ -111,8 +111,8 @@ public final class Manifests {
   }
 
   /**
-   * Makes a manifest part of the archive, all at once: it is written and synced under a temporary name, and link(2) gives
-   * it its own, which fails if there is one of that name already.
+   * Makes a manifest part of the archive, all at once: it is written and synced under a temporary name, and link(2)
+   * gives it its own, which fails if there is one of that name already.
    *
    * @throws ArchiveCollisionException if another writer published this range first
    */

@@ -9,8 +9,8 @@ import org.duckdb.DuckDBColumnType;
 
 /**
  * Where the fields of rare types stand in the file that they share: the first integer of a type in column {@code i0},
- * its second one in {@code i1}, its first float in {@code d0}, and so on. It follows from the order of the type's fields
- * alone, so readers compute it as the writer did.
+ * its second one in {@code i1}, its first float in {@code d0}, and so on. It follows from the order of the type's
+ * fields alone, so readers compute it as the writer did.
  */
 public final class Slots {
 

@@ -16,14 +16,14 @@ import java.util.Locale;
 /**
  * An event type as manifests describe it.
  *
- * @param id tells types apart inside the archive: unlike the hash, which FNV leaves open to forgery, it is the beginning of
- *     a SHA-256 over all of the description
+ * @param id tells types apart inside the archive: unlike the hash, which FNV leaves open to forgery, it is the
+ *     beginning of a SHA-256 over all of the description
  * @param hash the type's identity in batches, 16 hex digits
  */
 public record TypeEntry(
     String id, String hash, String level, String name, List<FieldEntry> fields, List<ConstantEntry> constants) {
 
-  /** Where the field named {@code id} stands, which ties events to lifelines; -1 if there is none that is text or number. */
+  /** Where the field {@code id} stands, which ties events to lifelines; -1 if there is none, or one of bytes. */
   public int idField() {
     for (int i = 0; i < fields.size(); i++) {
       if (fields.get(i).name().equals("id") && fields.get(i).fieldType() != FieldType.BYTES) {

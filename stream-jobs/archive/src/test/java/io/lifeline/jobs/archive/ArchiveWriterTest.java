@@ -22,7 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ArchiveWriterTest {
   private static final Incarnation EMITTER = new Incarnation(0x0123456789abcdefL, 1);
-  private static final String SERIALS = "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
+  private static final String SERIALS =
+      "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
 
   @TempDir Path directory;
 
@@ -305,8 +306,8 @@ class ArchiveWriterTest {
           .field("g", FieldType.U64).field("h", FieldType.BOOL).field("i", FieldType.BYTES)
           .constant("k", FieldType.F64, "", -0.5).constant("l", FieldType.U64, "", -2L).build();
       BatchWriter batch = Archives.batch(EMITTER, 1)
-          .event(type, 1, Integer.MIN_VALUE, Long.MIN_VALUE, Float.MIN_VALUE, Double.MAX_VALUE, "é\0漢", 0xffffffffL, -1L,
-              true, new byte[] {0, (byte) 0xff})
+          .event(type, 1, Integer.MIN_VALUE, Long.MIN_VALUE, Float.MIN_VALUE, Double.MAX_VALUE, "é\0漢", 0xffffffffL,
+              -1L, true, new byte[] {0, (byte) 0xff})
           .event(type, 2, Integer.MAX_VALUE, Long.MAX_VALUE, Float.NaN, Double.NEGATIVE_INFINITY, "", 0L, 0L, false,
               new byte[0])
           .event(type, 3, 0, 0L, -0.0f, -0.0, new byte[] {'a', (byte) 0xe9, 'b'}, 1L, 1L, false, new byte[] {1});
@@ -318,7 +319,8 @@ class ArchiveWriterTest {
               "SELECT a, b, c = 'NaN'::FLOAT OR c, d, encode(e), f, g, h, hex(i), k, l FROM \"all\" ORDER BY ts"))
           .as("rare below " + rare)
           .hasSize(3)
-          .satisfies(rows -> assertThat(rows.get(0)).startsWith("-2147483648 -9223372036854775808 true 1.7976931348623157E308")
+          .satisfies(rows -> assertThat(rows.get(0))
+              .startsWith("-2147483648 -9223372036854775808 true 1.7976931348623157E308")
               .endsWith(" 4294967295 18446744073709551615 true 00FF -0.5 18446744073709551614"))
           .satisfies(rows -> assertThat(rows.get(1)).startsWith("2147483647 9223372036854775807 true -Infinity")
               .contains(" 0 0 false "));

@@ -25,7 +25,8 @@ class CrashTest {
   private static final int BATCHES = 40;
   private static final int BATCHES_PER_ROLL = 10;
   private static final int EVENTS = 100;
-  private static final String SERIALS = "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
+  private static final String SERIALS =
+      "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
   private static final String COMPLETE =
       BATCHES * EVENTS + " " + BATCHES * EVENTS + " 0 " + (BATCHES * EVENTS - 1);
 

@@ -22,8 +22,8 @@ import picocli.CommandLine.Option;
 
 /**
  * Rows per second from batches in memory to Parquet files that are synced and published: decoding, de-duplication, the
- * columns and the manifests included. The event is that of NetLogger's Table 1 (HPDC 2002): a time, an i32, an f32, here
- * with random values, next to the ten columns that tell where each event comes from.
+ * columns and the manifests included. The event is that of NetLogger's Table 1 (HPDC 2002): a time, an i32, an f32,
+ * here with random values, next to the ten columns that tell where each event comes from.
  */
 @Command(
     name = "archive-bench",

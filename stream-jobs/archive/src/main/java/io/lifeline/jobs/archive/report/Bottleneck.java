@@ -10,12 +10,12 @@ import java.util.stream.Collectors;
 /**
  * Which stage is the bottleneck of a copy, and how sure that is.
  *
- * <p>A stage is the bottleneck if it is at work (see {@link WorkShares}) for more than half of the time, and no other is
- * for more than four fifths of that: the 20 % by which NetLogger's tools wanted the slowest rate below the next one. How
- * sure that is comes from a circular block bootstrap over time: the run is cut into slices of equal length, runs of
- * neighbouring slices are drawn with replacement (neighbours resemble each other, so slices are not drawn one by one), and
- * the rule is asked anew, 2,000 times. Below 95 % agreement the answer is {@code none}. The t-test of papers/003 between
- * rates would claim more than it knows: rates of neighbouring blocks are not independent.
+ * <p>A stage is the bottleneck if it is at work (see {@link WorkShares}) for more than half of the time, and no other
+ * is for more than four fifths of that: the 20 % by which NetLogger's tools wanted the slowest rate below the next
+ * one. How sure that is comes from a circular block bootstrap over time: the run is cut into slices of equal length,
+ * runs of neighbouring slices are drawn with replacement (neighbours resemble each other, so slices are not drawn one
+ * by one), and the rule is asked anew, 2,000 times. Below 95 % agreement the answer is {@code none}. The t-test of
+ * papers/003 between rates would claim more than it knows: rates of neighbouring blocks are not independent.
  *
  * @param stage null for none
  * @param shares part of the time for which each stage was at work, by {@link Stage#ordinal}; null if unknown

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Draws lifelines as NetLogger's Figure 2 does (HPDC 2002): events on the Y axis, time on the X axis, one line per block.
- * Work is drawn in the colour of its stage, waiting thin and grey, so that the eye finds where time goes. Above, blocks
- * spread over the whole run; below, neighbours from its middle, near enough to see each step.
+ * Draws lifelines as NetLogger's Figure 2 does (HPDC 2002): events on the Y axis, time on the X axis, one line per
+ * block. Work is drawn in the colour of its stage, waiting thin and grey, so that the eye finds where time goes.
+ * Above, blocks spread over the whole run; below, neighbours from its middle, near enough to see each step.
  */
 final class LifelinePicture {
   private static final int WIDTH = 960;

@@ -14,7 +14,8 @@ public record SampleQuery(String title, String sql) {
   private static final SampleQuery SLOWEST = new SampleQuery(
       "which blocks took longest from disk to disk?",
       "SELECT r.id, r.ts AS read, round((epoch_ns(w.ts) - epoch_ns(r.ts)) / 1e6, 3) AS ms, r.host AS \"from\","
-          + " w.host AS \"to\" FROM \"disk.read.start\" r JOIN \"disk.write.end\" w USING (id) ORDER BY ms DESC LIMIT 5");
+          + " w.host AS \"to\" FROM \"disk.read.start\" r JOIN \"disk.write.end\" w USING (id) ORDER BY ms DESC"
+          + " LIMIT 5");
   private static final SampleQuery RATE = new SampleQuery(
       "how fast did bytes reach the disk, in tenths of the run?",
       "SELECT min(ts) AS since, count(*) AS blocks, round(sum(nbytes) * 1e3 / nullif(epoch_ns(max(ts)) -"

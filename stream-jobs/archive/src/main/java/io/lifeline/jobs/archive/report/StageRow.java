@@ -9,7 +9,8 @@ import java.util.Map;
  * One line of the table of stages.
  *
  * @param bytesPerSecond while it was at work: the sum of bytes over the sum of durations
- * @param busyShare part of the run during which at least one such operation was under way, waiting in the kernel included
+ * @param busyShare part of the run during which at least one such operation was under way, waiting in the kernel
+ *     included
  */
 public record StageRow(
     String operation, long count, long bytes, double meanNs, long p50Ns, long p99Ns, double bytesPerSecond,

@@ -9,11 +9,11 @@ import java.util.Map;
 /**
  * For how much of a copy's time each stage was at work, waiting for its neighbours excluded.
  *
- * <p>A copy is a row of workers with bounded queues between them: read, send, (the network,) receive, write. An operation is
- * long for two reasons: because its stage is slow, or because it waits for a neighbour; a send that blocks since the
- * receiver's disk is slow looks like a slow network. The disk operations wait outside their pairs of events. For the
- * network, lifelines tell the two apart (NetLogger, HPDC 2002, section 4.0: the time between the events of one block, not
- * the events alone), since <b>blocks pile up before the stage that cannot keep up</b>:
+ * <p>A copy is a row of workers with bounded queues between them: read, send, (the network,) receive, write. An
+ * operation is long for two reasons: because its stage is slow, or because it waits for a neighbour; a send that
+ * blocks since the receiver's disk is slow looks like a slow network. The disk operations wait outside their pairs of
+ * events. For the network, lifelines tell the two apart (NetLogger, HPDC 2002, section 4.0: the time between the
+ * events of one block, not the events alone), since <b>blocks pile up before the stage that cannot keep up</b>:
  *
  * <ul>
  *   <li>While a receive is under way, the network is at work: its start says that the block has begun to arrive.
@@ -22,15 +22,15 @@ import java.util.Map;
  *       ({@code net.socket}), so that it has no free block to receive into.
  * </ul>
  *
- * <p>The programs' own work ({@link Stage#CPU}) is what remains: blocks wait and the worker that should take them is in no
- * operation, or nothing at all is under way.
+ * <p>The programs' own work ({@link Stage#CPU}) is what remains: blocks wait and the worker that should take them is
+ * in no operation, or nothing at all is under way.
  *
- * <p>Since all stages move the same bytes, the stage that is at work for the largest part of the time is the one with the
- * lowest bytes per second of work: the rule of papers/003 (Kissel et al., section IV.C, {@code tput_i}), freed from the
- * waiting inside of network calls, by which that rule went wrong there when buffers were large.
+ * <p>Since all stages move the same bytes, the stage that is at work for the largest part of the time is the one with
+ * the lowest bytes per second of work: the rule of papers/003 (Kissel et al., section IV.C, {@code tput_i}), freed
+ * from the waiting inside of network calls, by which that rule went wrong there when buffers were large.
  *
- * <p>Sender's and receiver's clocks are compared only coarsely, to say that a block is on its way while others wait to be
- * written; a skew that is small against the time for which blocks wait does no harm.
+ * <p>Sender's and receiver's clocks are compared only coarsely, to say that a block is on its way while others wait
+ * to be written; a skew that is small against the time for which blocks wait does no harm.
  */
 final class WorkShares {
   private static final int WAIT_FOR_SEND = 0;

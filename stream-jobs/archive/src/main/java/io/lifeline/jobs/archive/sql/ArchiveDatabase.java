@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * An archive as a SQL database that exists in memory and cannot change the archive: one view per event type under its own
- * name, {@code events} over all types, {@code batches}, {@code ledger} and {@code emitters}. It shows the archive as its
- * manifests were when it was opened. Nothing but the archive's own data files can be read through it.
+ * An archive as a SQL database that exists in memory and cannot change the archive: one view per event type under its
+ * own name, {@code events} over all types, {@code batches}, {@code ledger} and {@code emitters}. It shows the archive
+ * as its manifests were when it was opened. Nothing but the archive's own data files can be read through it.
  */
 public final class ArchiveDatabase implements AutoCloseable {
   private static final Set<String> OWN_VIEWS = Set.of("events", "batches", "ledger", "emitters", "routes");

@@ -137,8 +137,8 @@ final class EventViews {
         .map(column -> Sql.literal(column.name()) + ": " + jsonValue(column.type(), column.own()))
         .collect(Collectors.joining(", ", "to_json({", "})"));
     return "SELECT ts, " + Sql.literal(name) + " AS type, " + Sql.literal(version.type.level()) + " AS level, " + ORIGIN
-        + ", " + id + "::VARCHAR AS id, " + (columns.isEmpty() ? "'{}'::JSON" : fields) + " AS fields FROM read_parquet("
-        + Sql.literals(version.ownFiles) + ")";
+        + ", " + id + "::VARCHAR AS id, " + (columns.isEmpty() ? "'{}'::JSON" : fields) + " AS fields"
+        + " FROM read_parquet(" + Sql.literals(version.ownFiles) + ")";
   }
 
   /** JSON has no infinities, no NaN and no bytes: those come as text. */

@@ -40,7 +40,8 @@ final class LedgerTables {
     try (Statement statement = connection.createStatement()) {
       statement.execute("CREATE TABLE routes (incarnation VARCHAR, route USMALLINT, route_name VARCHAR, host VARCHAR,"
           + " program VARCHAR, pid UINTEGER, batches UBIGINT, archived UBIGINT, last_sequence UBIGINT,"
-          + " missing_batches UBIGINT, final BOOLEAN, recovered BOOLEAN, last_broker_time TIMESTAMP, " + counters + ")");
+          + " missing_batches UBIGINT, final BOOLEAN, recovered BOOLEAN, last_broker_time TIMESTAMP, " + counters
+          + ")");
       insert(connection, routes);
       String dropped = DROPS.stream().map(Counter::label).collect(Collectors.joining(" + "));
       statement.execute("CREATE VIEW ledger AS SELECT incarnation, route, route_name, host, program, pid, emitted,"

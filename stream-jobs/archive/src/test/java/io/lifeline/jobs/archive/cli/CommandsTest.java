@@ -60,8 +60,8 @@ class CommandsTest {
 
   @Test
   void sqlPrintsJsonLinesThatParse() throws Exception {
-    assertThat(run(new SqlCommand(), "--json", "SELECT n, x, text, ok, fields FROM shown JOIN events USING (ts) ORDER BY ts"))
-        .isZero();
+    String sql = "SELECT n, x, text, ok, fields FROM shown JOIN events USING (ts) ORDER BY ts";
+    assertThat(run(new SqlCommand(), "--json", sql)).isZero();
     List<String> lines = out.toString().lines().toList();
     JsonNode first = new ObjectMapper().readTree(lines.get(0));
     assertThat(first.get("n").bigIntegerValue()).isEqualTo(new BigInteger("18446744073709551615"));
@@ -91,7 +91,8 @@ class CommandsTest {
     assertThat(run(new ReportCommand(), "--svg", directory.resolve("x.svg").toString())).isZero();
     assertThat(out.toString().lines()).contains(
         "lifelines: not drawn, since no block has a whole lifeline in the archive",
-        "bottleneck: none (no block has all of disk.read, net.send, net.receive, disk.write, each with .start and .end)",
+        "bottleneck: none (no block has all of disk.read, net.send, net.receive, disk.write,"
+            + " each with .start and .end)",
         "ledger: emitted=2 archived=2 in_flight=0 dropped=0 missing=0 duplicated=0");
     assertThat(directory.resolve("x.svg")).doesNotExist();
   }
@@ -123,6 +124,7 @@ class CommandsTest {
     assertThat(run(new SqlCommand(), "SELECT 1")).isEqualTo(1);
     assertThat(run(new ReportCommand())).isEqualTo(1);
     assertThat(run(new CompactCommand())).isEqualTo(1);
-    assertThat(err.toString().lines()).hasSize(3).allMatch(line -> line.contains("there is no archive at " + directory));
+    assertThat(err.toString().lines()).hasSize(3)
+        .allMatch(line -> line.contains("there is no archive at " + directory));
   }
 }

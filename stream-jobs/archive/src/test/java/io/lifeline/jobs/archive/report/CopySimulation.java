@@ -114,7 +114,8 @@ final class CopySimulation {
 
   private static void pair(List<Emitted> thread, String name, int id, long start, long end) {
     EventType starts = EventType.named(name + ".start").field("id", FieldType.U64).build();
-    EventType ends = EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
+    EventType ends =
+        EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
     thread.add(new Emitted(start, starts, new Object[] {id}));
     thread.add(new Emitted(end, ends, new Object[] {id, BLOCK_BYTES}));
   }

@@ -76,8 +76,8 @@ class ReportTest {
         .event(START, 0, 1).toByteArray());
     assertThat(report(null).ledger()).isEqualTo(new LedgerLine(10, 1, 0, 9, 0, 0));
     assertThat(report(12L).ledger()).isEqualTo(new LedgerLine(12, 1, 2, 9, 0, 0));
-    archive(Archives.batch(EMITTER, 3).counter(Counter.EMITTED, 14).counter(Counter.DROPPED_OVERSIZE, 9).finalBatch(true)
-        .event(START, 0, 1).toByteArray());
+    archive(Archives.batch(EMITTER, 3).counter(Counter.EMITTED, 14).counter(Counter.DROPPED_OVERSIZE, 9)
+        .finalBatch(true).event(START, 0, 1).toByteArray());
     assertThat(report(14L).ledger()).as("batch 2 is lost").isEqualTo(new LedgerLine(14, 2, 0, 9, 3, 0));
     assertThat(report(16L).ledger()).isEqualTo(new LedgerLine(16, 2, 0, 9, 5, 0));
   }
@@ -87,8 +87,9 @@ class ReportTest {
     archive(Archives.serials(EMITTER, 1, 10));
     String first = "0-00000000000000000000";
     String second = "0-00000000000000000001";
-    for (String name : directory.resolve("data").toFile().list()) {
-      Files.copy(directory.resolve("data").resolve(name), directory.resolve("data").resolve(name.replace(first, second)));
+    Path data = directory.resolve("data");
+    for (String name : data.toFile().list()) {
+      Files.copy(data.resolve(name), data.resolve(name.replace(first, second)));
     }
     String manifest = Files.readString(directory.resolve("manifests/" + first + ".json"));
     Files.writeString(directory.resolve("manifests/" + second + ".json"),

@@ -57,8 +57,8 @@ class ArchiveDatabaseTest {
   void hostileNamesAreNamesAndNothingElse(String name) throws Exception {
     for (int rare : new int[] {0, 1_000}) {
       rareRows = rare;
-      EventType type = EventType.named(name).field(name, FieldType.I32, name).constant(name + "c", FieldType.STRING, "", name)
-          .build();
+      EventType type = EventType.named(name).field(name, FieldType.I32, name)
+          .constant(name + "c", FieldType.STRING, "", name).build();
       long sequence = rare == 0 ? 1 : 2;
       archive(Archives.batch(EMITTER, sequence).host(name).program(name).context(name, name).event(type, 1, 7));
     }
@@ -88,9 +88,9 @@ class ArchiveDatabaseTest {
 
   @Test
   void fieldsThatAreCalledLikeTheEventsOwnColumnsGetAnotherName() throws Exception {
-    archive(Archives.batch(EMITTER, 9)
-        .event(EventType.named("generator").field("sequence", FieldType.U64).field("host", FieldType.STRING).build(), 1, 5,
-            "h"));
+    EventType type =
+        EventType.named("generator").field("sequence", FieldType.U64).field("host", FieldType.STRING).build();
+    archive(Archives.batch(EMITTER, 9).event(type, 1, 5, "h"));
     assertThat(query("SELECT sequence, field_sequence, host, field_host FROM generator"))
         .containsExactly("9 5 host h");
   }
