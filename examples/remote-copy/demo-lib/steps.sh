@@ -132,8 +132,8 @@ copy_files() {
   in_background send "$BIN/remote-copy" send --to "$TARGET" --files-from "$WORK/files" --json
   local send_pid=$PID
   while kill -0 "$send_pid" 2>/dev/null; do
-    sent=$(du -sb "$WORK/copied" 2>/dev/null | cut -f1)
-    progress "$((sent / 1000000)) of $((CHOSEN_BYTES / 1000000)) MB"
+    sent=$(du -sb "$WORK/copied" 2>/dev/null | cut -f1) || true # a file was renamed while du looked
+    progress "$((${sent:-0} / 1000000)) of $((CHOSEN_BYTES / 1000000)) MB"
     sleep 0.5
   done
   progress_done
