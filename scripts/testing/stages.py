@@ -65,7 +65,7 @@ QUICK = [
           "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
     Stage("Python", 90, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
           reports.tap, "python"),
-    Stage("a program built against the installed package", 30, "scripts/test-install", reports.tap, "install"),
+    Stage("the installed package", 30, "scripts/test-install", reports.tap, "install"),
     Stage("end to end", 180, go_test("tests", "-count=1 -short -timeout 9m"), reports.go, "end-to-end"),
     Stage("README commands", 60, "scripts/test-readme", reports.tap, "readme"),
     Stage("fuzzing, briefly", 60, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
