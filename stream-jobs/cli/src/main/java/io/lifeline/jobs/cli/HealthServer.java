@@ -52,7 +52,8 @@ final class HealthServer implements AutoCloseable {
   private void health(HttpExchange exchange) throws IOException {
     Map<String, String> parts = host.health();
     boolean well = WELL.containsAll(parts.values()) && !host.failure().toCompletableFuture().isDone();
-    JsonWriter json = new JsonWriter().beginObject().field("status", well ? "ok" : "failing").name("parts").beginObject();
+    JsonWriter json = new JsonWriter().beginObject().field("status", well ? "ok" : "failing");
+    json.name("parts").beginObject();
     parts.forEach(json::field);
     answer(exchange, well ? 200 : 503, "application/json", json.endObject().endObject().toBytes());
   }

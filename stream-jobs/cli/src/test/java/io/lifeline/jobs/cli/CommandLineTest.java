@@ -61,7 +61,8 @@ class CommandLineTest {
     Result result = execute("run");
     assertThat(result.exitCode()).isEqualTo(2);
     assertThat(result.err())
-        .startsWith("lifeline-jobs: broker.url is not set: Where the batches are, and where results go. Expected nats://");
+        .startsWith(
+            "lifeline-jobs: broker.url is not set: Where the batches are, and where results go. Expected nats://");
   }
 
   @Test

@@ -18,9 +18,12 @@ class LedgerTableTest {
     assertThat(table(first, second))
         .isEqualTo(
             """
-            host      program  pid  incarnation  route  state  emitted  received  archived  in_flight  dropped  expired  missing  duplicated
-            a         copy     1    00112233     0      live        10         9         7          2        1        0        0           0
-            evil\uFFFD[2J  copy     1    00112233     0      live      2000         9      1990          2        1        0        0           0
+            host      program  pid  incarnation  route  state\
+              emitted  received  archived  in_flight  dropped  expired  missing  duplicated
+            a         copy     1    00112233     0      live\
+                    10         9         7          2        1        0        0           0
+            evil\uFFFD[2J  copy     1    00112233     0      live\
+                  2000         9      1990          2        1        0        0           0
             ledger: emitted=2010 received=18 archived=1997 in_flight=4 dropped=2 expired=0 missing=0 duplicated=0
             """);
   }

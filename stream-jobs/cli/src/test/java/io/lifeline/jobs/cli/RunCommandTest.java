@@ -58,7 +58,9 @@ class RunCommandTest {
     HttpResponse<String> answer = get(health + "/health");
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.body())
-        .isEqualTo("{\"status\":\"ok\",\"parts\":{\"archive\":\"running\",\"ledger\":\"running\",\"summarise\":\"running\"}}");
+        .isEqualTo(
+            "{\"status\":\"ok\",\"parts\":"
+                + "{\"archive\":\"running\",\"ledger\":\"running\",\"summarise\":\"running\"}}");
     assertThat(get(health + "/metrics").body())
         .contains("# TYPE lifeline_batches_total counter\n", "lifeline_batches_total{task=\"summarise\"} 0\n");
     // Unlike Process.destroy, this leaves the output open.

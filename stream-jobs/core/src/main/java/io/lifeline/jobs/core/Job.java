@@ -6,15 +6,15 @@ import io.lifeline.codec.BatchReader;
  * What is done with a stream of batches. A host drives it, always from one thread, in this order:
  *
  * <ol>
- *   <li>{@link #accept} for every batch that is valid and was not seen before, {@link #duplicate} for the others that are
- *       valid;
+ *   <li>{@link #accept} for every batch that is valid and was not seen before, {@link #duplicate} for the others that
+ *       are valid;
  *   <li>{@link #punctuate} now and then, at least every second, also when nothing arrives;
  *   <li>{@link #save} before the position and the state are made durable: on Kafka Streams after every batch and
  *       punctuation, on JetStream before every checkpoint.
  * </ol>
  *
- * <p>Everything that a job remembers is in the {@link KeyedState} it was built with, once {@code save} has returned; a job
- * built over that state goes on where the other stopped.
+ * <p>Everything that a job remembers is in the {@link KeyedState} it was built with, once {@code save} has returned;
+ * a job built over that state goes on where the other stopped.
  */
 public interface Job {
 

@@ -55,7 +55,9 @@ public final class Metrics {
         (name, family) -> {
           text.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
           text.append("# TYPE ").append(name).append(' ').append(family.type()).append('\n');
-          family.series().forEach((series, value) -> text.append(series).append(' ').append(number(value)).append('\n'));
+          family
+              .series()
+              .forEach((series, value) -> text.append(series).append(' ').append(number(value)).append('\n'));
         });
     return text.toString();
   }

@@ -9,8 +9,8 @@ package io.lifeline.jobs.core;
  *       revised} kind only once the checkpoint that holds them is written.
  * </ol>
  *
- * <p>A repeat therefore has the id and the content of the first. Called by the thread that runs the job; implementations
- * do not block for longer than their bound on messages in flight asks for.
+ * <p>A repeat therefore has the id and the content of the first. Called by the thread that runs the job;
+ * implementations do not block for longer than their bound on messages in flight asks for.
  */
 @FunctionalInterface
 public interface Output {

@@ -3,8 +3,8 @@ package io.lifeline.jobs.core;
 import io.lifeline.codec.RejectedBatchException;
 
 /**
- * Why a message was refused. It tells code, place and a sentence, never the refused bytes: they are hostile until checked,
- * and whoever wants them finds them at the position.
+ * Why a message was refused. It tells code, place and a sentence, never the refused bytes: they are hostile until
+ * checked, and whoever wants them finds them at the position.
  *
  * @param code a code of FORMAT.md, section 9, or {@code conflict} or {@code too_many_gaps}
  * @param offsetInMessage where in the message the fault was seen

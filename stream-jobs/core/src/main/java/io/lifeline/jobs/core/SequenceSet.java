@@ -3,8 +3,8 @@ package io.lifeline.jobs.core;
 import java.util.Arrays;
 
 /**
- * A set of sequences as disjoint runs, in order: for a route without loss it is the one run {@code [1, n]}, and every gap
- * costs one more. Sequences are compared unsigned, as the format has them.
+ * A set of sequences as disjoint runs, in order: for a route without loss it is the one run {@code [1, n]}, and every
+ * gap costs one more. Sequences are compared unsigned, as the format has them.
  */
 public final class SequenceSet {
 

@@ -3,9 +3,9 @@ package io.lifeline.jobs.core;
 import java.util.function.LongSupplier;
 
 /**
- * What time it is in the stream: the broker's time of the newest message, plus what has passed since that was read. So a
- * job that works off a backlog lives in the past and takes nothing there for late or idle, and a job that has caught up
- * follows the broker's clock without comparing it to its own.
+ * What time it is in the stream: the broker's time of the newest message, plus what has passed since that was read.
+ * So a job that works off a backlog lives in the past and takes nothing there for late or idle, and a job that has
+ * caught up follows the broker's clock without comparing it to its own.
  */
 public final class StreamClock {
 

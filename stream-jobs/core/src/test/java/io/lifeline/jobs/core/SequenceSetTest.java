@@ -27,7 +27,8 @@ class SequenceSetTest {
 
   @Property
   void joinsRunsThatOverlapOrTouch(
-      @ForAll @Size(max = 20) List<@IntRange(min = 1, max = 90) Integer> starts, @ForAll @IntRange(max = 12) int length) {
+      @ForAll @Size(max = 20) List<@IntRange(min = 1, max = 90) Integer> starts,
+      @ForAll @IntRange(max = 12) int length) {
     SequenceSet set = new SequenceSet();
     TreeSet<Long> model = new TreeSet<>();
     for (long first : starts) {

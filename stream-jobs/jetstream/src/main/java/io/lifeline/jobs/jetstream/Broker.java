@@ -61,7 +61,8 @@ record Broker(
     }
   }
 
-  private static void requireStream(Connection connection, String name) throws HostException, IOException, JetStreamApiException {
+  private static void requireStream(Connection connection, String name)
+      throws HostException, IOException, JetStreamApiException {
     try {
       connection.jetStreamManagement().getStreamInfo(name);
     } catch (JetStreamApiException e) {

@@ -19,8 +19,8 @@ import java.util.zip.InflaterInputStream;
 
 /**
  * One task's checkpoint in the key-value bucket. It is written by compare-and-set on the entry's revision, and whoever
- * takes the task over writes it once before anything else: from then on every write of an earlier owner fails. The epoch
- * in it is checked as well, so that an owner cannot mistake a successor's entry for its own.
+ * takes the task over writes it once before anything else: from then on every write of an earlier owner fails. The
+ * epoch in it is checked as well, so that an owner cannot mistake a successor's entry for its own.
  *
  * <p>A checkpoint larger than a message may be is cut into chunks under keys of their own. They are written first, the
  * entry that names them makes them valid, and those of the checkpoint before are removed after.
@@ -110,7 +110,7 @@ final class CheckpointStore {
     chunks = (int) head.varint();
     byte[] payload = chunks == 0 ? head.blob() : readChunks();
     if (checksum(payload) != checksum) {
-      throw new IOException("the checkpoint " + key + " is damaged; it was written by another program, or only in part");
+      throw new IOException("the checkpoint " + key + " is damaged: another program has written to its bucket");
     }
     return Checkpoint.decode(inflate(payload));
   }

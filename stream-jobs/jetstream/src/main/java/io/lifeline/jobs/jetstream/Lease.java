@@ -10,9 +10,10 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * The right to work on one task, as a key-value entry {@code epoch owner}. It is taken from an owner that did not renew it
- * for the lease's length by the taker's own clock, that gave it back, or that is known to be dead; so clocks need not
- * agree. Each taking raises the epoch. That two owners overlap for a moment is harmless: see {@link CheckpointStore}.
+ * The right to work on one task, as a key-value entry {@code epoch owner}. It is taken from an owner that did not
+ * renew it for the lease's length by the taker's own clock, that gave it back, or that is known to be dead; so clocks
+ * need not agree. Each taking raises the epoch. That two owners overlap for a moment is harmless: see {@link
+ * CheckpointStore}.
  *
  * <p>Used by one thread.
  */

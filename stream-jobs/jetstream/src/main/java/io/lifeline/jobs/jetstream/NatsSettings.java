@@ -51,7 +51,10 @@ final class NatsSettings {
   String[] subjects(int group, int groups) {
     return groups == 1
         ? new String[] {url.path() + ".*"}
-        : IntStream.range(0, SUBJECTS).filter(p -> p % groups == group).mapToObj(p -> url.path() + "." + p).toArray(String[]::new);
+        : IntStream.range(0, SUBJECTS)
+            .filter(p -> p % groups == group)
+            .mapToObj(p -> url.path() + "." + p)
+            .toArray(String[]::new);
   }
 
   /** How to connect: for ever once a first connection stood. */

@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.UUID;
 
 /**
- * Who holds a lease: this run of this process. On Linux the text also names the machine's boot and process namespace, so
- * that whoever starts on the same machine knows at once that a killed owner is gone, and need not wait.
+ * Who holds a lease: this run of this process. On Linux the text also names the machine's boot and process namespace,
+ * so that whoever starts on the same machine knows at once that a killed owner is gone, and need not wait.
  */
 final class Owner {
 

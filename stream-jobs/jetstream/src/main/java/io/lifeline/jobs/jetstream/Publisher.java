@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends what a task produces. Messages whose content follows from the input leave at once; the others are collected until
- * the checkpoint that holds them is written. Used by one thread.
+ * Sends what a task produces. Messages whose content follows from the input leave at once; the others are collected
+ * until the checkpoint that holds them is written. Used by one thread.
  */
 final class Publisher implements Output {
 

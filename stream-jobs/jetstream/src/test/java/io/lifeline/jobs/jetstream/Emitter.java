@@ -9,7 +9,7 @@ import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 
-/** Publishes batches as an emitter does: event {@code i} is at second {@code i / 10} and carries the value {@code i}. */
+/** Publishes batches as an emitter does: event {@code i} is at second {@code i / 10} and has the value {@code i}. */
 final class Emitter {
 
   static final long START_NS = 1_700_000_000L * 1_000_000_000;

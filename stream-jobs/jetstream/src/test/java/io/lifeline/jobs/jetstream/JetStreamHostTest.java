@@ -117,7 +117,9 @@ class JetStreamHostTest {
             "ledger.interval", "200ms")) {
       Map<String, JsonNode> ledger =
           OutputReader.await(
-              connection, "lifeline.ledger", map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 500));
+              connection,
+              "lifeline.ledger",
+              map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 500));
       JsonNode balance = ledger.values().iterator().next();
       assertThat(balance.get("state").textValue()).isEqualTo("final");
       assertThat(balance.get("emitted").intValue()).isEqualTo(500);

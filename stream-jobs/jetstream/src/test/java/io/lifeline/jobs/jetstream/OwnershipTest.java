@@ -101,7 +101,9 @@ class OwnershipTest {
     assertThat(second.takeOver(2).nextSequence()).isEqualTo(10);
     assertThatThrownBy(() -> first.write(checkpoint(11, 100))).isInstanceOf(Lease.LostException.class);
     second.write(checkpoint(12, 100));
-    assertThatThrownBy(() -> store(1 << 20).takeOver(2)).as("not with the epoch of another").isInstanceOf(Lease.LostException.class);
+    assertThatThrownBy(() -> store(1 << 20).takeOver(2))
+        .as("not with the epoch of another")
+        .isInstanceOf(Lease.LostException.class);
     assertThat(store(1 << 20).takeOver(3).nextSequence()).isEqualTo(12);
   }
 

@@ -2,8 +2,10 @@ package io.lifeline.jobs.core.config;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,10 +45,10 @@ public record BrokerUrl(
   static BrokerUrl parse(String text) {
     Matcher url = URL.matcher(text);
     require(url.matches());
-    Scheme scheme = Scheme.valueOf(url.group(1).toUpperCase(java.util.Locale.ROOT));
+    Scheme scheme = Scheme.valueOf(url.group(1).toUpperCase(Locale.ROOT));
     String[] userInfo = url.group(2) == null ? new String[0] : url.group(2).split(":", 2);
     List<String> servers =
-        java.util.Arrays.stream(url.group(3).split(",", -1)).map(s -> server(s, scheme.defaultPort)).toList();
+        Arrays.stream(url.group(3).split(",", -1)).map(s -> server(s, scheme.defaultPort)).toList();
     String path = url.group(4) == null || url.group(4).isEmpty() ? DEFAULT_PATH : url.group(4);
     return new BrokerUrl(
         scheme,
@@ -90,6 +92,6 @@ public record BrokerUrl(
   /** Without user, password and parameters: what logs may show. */
   @Override
   public String toString() {
-    return scheme.name().toLowerCase(java.util.Locale.ROOT) + "://" + String.join(",", servers) + "/" + path;
+    return scheme.name().toLowerCase(Locale.ROOT) + "://" + String.join(",", servers) + "/" + path;
   }
 }

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.core.config;
 
 import java.util.Locale;
+import java.util.function.Function;
 
 /**
  * One setting: how it is called, what it does, what it may be.
@@ -20,7 +21,7 @@ public record ConfigKey<T>(String name, ValueType<T> type, String defaultText, S
     /** The value; throws {@link IllegalArgumentException} when the text is not {@link #allowed}. */
     T parse(String text);
 
-    static <T> ValueType<T> of(String allowed, java.util.function.Function<String, T> parse) {
+    static <T> ValueType<T> of(String allowed, Function<String, T> parse) {
       return new ValueType<>() {
         @Override
         public String allowed() {

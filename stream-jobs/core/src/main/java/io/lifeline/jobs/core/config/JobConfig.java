@@ -1,18 +1,21 @@
 package io.lifeline.jobs.core.config;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The effective configuration. A setting comes from the command line, else from the environment, else from the properties
- * file, else it has its default. Everything is checked when it is loaded, so {@link #get} cannot fail on a bad value.
+ * The effective configuration. A setting comes from the command line, else from the environment, else from the
+ * properties file, else it has its default. Everything is checked when it is loaded, so {@link #get} cannot fail on a
+ * bad value.
  */
 public final class JobConfig {
 
@@ -98,14 +101,15 @@ public final class JobConfig {
     if (file.isEmpty()) {
       return Optional.ofNullable(get(Keys.BROKER_URL_KEY).password());
     }
-    try (Reader reader = Files.newBufferedReader(file.get())) {
-      String line = new java.io.BufferedReader(reader).readLine();
+    String setting = Keys.BROKER_PASSWORD_FILE.name() + "=" + file.get();
+    try (BufferedReader reader = Files.newBufferedReader(file.get())) {
+      String line = reader.readLine();
       if (line == null || line.isEmpty()) {
-        throw new ConfigException(Keys.BROKER_PASSWORD_FILE.name() + "=" + file.get() + ": the file's first line is empty");
+        throw new ConfigException(setting + ": the file's first line is empty");
       }
       return Optional.of(line);
     } catch (IOException e) {
-      throw new ConfigException(Keys.BROKER_PASSWORD_FILE.name() + "=" + file.get() + ": cannot be read");
+      throw new ConfigException(setting + ": cannot be read");
     }
   }
 
@@ -156,7 +160,7 @@ public final class JobConfig {
     environment.forEach(
         (variable, value) -> {
           if (variable.startsWith(prefix)) {
-            String name = variable.substring(prefix.length()).toLowerCase(java.util.Locale.ROOT).replace('_', '.');
+            String name = variable.substring(prefix.length()).toLowerCase(Locale.ROOT).replace('_', '.');
             set(settings, Keys.KAFKA_PREFIX + name, value, Origin.ENVIRONMENT);
           }
         });

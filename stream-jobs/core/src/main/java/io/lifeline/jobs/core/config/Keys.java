@@ -45,9 +45,17 @@ public final class Keys {
           "lifeline",
           "What names of topics and subjects that jobs write to start with.");
   public static final ConfigKey<String> NATS_STREAM =
-      key("nats.stream", streamName(), "LIFELINE", "JetStream stream that holds the batches; stream= in the URL goes before it.");
+      key(
+          "nats.stream",
+          streamName(),
+          "LIFELINE",
+          "JetStream stream that holds the batches; stream= in the URL goes before it.");
   public static final ConfigKey<String> NATS_OUTPUT_STREAM =
-      key("nats.output.stream", streamName(), null, "JetStream stream that holds the results; by default nats.stream with _OUT.");
+      key(
+          "nats.output.stream",
+          streamName(),
+          null,
+          "JetStream stream that holds the results; by default that of the batches with _OUT.");
   public static final ConfigKey<String> NATS_BUCKET =
       key("nats.bucket", streamName(), "lifeline-jobs", "Key-value bucket for checkpoints and leases.");
   public static final ConfigKey<Integer> NATS_GROUPS =

@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * One event as a flat JSON object, which is what ksqlDB and people like to read: first what every event has, then its
- * constants and fields by their names. A field that is called like something that every event has gets the suffix {@code
- * _}. JSON has no NaN and no infinities: such values are null, and {@code non_finite} says which they were.
+ * constants and fields by their names. A field that is called like something that every event has gets the suffix
+ * {@code _}. JSON has no NaN and no infinities: such values are null, and {@code non_finite} says which they were.
  */
 final class EventJson {
 

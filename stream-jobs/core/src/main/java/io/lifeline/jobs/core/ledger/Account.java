@@ -6,8 +6,8 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * What is known of one route: the counters of its newest batch, and what has been received. Which sequences were received
- * is the de-duplicator's business; here it is enough to count them.
+ * What is known of one route: the counters of its newest batch, and what has been received. Which sequences were
+ * received is the de-duplicator's business; here it is enough to count them.
  */
 final class Account {
 

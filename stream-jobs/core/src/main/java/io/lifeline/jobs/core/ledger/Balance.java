@@ -44,8 +44,6 @@ record Balance(
    */
   static Balance of(Account account, OptionalLong archivedEvents, long nowMs, long lostContactMs) {
     boolean silent = nowMs - account.lastMs() >= lostContactMs;
-    State state =
-        account.isFinal() ? account.isRecovered() ? State.RECOVERED : State.FINAL : silent ? State.LOST_CONTACT : State.LIVE;
     long gap = Math.max(0, account.inBatches() - account.events());
     long givenUp = Math.min(gap, account.givenUp());
     long expired = Math.min(gap - givenUp, account.skippedByRetention());
@@ -57,7 +55,7 @@ record Balance(
             : OptionalLong.empty();
     long notArchived = archived.isPresent() ? account.events() - archived.getAsLong() : 0;
     return new Balance(
-        state,
+        state(account, silent),
         account.counter(Counter.EMITTED),
         account.events(),
         archived,
@@ -66,5 +64,12 @@ record Balance(
         expired,
         silent ? owed : 0,
         Math.max(0, account.events() - account.inBatches()));
+  }
+
+  private static State state(Account account, boolean silent) {
+    if (account.isFinal()) {
+      return account.isRecovered() ? State.RECOVERED : State.FINAL;
+    }
+    return silent ? State.LOST_CONTACT : State.LIVE;
   }
 }

@@ -12,7 +12,8 @@ import java.util.Set;
 final class BalanceJson {
 
   private static final String DROPPED_PREFIX = "dropped_";
-  private static final Set<Counter> NOT_EMITTED = EnumSet.of(Counter.SAMPLED_OUT, Counter.BELOW_THRESHOLD, Counter.FOLDED);
+  private static final Set<Counter> NOT_EMITTED =
+      EnumSet.of(Counter.SAMPLED_OUT, Counter.BELOW_THRESHOLD, Counter.FOLDED);
 
   private BalanceJson() {}
 

@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a summary is about, as {@code field=nbytes,unit=B,type=disk.read.end}: text that is safe in message ids and keys,
- * since everything but plain ASCII is percent-encoded.
+ * What a summary is about, as {@code field=nbytes,unit=B,type=disk.read.end}: text that is safe in message ids and
+ * keys, since everything but plain ASCII is percent-encoded.
  */
 final class SummaryKey {
 

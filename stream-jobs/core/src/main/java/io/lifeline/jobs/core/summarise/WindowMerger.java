@@ -17,8 +17,8 @@ import java.util.TreeMap;
  * watermark has passed its end, and once more, as a new revision, whenever late data has changed it; when its time for
  * late data is over, it is forgotten. Used by one thread.
  *
- * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link #punctuate}
- * every second, and {@link #save} before it makes the state durable.
+ * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link
+ * #punctuate} every second, and {@link #save} before it makes the state durable.
  */
 public final class WindowMerger {
 

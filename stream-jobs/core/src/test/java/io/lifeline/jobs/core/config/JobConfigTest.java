@@ -56,8 +56,10 @@ class JobConfigTest {
         "summarise.window | 10 | summarise.window=10: expected a number with ms, s, m, h or d, above 0",
         "summarise.window | 0s | summarise.window=0s: expected a number with ms, s, m, h or d, above 0",
         "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, summarise, archive, ledger",
-        "summarise.fields | nbytes | summarise.fields=nbytes: expected a comma-separated list of TYPE:FIELD, where * in either stands for anything",
-        "archive.roll.bytes | 9MB | archive.roll.bytes=9MB: expected a number of bytes, above 0, maybe with KiB, MiB or GiB",
+        "summarise.fields | nbytes | summarise.fields=nbytes: expected a comma-separated list of TYPE:FIELD,"
+            + " where * in either stands for anything",
+        "archive.roll.bytes | 9MB | archive.roll.bytes=9MB: expected a number of bytes, above 0,"
+            + " maybe with KiB, MiB or GiB",
         "nats.groups | 17 | nats.groups=17: expected a number from 1 to 16",
         "nats.stream | a.b | nats.stream=a.b: expected letters, digits, dash and underscore",
       })
@@ -109,7 +111,8 @@ class JobConfigTest {
     Map<String, String> url = Map.of("LIFELINE_JOBS_BROKER_URL", "nats://me:a%40b@h");
     assertThat(JobConfig.load(null, url, Map.of()).password()).contains("a@b");
     assertThat(JobConfig.load(null, url, Map.of()).user()).contains("me");
-    assertThat(JobConfig.load(null, url, Map.of("broker.password.file", password.toString())).password()).contains("p@ss");
+    assertThat(JobConfig.load(null, url, Map.of("broker.password.file", password.toString())).password())
+        .contains("p@ss");
     assertThatThrownBy(() -> JobConfig.load(null, url, Map.of("broker.password.file", "/nowhere")).password())
         .hasMessage("broker.password.file=/nowhere: cannot be read");
   }
