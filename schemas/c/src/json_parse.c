@@ -247,8 +247,11 @@ static void parse_calibrations(parse *p, const json_t *root) {
 }
 
 static void parse_parent(parse *p, const json_t *root) {
-  if (!(p->batch->flags & LLB_DERIVED)) return;
   const json_t *given = json_object_get(root, "parent");
+  if (!(p->batch->flags & LLB_DERIVED)) {
+    if (given) fail(p, "parent", "nothing without the flag DERIVED");
+    return;
+  }
   llb_parent *parent = &p->batch->parent;
   incarnation_of(p, given, parent->incarnation);
   parent->sequence = decimal_of(p, given, "sequence");
