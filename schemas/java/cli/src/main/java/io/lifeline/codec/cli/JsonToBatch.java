@@ -23,6 +23,9 @@ final class JsonToBatch {
   private static final ObjectMapper MAPPER =
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
 
+  /** How far a tick may lie before base_tick, and not quite as far behind it, for its low 48 bits to tell it. */
+  private static final long TICK_REACH = 1L << 47;
+
   private final JsonNode meaning;
   private final BatchWriter writer = new BatchWriter();
   private final Map<Integer, EventType> types = new HashMap<>();
@@ -59,6 +62,9 @@ final class JsonToBatch {
       setParent(JsonFields.member(meaning, "parent"));
     }
     for (JsonNode pair : JsonFields.list(meaning, "context")) {
+      if (pair.size() != 2) {
+        throw new IllegalArgumentException("a context entry is a key and a value");
+      }
       writer.context(JsonFields.text(pair.path(0)), JsonFields.text(pair.path(1)));
     }
     for (JsonNode type : JsonFields.list(meaning, "types")) {
@@ -176,7 +182,12 @@ final class JsonToBatch {
     for (int i = 0; i < values.length; i++) {
       values[i] = JsonValues.read(fields.get(i).type(), json.get(i));
     }
-    writer.event(number, JsonFields.unsigned(event, "tick"), values);
+    long tick = JsonFields.unsigned(event, "tick");
+    long distance = tick - JsonFields.unsigned(meaning, "base_tick");
+    if (distance < -TICK_REACH || distance >= TICK_REACH) {
+      throw new IllegalArgumentException("an event's tick is further from base_tick than 48 bits reach");
+    }
+    writer.event(number, tick, values);
   }
 
   private enum ByteOrderName {

@@ -95,24 +95,52 @@ final class JsonValues {
 
   private static Float readFloat(JsonNode node) {
     if (node.isNumber()) {
-      return Float.parseFloat(node.asText());
+      float value = Float.parseFloat(node.asText());
+      checkRange(Float.isFinite(value));
+      return value;
     }
     String text = JsonFields.text(node);
     if (text.startsWith(NAN)) {
-      return Float.intBitsToFloat(Integer.parseUnsignedInt(text.substring(NAN.length()), 16));
+      float value = Float.intBitsToFloat((int) nanBits(text, Float.BYTES));
+      checkNaN(Float.isNaN(value));
+      return value;
     }
     return (float) special(text);
   }
 
   private static Double readDouble(JsonNode node) {
     if (node.isNumber()) {
-      return Double.parseDouble(node.asText());
+      double value = Double.parseDouble(node.asText());
+      checkRange(Double.isFinite(value));
+      return value;
     }
     String text = JsonFields.text(node);
     if (text.startsWith(NAN)) {
-      return Double.longBitsToDouble(Long.parseUnsignedLong(text.substring(NAN.length()), 16));
+      double value = Double.longBitsToDouble(nanBits(text, Double.BYTES));
+      checkNaN(Double.isNaN(value));
+      return value;
     }
     return special(text);
+  }
+
+  private static long nanBits(String text, int bytes) {
+    String digits = text.substring(NAN.length());
+    if (digits.length() != 2 * bytes) {
+      throw new IllegalArgumentException("a NaN has " + 2 * bytes + " hex digits");
+    }
+    return Long.parseUnsignedLong(digits, 16);
+  }
+
+  private static void checkNaN(boolean isNaN) {
+    if (!isNaN) {
+      throw new IllegalArgumentException("the bits behind \"nan:\" are those of another number");
+    }
+  }
+
+  private static void checkRange(boolean finite) {
+    if (!finite) {
+      throw new IllegalArgumentException("a float is too large for its type");
+    }
   }
 
   private static double special(String text) {
