@@ -17,6 +17,12 @@ func (r *Reader) Rewind() {
 	r.number, r.kind, r.places = 0, nil, nil
 }
 
+// fullTick is the tick nearest to base that has those low 48 bits: the distance is sign-extended from 48 bits.
+// FORMAT.md, section 6.
+func fullTick(base, tick48 uint64) uint64 {
+	return base + uint64(int64((tick48-base)<<16)>>16)
+}
+
 // Next goes to the next event, and returns false behind the last one.
 func (r *Reader) Next() bool {
 	for r.next == r.end {
@@ -28,8 +34,7 @@ func (r *Reader) Next() bool {
 	}
 	r.at = r.next
 	word := r.order.u64(r.raw[r.at:])
-	// The full tick is the nearest to the base: the distance is sign-extended from 48 bits. FORMAT.md, section 6.
-	r.tick = r.header.BaseTick + uint64(int64((word>>16-r.header.BaseTick)<<16)>>16)
+	r.tick = fullTick(r.header.BaseTick, word>>16)
 	r.index++
 	if number := uint16(word); number != r.number {
 		r.number = number

@@ -100,6 +100,10 @@ func (w *Writer) BeginEvent(number uint16, tick uint64) {
 		w.fail("type number %d has not been added", number)
 		return
 	}
+	if fullTick(w.header.BaseTick, tick) != tick {
+		w.fail("tick %d is further from base_tick %d than 48 bits reach", tick, w.header.BaseTick)
+		return
+	}
 	w.kind, w.field = w.types[number], 0
 	w.raw = w.order.appendU64(w.raw, tick<<16|uint64(number))
 	w.header.Segments[len(w.header.Segments)-1].Events++
@@ -196,6 +200,9 @@ func (w *Writer) Bytes() ([]byte, error) {
 		return nil, err
 	}
 	b := w.headerBytes(len(stored))
+	if w.err != nil { // of a text in the header
+		return nil, w.err
+	}
 	b = append(b, w.descriptors...)
 	b = append(b, stored...)
 	w.order.putU32(b[offTotalLength:], uint32(len(b)+crcLength))

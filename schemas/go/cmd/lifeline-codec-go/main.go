@@ -3,7 +3,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -138,17 +137,11 @@ func encode(in io.Reader, out io.Writer) error {
 }
 
 func fromJSON(text []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	decoder.DisallowUnknownFields()
-	var batch meaning.Batch
-	if err := decoder.Decode(&batch); err != nil {
-		return nil, fmt.Errorf("this is no JSON meaning of a batch: %w", err)
+	batch, err := meaning.Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the JSON meaning")
-	}
-	return meaning.Encode(&batch)
+	return meaning.Encode(batch)
 }
 
 func encodeStream(in io.Reader, out io.Writer) error {

@@ -32,7 +32,7 @@ func Decode(r *llb.Reader) *Batch {
 		Counters:     make([]string, len(h.Counters)),
 		Calibrations: make([]Calibration, len(h.Calibrations)),
 		Segments:     make([]Segment, len(h.Segments)),
-		Context:      make([][2]string, len(h.Context)),
+		Context:      make([][]string, len(h.Context)),
 		Types:        make([]Type, len(r.Types())),
 		Events:       make([]Event, 0, h.EventCount),
 	}
@@ -57,7 +57,7 @@ func Decode(r *llb.Reader) *Batch {
 		batch.Parent = &Parent{hex.EncodeToString(p.Incarnation[:]), p.Sequence, p.Route, p.EventsIn, p.EventsOut}
 	}
 	for i, pair := range h.Context {
-		batch.Context[i] = [2]string{pair.Key, pair.Value}
+		batch.Context[i] = []string{pair.Key, pair.Value}
 	}
 	for i, descriptor := range r.Types() {
 		batch.Types[i] = decodeType(descriptor)

@@ -1,17 +1,42 @@
 package meaning
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	llb "lifeline/schemas/go"
 )
+
+// Parse reads a meaning in which every member stands, optional ones apart.
+func Parse(text []byte) (*Batch, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, fmt.Errorf("this is no JSON meaning of a batch: %w", err)
+	}
+	fields := reflect.TypeFor[Batch]()
+	for i := range fields.NumField() {
+		name, options, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+		if _, there := members[name]; !there && options != "omitempty" {
+			return nil, fmt.Errorf("the JSON meaning has no %q", name)
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	var batch Batch
+	if err := decoder.Decode(&batch); err != nil {
+		return nil, fmt.Errorf("this is no JSON meaning of a batch: %w", err)
+	}
+	return &batch, nil
+}
 
 // Encode returns the batch's bytes, from its meaning alone.
 func Encode(batch *Batch) ([]byte, error) {
@@ -91,7 +116,10 @@ func (batch *Batch) header() (*llb.Header, error) {
 	for _, c := range batch.Calibrations {
 		h.Calibrations = append(h.Calibrations, llb.Calibration(c))
 	}
-	for _, pair := range batch.Context {
+	for i, pair := range batch.Context {
+		if len(pair) != 2 {
+			return nil, fmt.Errorf("context[%d]: not a key and a value", i)
+		}
 		h.Context = append(h.Context, llb.KeyValue{Key: pair[0], Value: pair[1]})
 	}
 	if p := batch.Parent; p != nil {

@@ -22,7 +22,7 @@ type Batch struct {
 	Calibrations []Calibration `json:"calibrations"`
 	Segments     []Segment     `json:"segments"`
 	Parent       *Parent       `json:"parent,omitempty"`
-	Context      [][2]string   `json:"context"`
+	Context      [][]string    `json:"context"` // of two each
 	Types        []Type        `json:"types"`
 	Events       []Event       `json:"events"`
 }

@@ -33,13 +33,11 @@ func index(t *testing.T) map[string]struct{ Encode string } {
 
 func fromJSON(t *testing.T, text []byte) *meaning.Batch {
 	t.Helper()
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var batch meaning.Batch
-	if err := decoder.Decode(&batch); err != nil {
+	batch, err := meaning.Parse(text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return &batch
+	return batch
 }
 
 func TestEncodingTheMeaningOfAVectorGivesItsBytes(t *testing.T) {
