@@ -5,6 +5,7 @@ Producers are the golden files and the encoders of adapters.json, consumers its 
   - the JSON meaning that a consumer prints for each valid batch, floats by their bits;
   - the code with which it rejects each invalid batch, from all consumers the same;
   - the bytes of each encoder, equal to the golden file where meaning decides them (index.json says "identical");
+  - that each encoder refuses what is no meaning of a batch (refused.json);
   - the command line of each adapter: exit status, message, --help;
   - the annotated hex dumps (valid/*.hex.md), byte for byte.
 
@@ -150,6 +151,35 @@ def consume(consumer, command, produced, vectors, failures):
     return len(messages)
 
 
+def refused_meanings():
+    """By name, the meanings that differ from a golden one in one place, as refused.json lists them."""
+    listed = json.loads((HERE / "refused.json").read_text())
+    golden = (HERE / "valid" / f"{listed['meaning']}.json").read_text()
+    meanings = {}
+    for change in listed["changes"]:
+        meanings[change["name"]] = part = json.loads(golden)
+        *outer, last = change["path"]
+        for step in outer:
+            part = part[step]
+        if "value" in change:
+            part[last] = change["value"]
+        elif "repeat" in change:
+            text, times = change["repeat"]
+            part[last] = text * times
+        else:
+            del part[last]
+    return meanings
+
+
+def check_refusals(language, command, meanings, failures):
+    lines = b"".join(json.dumps(meaning).encode() + b"\n" for meaning in meanings.values())
+    where = f"{language} encode"
+    batches = run_stream(command, lines, unframed, len(meanings), where, failures)
+    for name, batch in zip(meanings, batches or []):
+        if batch:
+            failures.add(f"{where} {name}", f"made {len(batch)} bytes of what is no meaning of a batch")
+
+
 def check_command_line(language, adapter, failures):
     """What scripts rely on: status 0 with the result, 1 with a rejection, 2 with the usage."""
     valid = (HERE / "valid/table1.llb").read_bytes()
@@ -218,14 +248,17 @@ def main():
         sys.exit(f"no vector is named like {arguments.only!r}")
     adapters = present_adapters(arguments.adapters, arguments.allow_missing, failures)
     produced = produce(adapters, vectors, failures)
+    refused = {n: m for n, m in refused_meanings().items() if fnmatch.fnmatch(n, arguments.only)}
     answers = 0
     for consumer, adapter in adapters.items():
         answers += consume(consumer, adapter["decode"], produced, vectors, failures)
+        check_refusals(consumer, adapter["encode"], refused, failures)
         check_command_line(consumer, adapter, failures)
     annotated = check_annotations(failures)
 
     pairs = len(produced) * len(adapters)
-    print(f"producers: {', '.join(produced)}; consumers: {', '.join(adapters) or '-'}; answers={answers} annotated={annotated}")
+    print(f"producers: {', '.join(produced)}; consumers: {', '.join(adapters) or '-'}")
+    print(f"answers={answers} refusals={len(refused) * len(adapters)} annotated={annotated}")
     print(f"vectors: valid={len(vectors.valid)} invalid={len(vectors.invalid)} pairs={pairs} failed={failures.count}")
     sys.exit(1 if failures.count else 0)
 
