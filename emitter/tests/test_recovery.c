@@ -131,6 +131,16 @@ static void a_killed_emitters_events_arrive_exactly_once(void **state) {
   for (unsigned i = 0; i < rounds; i++) kill_and_recover(i, false);
 }
 
+/* Until the program has emitted something. */
+static void wait_for_notes(const char *path) {
+  books kept = {.archived = 0};
+  for (int i = 0; i < 2000 && kept.returned[0] == 0; i++) {
+    usleep(5000);
+    read_notes(path, &kept);
+  }
+  assert_true(kept.returned[0] > 0);
+}
+
 /* The next start of the program itself recovers, beside its own events. */
 static void the_next_start_delivers_what_the_last_run_left(void **state) {
   (void)state;
@@ -141,7 +151,7 @@ static void the_next_start_delivers_what_the_last_run_left(void **state) {
   const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
   const char *const brief[] = {"crash-emitter", notes, "1", "20000", "20000", NULL};
   pid_t pid = test_start(endless, NULL);
-  usleep(30000);
+  wait_for_notes(notes);
   kill(pid, SIGKILL);
   assert_int_equal(test_wait(pid), 128 + SIGKILL);
   assert_int_equal(test_ring_files(&directory), 1);
@@ -169,7 +179,7 @@ static void a_living_programs_file_is_left_alone(void **state) {
   const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
   const char *const recover[] = {"lifeline-recover", NULL};
   pid_t pid = test_start(endless, NULL);
-  usleep(30000);
+  wait_for_notes(notes);
   assert_int_equal(test_wait(test_start(recover, log)), 0);
   assert_non_null(strstr(test_text_of(log), "recover: files=0"));
   assert_non_null(strstr(test_text_of(log), "skipped_live=1"));
