@@ -56,7 +56,7 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 	for slow, stages := range map[string]string{"disk-write": "disk-write|disk.write", "network": "network"} {
 		t.Run(slow, func(t *testing.T) {
 			output := t.TempDir()
-			demo := startDemo(t, output, "SLOW="+slow, "SIZE=80M")
+			demo := startDemo(t, output, "SLOW="+slow, "SIZE=60M")
 			if code := demo.Wait(t, limit); code != 0 {
 				t.Fatalf("exit code %d\n%s%s", code, demo.Stdout(), demo.Stderr())
 			}
