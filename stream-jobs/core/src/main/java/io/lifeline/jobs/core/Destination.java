@@ -36,6 +36,9 @@ public record Destination(Kind kind, String eventType) {
     }
   }
 
+  /** Kafka's limit; NATS has none that matters. */
+  private static final int MAX_TOPIC_LENGTH = 249;
+
   public static final Destination REJECTED = new Destination(Kind.REJECTED, null);
   public static final Destination SUMMARIES = new Destination(Kind.SUMMARIES, null);
   public static final Destination LEDGER = new Destination(Kind.LEDGER, null);
@@ -54,11 +57,16 @@ public record Destination(Kind kind, String eventType) {
   /** The topic or subject under the prefix, for example {@code lifeline.events.disk.read.end}. */
   public String topic(String prefix) {
     return switch (kind) {
-      case EVENTS -> prefix + ".events." + topicToken(eventType);
+      case EVENTS -> shortened(prefix + ".events." + topicToken(eventType));
       case REJECTED -> prefix + ".rejected";
       case SUMMARIES -> prefix + ".summaries";
       case LEDGER -> prefix + ".ledger";
     };
+  }
+
+  /** Names that only differ where they are too long for a topic share one; each event says its own type. */
+  private static String shortened(String topic) {
+    return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH));
   }
 
   /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */

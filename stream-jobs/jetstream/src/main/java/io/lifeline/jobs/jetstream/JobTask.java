@@ -110,8 +110,8 @@ final class JobTask extends Task {
           batches++;
         }
         boolean isDue = System.nanoTime() - checkpointedNs >= settings.checkpointInterval().toNanos();
+        lease.renewIfDue();
         if (isDue || batches >= settings.checkpointBatches()) {
-          lease.renewIfDue();
           pipeline.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
             checkpoint(pipeline, publisher, store, state, next);

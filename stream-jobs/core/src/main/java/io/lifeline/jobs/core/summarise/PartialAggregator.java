@@ -53,8 +53,7 @@ public final class PartialAggregator {
     columns.fill(batch);
     long brokerNs = position.brokerTimeMs() * NS_PER_MS;
     Progress progress =
-        new Progress(
-            RouteKey.of(batch), newestTime(brokerNs + settings.skewNs()), position.brokerTimeMs(), batch.isFinal());
+        new Progress(RouteKey.of(batch), progressTime(brokerNs), position.brokerTimeMs(), batch.isFinal());
     Windows windows = new Windows(brokerNs + settings.lateNs());
     for (Columns group : columns.groups()) {
       for (int field : selectedFields.computeIfAbsent(group.type(), this::select)) {
@@ -76,7 +75,16 @@ public final class PartialAggregator {
     return type.isFloating() || type.isIntegral() && type != FieldType.BOOL;
   }
 
-  /** The newest time up to the limit; later ones are skewed. */
+  /**
+   * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead, must
+   * not hold back everybody's windows either: it is taken for as late as an emitter may be without counting as idle.
+   */
+  private long progressTime(long brokerNs) {
+    long newest = newestTime(brokerNs + settings.skewNs());
+    return newest == Long.MIN_VALUE ? brokerNs - settings.idleNs() : newest;
+  }
+
+  /** The newest time up to the limit, if there is one; later ones are skewed. */
   private long newestTime(long limitNs) {
     long newest = Long.MIN_VALUE;
     long beyond = 0;

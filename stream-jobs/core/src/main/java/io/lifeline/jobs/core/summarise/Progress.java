@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.StateWriter;
 /**
  * How far an emitter has come, which moves the watermark.
  *
- * @param newestNs time of its newest event that is not skewed, or {@link Long#MIN_VALUE} if it has none
+ * @param newestNs time of its newest event that is not skewed, or a guess if the batch has none
  * @param brokerTimeMs when the broker took the batch
  * @param isFinal whether the emitter will send no more
  */

@@ -11,6 +11,7 @@ import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Level;
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Recorder;
 import io.lifeline.jobs.core.Recorder.Sent;
@@ -87,8 +88,13 @@ class DecodeJobTest {
   @Test
   void namesTopicsThatBothBrokersTake() {
     List<String> names = List.of("a b/c", "a..b", ".a.", "Ä", "ok-1_2.x");
-    assertThat(names).extracting(name -> io.lifeline.jobs.core.Destination.events(name).topic("p"))
+    assertThat(names).extracting(name -> Destination.events(name).topic("p"))
         .containsExactly("p.events.a_b_c", "p.events.a._.b", "p.events._.a._", "p.events._", "p.events.ok-1_2.x");
+  }
+
+  @Test
+  void cutsNamesThatAreTooLongForATopic() {
+    assertThat(Destination.events("x".repeat(255)).topic("lifeline")).hasSize(249);
   }
 
   private void decode(String types, BatchWriter batch) {

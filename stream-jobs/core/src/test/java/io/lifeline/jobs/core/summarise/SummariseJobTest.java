@@ -108,6 +108,15 @@ class SummariseJobTest {
   }
 
   @Test
+  void isNotHeldBackByAnEmitterThatSendsCountersAlone() {
+    accept(1, 1, 1, reads(1, 1, 1));
+    accept(1, 2, 45, reads(1, 2, 45));
+    accept(2, 1, 45, reads(2, 1));
+    punctuate(45);
+    assertThat(onlyOne().value()).contains("\"window_end\":\"2023-11-14T22:13:30.000000000Z\"");
+  }
+
+  @Test
   void leavesOutWindowsThatLieHoursAhead() {
     accept(1, 1, 1, reads(1, 1, 1, 7300));
     job.save();
