@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE))
 
 from generator import meaning, model  # noqa: E402
 from meanings import NotAMeaning, comparable, difference, float_bits, normalised  # noqa: E402
-from run import fault_in_meaning, fault_in_rejection, unframed  # noqa: E402
+from run import ROOT, fault_in_meaning, fault_in_rejection, unframed  # noqa: E402
 
 
 def requirements_installed():
@@ -25,6 +25,11 @@ def requirements_installed():
         except importlib.metadata.PackageNotFoundError:
             return False
     return True
+
+
+def codecs_built():
+    adapters = json.loads((HERE / "adapters.json").read_text())
+    return all((ROOT / path).exists() for adapter in adapters.values() for path in adapter["needs"])
 
 
 def golden(name):
@@ -123,6 +128,15 @@ class RunnerTest(unittest.TestCase):
             done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(1, done.returncode)
         self.assertIn("no/such/file", done.stdout)
+
+
+class DecodersTest(unittest.TestCase):
+    @unittest.skipUnless(codecs_built(), "the codecs are not built")
+    def test_all_decoders_say_the_same_of_batches_with_any_number_of_faults(self):
+        command = [sys.executable, HERE / "differential.py", "--batches", "2000"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"batches=2000 accepted=[1-9]\d* rejected=[1-9]\d* disagreements=0")
 
 
 if __name__ == "__main__":
