@@ -12,6 +12,7 @@
 
 #include "conf.h"
 #include "flight.h"
+#include "limit.h"
 #include "naming.h"
 #include "report.h"
 
@@ -36,7 +37,8 @@ struct ll_sink {
   flight flight;
   rd_kafka_t *producer; /* NULL between a fatal error and the next one */
   int64_t restart_at_ms;
-  size_t max_message_bytes;
+  size_t max_message_bytes; /* of the producer */
+  size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
   bool fatal;
   bool stalled;    /* the last send was refused for now */
   unsigned health; /* a health */
@@ -108,6 +110,8 @@ static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
       on_delivery(ctx, m);
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
     on_error(ctx, rd_kafka_event_error(event));
+  } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
+    __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, kafka_limit_read(event), __ATOMIC_RELEASE);
   }
   rd_kafka_event_destroy(event);
 }
@@ -141,6 +145,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_queue_t *main_queue = rd_kafka_queue_get_main(sink->producer);
   rd_kafka_queue_t *background = rd_kafka_queue_get_background(sink->producer);
   rd_kafka_queue_forward(main_queue, background);
+  kafka_limit_ask(sink->producer, sink->url.name, background);
   rd_kafka_queue_destroy(background);
   rd_kafka_queue_destroy(main_queue);
   return true;
@@ -236,9 +241,14 @@ static bool replace_broken(ll_sink *sink) {
   return sink->producer != NULL;
 }
 
-static size_t kafka_max_batch_bytes(ll_sink *sink) {
+static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
   size_t overhead = RECORD_OVERHEAD_BYTES + strlen(sink->host->host_name) + strlen(sink->host->program);
-  return sink->max_message_bytes > overhead ? sink->max_message_bytes - overhead : 0;
+  return message_bytes > overhead ? message_bytes - overhead : 0;
+}
+
+static size_t kafka_max_batch_bytes(ll_sink *sink) {
+  size_t topic = __atomic_load_n(&sink->topic_limit_bytes, __ATOMIC_ACQUIRE);
+  return without_overhead(sink, topic && topic < sink->max_message_bytes ? topic : sink->max_message_bytes);
 }
 
 static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
@@ -260,9 +270,10 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   (void)route;
   (void)sequence;
   sink->stalled = false;
-  if (bytes > kafka_max_batch_bytes(sink)) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a batch of %zu is lost",
-                      kafka_max_batch_bytes(sink), bytes);
+  size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's own bound may have been raised since */
+  if (bytes > most) {
+    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a batch of %zu is lost", most,
+                      bytes);
     return LL_SINK_FAILED;
   }
   unsigned slot;
