@@ -18,7 +18,7 @@ import net.jqwik.api.statistics.Statistics;
 /**
  * Damaged batches whose CRC was repaired. Whatever they hold, the reader accepts a batch whose every value can be read,
  * or rejects it with one of the format's codes. A longer run: {@code mvn test -Dtest=BatchReaderFuzzTest
- * -Djqwik.tries.default=1000000}.
+ * -Djqwik.tries.default=1000000} (by default as many as junit-platform.properties says).
  */
 class BatchReaderFuzzTest {
   private static final int LARGEST_SEED = 20_000;
@@ -109,7 +109,7 @@ class BatchReaderFuzzTest {
     return Arbitraries.of(Arrays.stream(EDGES).boxed().toList());
   }
 
-  @Property(tries = 20_000)
+  @Property
   void aDamagedBatchIsReadOrRejected(@ForAll("seeds") byte[] seed, @ForAll("damages") List<Damage> damages) {
     byte[] batch = seed;
     for (Damage damage : damages) {
@@ -122,7 +122,7 @@ class BatchReaderFuzzTest {
     readOrReject(batch);
   }
 
-  @Property(tries = 20_000)
+  @Property
   void damagedEventsAreReadOrRejectedBehindEveryCompression(
       @ForAll("seeds") byte[] seed, @ForAll("damages") List<Damage> damages) throws RejectedBatchException {
     byte[] events = Repair.events(seed);
@@ -132,7 +132,7 @@ class BatchReaderFuzzTest {
     readOrReject(Repair.withEvents(seed, events));
   }
 
-  @Property(tries = 2_000)
+  @Property
   void noiseIsRejected(@ForAll byte[] noise) {
     readOrReject(noise);
   }
