@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -25,6 +26,10 @@ import java.util.stream.Stream;
 public final class ArchiveDirectory {
   static final String TEMPORARY = ".tmp";
 
+  /** A writer that lives renames within moments; one that died is not waited for. */
+  private static final int RENAME_POLLS = 20;
+
+  private static final long RENAME_POLL_NS = 10_000_000;
   private static final Pattern COMPACTED = Pattern.compile("(\\d+)-\\d{20}\\.(\\d{20})\\.json");
 
   private final Path root;
@@ -123,6 +128,9 @@ public final class ArchiveDirectory {
       return published;
     }
     Path temporary = data.resolve(dataFile + TEMPORARY);
+    for (int i = 0; i < RENAME_POLLS && Files.exists(temporary); i++) {
+      LockSupport.parkNanos(RENAME_POLL_NS);
+    }
     if (Files.exists(temporary)) {
       return temporary;
     }

@@ -295,6 +295,7 @@ class ArchiveWriterTest {
       writer.append(Archives.at(0), Archives.batch(EMITTER, 1).counter(Counter.FOLDED, 9).toByteArray());
     }
     assertThat(Archives.query(directory, "SELECT folded, archived FROM ledger")).containsExactly("9 0");
+    assertThat(Archives.query(directory, "SELECT count(*) FROM events")).containsExactly("0");
   }
 
   @Test

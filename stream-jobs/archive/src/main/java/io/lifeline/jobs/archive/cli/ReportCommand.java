@@ -69,7 +69,7 @@ public final class ReportCommand implements Callable<Integer> {
       Report report = Report.of(database, emitted);
       String picture = svg == null ? null : report.lifelinesSvg();
       if (picture != null) {
-        Files.writeString(svg, picture);
+        write(picture);
       }
       if (json) {
         out.println(toJson(report));
@@ -84,7 +84,16 @@ public final class ReportCommand implements Callable<Integer> {
     }
   }
 
-  private void print(Report report, ArchiveDatabase database, boolean drawn, PrintWriter out) throws SQLException {
+  private void write(String picture) throws IOException {
+    try {
+      Files.writeString(svg, picture);
+    } catch (IOException e) {
+      throw new IOException("cannot write " + svg + ": " + e.getMessage() + ": give --svg another place", e);
+    }
+  }
+
+  private void print(Report report, ArchiveDatabase database, boolean drawn, PrintWriter out)
+      throws SQLException {
     printStages(report, out);
     for (SampleQuery query : queries ? SampleQuery.of(database) : List.<SampleQuery>of()) {
       out.println();
@@ -92,6 +101,8 @@ public final class ReportCommand implements Callable<Integer> {
       out.println("sql> " + query.sql());
       try (PreparedStatement statement = database.prepare(query.sql()); ResultSet rows = statement.executeQuery()) {
         ResultWriter.TABLE.write(rows, out);
+      } catch (SQLException e) {
+        out.println("no answer: " + e.getMessage());
       }
     }
     out.println();
@@ -108,13 +119,23 @@ public final class ReportCommand implements Callable<Integer> {
     List<String[]> table = new ArrayList<>();
     table.add(new String[] {"stage", "count", "bytes", "mean ms", "p50 ms", "p99 ms", "MB/s", "busy", "at work"});
     for (StageRow row : report.stages()) {
-      table.add(new String[] {
-        row.operation(), Long.toString(row.count()), Long.toString(row.bytes()), ms(row.meanNs()), ms(row.p50Ns()),
-        ms(row.p99Ns()), format("%.1f", row.bytesPerSecond() / 1e6), format("%.0f %%", 100 * row.busyShare()),
-        atWork(report.bottleneck(), row.operation())
-      });
+      table.add(cells(row, report.bottleneck()));
     }
     TextTable.print(table, new boolean[] {false, true, true, true, true, true, true, true, true}, out);
+  }
+
+  private static String[] cells(StageRow row, Bottleneck bottleneck) {
+    List<String> cells = new ArrayList<>();
+    cells.add(row.operation());
+    cells.add(Long.toString(row.count()));
+    cells.add(Long.toString(row.bytes()));
+    for (double ns : new double[] {row.meanNs(), row.p50Ns(), row.p99Ns()}) {
+      cells.add(format("%.3f", ns / 1e6));
+    }
+    cells.add(format("%.1f", row.bytesPerSecond() / 1e6));
+    cells.add(format("%.0f %%", 100 * row.busyShare()));
+    cells.add(atWork(bottleneck, row.operation()));
+    return cells.toArray(new String[0]);
   }
 
   /** The share of the operation's stage; the network's two operations share theirs. */
@@ -122,10 +143,6 @@ public final class ReportCommand implements Callable<Integer> {
     Stage stage = Stage.of(operation);
     return stage == null || bottleneck.shares() == null
         ? "-" : format("%.0f %%", 100 * bottleneck.shares()[stage.ordinal()]);
-  }
-
-  private static String ms(double ns) {
-    return format("%.3f", ns / 1e6);
   }
 
   private static String format(String format, double value) {

@@ -27,9 +27,8 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
    * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
    */
   static LedgerLine of(ArchiveDatabase database, Long emitted) throws SQLException {
-    boolean hasEvents = !database.eventTypes().isEmpty();
-    long archived = hasEvents ? number(database, "SELECT count(*) FROM events") : 0;
-    long duplicated = hasEvents ? number(database, DUPLICATED) : 0;
+    long archived = number(database, "SELECT count(*) FROM events");
+    long duplicated = number(database, DUPLICATED);
     try (PreparedStatement query = database.prepare(ROUTES); ResultSet row = query.executeQuery()) {
       row.next();
       long counted = row.getLong(1);

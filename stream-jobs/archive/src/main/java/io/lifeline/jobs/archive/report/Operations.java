@@ -40,7 +40,7 @@ final class Operations {
   private static List<Operation> pairs(ArchiveDatabase database, String name) throws SQLException {
     String end = name + ".end";
     String bytes = has(database, end, "nbytes") ? "TRY_CAST(e.nbytes AS BIGINT)" : "NULL";
-    String sql = "SELECT s.id::VARCHAR, row_number() OVER (PARTITION BY s.id::VARCHAR ORDER BY s.ts),"
+    String sql = "SELECT s.id, row_number() OVER (PARTITION BY s.id ORDER BY s.ts),"
         + " s.incarnation || '-' || s.thread, epoch_ns(s.ts), epoch_ns(e.ts), coalesce(" + bytes + ", 0)"
         + " FROM " + numbered(database, name + ".start") + " s JOIN " + numbered(database, end) + " e"
         + " ON s.incarnation = e.incarnation AND s.thread = e.thread AND s.id = e.id AND s.nth = e.nth"
@@ -55,8 +55,9 @@ final class Operations {
     return pairs;
   }
 
+  /** With ids as text, since nothing makes a start and its end declare them alike. */
   private static String numbered(ArchiveDatabase database, String type) {
-    return "(SELECT *, row_number() OVER (PARTITION BY incarnation, thread, id ORDER BY sequence, event_index) AS nth"
-        + " FROM " + Sql.identifier(database.viewOf(type)) + ")";
+    return "(SELECT * REPLACE (id::VARCHAR AS id),"
+        + " row_number() OVER (PARTITION BY incarnation, thread, id::VARCHAR ORDER BY sequence, event_index) AS nth FROM " + Sql.identifier(database.viewOf(type)) + ")";
   }
 }

@@ -95,9 +95,9 @@ public final class ArchiveDatabase implements AutoCloseable {
     EventViews events = new EventViews(manifests, paths);
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
+    put(views, "events", events.all());
     if (!batchFiles.isEmpty()) {
       put(views, "batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
-      put(views, "events", events.all());
     }
     return viewByType;
   }

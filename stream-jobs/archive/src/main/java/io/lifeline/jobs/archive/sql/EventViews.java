@@ -21,6 +21,10 @@ import java.util.stream.Collectors;
 /** The SQL of the views over events: one per event type, and one over all of them. */
 final class EventViews {
   private static final String ORIGIN = "host, program, pid, thread, incarnation, route, sequence, event_index";
+  private static final String NO_EVENTS =
+      "SELECT NULL::TIMESTAMP_NS AS ts, '' AS type, '' AS level, '' AS host, '' AS program, 0::UINTEGER AS pid,"
+          + " 0::UBIGINT AS thread, '' AS incarnation, 0::USMALLINT AS route, 0::UBIGINT AS sequence,"
+          + " 0::UINTEGER AS event_index, '' AS id, NULL::JSON AS fields WHERE false";
   private static final Set<FieldType> NUMBERS =
       Set.of(FieldType.I32, FieldType.I64, FieldType.F32, FieldType.F64, FieldType.U32, FieldType.U64);
 
@@ -112,7 +116,7 @@ final class EventViews {
     return String.join(" UNION ALL BY NAME ", legs);
   }
 
-  /** The view over all types; null if there are none. */
+  /** The view over all types; there may be none. */
   String all() {
     List<String> legs = new ArrayList<>();
     Set<String> sharedFiles = new LinkedHashSet<>();
@@ -126,7 +130,7 @@ final class EventViews {
       legs.add("SELECT ts, name AS type, level, " + ORIGIN + ", id, fields FROM read_parquet("
           + Sql.literals(List.copyOf(sharedFiles)) + ")");
     }
-    return legs.isEmpty() ? null : String.join(" UNION ALL ", legs);
+    return legs.isEmpty() ? NO_EVENTS : String.join(" UNION ALL ", legs);
   }
 
   private static String leg(String name, Placed version) {

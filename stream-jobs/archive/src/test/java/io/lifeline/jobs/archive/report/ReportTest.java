@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lifeline.codec.Counter;
@@ -61,6 +62,18 @@ class ReportTest {
     assertThat(step.p99Ns()).isEqualTo(30);
     assertThat(step.bytesPerSecond()).isCloseTo(1e10, within(1.0));
     assertThat(step.busyShare()).as("the union of 0-10, 5-25 and 20-50").isEqualTo(1.0);
+  }
+
+  @Test
+  void idsOfOddTypesDoNotSpoilTheReport() throws Exception {
+    EventType textStart = EventType.named("odd.start").field("id", FieldType.STRING).build();
+    EventType bytesEnd =
+        EventType.named("odd.end").field("id", FieldType.BYTES).field("nbytes", FieldType.STRING).build();
+    EventType numberEnd = EventType.named("odd.end").field("id", FieldType.I32).build();
+    archive(Archives.batch(EMITTER, 1).event(textStart, 0, "x").event(bytesEnd, 1, new byte[] {1}, "many")
+        .event(textStart, 5, "7").event(numberEnd, 8, 7).toByteArray());
+    assertThat(report(null).stages()).extracting(StageRow::operation, StageRow::count, StageRow::meanNs)
+        .containsExactly(tuple("odd", 1L, 3.0));
   }
 
   @Test

@@ -1,0 +1,76 @@
+package io.lifeline.jobs.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.Incarnation;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A writer, a compactor and a reader at work on one archive at the same time. */
+@Timeout(120)
+class ConcurrencyTest {
+  private static final int ROLLS = 40;
+  private static final int EVENTS = 100;
+
+  @TempDir Path directory;
+
+  @Test
+  void aReaderSeesWholeRollsOnlyAndNeverLessThanBefore() throws Exception {
+    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRareRows(EVENTS / 2);
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (ArchiveWriter writer = ArchiveWriter.open(options, rejection -> {})) {
+      roll(writer);
+      CompletableFuture<Void> writing = CompletableFuture.runAsync(() -> rollOften(writer), threads);
+      CompletableFuture<Integer> compacting =
+          CompletableFuture.supplyAsync(() -> compactUntil(writing, options), threads);
+      long seen = 0;
+      while (!compacting.isDone()) {
+        long now = Long.parseLong(Archives.query(directory, "SELECT count(*) FROM events").get(0));
+        assertThat(now % EVENTS).isZero();
+        assertThat(now).isGreaterThanOrEqualTo(seen);
+        seen = now;
+      }
+      assertThat(compacting.get()).as("compactions that merged something").isPositive();
+      writing.get();
+    } finally {
+      threads.shutdown();
+    }
+    assertThat(Archives.query(directory, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
+        .containsExactly((ROLLS + 1) * EVENTS + " " + (ROLLS + 1) * EVENTS);
+  }
+
+  private static void roll(ArchiveWriter writer) throws Exception {
+    long offset = writer.nextOffset(0);
+    writer.append(Archives.at(offset), Archives.serials(new Incarnation(1, 2), offset + 1, EVENTS));
+    writer.roll();
+  }
+
+  private static void rollOften(ArchiveWriter writer) {
+    try {
+      for (int i = 0; i < ROLLS; i++) {
+        roll(writer);
+      }
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static int compactUntil(CompletableFuture<Void> writing, ArchiveOptions options) {
+    int merges = 0;
+    try {
+      while (!writing.isDone()) {
+        Compactor.Result result = new Compactor(options, 1 << 30, Duration.ofHours(1)).compact();
+        merges += result.manifestsAfter() < result.manifestsBefore() ? 1 : 0;
+      }
+      return merges;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}
