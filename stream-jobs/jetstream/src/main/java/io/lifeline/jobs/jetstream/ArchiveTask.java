@@ -7,20 +7,21 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Reads the whole stream into the archive, as its partition 0. The archive itself knows where it ends, so there is no
- * checkpoint and no lease: of two writers to one directory, the archive stops the later.
+ * checkpoint. The lease is the directory's: of several instances with one directory, one writes and the others stand
+ * by. Should two of them overlap, the archive stops the later.
  */
-final class ArchiveTask extends Task {
+final class ArchiveTask extends LeasedTask {
 
   static final String NAME = "archive";
   private static final int PARTITION = 0;
   private static final Duration POLL = Duration.ofMillis(100);
 
-  private final Broker broker;
   private final ArchiveOptions options;
   private final String[] subjects;
   private final String prefix;
@@ -34,10 +35,10 @@ final class ArchiveTask extends Task {
       ArchiveOptions options,
       String[] subjects,
       String prefix,
+      Duration lease,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(NAME, failure);
-    this.broker = broker;
+    super(NAME, broker, leaseName(options.directory()), lease, failure);
     this.options = options;
     this.subjects = subjects;
     this.prefix = prefix;
@@ -48,21 +49,23 @@ final class ArchiveTask extends Task {
   }
 
   @Override
-  void session() throws IOException, JetStreamApiException, FatalException {
-    Publisher publisher = new Publisher(broker.jetStream(), prefix);
+  void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
+    Publisher publisher = new Publisher(broker().jetStream(), prefix);
     ArchiveWriter archive = ArchiveWriter.open(options, rejection -> rejection.send(publisher));
     boolean finished = false;
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
-      next = Math.max(next, BatchStream.firstSequence(broker.batches(), next));
+      next = Math.max(next, BatchStream.firstSequence(broker().batches(), next));
       nextSequence = next;
-      try (BatchStream stream = BatchStream.open(broker, subjects, next)) {
-        status("running");
-        copy(stream, archive, publisher);
+      try (BatchStream stream = BatchStream.open(broker(), subjects, next)) {
+        status(RUNNING);
+        copy(stream, archive, publisher, lease);
       }
       archive.close();
       finished = true;
     } catch (ArchiveCollisionException e) {
+      // Whoever has lost the lease meanwhile is told so here, and stands by; else the writer is one we do not know.
+      lease.renew();
       throw new FatalException(e.getMessage(), e);
     } finally {
       if (!finished) {
@@ -71,9 +74,14 @@ final class ArchiveTask extends Task {
     }
   }
 
-  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher)
+  private static String leaseName(Path directory) {
+    return NAME + "-" + Integer.toHexString(directory.toAbsolutePath().normalize().toString().hashCode());
+  }
+
+  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher, Lease lease)
       throws IOException, JetStreamApiException {
     while (!isStopping()) {
+      lease.renewIfDue();
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {
         count(archive.append(received.position(), received.data()), publisher);

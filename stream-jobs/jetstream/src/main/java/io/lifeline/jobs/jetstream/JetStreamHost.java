@@ -110,7 +110,13 @@ public final class JetStreamHost implements JobHost {
       case "archive" ->
           tasks.add(
               new ArchiveTask(
-                  broker, archiveOptions(), nats.subjects(0, 1), config.get(Keys.NAMES_PREFIX), metrics, failure));
+                  broker,
+                  archiveOptions(),
+                  nats.subjects(0, 1),
+                  config.get(Keys.NAMES_PREFIX),
+                  config.get(Keys.NATS_LEASE),
+                  metrics,
+                  failure));
       default -> throw new IllegalArgumentException("no such job: " + job);
     }
   }
@@ -126,7 +132,6 @@ public final class JetStreamHost implements JobHost {
       String name = groups == 1 ? job : job + "-" + group + "-of-" + groups;
       JobTask.Settings settings =
           new JobTask.Settings(
-              broker,
               nats.subjects(group, groups),
               groups == 1,
               config.get(Keys.NATS_LEASE),
@@ -134,7 +139,7 @@ public final class JetStreamHost implements JobHost {
               config.get(Keys.CHECKPOINT_BATCHES),
               config.get(Keys.RETENTION).toMillis(),
               config.get(Keys.NAMES_PREFIX));
-      tasks.add(new JobTask(name, settings, make, metrics, failure));
+      tasks.add(new JobTask(name, broker, settings, make, metrics, failure));
     }
   }
 

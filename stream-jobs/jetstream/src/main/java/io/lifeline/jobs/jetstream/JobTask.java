@@ -9,7 +9,6 @@ import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -25,11 +24,10 @@ import java.util.function.Function;
  *
  * So whatever is repeated after a crash has the id and the content of the first.
  */
-final class JobTask extends Task {
+final class JobTask extends LeasedTask {
 
   /** What a task needs from its host. */
   record Settings(
-      Broker broker,
       String[] subjects,
       boolean allSubjects,
       Duration lease,
@@ -48,11 +46,12 @@ final class JobTask extends Task {
 
   JobTask(
       String name,
+      Broker broker,
       Settings settings,
       Function<KeyedState, Job> job,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(name, failure);
+    super(name, broker, name, settings.lease(), failure);
     this.settings = settings;
     this.job = job;
     this.metrics = metrics;
@@ -61,23 +60,8 @@ final class JobTask extends Task {
   }
 
   @Override
-  void session() throws IOException, JetStreamApiException {
-    Broker broker = settings.broker();
-    Lease lease = new Lease(broker.bucket(), name(), broker.owner(), settings.lease(), System::nanoTime);
-    OptionalLong epoch = lease.tryAcquire();
-    while (epoch.isEmpty() && !isStopping()) {
-      status("standby");
-      pause(Math.min(1000, settings.lease().toMillis() / 4));
-      epoch = lease.tryAcquire();
-    }
-    if (epoch.isPresent()) {
-      work(lease, epoch.getAsLong());
-      lease.release();
-    }
-  }
-
-  private void work(Lease lease, long epoch) throws IOException, JetStreamApiException {
-    Broker broker = settings.broker();
+  void work(Lease lease, long epoch) throws IOException, JetStreamApiException {
+    Broker broker = broker();
     CheckpointStore store =
         new CheckpointStore(broker.bucket(), broker.management(), name(), broker.maxMessageBytes());
     Checkpoint start = store.takeOver(epoch);
@@ -94,7 +78,7 @@ final class JobTask extends Task {
     }
     nextSequence = next;
     try (BatchStream stream = BatchStream.open(broker, settings.subjects(), next)) {
-      status("running");
+      status(RUNNING);
       int batches = 0;
       long checkpointedNs = System.nanoTime();
       while (!isStopping()) {

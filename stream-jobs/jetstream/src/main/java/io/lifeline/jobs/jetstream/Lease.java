@@ -70,8 +70,12 @@ final class Lease {
   /** Renews when a third of its length has passed; to be called often. */
   void renewIfDue() throws IOException, JetStreamApiException {
     if (nanoTime.getAsLong() - renewedNs >= lengthNs / 3) {
-      write(owner.toString());
+      renew();
     }
+  }
+
+  void renew() throws IOException, JetStreamApiException {
+    write(owner.toString());
   }
 
   /** Gives it back, so that another owner need not wait. */

@@ -24,6 +24,8 @@ abstract class Task implements Runnable {
   private static final long RETRY_MS = 1000;
 
   static final String STARTING = "starting";
+  static final String RUNNING = "running";
+  static final String STANDBY = "standby";
 
   private final String name;
   private final CompletableFuture<Throwable> failure;

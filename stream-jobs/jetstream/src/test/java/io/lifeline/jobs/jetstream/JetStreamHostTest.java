@@ -151,19 +151,21 @@ class JetStreamHostTest {
   @Test
   void letsASecondInstanceTakeOverWhenTheFirstEnds() throws Exception {
     Emitter emitter = new Emitter(6);
-    JetStreamHost first = start("jobs", "summarise", "summarise.fields", "*:nbytes");
-    try (JetStreamHost second = start("jobs", "summarise", "summarise.fields", "*:nbytes")) {
+    String[] settings = {"jobs", "summarise,archive", "summarise.fields", "*:nbytes"};
+    JetStreamHost first = start(settings);
+    try (JetStreamHost second = start(settings)) {
       emitter.publish(jetStream, 20, false);
       OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) >= 100);
       assertThat(first.health()).containsEntry("summarise", "running");
-      assertThat(second.health()).containsEntry("summarise", "standby");
+      assertThat(second.health()).isEqualTo(Map.of("summarise", "standby", "archive", "standby"));
       first.close();
       emitter.publish(jetStream, 20, true);
       Map<String, JsonNode> summaries =
           OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 400);
       assertThat(totalCount(summaries)).isEqualTo(400);
-      assertThat(second.health()).containsEntry("summarise", "running");
+      assertThat(second.health()).isEqualTo(Map.of("summarise", "running", "archive", "running"));
     }
+    assertThat(new ArchiveCounts(directory.resolve("archive")).refresh().values()).containsExactly(400L);
   }
 
   @Test
