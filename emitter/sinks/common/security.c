@@ -9,8 +9,9 @@
 
 enum { PASSWORD_MAX_BYTES = 4096 };
 
+/* An empty variable is one that is not set. */
 static char *copy_of(const char *text) {
-  return text ? strdup(text) : NULL;
+  return text && *text ? strdup(text) : NULL;
 }
 
 /* The URL's parameter, else the variable's value; NULL if both are missing or empty. */

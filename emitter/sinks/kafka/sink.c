@@ -137,8 +137,10 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_conf_set_opaque(conf, sink);
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   rd_kafka_conf_set_background_event_cb(conf, on_event);
-  sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, error_bytes);
+  char why[256];
+  sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
   if (!sink->producer) {
+    snprintf(error, error_bytes, "kafka: %s", why);
     rd_kafka_conf_destroy(conf);
     return false;
   }
@@ -236,7 +238,7 @@ static bool replace_broken(ll_sink *sink) {
   char error[256];
   if (!sink->producer && flight_now_ms() >= sink->restart_at_ms && !start(sink, error, sizeof error)) {
     sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
-    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s", error);
+    sink_report_state(&sink->report, LL_SINK_ERROR, "%s", error);
   }
   return sink->producer != NULL;
 }

@@ -90,6 +90,13 @@ static void credentials_of_the_url_come_before_those_of_the_environment(void **s
   sink_security_free(&security);
   sink_url_free(&url);
   unlink(path);
+  setenv("LIFELINE_USER", "", 1);
+  assert_true(sink_url_parse(&url, "nats://h", "4222", error, sizeof error));
+  assert_true(sink_security_load(&security, &url, error, sizeof error));
+  assert_null(security.user);
+  sink_security_free(&security);
+  sink_url_free(&url);
+  setenv("LIFELINE_USER", "from-environment", 1);
   assert_true(sink_url_parse(&url, "nats://h", "4222", error, sizeof error));
   assert_false(sink_security_load(&security, &url, error, sizeof error));
   assert_non_null(strstr(error, "the password cannot be read from /tmp/lifeline-password-"));

@@ -207,8 +207,10 @@ bool setup_kafka(const setup_wishes *wishes, char *error, size_t error_bytes) {
   if (!conf) return false;
   rd_kafka_conf_set_error_cb(conf, on_error);
   rd_kafka_conf_set_opaque(conf, &worst);
-  admin a = {.wishes = wishes, .client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, error_bytes)};
+  char why[256];
+  admin a = {.wishes = wishes, .client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why)};
   if (!a.client) {
+    snprintf(error, error_bytes, "kafka: %s", why);
     rd_kafka_conf_destroy(conf);
     return false;
   }
