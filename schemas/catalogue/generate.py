@@ -122,7 +122,10 @@ def document(groups):
         lines += ["", f"## {group['title']}", "", group["doc"]]
         for event in group["events"]:
             lines += ["", f"### `{event['name']}`", ""]
-            lines += [f"{event['doc'][0].upper()}{event['doc'][1:]}. Level {event['level']}, hash `{identity(event):016x}`.", ""]
+            lines += [
+                f"{event['doc'][0].upper()}{event['doc'][1:]}. Level {event['level']}, hash `{identity(event):016x}`.",
+                "",
+            ]
             lines += ["| field | type | unit | meaning |", "|---|---|---|---|"]
             lines += [f"| {f['name']} | {f['type']} | {f['unit'] or '-'} | {f['doc']} |" for f in event["fields"]]
     return "\n".join(lines + [""])

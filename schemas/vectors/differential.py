@@ -145,7 +145,9 @@ def main():
     messages = list(batches(arguments.batches, arguments.seed))
     answers = {}
     for language, adapter in adapters.items():
-        said = run_stream(adapter["decode"], frames(messages), json_lines, len(messages), f"{language} decode", failures)
+        said = run_stream(
+            adapter["decode"], frames(messages), json_lines, len(messages), f"{language} decode", failures
+        )
         if said is not None:
             answers[language] = said
     accepted = disagreements = 0
@@ -164,7 +166,9 @@ def main():
             arguments.keep.mkdir(parents=True, exist_ok=True)
             (arguments.keep / f"{arguments.seed}-{number}.llb").write_bytes(message)
     rejected = len(messages) - accepted
-    print(f"differential: batches={len(messages)} accepted={accepted} rejected={rejected} disagreements={disagreements}")
+    print(
+        f"differential: batches={len(messages)} accepted={accepted} rejected={rejected} disagreements={disagreements}"
+    )
     sys.exit(1 if disagreements or failures.count else 0)
 
 

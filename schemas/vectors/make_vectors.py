@@ -22,11 +22,11 @@ def files():
     from generator.valid import VECTORS
 
     index = {}
-    for name, vector in VECTORS.items():
+    for name, vector in sorted(VECTORS.items()):
         index[name] = {"about": vector.about, "encode": vector.encodable}
         yield f"valid/{name}.llb", bytes(build(vector.batch).data)
         yield f"valid/{name}.json", dump(meaning(vector.batch)).encode()
-    for name, fault in FAULTS.items():
+    for name, fault in sorted(FAULTS.items()):
         yield f"invalid/{name}.llb", fault.data
         told = {"code": fault.code, "offset": fault.offset, "why": fault.about}
         yield f"invalid/{name}.json", (json.dumps(told) + "\n").encode()
@@ -42,7 +42,12 @@ def main():
     except ModuleNotFoundError as error:
         sys.exit(f"{error}; run: pip install -r {HERE / 'requirements.txt'}")
 
-    present = {path for folder in ("valid", "invalid") for kind in ("llb", "json") for path in (HERE / folder).glob(f"*.{kind}")}
+    present = {
+        path
+        for folder in ("valid", "invalid")
+        for kind in ("llb", "json")
+        for path in (HERE / folder).glob(f"*.{kind}")
+    }
     stale = sorted(present - wanted.keys()) + [p for p, d in wanted.items() if not p.exists() or p.read_bytes() != d]
     if arguments.check:
         for path in stale:
