@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2016,SC2034,SC2154 # variables are shared with scripts/broker; $JS is NATS's own spelling
+# shellcheck disable=SC2034,SC2154 # variables are shared with scripts/broker
 # nats-server with JetStream on a file store, built from its Go module.
 
 broker_install() {
@@ -24,20 +24,14 @@ broker_configure() {
   } >"$DIR/nats.conf"
 }
 
-# The emitter's permissions are the product's promise in practice: it publishes batches, looks at the stream that takes
-# them and reads activations; it cannot write control, and cannot read anybody's events.
+# The emitter's user has exactly the permissions that the project ships for emitters.
 nats_users() {
-  local emitter_publishes='"lifeline.batches", "lifeline.batches.>", "$JS.API.INFO", "$JS.API.STREAM.INFO.LIFELINE",
-        "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.KV_lifeline-activations",
-        "$JS.API.DIRECT.GET.KV_lifeline-activations.>", "$JS.API.CONSUMER.CREATE.KV_lifeline-activations.>"'
+  cp "$ROOT/emitter/sinks/permissions/nats.conf" "$DIR/emitter-permissions.conf"
   cat <<CONF
 authorization {
   users: [
     { user: lifeline, password: "$(<"$DIR/auth/lifeline.password")" }
-    { user: emitter, password: "$(<"$DIR/auth/emitter.password")", permissions: {
-        publish: { allow: [$emitter_publishes] }
-        subscribe: { allow: ["_INBOX.>"] }
-    } }
+    { user: emitter, password: "$(<"$DIR/auth/emitter.password")", include emitter-permissions.conf }
   ]
 }
 CONF
