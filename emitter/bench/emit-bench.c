@@ -68,7 +68,8 @@ __attribute__((noinline)) static void run_floor(void) {
 }
 
 __attribute__((noinline)) static void run_emit(void) {
-  for (uint64_t i = 0; i < events; i++) ll_emit(table1, (int32_t)i, (float)i);
+  for (uint64_t i = 0; i < events; i++)
+    ll_emit(table1, (int32_t)i, (float)i);
 }
 
 typedef struct measured {
@@ -114,8 +115,8 @@ static uint64_t lost_so_far(void) {
 
 static void print_row(bool json, const char *name, double ns, double least, double floor, uint64_t lost) {
   if (json)
-    printf("{\"name\":\"%s\",\"ns_median\":%.2f,\"ns_min\":%.2f,\"floor_ns\":%.2f,\"ratio\":%.3f,\"lost\":%llu}\n", name,
-           ns, least, floor, ns / floor, (unsigned long long)lost);
+    printf("{\"name\":\"%s\",\"ns_median\":%.2f,\"ns_min\":%.2f,\"floor_ns\":%.2f,\"ratio\":%.3f,\"lost\":%llu}\n",
+           name, ns, least, floor, ns / floor, (unsigned long long)lost);
   else
     printf("%-18s %9.2f %9.2f %9.2f %7.2f %12llu\n", name, ns, least, floor, ns / floor, (unsigned long long)lost);
 }
@@ -155,18 +156,19 @@ static bool parse(const char *text, uint64_t most, uint64_t *value) {
 }
 
 int main(int argc, char **argv) {
-  static const struct option names[] = {{"events", required_argument, NULL, 'e'},
-                                        {"repetitions", required_argument, NULL, 'r'},
-                                        {"threads", required_argument, NULL, 't'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+  static const struct option names[] = {
+      {"events", required_argument, NULL, 'e'},  {"repetitions", required_argument, NULL, 'r'},
+      {"threads", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
+      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
   uint64_t value, threads = 2;
   bool json = false, legal = true;
   for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
     switch (option) {
     case 'e': legal = legal && parse(optarg, 1u << 30, &events); break;
-    case 'r': legal = legal && parse(optarg, REPETITIONS_MAX, &value); repetitions = (unsigned)value; break;
+    case 'r':
+      legal = legal && parse(optarg, REPETITIONS_MAX, &value);
+      repetitions = (unsigned)value;
+      break;
     case 't': legal = legal && parse(optarg, THREADS_MAX, &threads); break;
     case 'j': json = true; break;
     case 'h': fputs(usage, stdout); return 0;

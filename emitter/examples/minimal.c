@@ -7,6 +7,7 @@
 LL_EVENT(square, "example.square", LL_INFO, (i32, number, ""), (f64, result, ""));
 
 int main(void) {
-  for (int i = 1; i <= 10; i++) ll_emit(square, i, (double)i * i);
+  for (int i = 1; i <= 10; i++)
+    ll_emit(square, i, (double)i * i);
   return 0;
 }

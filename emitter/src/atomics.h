@@ -25,6 +25,8 @@ static inline bool compare_and_swap_u64(uint64_t *word, uint64_t expected, uint6
 }
 
 /* For a counter that only its owner writes: no locked instruction. */
-static inline void add_owned(uint64_t *word, uint64_t value) { store_relaxed(word, load_relaxed(word) + value); }
+static inline void add_owned(uint64_t *word, uint64_t value) {
+  store_relaxed(word, load_relaxed(word) + value);
+}
 
 #endif

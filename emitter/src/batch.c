@@ -13,7 +13,8 @@ enum {
 
 void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
                     size_t total_limit) {
-  for (uint32_t i = 0; i < batch->number_count; i++) batch->seen[batch->numbers[i] / 64] = 0;
+  for (uint32_t i = 0; i < batch->number_count; i++)
+    batch->seen[batch->numbers[i] / 64] = 0;
   batch->types = types;
   batch->raw_limit = raw_limit;
   batch->total_limit = total_limit;
@@ -41,7 +42,9 @@ static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool firs
 }
 
 /* Ticks are compared within their 48 bits: a batch spans hours at most. */
-static bool earlier(uint64_t tick48, uint64_t than) { return (int64_t)((tick48 - than) << 16) < 0; }
+static bool earlier(uint64_t tick48, uint64_t than) {
+  return (int64_t)((tick48 - than) << 16) < 0;
+}
 
 /* Where a walk over records stands. */
 typedef struct walk {
@@ -54,6 +57,24 @@ typedef struct walk {
 static size_t weight_with(const ll_batch *batch, const walk *walked, size_t record) {
   return batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
          batch->records_bytes + walked->bytes + record;
+}
+
+static size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* How many bytes follow of records of the same type, all of one length, within `room`. Most events come in such runs,
+ * and need nothing but a look at their first word. */
+static size_t run_bytes(const uint8_t *at, size_t room, uint16_t number, size_t record_bytes,
+                        uint64_t *earliest_tick48) {
+  size_t run = 0;
+  for (; run + record_bytes <= room; run += record_bytes) {
+    uint64_t word;
+    memcpy(&word, at + run, sizeof word);
+    if ((uint16_t)word != number) break;
+    if (earlier(word >> 16, *earliest_tick48)) *earliest_tick48 = word >> 16;
+  }
+  return run;
 }
 
 /* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
@@ -77,12 +98,20 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, ui
     last_number = number;
     uint64_t tick48 = word >> 16;
     if (first || earlier(tick48, batch->earliest_tick48)) batch->earliest_tick48 = tick48;
-    if (first) batch->uniform_bytes = (uint32_t)bytes;
-    else if (bytes != batch->uniform_bytes) batch->uniform_bytes = 0;
-    walked->bytes += bytes;
-    walked->position += bytes;
-    walked->events++;
-    at += bytes;
+    if (first)
+      batch->uniform_bytes = (uint32_t)bytes;
+    else if (bytes != batch->uniform_bytes)
+      batch->uniform_bytes = 0;
+    size_t taken = bytes;
+    if (batch->types->shapes[number].record_bytes != 0 && fits) {
+      size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
+      room = least(room, bytes + batch->total_limit - weight_with(batch, walked, bytes));
+      taken += run_bytes(at + bytes, room - bytes, number, bytes, &batch->earliest_tick48);
+    }
+    walked->bytes += taken;
+    walked->position += taken;
+    walked->events += (uint32_t)(taken / bytes);
+    at += taken;
   }
   return LL_GATHERED_ALL;
 }
@@ -123,10 +152,18 @@ static void put(cursor *out, const void *bytes, size_t count) {
   out->at += count;
 }
 
-static void put_u8(cursor *out, uint8_t value) { put(out, &value, sizeof value); }
-static void put_u16(cursor *out, uint16_t value) { put(out, &value, sizeof value); }
-static void put_u32(cursor *out, uint32_t value) { put(out, &value, sizeof value); }
-static void put_u64(cursor *out, uint64_t value) { put(out, &value, sizeof value); }
+static void put_u8(cursor *out, uint8_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u16(cursor *out, uint16_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u32(cursor *out, uint32_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u64(cursor *out, uint64_t value) {
+  put(out, &value, sizeof value);
+}
 
 static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
   for (uint32_t i = first; i < calibrations->count; i++) {
@@ -148,10 +185,9 @@ size_t ll_batch_write(const ll_batch *batch, const ll_store *store, const ll_cal
   uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
   uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
   size_t route_name_bytes = strlen(header->route_name);
-  size_t header_bytes = FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) +
-                        (calibrations->count - first) * sizeof(ll_calibration) +
-                        batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes +
-                        file->context_bytes;
+  size_t header_bytes =
+      FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + (calibrations->count - first) * sizeof(ll_calibration) +
+      batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes + file->context_bytes;
   size_t header_padding = (8 - header_bytes % 8) % 8;
   header_bytes += header_padding;
 

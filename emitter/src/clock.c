@@ -22,7 +22,9 @@ static uint64_t nanoseconds(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t ll_monotonic_ns(void) { return nanoseconds(CLOCK_MONOTONIC_RAW); }
+uint64_t ll_monotonic_ns(void) {
+  return nanoseconds(CLOCK_MONOTONIC_RAW);
+}
 
 bool ll_cpu_clock_usable(void) {
 #if defined(__x86_64__)
@@ -67,7 +69,9 @@ static ll_calibration read_instant(ll_clock_kind kind) {
 }
 
 /* What a clock disciplined by NTP (at most 500 ppm, both ways) may move in this time, and then some. */
-static uint64_t drift_ns(uint64_t elapsed_ns) { return elapsed_ns / 1000; }
+static uint64_t drift_ns(uint64_t elapsed_ns) {
+  return elapsed_ns / 1000;
+}
 
 /* Where the line through the two calibrations before would have put this one. */
 static bool jumped(const ll_calibrations *known, const ll_calibration *now) {
@@ -114,8 +118,8 @@ void ll_calibrate(ll_calibrations *calibrations, ll_clock_kind kind) {
       int64_t moved = now.realtime_offset_ns - last->realtime_offset_ns;
       uint64_t distance = (uint64_t)llabs(moved);
       bool stepped = distance > STEP_FLOOR_NS + drift_ns(elapsed) + now.error_ns + last->error_ns;
-      bool before = now.monotonic_ns + (uint64_t)now.realtime_offset_ns <
-                    last->monotonic_ns + (uint64_t)last->realtime_offset_ns;
+      bool before =
+          now.monotonic_ns + (uint64_t)now.realtime_offset_ns < last->monotonic_ns + (uint64_t)last->realtime_offset_ns;
       if (stepped || before) now.flags |= LL_CALIBRATION_STEP;
     }
   }
@@ -130,7 +134,8 @@ bool ll_calibration_due(const ll_calibrations *calibrations) {
 
 uint32_t ll_calibrations_from(const ll_calibrations *calibrations, uint64_t tick) {
   uint32_t first = calibrations->count > 2 ? calibrations->count - 2 : 0;
-  while (first > 0 && (int64_t)(tick - calibrations->at[first].tick) < 0) first--;
+  while (first > 0 && (int64_t)(tick - calibrations->at[first].tick) < 0)
+    first--;
   return first;
 }
 

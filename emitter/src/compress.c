@@ -9,7 +9,8 @@
 
 /* Declared here, since the headers of neither library are needed to build. */
 typedef int (*lz4_compress)(const char *from, char *to, int from_bytes, int to_bytes);
-typedef size_t (*zstd_compress)(void *context, void *to, size_t to_bytes, const void *from, size_t from_bytes, int level);
+typedef size_t (*zstd_compress)(void *context, void *to, size_t to_bytes, const void *from, size_t from_bytes,
+                                int level);
 typedef void *(*zstd_create)(void);
 typedef size_t (*zstd_free)(void *context);
 typedef unsigned (*zstd_is_error)(size_t code);
@@ -82,7 +83,8 @@ static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t strid
   for (size_t i = 0; i < rows; i += 64) {
     size_t end = i + 64 < rows ? i + 64 : rows; /* in tiles that stay in the first cache */
     for (size_t j = 0; j < stride; j++)
-      for (size_t row = i; row < end; row++) to[j * rows + row] = from[row * stride + j];
+      for (size_t row = i; row < end; row++)
+        to[j * rows + row] = from[row * stride + j];
   }
   memcpy(to + rows * stride, from + rows * stride, bytes % stride);
 }
@@ -132,8 +134,7 @@ ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t 
       choose(compressor, records, bytes, record_bytes);
     compressor->until_trial--;
     if (compressor->choice != LL_COMPRESSION_NONE) {
-      size_t packed =
-          pack_shuffled(compressor, compressor->choice, compressor->choice_shuffle, records, bytes, out);
+      size_t packed = pack_shuffled(compressor, compressor->choice, compressor->choice_shuffle, records, bytes, out);
       if (packed > 0) return (ll_packed){packed, (uint8_t)compressor->choice, compressor->choice_shuffle};
     }
   }

@@ -70,8 +70,7 @@ static void copy_text(loader *load, const char *variable, const char *value, cha
     strcpy(to, value);
     return;
   }
-  if (load->good)
-    snprintf(load->why, load->why_bytes, "%s is longer than %zu bytes", variable, to_bytes - 1);
+  if (load->good) snprintf(load->why, load->why_bytes, "%s is longer than %zu bytes", variable, to_bytes - 1);
   load->good = false;
 }
 
@@ -107,10 +106,14 @@ bool ll_config_ring_dir(const char *option, char *directory, size_t directory_by
   const char *given = text_of(option, "LIFELINE_RING_DIR");
   char current[PATH_MAX] = "";
   int used;
-  if (given == NULL) used = snprintf(directory, directory_bytes, "/dev/shm/lifeline-%u", (unsigned)geteuid());
-  else if (*given == '/') used = snprintf(directory, directory_bytes, "%s", given);
-  else if (getcwd(current, sizeof current) == NULL) return false;
-  else used = snprintf(directory, directory_bytes, "%s/%s", current, given);
+  if (given == NULL)
+    used = snprintf(directory, directory_bytes, "/dev/shm/lifeline-%u", (unsigned)geteuid());
+  else if (*given == '/')
+    used = snprintf(directory, directory_bytes, "%s", given);
+  else if (getcwd(current, sizeof current) == NULL)
+    return false;
+  else
+    used = snprintf(directory, directory_bytes, "%s/%s", current, given);
   return used > 0 && (size_t)used < directory_bytes;
 }
 
@@ -157,7 +160,8 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
                        : (ll_policy)(LL_DROP_NEWEST + word_of(&load, NULL, "LIFELINE_POLICY", policy_names));
   config->clock = load_clock(&load, options.clock);
 
-  config->compression = compression_names[word_of(&load, options.compression, "LIFELINE_COMPRESSION", compression_names)];
+  config->compression =
+      compression_names[word_of(&load, options.compression, "LIFELINE_COMPRESSION", compression_names)];
   const char *program = text_of(options.program, "LIFELINE_PROGRAM");
   copy_text(&load, "LIFELINE_PROGRAM", program != NULL ? program : program_invocation_short_name, config->program,
             sizeof config->program);

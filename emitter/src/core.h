@@ -12,7 +12,7 @@
 
 typedef enum ll_core_state {
   LL_CORE_NEW,
-  LL_CORE_OFF,     /* nobody asked for events */
+  LL_CORE_OFF, /* nobody asked for events */
   LL_CORE_ON,
   LL_CORE_STOPPED, /* shut down, or could not start: events are counted, and that is all */
 } ll_core_state;
@@ -25,10 +25,10 @@ typedef struct ll_fork_sensitive {
 } ll_fork_sensitive;
 
 typedef struct ll_core {
-  pthread_mutex_t lock; /* of all that is not for the harvester alone; taken with signals blocked */
-  pthread_cond_t news;  /* from the harvester: opened, flushed, stopped */
-  uint32_t state;       /* ll_core_state */
-  uint32_t closing;     /* producers find no room any more */
+  pthread_mutex_t lock;     /* of all that is not for the harvester alone; taken with signals blocked */
+  pthread_cond_t news;      /* from the harvester: opened, flushed, stopped */
+  uint32_t state;           /* ll_core_state */
+  uint32_t closing;         /* producers find no room any more */
   uint64_t dropped_stopped; /* counted while there is no file to count in */
   ll_config config;
   ll_types types;
@@ -75,7 +75,8 @@ int ll_harvester_start(void);
 /* In a thread that ends: its ring goes back to the pool. */
 void ll_producer_detach(ll_producer *producer);
 
-/* Takes all room from all producers, and waits until no emit is under way: what is published now is all there will be. */
+/* Takes all room from all producers, and waits until no emit is under way: what is published now is all there will be.
+ */
 void ll_producers_close(void);
 
 /* Once per process. */

@@ -12,25 +12,30 @@
 #define POLYNOMIAL 0x82f63b78u /* reflected */
 
 static uint32_t table[8][256];
-/* shift[n][b]: what byte n of a CRC becomes after BLOCK zero bytes. The instruction takes three cycles but one can start
- * in each: three blocks are summed side by side, and then shifted into place. */
+/* shift[n][b]: what byte n of a CRC becomes after BLOCK zero bytes. The instruction takes three cycles but one can
+ * start in each: three blocks are summed side by side, and then shifted into place. */
 enum { BLOCK = 1024 };
 static uint32_t shift[4][256];
 
-static uint32_t step(uint32_t crc, uint8_t byte) { return table[0][(crc ^ byte) & 0xff] ^ crc >> 8; }
+static uint32_t step(uint32_t crc, uint8_t byte) {
+  return table[0][(crc ^ byte) & 0xff] ^ crc >> 8;
+}
 
 static void make_tables(void) {
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t crc = i;
-    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+    for (int bit = 0; bit < 8; bit++)
+      crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
     table[0][i] = crc;
   }
   for (uint32_t i = 0; i < 256; i++)
-    for (int n = 1; n < 8; n++) table[n][i] = table[0][table[n - 1][i] & 0xff] ^ table[n - 1][i] >> 8;
+    for (int n = 1; n < 8; n++)
+      table[n][i] = table[0][table[n - 1][i] & 0xff] ^ table[n - 1][i] >> 8;
   for (uint32_t n = 0; n < 4; n++)
     for (uint32_t i = 0; i < 256; i++) {
       uint32_t crc = i << 8 * n;
-      for (int zero = 0; zero < BLOCK; zero++) crc = step(crc, 0);
+      for (int zero = 0; zero < BLOCK; zero++)
+        crc = step(crc, 0);
       shift[n][i] = crc;
     }
 }
@@ -46,7 +51,8 @@ static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t count) {
     crc = table[7][low & 0xff] ^ table[6][low >> 8 & 0xff] ^ table[5][low >> 16 & 0xff] ^ table[4][low >> 24] ^
           table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
   }
-  while (count-- > 0) crc = step(crc, *at++);
+  while (count-- > 0)
+    crc = step(crc, *at++);
   return crc;
 }
 
@@ -59,12 +65,16 @@ uint32_t ll_crc32c_by_table(const void *bytes, size_t count) {
 
 #if defined(__x86_64__)
 #define WITH_INSTRUCTION __attribute__((target("sse4.2")))
-#define CRC_U64(crc, value) (uint32_t)_mm_crc32_u64(crc, value)
-static int has_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
+#define CRC_U64(crc, value) (uint32_t) _mm_crc32_u64(crc, value)
+static int has_instruction(void) {
+  return __builtin_cpu_supports("sse4.2");
+}
 #else
 #define WITH_INSTRUCTION __attribute__((target("+crc")))
 #define CRC_U64(crc, value) __crc32cd(crc, value)
-static int has_instruction(void) { return (getauxval(AT_HWCAP) & (1u << 7)) != 0; }
+static int has_instruction(void) {
+  return (getauxval(AT_HWCAP) & (1u << 7)) != 0;
+}
 #endif
 
 static uint32_t shifted(uint32_t crc) {
@@ -87,7 +97,8 @@ WITH_INSTRUCTION static uint32_t by_instruction(uint32_t crc, const uint8_t *at,
     }
     crc = shifted(shifted(crc) ^ second) ^ third;
   }
-  for (; count >= 8; at += 8, count -= 8) crc = CRC_U64(crc, u64_at(at));
+  for (; count >= 8; at += 8, count -= 8)
+    crc = CRC_U64(crc, u64_at(at));
   return by_table(crc, at, count);
 }
 
@@ -98,6 +109,8 @@ uint32_t ll_crc32c(const void *bytes, size_t count) {
 
 #else
 
-uint32_t ll_crc32c(const void *bytes, size_t count) { return ll_crc32c_by_table(bytes, count); }
+uint32_t ll_crc32c(const void *bytes, size_t count) {
+  return ll_crc32c_by_table(bytes, count);
+}
 
 #endif

@@ -11,8 +11,8 @@ static bool nothing_ever(const ll_harvest *harvest) {
   return harvest->sequence == 0 && counters[0] == 0 && ll_harvest_pending(harvest) == 0;
 }
 
-/* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the time
- * is over it is sealed all the same: a recovery then has nothing to do but send. */
+/* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the
+ * time is over it is sealed all the same: a recovery then has nothing to do but send. */
 bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint64_t *deadline_ns) {
   bool refusal_told = false;
   if (nothing_ever(harvest)) return true;
@@ -22,8 +22,10 @@ bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint6
     ll_sealed sealed = LL_NOTHING_TO_SEAL;
     harvest->total_limit = ll_route_limit(route);
     if (!harvest->finished) {
-      if (ll_harvest_pending(harvest) > harvest->batch_bytes) sealed = ll_harvest_seal(harvest, flags);
-      else if (settled || late) sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
+      if (ll_harvest_pending(harvest) > harvest->batch_bytes)
+        sealed = ll_harvest_seal(harvest, flags);
+      else if (settled || late)
+        sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
     } else if (settled) {
       /* The last batch itself may have been refused: an empty one says so, unless it is refused as well. */
       if (refusal_told || !ll_harvest_has_refusals(harvest)) return true;

@@ -22,4 +22,6 @@ static void in_child(void) {
   ll_store_after_fork(&ll_the_core.store);
 }
 
-void ll_fork_watch(void) { pthread_atfork(NULL, NULL, in_child); }
+void ll_fork_watch(void) {
+  pthread_atfork(NULL, NULL, in_child);
+}

@@ -64,13 +64,15 @@ void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTER
   const ll_file_header *header = harvest->store->header;
   memset(counters, 0, LL_COUNTERS * sizeof counters[0]);
   uint32_t count = load_acquire(&header->ring_count);
-  for (uint32_t i = 0; i < count; i++) counters[1] += load_relaxed(&harvest->store->rings[i].dropped_ring_full);
+  for (uint32_t i = 0; i < count; i++)
+    counters[1] += load_relaxed(&harvest->store->rings[i].dropped_ring_full);
   counters[2] = load_relaxed(&header->dropped_no_ring);
   counters[3] = load_relaxed(&header->dropped_reentrant);
   counters[4] = load_relaxed(&header->dropped_oversize);
   counters[5] = load_relaxed(&header->dropped_shutdown);
   counters[0] = load_relaxed(&harvest->events);
-  for (int i = 1; i <= 5; i++) counters[0] += counters[i];
+  for (int i = 1; i <= 5; i++)
+    counters[0] += counters[i];
   counters[7] = load_relaxed(&harvest->dropped_sink);
 }
 
@@ -165,7 +167,8 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   if (batch->take_count == 0 && !final && drops == harvest->reported_drops) return LL_NOTHING_TO_SEAL;
 
   if (harvest->live) calibrate(harvest);
-  slot->bytes = (uint32_t)ll_batch_write(batch, store, &harvest->calibrations, harvest->compressor, &header, slot->batch);
+  slot->bytes =
+      (uint32_t)ll_batch_write(batch, store, &harvest->calibrations, harvest->compressor, &header, slot->batch);
   slot->flags = flags;
   slot->route = header.route;
   slot->event_count = batch->event_count;

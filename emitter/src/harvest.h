@@ -10,15 +10,15 @@ typedef struct ll_harvest {
   ll_compressor *compressor; /* owned */
   ll_batch *batch;           /* owned */
   ll_calibrations calibrations;
-  size_t batch_bytes;  /* of records, when there is no hurry */
-  size_t total_limit;  /* what the sink takes */
-  uint64_t sequence;   /* of the latest seal */
-  uint64_t events;     /* in all batches so far */
+  size_t batch_bytes; /* of records, when there is no hurry */
+  size_t total_limit; /* what the sink takes */
+  uint64_t sequence;  /* of the latest seal */
+  uint64_t events;    /* in all batches so far */
   uint64_t dropped_sink;
   uint64_t reported_drops; /* all drops that the latest batch told of */
-  uint32_t first_ring; /* to begin with: each gets its turn */
-  bool live;           /* the clock may be read; a dead emitter's can not */
-  bool finished;       /* FINAL is sealed */
+  uint32_t first_ring;     /* to begin with: each gets its turn */
+  bool live;               /* the clock may be read; a dead emitter's can not */
+  bool finished;           /* FINAL is sealed */
 } ll_harvest;
 
 typedef enum ll_sealed {

@@ -62,7 +62,8 @@ typedef struct marks {
 
 static void mark(const ll_store *store, marks *seen) {
   seen->count = load_acquire(&store->header->ring_count);
-  for (uint32_t i = 0; i < seen->count; i++) seen->head[i] = load_acquire(&store->rings[i].head);
+  for (uint32_t i = 0; i < seen->count; i++)
+    seen->head[i] = load_acquire(&store->rings[i].head);
 }
 
 static bool sealed_up_to(const ll_store *store, const marks *seen) {
@@ -138,8 +139,10 @@ static void run(ll_core *core) {
     take_request(core, &current);
     ll_sealed sealed = LL_NOTHING_TO_SEAL;
     bool due = ll_monotonic_ns() >= due_ns;
-    if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core)) sealed = seal_and_send(core, 0);
-    else ll_route_pump(&core->route);
+    if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core))
+      sealed = seal_and_send(core, 0);
+    else
+      ll_route_pump(&core->route);
     ll_route_poll(&core->route);
     advance_flush(core, &current, sealed);
     if (due) due_ns = ll_monotonic_ns() + interval_ns;
@@ -165,8 +168,8 @@ static int open_route(ll_core *core) {
   char why[512] = "";
   ll_compressor *compressor = ll_compressor_create(compression_for(&core->config), why, sizeof why);
   if (why[0] != '\0') ll_log(LL_LOG_WARN, "%s", why);
-  if (compressor == NULL || ll_harvest_start(&core->harvest, &core->store, &core->types, compressor,
-                                             core->config.batch_bytes, true) != 0) {
+  if (compressor == NULL ||
+      ll_harvest_start(&core->harvest, &core->store, &core->types, compressor, core->config.batch_bytes, true) != 0) {
     ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are dropped");
     return ENOMEM;
   }
@@ -219,8 +222,7 @@ static void deliver(ll_core *core) {
   pthread_t recovery;
   ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
-  bool recovering =
-      core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
+  bool recovering = core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
   run(core);
   ll_producers_close();
   bool delivered = ll_finish(&core->harvest, &core->route, 0, &core->stop_deadline_ns);
@@ -238,8 +240,10 @@ static void *harvester(void *unused) {
   pthread_setname_np(pthread_self(), "lifeline");
   int error = open_route(core);
   announce_opening(core, error);
-  if (error == 0) deliver(core);
-  else give_up(core);
+  if (error == 0)
+    deliver(core);
+  else
+    give_up(core);
   sigset_t before;
   ll_core_lock(&before);
   store_release(&core->state, LL_CORE_STOPPED);

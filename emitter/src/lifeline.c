@@ -160,7 +160,8 @@ int ll_init(const ll_options *options) {
   ll_core_lock(&before);
   int error = load_relaxed(&core->state) == LL_CORE_NEW ? start(core, options) : EALREADY;
   if (error == 0 && load_relaxed(&core->state) == LL_CORE_ON) {
-    while (!core->opened) pthread_cond_wait(&core->news, &core->lock);
+    while (!core->opened)
+      pthread_cond_wait(&core->news, &core->lock);
     error = core->open_error;
   }
   ll_core_unlock(&before);
@@ -180,7 +181,8 @@ int ll_flush(unsigned timeout_ms) {
   ll_core_lock(&before);
   uint64_t ticket = ++core->flush_wanted;
   ll_wake_harvester();
-  while (core->flush_done < ticket && wait_for_news(core, &deadline)) {}
+  while (core->flush_done < ticket && wait_for_news(core, &deadline)) {
+  }
   int error = core->flush_done < ticket ? ETIMEDOUT : core->undelivered > 0 ? ETIMEDOUT : 0;
   ll_core_unlock(&before);
   return error;
@@ -201,7 +203,8 @@ int ll_shutdown(unsigned timeout_ms) {
     store_release(&core->stop_wanted, 1);
     ll_wake_harvester();
   }
-  while (!core->stopped && wait_for_news(core, &deadline)) {}
+  while (!core->stopped && wait_for_news(core, &deadline)) {
+  }
   bool left = !core->stopped || core->undelivered > 0;
   if (left)
     ll_log(LL_LOG_WARN,
@@ -217,7 +220,9 @@ static void at_exit(void) {
   if (is_running(&ll_the_core)) ll_shutdown(ll_the_core.config.flush_timeout_ms);
 }
 
-void ll_flush_at_exit(void) { atexit(at_exit); }
+void ll_flush_at_exit(void) {
+  atexit(at_exit);
+}
 
 void ll_stats(ll_statistics *statistics) {
   ll_core *core = &ll_the_core;

@@ -22,8 +22,8 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   return true;
 }
 
-/* In order: what the environment says; beside liblifeline.so; beside the directory of a program that has the core inside
- * of it; where the build installs to. Only the last one in a set-user-id program. */
+/* In order: what the environment says; beside liblifeline.so; beside the directory of a program that has the core
+ * inside of it; where the build installs to. Only the last one in a set-user-id program. */
 static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
   char own[PATH_MAX] = "";
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");

@@ -31,9 +31,9 @@ static void boot_id(uint8_t boot[16]) {
   }
 }
 
-/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 when there is no such process, or only its zombie. (A first
- * thread that ended before others is shown as a zombie, too: field 20 tells how many there are.) The second field is the
- * command, which may hold blanks and brackets: count from the last bracket. */
+/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 when there is no such process, or only its zombie. (A
+ * first thread that ended before others is shown as a zombie, too: field 20 tells how many there are.) The second field
+ * is the command, which may hold blanks and brackets: count from the last bracket. */
 static uint64_t start_time(uint32_t pid) {
   char path[64], text[1024], state;
   int threads;
@@ -41,9 +41,9 @@ static uint64_t start_time(uint32_t pid) {
   snprintf(path, sizeof path, "/proc/%u/stat", pid);
   read_small(path, text, sizeof text);
   const char *after = strrchr(text, ')');
-  if (after == NULL || sscanf(after + 1,
-                              " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu", &state,
-                              &threads, &start) != 3)
+  if (after == NULL ||
+      sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu", &state,
+             &threads, &start) != 3)
     return 0;
   return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
 }

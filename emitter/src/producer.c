@@ -84,7 +84,9 @@ static void thread_ends(void *producer) {
   if (ll_the_core.sensitive->alive != 0) ll_producer_detach(producer);
 }
 
-static void make_key(void) { pthread_key_create(&thread_end, thread_ends); }
+static void make_key(void) {
+  pthread_key_create(&thread_end, thread_ends);
+}
 
 void ll_producer_detach(ll_producer *producer) {
   store_release(&ll_the_core.store.rings[producer->ring].state, LL_RING_RETIRED);
@@ -128,7 +130,8 @@ void ll_producers_close(void) {
   static const struct timespec moment = {0, 1000000};
   ll_core *core = &ll_the_core;
   store_ordered(&core->closing, 1);
-  for (uint32_t i = 0; i < LL_RINGS_MAX; i++) store_ordered(&core->sensitive->producers[i].limit, 0);
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
+    store_ordered(&core->sensitive->producers[i].limit, 0);
   if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0 ||
       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
     nanosleep(&moment, NULL); /* an old kernel: a store buffer drains sooner than that */
@@ -214,8 +217,10 @@ static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
   }
   if (found.used >= ring->bytes / 2) ll_wake_harvester();
   if (!found.enough) {
-    if (load_ordered(&core->closing) != 0) add_relaxed(&core->store.header->dropped_shutdown, 1);
-    else add_owned(&ring->dropped_ring_full, 1);
+    if (load_ordered(&core->closing) != 0)
+      add_relaxed(&core->store.header->dropped_shutdown, 1);
+    else
+      add_owned(&ring->dropped_ring_full, 1);
     return false;
   }
   settle(producer, ring, &found);
@@ -233,7 +238,8 @@ static uint32_t register_type(ll_core *core, ll_event_type *type) {
     state = ll_types_register(&core->types, type, why, sizeof why);
     if (state != LL_TYPE_REFUSED && !ll_types_save(&core->types, &core->store)) {
       state = LL_TYPE_REFUSED;
-      snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped", type->name);
+      snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped",
+               type->name);
     }
     store_release(&type->state, state);
     if (state == LL_TYPE_REFUSED) ll_log(LL_LOG_ERROR, "%s", why);
@@ -242,7 +248,9 @@ static uint32_t register_type(ll_core *core, ll_event_type *type) {
   return state;
 }
 
-static void drop(uint64_t *counter) { add_relaxed(counter, 1); }
+static void drop(uint64_t *counter) {
+  add_relaxed(counter, 1);
+}
 
 /* The producer with room for this record; NULL when the event is dropped or off. */
 static ll_producer *make_room(ll_event_type *type, size_t bytes) {
@@ -257,11 +265,14 @@ static ll_producer *make_room(ll_event_type *type, size_t bytes) {
   if (state == LL_TYPE_NEW) state = register_type(core, type);
   ll_producer *producer = ll_tls_producer;
   if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
-  if (load_ordered(&core->closing) != 0) drop(&header->dropped_shutdown);
-  else if (bytes > LL_RECORD_MAX) drop(&header->dropped_oversize);
+  if (load_ordered(&core->closing) != 0)
+    drop(&header->dropped_shutdown);
+  else if (bytes > LL_RECORD_MAX)
+    drop(&header->dropped_oversize);
   else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core)) == NULL))
     drop(&header->dropped_no_ring);
-  else if (find_room(core, producer, bytes)) return producer;
+  else if (find_room(core, producer, bytes))
+    return producer;
   if (producer != NULL) store_release(&producer->busy, 0);
   return NULL;
 }

@@ -22,7 +22,8 @@ static bool is_file_of(const char *name, const char *program) {
   if (program == NULL) return true;
   size_t dash = length - end;
   if (name[dash] != '-') return false;
-  while (dash > 0 && name[dash - 1] >= '0' && name[dash - 1] <= '9') dash--;
+  while (dash > 0 && name[dash - 1] >= '0' && name[dash - 1] <= '9')
+    dash--;
   char begin[64];
   ll_store_program(program, begin, sizeof begin);
   return dash > 0 && name[dash - 1] == '-' && strlen(begin) == dash - 1 && strncmp(name, begin, dash - 1) == 0;
@@ -36,7 +37,8 @@ static const char *take_over_tails(ll_store *store) {
     const ll_slot *slot = ll_slot_at(store, i);
     for (uint32_t t = 0; t < slot->take_count; t++) {
       ll_ring *ring = &store->rings[slot->takes[t].ring];
-      if (slot->takes[t].to > ring->head || slot->takes[t].to % 8 != 0) return "a sealed batch took what was never there";
+      if (slot->takes[t].to > ring->head || slot->takes[t].to % 8 != 0)
+        return "a sealed batch took what was never there";
       if (slot->takes[t].to > ring->tail) ring->tail = slot->takes[t].to;
     }
   }
@@ -111,7 +113,8 @@ static void recover_file(ll_recovery *recovery, const char *path) {
   recovery->files++;
   const char *fault = error != 0 ? why : NULL;
   if (fault == NULL) {
-    if (ll_types_create(&types) != 0) fault = "no memory";
+    if (ll_types_create(&types) != 0)
+      fault = "no memory";
     else {
       fault = ll_types_load(&types, &store);
       if (fault == NULL) fault = ll_slots_fault(&store);
@@ -120,8 +123,10 @@ static void recover_file(ll_recovery *recovery, const char *path) {
       if (fault == NULL) {
         count_sealed(&store, &file);
         file.complete = deliver(recovery, &store, &types, host, program, &file, why, sizeof why);
-        if (file.complete) ll_store_remove(&store);
-        else fault = why;
+        if (file.complete)
+          ll_store_remove(&store);
+        else
+          fault = why;
       }
       ll_types_free(&types);
     }

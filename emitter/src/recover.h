@@ -15,7 +15,7 @@
 
 typedef struct ll_recovered {
   const char *path;
-  bool complete; /* all is delivered, and the file is gone */
+  bool complete;       /* all is delivered, and the file is gone */
   const char *trouble; /* when it is not */
   uint64_t batches_resent, events_resent;
   uint64_t batches_new, events_new;
@@ -24,8 +24,8 @@ typedef struct ll_recovered {
 typedef struct ll_recovery {
   const char *directory;
   const char *url;
-  const char *program;        /* only its files; NULL: of all programs */
-  bool other_namespaces;      /* also files whose owner's pid means nothing here: the caller knows that it is dead */
+  const char *program;         /* only its files; NULL: of all programs */
+  bool other_namespaces;       /* also files whose owner's pid means nothing here: the caller knows that it is dead */
   const uint64_t *deadline_ns; /* read as time goes by; may be moved by another thread */
   void (*report)(void *ctx, const ll_recovered *file);
   void *ctx;
@@ -33,8 +33,8 @@ typedef struct ll_recovery {
   uint64_t files, skipped_live, failed;
 } ll_recovery;
 
-/* Recovers what it finds, and counts it. False with one line in why when the directory cannot be read; one that does not
- * exist holds nothing. */
+/* Recovers what it finds, and counts it. False with one line in why when the directory cannot be read; one that does
+ * not exist holds nothing. */
 bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes);
 
 #endif

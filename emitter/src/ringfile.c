@@ -17,12 +17,22 @@
 
 enum { PAGE = 4096 };
 
-static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
-static uint64_t identity_offset(void) { return round_up(sizeof(ll_file_header), PAGE); }
-static uint64_t descriptors_offset(void) { return identity_offset() + LL_IDENTITY_BYTES; }
-static uint64_t rings_offset(void) { return descriptors_offset() + LL_DESCRIPTORS_BYTES; }
-static uint64_t slots_offset(void) { return rings_offset() + LL_RINGS_MAX * sizeof(ll_ring); }
+static uint64_t identity_offset(void) {
+  return round_up(sizeof(ll_file_header), PAGE);
+}
+static uint64_t descriptors_offset(void) {
+  return identity_offset() + LL_IDENTITY_BYTES;
+}
+static uint64_t rings_offset(void) {
+  return descriptors_offset() + LL_DESCRIPTORS_BYTES;
+}
+static uint64_t slots_offset(void) {
+  return rings_offset() + LL_RINGS_MAX * sizeof(ll_ring);
+}
 
 static uint64_t data_offset(uint32_t slot_count) {
   return round_up(slots_offset() + (uint64_t)slot_count * LL_SLOT_BYTES, PAGE);
@@ -37,7 +47,8 @@ static void point_into(ll_store *store) {
 
 static int allocate(int fd, uint64_t offset, uint64_t bytes) {
   int error;
-  do error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
+  do
+    error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
   while (error == EINTR);
   return error;
 }
@@ -80,7 +91,8 @@ void ll_store_program(const char *program, char *name, size_t name_bytes) {
 static void choose_path(ll_store *store, const char *directory, const char *program, const uint8_t incarnation[16]) {
   char name[64], hex[33];
   ll_store_program(program, name, sizeof name);
-  for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", incarnation[i]);
+  for (int i = 0; i < 16; i++)
+    snprintf(hex + 2 * i, 3, "%02x", incarnation[i]);
   snprintf(store->path, sizeof store->path, "%s/%s-%d-%s.rings", directory, name, (int)getpid(), hex);
 }
 
@@ -98,8 +110,7 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
     if (!store->crash_safe) snprintf(why, why_bytes, "ring file %s cannot be mapped: %s", store->path, strerror(errno));
   }
   if (!store->crash_safe) {
-    store->map =
-        mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (store->map == MAP_FAILED) {
       if (fd >= 0) close(fd);
       store->map = NULL;
@@ -191,7 +202,8 @@ static int claim(ll_store *store, int fd, bool other_namespaces) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
   struct stat status;
   int error = 0;
-  if (fstat(fd, &status) != 0 || status.st_nlink == 0) error = ENOENT;
+  if (fstat(fd, &status) != 0 || status.st_nlink == 0)
+    error = ENOENT;
   else if (may_be_alive(&store->header->owner, other_namespaces) ||
            may_be_alive(&store->header->recoverer, other_namespaces))
     error = EBUSY;

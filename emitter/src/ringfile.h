@@ -43,7 +43,7 @@ typedef struct ll_ring {
   uint64_t head;
   uint64_t thread;
   uint64_t dropped_ring_full; /* of all threads that had it */
-  uint32_t state; /* ll_ring_state */
+  uint32_t state;             /* ll_ring_state */
   uint32_t unused;
   uint64_t offset; /* of its bytes in the file */
   uint64_t bytes;  /* a power of two */
@@ -109,9 +109,9 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
  * when that fails. */
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes);
 
-/* Maps a file that was left behind and checks every number in it. Returns 0; EBUSY when its owner or a recovery is alive
- * (or of another pid namespace, unless those are wanted); ENOENT; EACCES for a file that is not ours; EINVAL for one that
- * is no ring file. why says what is wrong. */
+/* Maps a file that was left behind and checks every number in it. Returns 0; EBUSY when its owner or a recovery is
+ * alive (or of another pid namespace, unless those are wanted); ENOENT; EACCES for a file that is not ours; EINVAL for
+ * one that is no ring file. why says what is wrong. */
 int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes);
 
 /* A program's name as it stands in its files' names. */
@@ -129,6 +129,8 @@ void ll_store_remove(ll_store *store);
  * handler that forked, may still be writing. Async-signal-safe. */
 void ll_store_after_fork(ll_store *store);
 
-static inline uint8_t *ll_ring_base(const ll_store *store, const ll_ring *ring) { return store->map + ring->offset; }
+static inline uint8_t *ll_ring_base(const ll_store *store, const ll_ring *ring) {
+  return store->map + ring->offset;
+}
 
 #endif

@@ -48,8 +48,8 @@ bool ll_route_open(ll_route *route, ll_store *store, const char *url, const char
   route->store = store;
   route->progress = progress;
   route->progress_ctx = ctx;
-  route->host = (ll_sink_host){.url = url, .host_name = host, .program = program, .ctx = route, .log = log_for_sink,
-                               .done = done};
+  route->host = (ll_sink_host){
+      .url = url, .host_name = host, .program = program, .ctx = route, .log = log_for_sink, .done = done};
   memcpy(route->host.incarnation, store->header->incarnation, sizeof route->host.incarnation);
   route->plugin = ll_sink_plugin_for(url, why, why_bytes);
   if (route->plugin != NULL) route->sink = route->plugin->open(&route->host, why, why_bytes);
@@ -68,7 +68,7 @@ static bool ready_to_send(ll_route *route) {
   if (load_acquire(&route->retry_wanted) != 0) {
     store_relaxed(&route->retry_wanted, 0);
     bool alive = __atomic_exchange_n(&route->acknowledged_since, 0, __ATOMIC_RELAXED) != 0;
-    route->backoff_ms = alive || route->backoff_ms == 0         ? BACKOFF_MIN_MS
+    route->backoff_ms = alive || route->backoff_ms == 0          ? BACKOFF_MIN_MS
                         : route->backoff_ms < BACKOFF_MAX_MS / 2 ? route->backoff_ms * 2
                                                                  : BACKOFF_MAX_MS;
     route->retry_at_ns = now + route->backoff_ms * UINT64_C(1000000);
@@ -95,7 +95,9 @@ void ll_route_pump(ll_route *route) {
   }
 }
 
-void ll_route_poll(ll_route *route) { route->plugin->poll(route->sink, 0); }
+void ll_route_poll(ll_route *route) {
+  route->plugin->poll(route->sink, 0);
+}
 
 void ll_route_wait(ll_route *route, int timeout_ms) {
   static const struct timespec moment = {0, 1000000};

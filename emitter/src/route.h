@@ -15,10 +15,10 @@ typedef struct ll_route {
   ll_sink_host host;
   void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
   void *progress_ctx;
-  uint64_t sent;               /* all sealed batches up to here were handed over, once */
+  uint64_t sent; /* all sealed batches up to here were handed over, once */
   uint64_t retry_at_ns;
   uint32_t backoff_ms;
-  bool trouble_told;           /* of a refusal, until a batch is acknowledged again */
+  bool trouble_told; /* of a refusal, until a batch is acknowledged again */
   uint32_t retry_wanted;
   uint32_t acknowledged_since; /* the last retry */
   uint64_t acknowledged;
@@ -26,7 +26,8 @@ typedef struct ll_route {
   uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of this slot, or 0 */
 } ll_route;
 
-/* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route. */
+/* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route.
+ */
 bool ll_route_open(ll_route *route, ll_store *store, const char *url, const char *host, const char *program,
                    void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
 void ll_route_close(ll_route *route);

@@ -85,12 +85,15 @@ static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
   } else {
     if (status.st_ino != sink->inode || status.st_size < sink->whole) sink->whole = 0;
     sink->inode = status.st_ino;
-    if (!find_end(sink, fd, status.st_size)) trouble = "it holds something that is no batch; choose another path";
-    else if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0) trouble = strerror(errno);
+    if (!find_end(sink, fd, status.st_size))
+      trouble = "it holds something that is no batch; choose another path";
+    else if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0)
+      trouble = strerror(errno);
     else if (!write_all(fd, batch, bytes, sink->whole)) {
       trouble = strerror(errno);
       if (ftruncate(fd, sink->whole) != 0) trouble = "a write failed half way";
-    } else sink->whole += (off_t)bytes;
+    } else
+      sink->whole += (off_t)bytes;
   }
   flock(fd, LOCK_UN); /* a child forked meanwhile has the descriptor too: closing ours would leave the lock with it */
   close(fd);
@@ -113,9 +116,15 @@ static ll_sink_status file_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   return LL_SINK_OK;
 }
 
-static void file_poll(ll_sink *sink, int timeout_ms) { (void)sink, (void)timeout_ms; }
-static size_t file_max_batch_bytes(ll_sink *sink) { return (void)sink, 0; }
-static void file_close(ll_sink *sink) { free(sink); }
+static void file_poll(ll_sink *sink, int timeout_ms) {
+  (void)sink, (void)timeout_ms;
+}
+static size_t file_max_batch_bytes(ll_sink *sink) {
+  return (void)sink, 0;
+}
+static void file_close(ll_sink *sink) {
+  free(sink);
+}
 
-const ll_sink_plugin ll_sink_file = {LL_SINK_ABI, "file",   file_open, file_send, file_poll, file_max_batch_bytes,
-                                     file_close};
+const ll_sink_plugin ll_sink_file = {LL_SINK_ABI,          "file",    file_open, file_send, file_poll,
+                                     file_max_batch_bytes, file_close};

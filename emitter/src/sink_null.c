@@ -15,8 +15,10 @@ static ll_sink *null_open(const ll_sink_host *host, char *error, size_t error_by
     return NULL;
   }
   ll_sink *sink = malloc(sizeof *sink);
-  if (sink == NULL) snprintf(error, error_bytes, "no memory for a sink");
-  else sink->host = host;
+  if (sink == NULL)
+    snprintf(error, error_bytes, "no memory for a sink");
+  else
+    sink->host = host;
   return sink;
 }
 
@@ -27,9 +29,15 @@ static ll_sink_status null_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   return LL_SINK_OK;
 }
 
-static void null_poll(ll_sink *sink, int timeout_ms) { (void)sink, (void)timeout_ms; }
-static size_t null_max_batch_bytes(ll_sink *sink) { return (void)sink, 0; }
-static void null_close(ll_sink *sink) { free(sink); }
+static void null_poll(ll_sink *sink, int timeout_ms) {
+  (void)sink, (void)timeout_ms;
+}
+static size_t null_max_batch_bytes(ll_sink *sink) {
+  return (void)sink, 0;
+}
+static void null_close(ll_sink *sink) {
+  free(sink);
+}
 
-const ll_sink_plugin ll_sink_null = {LL_SINK_ABI, "null",   null_open, null_send, null_poll, null_max_batch_bytes,
-                                     null_close};
+const ll_sink_plugin ll_sink_null = {LL_SINK_ABI,          "null",    null_open, null_send, null_poll,
+                                     null_max_batch_bytes, null_close};

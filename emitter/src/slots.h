@@ -53,9 +53,15 @@ static inline ll_slot *ll_slot_at(const ll_store *store, uint32_t index) {
   return (ll_slot *)(store->map + store->header->slots_offset + (uint64_t)index * LL_SLOT_BYTES);
 }
 
-static inline uint64_t ll_slot_word(uint64_t sequence, ll_slot_state state) { return sequence << 2 | state; }
-static inline uint64_t ll_slot_sequence(uint64_t word) { return word >> 2; }
-static inline ll_slot_state ll_slot_state_of(uint64_t word) { return (ll_slot_state)(word & 3); }
+static inline uint64_t ll_slot_word(uint64_t sequence, ll_slot_state state) {
+  return sequence << 2 | state;
+}
+static inline uint64_t ll_slot_sequence(uint64_t word) {
+  return word >> 2;
+}
+static inline ll_slot_state ll_slot_state_of(uint64_t word) {
+  return (ll_slot_state)(word & 3);
+}
 
 static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot) {
   return (uint32_t)(((const uint8_t *)slot - store->map - store->header->slots_offset) / LL_SLOT_BYTES);

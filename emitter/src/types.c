@@ -59,7 +59,9 @@ static void put(writer *out, const void *bytes, size_t count) {
   out->used += count;
 }
 
-static void put_u8(writer *out, uint8_t value) { put(out, &value, 1); }
+static void put_u8(writer *out, uint8_t value) {
+  put(out, &value, 1);
+}
 
 static void put_counted(writer *out, const void *bytes, size_t count) {
   uint16_t count16 = (uint16_t)count;
@@ -104,7 +106,8 @@ static bool names_differ(const ll_event_type *type) {
 }
 
 static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
   return hash;
 }
 
@@ -182,8 +185,10 @@ static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes) {
     }
     if (code < LL_CODE_i32 || code > LL_CODE_bytes) return false;
     types->codes[types->codes_used + i] = code;
-    if (fixed_bytes[code] == 0) shape.record_bytes = 0;
-    else if (shape.record_bytes != 0) shape.record_bytes += fixed_bytes[code];
+    if (fixed_bytes[code] == 0)
+      shape.record_bytes = 0;
+    else if (shape.record_bytes != 0)
+      shape.record_bytes += fixed_bytes[code];
   }
   if (at > bytes) return false;
   shape.record_bytes = (shape.record_bytes + 7) & ~7u;

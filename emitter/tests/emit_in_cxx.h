@@ -9,6 +9,7 @@ LL_EVENT(shared, "test.shared", LL_INFO, (u32, number, ""));
 #ifdef __cplusplus
 extern "C"
 #endif
-void emit_in_cxx(void);
+    void
+    emit_in_cxx(void);
 
 #endif

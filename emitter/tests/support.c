@@ -34,7 +34,8 @@ unsigned test_ring_files(const test_directory *directory) {
   DIR *rings = opendir(directory->rings);
   unsigned count = 0;
   if (rings == NULL) return 0;
-  for (struct dirent *entry; (entry = readdir(rings)) != NULL;) count += strstr(entry->d_name, ".rings") != NULL;
+  for (struct dirent *entry; (entry = readdir(rings)) != NULL;)
+    count += strstr(entry->d_name, ".rings") != NULL;
   closedir(rings);
   return count;
 }
@@ -107,7 +108,8 @@ test_batches test_read_batches(const char *path) {
 }
 
 void test_free_batches(test_batches *batches) {
-  for (size_t i = 0; i < batches->count; i++) llb_batch_free(batches->at[i]);
+  for (size_t i = 0; i < batches->count; i++)
+    llb_batch_free(batches->at[i]);
   free(batches->at);
   free(batches->bytes);
   memset(batches, 0, sizeof *batches);
@@ -117,19 +119,22 @@ void test_each_event(const test_batches *batches, void (*visit)(const llb_event 
   static llb_event event;
   for (size_t i = 0; i < batches->count; i++) {
     llb_cursor cursor = llb_events(batches->at[i]);
-    while (llb_next(&cursor, &event)) visit(&event, ctx);
+    while (llb_next(&cursor, &event))
+      visit(&event, ctx);
   }
 }
 
 uint64_t test_events_in(const test_batches *batches) {
   uint64_t events = 0;
-  for (size_t i = 0; i < batches->count; i++) events += batches->at[i]->event_count;
+  for (size_t i = 0; i < batches->count; i++)
+    events += batches->at[i]->event_count;
   return events;
 }
 
 uint64_t test_drops_in(const test_batches *batches) {
   uint64_t drops = 0;
-  for (int i = 1; batches->count > 0 && i <= 5; i++) drops += batches->at[batches->count - 1]->counters[i];
+  for (int i = 1; batches->count > 0 && i <= 5; i++)
+    drops += batches->at[batches->count - 1]->counters[i];
   return drops;
 }
 
@@ -142,7 +147,8 @@ void test_check_sequences(const test_batches *batches) {
 
 unsigned test_lines(const char *text) {
   unsigned lines = 0;
-  for (; *text != '\0'; text++) lines += *text == '\n';
+  for (; *text != '\0'; text++)
+    lines += *text == '\n';
   return lines;
 }
 

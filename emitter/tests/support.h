@@ -30,8 +30,8 @@ unsigned test_ring_files(const test_directory *directory);
 /* Starts a program of the build. What it prints goes to the file `output`, when that is given. */
 pid_t test_start(const char *const *arguments, const char *output);
 
-/* Runs `body` in a child, which then exits as a program does. What it prints goes to the file `output` when that is given.
- * Returns its exit status: the emitter is started once in a process, so each test has its own. */
+/* Runs `body` in a child, which then exits as a program does. What it prints goes to the file `output` when that is
+ * given. Returns its exit status: the emitter is started once in a process, so each test has its own. */
 int test_in_child(void (*body)(void), const char *output);
 
 /* LIFELINE_URL of the test sink in that mood, writing where the file sink would. */

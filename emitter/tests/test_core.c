@@ -30,7 +30,8 @@ static void instruction_and_table_agree_on_every_length(void **state) {
   (void)state;
   static uint8_t bytes[8000];
   unsigned seed = 1;
-  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)rand_r(&seed);
+  for (size_t i = 0; i < sizeof bytes; i++)
+    bytes[i] = (uint8_t)rand_r(&seed);
   for (size_t i = 0; i < sizeof bytes; i += i < 100 ? 1 : 97)
     assert_int_equal(ll_crc32c(bytes + i % 9, sizeof bytes - i - i % 9),
                      ll_crc32c_by_table(bytes + i % 9, sizeof bytes - i - i % 9));
@@ -38,7 +39,8 @@ static void instruction_and_table_agree_on_every_length(void **state) {
 
 static void only_well_formed_text_is_utf8(void **state) {
   (void)state;
-  assert_true(ll_is_utf8("") && ll_is_utf8("h\xc3\xa9") && ll_is_utf8("\xf0\x9f\x90\xb8") && ll_is_utf8("\xef\xbf\xbf"));
+  assert_true(ll_is_utf8("") && ll_is_utf8("h\xc3\xa9") && ll_is_utf8("\xf0\x9f\x90\xb8") &&
+              ll_is_utf8("\xef\xbf\xbf"));
   assert_false(ll_is_utf8("\xc0\xaf"));         /* overlong */
   assert_false(ll_is_utf8("\xed\xa0\x80"));     /* surrogate */
   assert_false(ll_is_utf8("\xf4\x90\x80\x80")); /* beyond Unicode */
@@ -157,7 +159,8 @@ static void calibrations_thin_out_but_keep_first_last_and_steps(void **state) {
   for (int i = 0; i < 500; i++) {
     ll_calibrate(&known, LL_CLOCK_MONOTONIC);
     assert_true(known.count <= LL_CALIBRATIONS_MAX);
-    for (uint32_t j = 1; j < known.count; j++) assert_true(known.at[j].tick > known.at[j - 1].tick);
+    for (uint32_t j = 1; j < known.count; j++)
+      assert_true(known.at[j].tick > known.at[j - 1].tick);
   }
 }
 
@@ -213,7 +216,8 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
   char why[256];
   static uint8_t records[4096], out[4096];
   unsigned seed = 3;
-  for (size_t i = 0; i < sizeof records; i++) records[i] = (uint8_t)rand_r(&seed);
+  for (size_t i = 0; i < sizeof records; i++)
+    records[i] = (uint8_t)rand_r(&seed);
   ll_compressor *compressor = ll_compressor_create("auto", why, sizeof why);
   ll_packed packed = ll_compress(compressor, records, sizeof records, 16, out);
   assert_int_equal(packed.compression, LL_COMPRESSION_NONE);

@@ -18,8 +18,8 @@ LL_EVENT(no_fields, "test.no_fields", LL_DEBUG3);
 LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
 LL_EVENT_CONST(constants, "test.constants", LL_INFO,
-               ((string, stage, "", "net"), (i32, negative, "m", -5), (u64, large, "", UINT64_MAX), (bool, on, "", true),
-                (bytes, raw, "", "\x01\x02"), (f32, half, "", 0.5)),
+               ((string, stage, "", "net"), (i32, negative, "m", -5), (u64, large, "", UINT64_MAX),
+                (bool, on, "", true), (bytes, raw, "", "\x01\x02"), (f32, half, "", 0.5)),
                (u32, value, ""));
 
 static test_directory directory;
@@ -126,14 +126,17 @@ enum { THREADS = 6, EACH = 100000 };
 
 static void *emit_numbers(void *unused) {
   (void)unused;
-  for (uint64_t i = 0; i < EACH; i++) ll_emit(number, i);
+  for (uint64_t i = 0; i < EACH; i++)
+    ll_emit(number, i);
   return NULL;
 }
 
 static void emit_from_threads(void) {
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, emit_numbers, NULL);
-  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++)
+    pthread_create(&threads[i], NULL, emit_numbers, NULL);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
 }
 
 /* The events of one thread, in the order of its numbers: batch by batch, as they come. */
@@ -145,7 +148,8 @@ typedef struct order {
 static void check_order(const llb_event *event, void *ctx) {
   order *seen = ctx;
   int i = 0;
-  while (i < THREADS && seen->thread[i] != 0 && seen->thread[i] != event->thread) i++;
+  while (i < THREADS && seen->thread[i] != 0 && seen->thread[i] != event->thread)
+    i++;
   assert_true(i < THREADS);
   seen->thread[i] = event->thread;
   assert_int_equal(event->values[0].u64, seen->next[i]);
@@ -163,12 +167,14 @@ static void each_threads_events_arrive_complete_and_in_order(void **state) {
   assert_int_equal(test_drops_in(&batches), 0);
   assert_int_equal(test_events_in(&batches), THREADS * EACH);
   test_each_event(&batches, check_order, &seen);
-  for (int i = 0; i < THREADS; i++) assert_int_equal(seen.next[i], EACH);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(seen.next[i], EACH);
   test_free_batches(&batches);
 }
 
 static void emit_a_few(void) {
-  for (uint64_t i = 0; i < 1000; i++) ll_emit(number, i);
+  for (uint64_t i = 0; i < 1000; i++)
+    ll_emit(number, i);
 }
 
 static void check_time(const llb_event *event, void *ctx) {
@@ -279,7 +285,8 @@ static void emit_under_fire(void) {
   struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &often, NULL);
   uint64_t emitted = 1;
-  for (; signals < 2000; emitted++) ll_emit(text, "between two signals");
+  for (; signals < 2000; emitted++)
+    ll_emit(text, "between two signals");
   setitimer(ITIMER_REAL, &never, NULL);
   emitted += signals;
   ll_shutdown(20000);

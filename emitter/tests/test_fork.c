@@ -30,13 +30,18 @@ static int tear_down(void **state) {
 }
 
 static void emit_mine(void) {
-  for (uint32_t i = 0; i < EACH; i++) ll_emit(mine, (uint32_t)getpid(), i);
+  for (uint32_t i = 0; i < EACH; i++)
+    ll_emit(mine, (uint32_t)getpid(), i);
 }
 
-static pid_t fork_normally(void) { return fork(); }
+static pid_t fork_normally(void) {
+  return fork();
+}
 
 /* No handler runs, and glibc knows nothing of it. */
-static pid_t fork_behind_the_librarys_back(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
+static pid_t fork_behind_the_librarys_back(void) {
+  return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
 
 static void emit_fork_emit(pid_t (*make_child)(void)) {
   emit_mine();
@@ -52,8 +57,12 @@ static void emit_fork_emit(pid_t (*make_child)(void)) {
   if (waitpid(child, &status, 0) != child || status != 0) exit(1);
 }
 
-static void with_fork(void) { emit_fork_emit(fork_normally); }
-static void with_clone(void) { emit_fork_emit(fork_behind_the_librarys_back); }
+static void with_fork(void) {
+  emit_fork_emit(fork_normally);
+}
+static void with_clone(void) {
+  emit_fork_emit(fork_behind_the_librarys_back);
+}
 
 /* Two emitters: by incarnation, with their events, each batch's pid that of its events. */
 typedef struct tally {
@@ -149,7 +158,9 @@ static void fork_in_the_middle_of_things(void) {
   pthread_join(thread, NULL);
 }
 
-static void check_pid(const llb_event *event, void *ctx) { *(uint64_t *)ctx += event->values[1].u32; }
+static void check_pid(const llb_event *event, void *ctx) {
+  *(uint64_t *)ctx += event->values[1].u32;
+}
 
 static void children_made_in_the_middle_of_things_emit(void **state) {
   (void)state;

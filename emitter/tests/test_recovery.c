@@ -46,7 +46,8 @@ static void tick_off(const llb_event *event, void *ctx) {
 
 static uint64_t drops_of(const llb_batch *batch) {
   uint64_t drops = 0;
-  for (int i = 1; i <= 5; i++) drops += batch->counters[i];
+  for (int i = 1; i <= 5; i++)
+    drops += batch->counters[i];
   return drops;
 }
 
@@ -74,7 +75,8 @@ static void absorb_repeats(test_batches *batches) {
 static void check_books(const test_directory *directory, const char *notes) {
   books kept = {.archived = 0};
   read_notes(notes, &kept);
-  for (int i = 0; i < THREADS; i++) kept.seen[i] = calloc(kept.returned[i] + 2, 1);
+  for (int i = 0; i < THREADS; i++)
+    kept.seen[i] = calloc(kept.returned[i] + 2, 1);
   test_batches batches = test_read_batches(directory->out);
   absorb_repeats(&batches);
   uint64_t returned = kept.returned[0] + kept.returned[1] + kept.returned[2];
@@ -91,7 +93,8 @@ static void check_books(const test_directory *directory, const char *notes) {
   } else {
     assert_int_equal(returned, 0);
   }
-  for (int i = 0; i < THREADS; i++) free(kept.seen[i]);
+  for (int i = 0; i < THREADS; i++)
+    free(kept.seen[i]);
   test_free_batches(&batches);
 }
 
@@ -128,7 +131,8 @@ static void kill_and_recover(unsigned seed, bool kill_recovery) {
 
 static void a_killed_emitters_events_arrive_exactly_once(void **state) {
   (void)state;
-  for (unsigned i = 0; i < rounds; i++) kill_and_recover(i, false);
+  for (unsigned i = 0; i < rounds; i++)
+    kill_and_recover(i, false);
 }
 
 /* Until the program has emitted something. */
@@ -210,7 +214,8 @@ static void a_file_that_makes_no_sense_is_left_and_named(void **state) {
 
 static void a_recovery_may_be_killed_and_run_again(void **state) {
   (void)state;
-  for (unsigned i = 0; i < rounds / 2; i++) kill_and_recover(1000 + i, true);
+  for (unsigned i = 0; i < rounds / 2; i++)
+    kill_and_recover(1000 + i, true);
 }
 
 int main(int argc, char **argv) {

@@ -35,9 +35,12 @@ typedef struct totals {
 static void print_json_text(const char *text) {
   putchar('"');
   for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
-    if (*c == '"' || *c == '\\') printf("\\%c", *c);
-    else if (*c < 0x20) printf("\\u%04x", *c);
-    else putchar(*c);
+    if (*c == '"' || *c == '\\')
+      printf("\\%c", *c);
+    else if (*c < 0x20)
+      printf("\\u%04x", *c);
+    else
+      putchar(*c);
   }
   putchar('"');
 }
@@ -124,8 +127,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "lifeline-recover: %s\n", why);
     return 1;
   }
-  if (all.json) printf("{\"files\":%llu,", (unsigned long long)recovery.files);
-  else printf("recover: files=%llu ", (unsigned long long)recovery.files);
+  if (all.json)
+    printf("{\"files\":%llu,", (unsigned long long)recovery.files);
+  else
+    printf("recover: files=%llu ", (unsigned long long)recovery.files);
   print_counts(all.json, all.batches_resent, all.events_resent, all.batches_new, all.events_new);
   printf(all.json ? ",\"skipped_live\":%llu}\n" : " skipped_live=%llu\n", (unsigned long long)recovery.skipped_live);
   return recovery.failed == 0 ? 0 : 1;

@@ -36,16 +36,7 @@ extern "C" {
 #define LL_VERSION_PATCH 0
 
 /* How much an event type matters; the order is that of FORMAT.md. */
-typedef enum ll_level {
-  LL_FATAL = 1,
-  LL_ERROR,
-  LL_WARN,
-  LL_INFO,
-  LL_DEBUG,
-  LL_DEBUG1,
-  LL_DEBUG2,
-  LL_DEBUG3
-} ll_level;
+typedef enum ll_level { LL_FATAL = 1, LL_ERROR, LL_WARN, LL_INFO, LL_DEBUG, LL_DEBUG1, LL_DEBUG2, LL_DEBUG3 } ll_level;
 
 /* The value of a field of type `bytes`. Borrowed for the time of the emit. */
 typedef struct ll_bytes {
@@ -69,21 +60,21 @@ typedef void (*ll_log_function)(void *ctx, ll_log_level level, const char *messa
  * default. Strings are copied. Start from LL_OPTIONS_INIT, so that a program built today works with the library of
  * tomorrow. */
 typedef struct ll_options {
-  size_t size;             /* of this structure; set by LL_OPTIONS_INIT */
-  const char *url;         /* LIFELINE_URL; none: instrumentation is off */
-  const char *ring_dir;    /* LIFELINE_RING_DIR; /dev/shm/lifeline-<uid> */
-  size_t budget_bytes;     /* LIFELINE_BUDGET_BYTES; 64 MiB, at least 2 MiB: rings and sealed batches together */
-  size_t batch_bytes;      /* LIFELINE_BATCH_BYTES; 64 KiB, 4 KiB to 256 KiB: grows fourfold under load */
-  unsigned interval_ms;    /* LIFELINE_INTERVAL_MS; 1000: no event waits longer before it is sent */
-  ll_policy policy;        /* LIFELINE_POLICY: drop-newest or block */
+  size_t size;               /* of this structure; set by LL_OPTIONS_INIT */
+  const char *url;           /* LIFELINE_URL; none: instrumentation is off */
+  const char *ring_dir;      /* LIFELINE_RING_DIR; /dev/shm/lifeline-<uid> */
+  size_t budget_bytes;       /* LIFELINE_BUDGET_BYTES; 64 MiB, at least 2 MiB: rings and sealed batches together */
+  size_t batch_bytes;        /* LIFELINE_BATCH_BYTES; 64 KiB, 4 KiB to 256 KiB: grows fourfold under load */
+  unsigned interval_ms;      /* LIFELINE_INTERVAL_MS; 1000: no event waits longer before it is sent */
+  ll_policy policy;          /* LIFELINE_POLICY: drop-newest or block */
   unsigned block_timeout_ms; /* LIFELINE_BLOCK_TIMEOUT_MS; 1000 */
-  const char *compression; /* LIFELINE_COMPRESSION: auto, none, lz4 or zstd */
-  const char *clock;       /* LIFELINE_CLOCK: auto, tsc or monotonic */
-  const char *program;     /* LIFELINE_PROGRAM; the executable's name */
-  const char *host;        /* LIFELINE_HOST; the machine's name */
-  const char *context;     /* LIFELINE_CONTEXT: "key=value,key=value", travels with every batch */
+  const char *compression;   /* LIFELINE_COMPRESSION: auto, none, lz4 or zstd */
+  const char *clock;         /* LIFELINE_CLOCK: auto, tsc or monotonic */
+  const char *program;       /* LIFELINE_PROGRAM; the executable's name */
+  const char *host;          /* LIFELINE_HOST; the machine's name */
+  const char *context;       /* LIFELINE_CONTEXT: "key=value,key=value", travels with every batch */
   unsigned flush_timeout_ms; /* LIFELINE_FLUSH_TIMEOUT_MS; 5000: how long exit may wait for acknowledgements */
-  ll_log_function log;     /* stderr */
+  ll_log_function log;       /* stderr */
   void *log_ctx;
 } ll_options;
 
@@ -130,9 +121,15 @@ LL_API void ll_stats(ll_statistics *statistics);
 
 #else
 
-static inline int ll_init(const ll_options *options) { return (void)options, 0; }
-static inline int ll_flush(unsigned timeout_ms) { return (void)timeout_ms, 0; }
-static inline int ll_shutdown(unsigned timeout_ms) { return (void)timeout_ms, 0; }
+static inline int ll_init(const ll_options *options) {
+  return (void)options, 0;
+}
+static inline int ll_flush(unsigned timeout_ms) {
+  return (void)timeout_ms, 0;
+}
+static inline int ll_shutdown(unsigned timeout_ms) {
+  return (void)timeout_ms, 0;
+}
 static inline void ll_stats(ll_statistics *statistics) {
   ll_statistics none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   none.size = sizeof none;

@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
   pthread_t started[THREADS_MAX];
   for (int i = 0; i < threads; i++)
     if (pthread_create(&started[i], NULL, emit, (void *)(size_t)i) != 0) return 2;
-  for (int i = 0; i < threads; i++) pthread_join(started[i], NULL);
+  for (int i = 0; i < threads; i++)
+    pthread_join(started[i], NULL);
   return 0;
 }

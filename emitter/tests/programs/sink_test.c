@@ -46,7 +46,8 @@ static void *acknowledge(void *of) {
     sink->waiting_count = 0;
     closing = sink->closing;
     pthread_mutex_unlock(&sink->lock);
-    for (unsigned i = 0; i < count; i++) sink->host->done(sink->host->ctx, tokens[i], LL_SINK_ACKED, NULL);
+    for (unsigned i = 0; i < count; i++)
+      sink->host->done(sink->host->ctx, tokens[i], LL_SINK_ACKED, NULL);
   }
   return NULL;
 }
@@ -104,9 +105,13 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   return LL_SINK_OK;
 }
 
-static void test_poll(ll_sink *sink, int timeout_ms) { (void)sink, (void)timeout_ms; }
+static void test_poll(ll_sink *sink, int timeout_ms) {
+  (void)sink, (void)timeout_ms;
+}
 
-static size_t test_max_batch_bytes(ll_sink *sink) { return strcmp(sink->mood, "small") == 0 ? SMALL_BYTES : 0; }
+static size_t test_max_batch_bytes(ll_sink *sink) {
+  return strcmp(sink->mood, "small") == 0 ? SMALL_BYTES : 0;
+}
 
 static void test_close(ll_sink *sink) {
   if (strcmp(sink->mood, "later") == 0) {

@@ -59,8 +59,8 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
                                           event_name,                                                                  \
                                           ll_fields_##ident,                                                           \
                                           ll_constants_##ident};                                                       \
-  __attribute__((unused, noinline, cold)) static void ll_emit_slowly_##ident(                                          \
-      LL_EACH(LL_PARAMETER_, __VA_ARGS__) ll_end_of_values ll_end) {                                                   \
+  __attribute__((unused, noinline, cold)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)       \
+                                                                                 ll_end_of_values ll_end) {            \
     (void)ll_end;                                                                                                      \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
     size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
@@ -68,8 +68,8 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
     if (ll_taken.producer == NULL) return;                                                                             \
     LL_WRITE_(LL_EACH(LL_STORE_, __VA_ARGS__))                                                                         \
   }                                                                                                                    \
-  __attribute__((unused)) static inline void ll_emit_##ident(                                                          \
-      LL_EACH(LL_PARAMETER_, __VA_ARGS__) ll_end_of_values ll_end) {                                                   \
+  __attribute__((unused)) static inline void ll_emit_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)                       \
+                                                                 ll_end_of_values ll_end) {                            \
     uint32_t ll_state = __atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED);                                     \
     if (ll_state == LL_TYPE_OFF) return;                                                                               \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
@@ -89,7 +89,7 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 #define LL_WRITE_(stores)                                                                                              \
   if (ll_size != LL_PADDED_(ll_size)) memset(ll_taken.at + LL_PADDED_(ll_size) - 8, 0, 8);                             \
   uint8_t *ll_cursor = ll_taken.at + sizeof(uint64_t);                                                                 \
-  stores (void)ll_cursor;                                                                                              \
+  stores(void) ll_cursor;                                                                                              \
   ll_publish(ll_taken);
 
 #endif

@@ -12,7 +12,9 @@
 
 #define LL_COUNT_(...)                                                                                                 \
   LL_COUNTED_(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
-#define LL_COUNTED_(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, count, ...) count
+#define LL_COUNTED_(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,     \
+                    a21, a22, a23, a24, count, ...)                                                                    \
+  count
 
 #define LL_EACH_0(macro, last)
 #define LL_EACH_1(macro, list, ...) macro list LL_EACH_0(macro, __VA_ARGS__)

@@ -7,8 +7,8 @@
  *
  * One comparison with `limit` covers the end of the ring, a full ring, the half where the harvester is woken, a
  * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit that was interrupted
- * by a signal handler which emits itself (`busy` makes every position too large). Where ticks are not the CPU's, limit is
- * always 0.
+ * by a signal handler which emits itself (`busy` makes every position too large). Where ticks are not the CPU's, limit
+ * is always 0.
  *
  * Not an interface: the library and this header change together, as its SONAME says.
  */
@@ -94,7 +94,9 @@ typedef struct ll_reservation {
 LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) __attribute__((cold));
 
 /* A length that is too large for any record needs no more than to stay so: cut, it cannot make the sum wrap. */
-static inline size_t ll_cut(size_t bytes) { return bytes < LL_RECORD_MAX ? bytes : LL_RECORD_MAX; }
+static inline size_t ll_cut(size_t bytes) {
+  return bytes < LL_RECORD_MAX ? bytes : LL_RECORD_MAX;
+}
 
 #if defined(__x86_64__)
 #define LL_CPU_TICK() __rdtsc()
