@@ -183,7 +183,7 @@ func (r *Reader) checkFixedHeader(flags Flags, found *findings) {
 		found.add(BadLength, offDescriptorsLength, "descriptors_length is not a multiple of 8")
 	}
 	if f.raw%8 != 0 || h.Compression == None && f.raw != f.end-f.events {
-		found.add(BadLength, offEventsRawLength, "events_raw_length must be a multiple of 8, and events_length if uncompressed")
+		found.add(BadLength, offEventsRawLength, "events_raw_length must be a multiple of 8; events_length, uncompressed")
 	}
 	if h.Sequence == 0 {
 		found.add(BadLength, offSequence, "sequences begin with 1")

@@ -93,7 +93,8 @@ def fault_in_rejection(fault, data, answer):
     if "rejected" not in answer:
         return f"accepted, where {fault['code']} at {fault['offset']} was due: {fault['why']}"
     if answer["rejected"] != fault["code"]:
-        return f"expected {fault['code']} at {fault['offset']}, got {answer['rejected']} at {answer['offset']}: {answer['message']}"
+        got = f"{answer['rejected']} at {answer.get('offset')}: {answer.get('message')}"
+        return f"expected {fault['code']} at {fault['offset']}, got {got}"
     if type(answer.get("offset")) is not int or answer["offset"] < 0:
         return f"{answer.get('offset')!r} is no offset"
     return None if answer.get("message") else "a rejection without a sentence"
