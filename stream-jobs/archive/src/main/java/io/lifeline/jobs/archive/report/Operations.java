@@ -58,6 +58,7 @@ final class Operations {
   /** With ids as text, since nothing makes a start and its end declare them alike. */
   private static String numbered(ArchiveDatabase database, String type) {
     return "(SELECT * REPLACE (id::VARCHAR AS id),"
-        + " row_number() OVER (PARTITION BY incarnation, thread, id::VARCHAR ORDER BY sequence, event_index) AS nth FROM " + Sql.identifier(database.viewOf(type)) + ")";
+        + " row_number() OVER (PARTITION BY incarnation, thread, id::VARCHAR ORDER BY sequence, event_index) AS nth"
+        + " FROM " + Sql.identifier(database.viewOf(type)) + ")";
   }
 }
