@@ -76,8 +76,8 @@ public final class PartialAggregator {
   }
 
   /**
-   * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead, must
-   * not hold back everybody's windows either: it is taken for as late as an emitter may be without counting as idle.
+   * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead,
+   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle.
    */
   private long progressTime(long brokerNs) {
     long newest = newestTime(brokerNs + settings.skewNs());
