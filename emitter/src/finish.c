@@ -21,6 +21,8 @@ bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint6
     bool settled = ll_route_settled(route, harvest->sequence);
     ll_sealed sealed = LL_NOTHING_TO_SEAL;
     harvest->total_limit = ll_route_limit(route);
+    /* A thread that was held up in the middle of its last emit for longer than anybody waits: FINAL comes once more. */
+    if (ll_harvest_pending(harvest) > 0) harvest->finished = false;
     if (!harvest->finished) {
       if (ll_harvest_pending(harvest) > harvest->batch_bytes)
         sealed = ll_harvest_seal(harvest, flags);

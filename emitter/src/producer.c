@@ -117,6 +117,8 @@ static ll_producer *attach(ll_core *core) {
   return producer;
 }
 
+enum { QUIESCE_NS = 1000000000 };
+
 static void quiesce(uint64_t deadline_ns) {
   static const struct timespec moment = {0, 50000};
   for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
@@ -135,9 +137,9 @@ void ll_producers_close(void) {
   if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0 ||
       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
     nanosleep(&moment, NULL); /* an old kernel: a store buffer drains sooner than that */
-  store_ordered(&core->room, core->room + 1);
+  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
   futex_wake(&core->room, INT_MAX);
-  quiesce(ll_monotonic_ns() + 100000000);
+  quiesce(ll_monotonic_ns() + QUIESCE_NS);
 }
 
 /* --- room --- */

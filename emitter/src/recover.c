@@ -80,7 +80,6 @@ static bool deliver(const ll_recovery *recovery, ll_store *store, const ll_types
     snprintf(why, why_bytes, "no memory");
     return false;
   }
-  if (ll_harvest_pending(&harvest) > 0) harvest.finished = false;
   if (harvest.calibrations.count == 0) {
     ll_harvest_free(&harvest);
     snprintf(why, why_bytes, "it died before it had read the clock");
