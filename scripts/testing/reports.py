@@ -24,7 +24,7 @@ class Counts:
 
 
 def junit(paths):
-    """JUnit's XML, as CTest and Maven's surefire write it."""
+    """JUnit's XML, as Maven's surefire writes it."""
     counts = Counts()
     for path in paths:
         for case in ElementTree.parse(path).iter("testcase"):
@@ -35,6 +35,27 @@ def junit(paths):
                 counts.skipped += 1
             else:
                 counts.passed += 1
+    return counts
+
+
+def ctest(path: Path):
+    """CTest's JUnit file, in which a program written with cmocka counts through its own tests."""
+    counts = Counts()
+    if not path.exists():
+        return counts
+    for case in ElementTree.parse(path).iter("testcase"):
+        output = case.findtext("system-out") or ""
+        failed = re.findall(r"^\[  FAILED  \] (\w+)$", output.partition("listed below")[2], re.MULTILINE)
+        if case.find("failure") is not None and not failed:
+            failed = ["ended badly"]
+        counts.failures += [f"{case.get('name')} {name}" for name in failed]
+        if case.find("skipped") is not None:
+            counts.skipped += 1
+        elif "[==========]" in output:
+            counts.passed += sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", output, re.MULTILINE)))
+            counts.skipped += sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.MULTILINE)))
+        elif not failed:
+            counts.passed += 1
     return counts
 
 
