@@ -68,11 +68,14 @@ final class DuckTables implements AutoCloseable {
     return new Table(source);
   }
 
-  /** Writes the rows of a query to a file and returns how many there were. */
+  /**
+   * Writes the rows of a query to a file and returns how many there were. Row groups end by size too: as many rows of
+   * long texts as of numbers would not fit into memory.
+   */
   long copy(String query, Path file) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
-          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)");
+          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB')");
     }
   }
 
