@@ -16,6 +16,7 @@ import io.lifeline.jobs.core.ledger.LedgerSettings;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.Topology;
 
 /**
@@ -53,9 +56,9 @@ public final class KafkaHost implements JobHost {
 
   @Override
   public void start() throws HostException {
-    topics = new Topics(settings);
-    topics.require(requiredTopics());
     try {
+      topics = new Topics(settings);
+      topics.require(requiredTopics());
       if (!streamJobs().isEmpty()) {
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
         streams.start();
@@ -64,6 +67,9 @@ public final class KafkaHost implements JobHost {
         startArchive();
       }
       awaitRunning();
+    } catch (KafkaException e) {
+      Throwable reason = e.getCause() == null ? e : e.getCause();
+      throw new HostException(settings.shownUrl() + ": " + reason.getMessage(), e);
     } catch (IOException e) {
       throw new HostException("the state directory cannot be used: " + e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -101,20 +107,26 @@ public final class KafkaHost implements JobHost {
             topics,
             topics::logStart);
     SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
-    return JobsTopology.build(surroundings, this::jobsByEmitter, summarise);
+    return JobsTopology.build(surroundings, jobsByEmitter(), summarise);
   }
 
-  private List<Job> jobsByEmitter(KeyedState state) {
-    List<Job> byEmitter = new ArrayList<>();
+  /** Settings are read here, so that what is wrong with them shows at the start and not in a stream thread. */
+  private Function<KeyedState, List<Job>> jobsByEmitter() {
+    List<Function<KeyedState, Job>> makers = new ArrayList<>();
     if (jobs.contains(DecodeJob.NAME)) {
-      byEmitter.add(new DecodeJob(DecodeSettings.of(config), metrics));
+      DecodeSettings decode = DecodeSettings.of(config);
+      makers.add(state -> new DecodeJob(decode, metrics));
     }
     if (jobs.contains(LedgerJob.NAME)) {
-      Optional<ArchivedEvents> archived =
-          config.find(Keys.ARCHIVE_DIR).map(directory -> new ArchiveCounts(directory)::refresh);
-      byEmitter.add(new LedgerJob(LedgerSettings.of(config), state, archived, metrics));
+      LedgerSettings ledger = LedgerSettings.of(config);
+      Optional<Path> directory = config.find(Keys.ARCHIVE_DIR);
+      makers.add(state -> new LedgerJob(ledger, state, directory.map(KafkaHost::archivedEvents), metrics));
     }
-    return byEmitter;
+    return state -> makers.stream().map(maker -> maker.apply(state)).toList();
+  }
+
+  private static ArchivedEvents archivedEvents(Path directory) {
+    return new ArchiveCounts(directory)::refresh;
   }
 
   private void startArchive() {

@@ -26,6 +26,8 @@ import org.apache.kafka.common.errors.TopicExistsException;
 final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private static final long TIMEOUT_S = 30;
+  private static final long WAIT_MS = 100;
+  private static final long LONGEST_WAIT_MS = 2000;
   private static final int LONGEST_NAME = 249;
   private static final int HASH_DIGITS = 16;
 
@@ -38,11 +40,14 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     this.admin = Admin.create(settings.admin());
   }
 
-  /** Checks that the broker answers and has these topics. */
+  /** Checks that the broker answers and has these topics; those made a moment ago may need another to be seen. */
   void require(List<String> wanted) throws HostException {
     try {
-      Set<String> missing = new TreeSet<>(wanted);
-      missing.removeAll(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
+      Set<String> missing = missing(wanted);
+      for (long waitedMs = 0; !missing.isEmpty() && waitedMs < LONGEST_WAIT_MS; waitedMs += WAIT_MS) {
+        Thread.sleep(WAIT_MS);
+        missing = missing(wanted);
+      }
       if (!missing.isEmpty()) {
         throw new HostException(
             settings.shownUrl() + " has no topic " + String.join(", ", missing) + ": lifeline-setup makes them");
@@ -55,6 +60,13 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       Thread.currentThread().interrupt();
       throw new HostException("interrupted while looking for topics", e);
     }
+  }
+
+  private Set<String> missing(List<String> wanted)
+      throws ExecutionException, InterruptedException, TimeoutException {
+    Set<String> missing = new TreeSet<>(wanted);
+    missing.removeAll(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
+    return missing;
   }
 
   /** The name, or a shorter one that is as good as unique: event types may have longer names than Kafka's topics. */

@@ -61,10 +61,16 @@ final class EmbeddedKafka implements AutoCloseable {
       topics.add(new NewTopic(name, partitions, (short) 1));
     }
     admin.createTopics(topics).all().get();
+    while (!topics().containsAll(List.of(names))) {
+      Thread.sleep(20);
+    }
   }
 
   void deleteTopic(String name) throws ExecutionException, InterruptedException {
     admin.deleteTopics(List.of(name)).all().get();
+    while (topics().contains(name)) {
+      Thread.sleep(20);
+    }
   }
 
   List<String> topics() throws ExecutionException, InterruptedException {

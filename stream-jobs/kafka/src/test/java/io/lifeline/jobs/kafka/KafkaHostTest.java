@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.ArchiveCounts;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -143,7 +144,6 @@ class KafkaHostTest {
       awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
     }
     kafka.deleteTopic(prefix + ".batches");
-    Thread.sleep(500);
     kafka.createTopics(2, prefix + ".batches");
     try (KafkaHost host = host("archive", settings)) {
       host.start();
@@ -163,8 +163,22 @@ class KafkaHostTest {
   }
 
   @Test
+  void aSettingThatAJobNeedsIsMissedAtTheStart() throws Exception {
+    try (KafkaHost host = host("decode", Map.of())) {
+      assertThatThrownBy(host::start).isInstanceOf(ConfigException.class).hasMessageContaining("decode.types is not set");
+    }
+  }
+
+  @Test
+  void clientsThatCannotBeMadeSayWhy() throws Exception {
+    try (KafkaHost host = host("summarise", Map.of("kafka.security.protocol", "SIDEWAYS"))) {
+      assertThatThrownBy(host::start).isInstanceOf(HostException.class).hasMessageContaining("SIDEWAYS");
+    }
+  }
+
+  @Test
   void nativeSettingsReachTheClients() throws Exception {
-    try (KafkaHost host = host("decode", Map.of("kafka.application.id", prefix + "-mine"))) {
+    try (KafkaHost host = host("decode", Map.of("decode.types", "*", "kafka.application.id", prefix + "-mine"))) {
       host.start();
       send(1, Batches.reads(1, 1, false, 1000, 1));
       awaitMetric("lifeline_batches_total{task=\"decode-");
