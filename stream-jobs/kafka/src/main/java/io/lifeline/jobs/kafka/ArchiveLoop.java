@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * Reads the batches into the archive: a plain consumer, since the archive's own end is the position and exactly-once
  * needs nothing else. Instances share the partitions out as a consumer group, which commits no offsets.
  *
- * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a second writer on
- * the directory, or a topic that does not belong to it, ends the host.
+ * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a second writer
+ * on the directory, or a topic that does not belong to it, ends the host.
  */
 final class ArchiveLoop implements Runnable {
 

@@ -18,8 +18,8 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * The first half of the topology, a task per partition of the batches: checks and de-duplicates, runs the jobs that work
- * by emitter, and cuts batches into shares of windows.
+ * The first half of the topology, a task per partition of the batches: checks and de-duplicates, runs the jobs that
+ * work by emitter, and cuts batches into shares of windows.
  *
  * <p>State is put into the store after every batch, since a commit may follow any of them and asks nobody first.
  */

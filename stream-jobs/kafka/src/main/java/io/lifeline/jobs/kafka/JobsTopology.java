@@ -38,14 +38,14 @@ import org.apache.kafka.streams.state.Stores;
 final class JobsTopology {
 
   /**
-   * Tasks that merge windows. A batch gives them one small record per window and summary, and each keeps the progress of
-   * all emitters, so few are enough.
+   * Tasks that merge windows. A batch gives them one small record per window and summary, and each keeps the progress
+   * of all emitters, so few are enough.
    */
   static final int MERGE_TASKS = 4;
 
   private static final Serde<String> TEXT = Serdes.String();
   private static final Serde<byte[]> BYTES = Serdes.ByteArray();
-  private static final Serde<Outgoing> RESULT = 
+  private static final Serde<Outgoing> RESULT =
       Serdes.serdeFrom((topic, result) -> result.value(), Outgoing::result);
 
   private JobsTopology() {}

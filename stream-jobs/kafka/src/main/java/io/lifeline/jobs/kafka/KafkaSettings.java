@@ -28,8 +28,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * What the configuration means for the Kafka clients. Settings under {@code kafka.} have their native names and win over
- * what is derived here; in the broker's URL such parameters are librdkafka's and concern emitters only.
+ * What the configuration means for the Kafka clients. Settings under {@code kafka.} have their native names and win
+ * over what is derived here; in the broker's URL such parameters are librdkafka's and concern emitters only.
  */
 final class KafkaSettings {
 

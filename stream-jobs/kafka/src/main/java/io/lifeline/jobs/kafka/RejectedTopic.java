@@ -6,8 +6,8 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Tells of rejected messages where only the archive reads them; otherwise the stream jobs do. After a crash a message may
- * be told of again, under the same key.
+ * Tells of rejected messages where only the archive reads them; otherwise the stream jobs do. After a crash a message
+ * may be told of again, under the same key.
  */
 final class RejectedTopic implements AutoCloseable {
 
