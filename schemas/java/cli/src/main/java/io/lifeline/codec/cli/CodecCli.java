@@ -42,10 +42,14 @@ public final class CodecCli {
     this.err = err;
   }
 
-  public static void main(String[] arguments) throws IOException {
-    OutputStream out = new BufferedOutputStream(System.out);
-    int status = new CodecCli(new BufferedInputStream(System.in), out, System.err).run(List.of(arguments));
-    out.flush();
+  public static void main(String[] arguments) {
+    int status;
+    try (OutputStream out = new BufferedOutputStream(System.out)) {
+      status = new CodecCli(new BufferedInputStream(System.in), out, System.err).run(List.of(arguments));
+    } catch (IOException e) {
+      System.err.println("lifeline-codec: " + e.getMessage());
+      status = REFUSED;
+    }
     System.exit(status);
   }
 
