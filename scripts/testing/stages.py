@@ -53,23 +53,23 @@ def go_test(folder, options):
 
 
 QUICK = [
-    Stage("build", 180, "scripts/build c go java asan tsan", builds_only, "build"),
-    Stage("vectors: every producer against every consumer", 60, "schemas/vectors/run.py",
+    Stage("build", 150, "scripts/build c go java asan tsan", builds_only, "build"),
+    Stage("vectors: every producer against every consumer", 20, "schemas/vectors/run.py",
           reports.vectors, "vectors"),
-    c_tests("C", "emitter", 90),
-    c_tests("C under address and undefined behaviour sanitizers", "asan", 120),
-    c_tests("C under thread sanitizer", "tsan", 120),
-    Stage("Go codec", 30, go_test("schemas/go", "-vet=all"), reports.go, "go"),
-    Stage("Java", 180,
+    c_tests("C", "emitter", 60),
+    c_tests("C under address and undefined behaviour sanitizers", "asan", 90),
+    c_tests("C under thread sanitizer", "tsan", 90),
+    Stage("Go codec", 20, go_test("schemas/go", "-vet=all"), reports.go, "go"),
+    Stage("Java", 150,
           "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
           "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
-    Stage("Python", 90, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
+    Stage("Python", 30, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
           reports.tap, "python"),
-    Stage("the installed package", 30, "scripts/test-install", reports.tap, "install"),
-    Stage("end to end", 180, go_test("tests", "-count=1 -short -timeout 9m"), reports.go, "end-to-end"),
-    Stage("README commands", 60, "scripts/test-readme", reports.tap, "readme"),
-    Stage("fuzzing, briefly", 60, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
-    Stage("lint", 60, "scripts/lint", reports.tap, "lint"),
+    Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
+    Stage("end to end", 150, go_test("tests", "-count=1 -short -timeout 9m"), reports.go, "end-to-end"),
+    Stage("README commands", 40, "scripts/test-readme", reports.tap, "readme"),
+    Stage("fuzzing, briefly", 50, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
+    Stage("lint", 40, "scripts/lint", reports.tap, "lint"),
 ]
 
 CHAOS = [
