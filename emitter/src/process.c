@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static size_t read_small(const char *path, char *text, size_t size) {
+  text[0] = '\0';
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   ssize_t count = read(fd, text, size - 1);
