@@ -1,5 +1,6 @@
 package io.lifeline.jobs.cli;
 
+import io.lifeline.jobs.archive.cli.CompactCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.core.config.ConfigException;
@@ -17,6 +18,7 @@ import picocli.CommandLine.Command;
       LedgerCommand.class,
       SqlCommand.class,
       ReportCommand.class,
+      CompactCommand.class,
       ConfigCommand.class,
       CommandLine.HelpCommand.class
     })
