@@ -1,4 +1,8 @@
-/* Tells the host what state the connection is in, each state once: a broker that is down for a day is one line. */
+/* Tells the host what state the connection is in, each state once: a broker that is down for a day is one line.
+ *
+ * A client library often says first that a broker cannot be reached and only then why. So such a symptom waits a
+ * moment for its cause, which takes its place; without one it is said all the same.
+ */
 #ifndef LIFELINE_SINK_REPORT_H
 #define LIFELINE_SINK_REPORT_H
 
@@ -6,19 +10,32 @@
 
 #include "sink.h"
 
+enum { SINK_REPORT_PATIENCE_MS = 1500 };
+
 typedef struct sink_report {
   const ll_sink_host *host; /* NULL once the sink is closed: its threads may outlive it */
   pthread_mutex_t mutex;
   char last[256];
+  char symptom[256]; /* "" unless one waits for its cause */
+  int64_t symptom_due_ms;
 } sink_report;
 
 void sink_report_init(sink_report *report, const ll_sink_host *host);
 
-/* Any thread. Silent if the message is the one that was last reported. */
+/* Any thread. Silent if the message is the one that was last reported. A symptom that waits is said before it. */
 __attribute__((format(printf, 3, 4))) void sink_report_state(sink_report *report, ll_sink_log_level level,
                                                              const char *format, ...);
 
-/* After it nothing is reported any more. */
+/* An error that may have a clearer cause: said by sink_report_tick once its time has come. */
+__attribute__((format(printf, 2, 3))) void sink_report_symptom(sink_report *report, const char *format, ...);
+
+/* An error that explains, and so replaces, a symptom that waits. */
+__attribute__((format(printf, 2, 3))) void sink_report_cause(sink_report *report, const char *format, ...);
+
+/* To be called now and then. */
+void sink_report_tick(sink_report *report);
+
+/* Says a symptom that waits; after it nothing is reported any more. */
 void sink_report_close(sink_report *report);
 
 #endif

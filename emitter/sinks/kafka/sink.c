@@ -26,7 +26,8 @@ enum {
 
 static_assert(sizeof(void *) >= sizeof(uint64_t), "a message's opaque holds a ticket and a slot");
 
-/* How bad the connection is; within an outage only what is worse than the last is reported. */
+/* How bad the connection is; within an outage only what is worse than the last is reported. UNREACHABLE may be but a
+ * symptom of what makes the broker REFUSING. */
 typedef enum health { HEALTHY, UNREACHABLE, REFUSING } health;
 
 struct ll_sink {
@@ -52,8 +53,9 @@ static void worsen(ll_sink *sink, health to, subject what, const char *why) {
   unsigned before = __atomic_load_n(&sink->health, __ATOMIC_ACQUIRE);
   if (before >= (unsigned)to && before != HEALTHY) return;
   __atomic_store_n(&sink->health, to, __ATOMIC_RELEASE);
-  sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: %s%s %s; trying again", what == THE_TOPIC ? "the topic " : "",
-                    what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
+  (to == REFUSING ? sink_report_cause : sink_report_symptom)(
+      &sink->report, "kafka: %s%s %s; trying again", what == THE_TOPIC ? "the topic " : "",
+      what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
 }
 
 static void heal(ll_sink *sink) {
@@ -288,6 +290,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
 }
 
 static void kafka_poll(ll_sink *sink, int timeout_ms) {
+  sink_report_tick(&sink->report);
   replace_broken(sink);
   if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
 }

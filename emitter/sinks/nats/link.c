@@ -210,8 +210,8 @@ static void *keep(void *ctx) {
     }
     if (is(link, &link->closing)) break;
     char why[256];
-    nats_explain(status, link->url, link->security, why, sizeof why);
-    sink_report_state(link->report, LL_SINK_ERROR, "%s; trying again", why);
+    bool cause = nats_explain(status, link->url, link->security, why, sizeof why);
+    (cause ? sink_report_cause : sink_report_symptom)(link->report, "%s; trying again", why);
     wait_ms(link, pause_ms, &never);
     pause_ms = pause_ms * 2 < RETRY_MOST_MS ? pause_ms * 2 : RETRY_MOST_MS;
   }

@@ -55,7 +55,7 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
   return NULL;
 }
 
-void nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes) {
+bool nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes) {
   switch (status) {
   case NATS_CONNECTION_AUTH_FAILED:
   case NATS_NOT_PERMITTED:
@@ -63,17 +63,19 @@ void nats_explain(natsStatus status, const sink_url *url, const sink_security *s
              security->user    ? security->user
              : security->creds ? "of the credentials file"
                                : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
-    break;
+    return true;
   case NATS_SECURE_CONNECTION_REQUIRED:
     snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts);
-    break;
+    return true;
   case NATS_SECURE_CONNECTION_WANTED:
     snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
-    break;
+    return true;
   case NATS_SSL_ERROR:
     snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
              url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
-    break;
-  default: snprintf(text, bytes, "nats: %s cannot be reached: %s", url->hosts, natsStatus_GetText(status));
+    return true;
+  default:
+    snprintf(text, bytes, "nats: %s cannot be reached: %s", url->hosts, natsStatus_GetText(status));
+    return false;
   }
 }

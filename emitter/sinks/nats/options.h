@@ -14,7 +14,8 @@
 natsOptions *nats_options_new(const sink_url *url, const sink_security *security, const char *name, char *error,
                               size_t error_bytes);
 
-/* Why a connection failed, in words that say what to do. Of the calling thread's last error. */
-void nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes);
+/* Why a connection failed, in words that say what to do. Of the calling thread's last error. False if that is but a
+ * symptom, which may have a clearer cause. */
+bool nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes);
 
 #endif

@@ -260,6 +260,7 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
 }
 
 static void nats_poll(ll_sink *sink, int timeout_ms) {
+  sink_report_tick(&sink->report);
   expire(sink);
   if (!flight_idle(&sink->flight) || !link_is_up(sink->link)) flight_wait(&sink->flight, timeout_ms);
   expire(sink);

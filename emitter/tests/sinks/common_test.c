@@ -1,4 +1,4 @@
-/* What needs no broker: URLs, credentials, names, JetStream's answers. */
+/* What needs no broker: URLs, credentials, names, reports, JetStream's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 
 #include "ack.h"
 #include "naming.h"
+#include "report.h"
 #include "security.h"
 
 static char error[256];
@@ -156,6 +157,55 @@ static void answers_of_jetstream_are_told_apart(void **state) {
   assert_int_equal(read_answer("{\"error\":{}}", why, sizeof why), NATS_ACK_LATER);
 }
 
+static void append_line(void *ctx, ll_sink_log_level level, const char *message) {
+  (void)level;
+  strcat(strcat(ctx, message), "\n");
+}
+
+static void a_cause_takes_the_place_of_its_symptom(void **state) {
+  (void)state;
+  char said[256] = "";
+  const ll_sink_host host = {.ctx = said, .log = append_line};
+  sink_report report;
+  sink_report_init(&report, &host);
+  sink_report_symptom(&report, "%s cannot be reached", "h:1");
+  sink_report_tick(&report);
+  assert_string_equal(said, "");
+  sink_report_cause(&report, "%s is not trusted", "h:1");
+  sink_report_close(&report);
+  assert_string_equal(said, "h:1 is not trusted\n");
+}
+
+static void a_symptom_without_a_cause_is_said_after_a_moment(void **state) {
+  (void)state;
+  char said[256] = "";
+  const ll_sink_host host = {.ctx = said, .log = append_line};
+  sink_report report;
+  sink_report_init(&report, &host);
+  sink_report_symptom(&report, "cannot be reached");
+  usleep(SINK_REPORT_PATIENCE_MS * 1000 / 2);
+  sink_report_symptom(&report, "is down"); /* which does not begin the moment anew */
+  usleep(SINK_REPORT_PATIENCE_MS * 1000 / 2 + 10000);
+  sink_report_tick(&report);
+  sink_report_tick(&report);
+  assert_string_equal(said, "cannot be reached\n");
+  sink_report_close(&report);
+}
+
+static void a_symptom_is_not_lost_to_other_news_or_to_the_end(void **state) {
+  (void)state;
+  char said[256] = "";
+  const ll_sink_host host = {.ctx = said, .log = append_line};
+  sink_report report;
+  sink_report_init(&report, &host);
+  sink_report_symptom(&report, "cannot be reached");
+  sink_report_state(&report, LL_SINK_INFO, "takes batches again");
+  sink_report_symptom(&report, "hangs");
+  sink_report_close(&report);
+  sink_report_cause(&report, "too late");
+  assert_string_equal(said, "cannot be reached\ntakes batches again\nhangs\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_url_falls_into_its_parts),
@@ -163,6 +213,9 @@ int main(void) {
       cmocka_unit_test(credentials_of_the_url_come_before_those_of_the_environment),
       cmocka_unit_test(a_certificate_without_its_key_is_refused),
       cmocka_unit_test(names_follow_the_format),
+      cmocka_unit_test(a_cause_takes_the_place_of_its_symptom),
+      cmocka_unit_test(a_symptom_without_a_cause_is_said_after_a_moment),
+      cmocka_unit_test(a_symptom_is_not_lost_to_other_news_or_to_the_end),
       cmocka_unit_test(answers_of_jetstream_are_told_apart),
   };
   return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);

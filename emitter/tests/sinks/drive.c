@@ -117,6 +117,20 @@ bool drive_until_logged(drive *d, const char *text, int timeout_ms) {
   return false;
 }
 
+void drive_complains_only(const char *scheme, const char *url, const char *text) {
+  for (int i = 0; i < 8; i++) { /* what comes first is a race between the client library's threads */
+    drive d;
+    char error[256] = "";
+    if (!drive_open(&d, scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
+    drive_add(&d, 1, 1000);
+    assert_true(drive_until_logged(&d, text, 10000));
+    drive_run(&d, 500);
+    assert_int_equal(drive_tally(&d, DRIVE_WAITING) + drive_tally(&d, DRIVE_SENT), 1);
+    drive_close(&d);
+    if (strchr(d.log, '\n')[1]) fail_msg("more than one line:\n%s", d.log);
+  }
+}
+
 unsigned drive_tally(drive *d, drive_fate fate) {
   unsigned tally = 0;
   pthread_mutex_lock(&d->mutex);

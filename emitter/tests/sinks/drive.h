@@ -37,6 +37,10 @@ bool drive_run(drive *d, int timeout_ms);
 /* Runs until the log holds this text. */
 bool drive_until_logged(drive *d, const char *text, int timeout_ms);
 
+/* Opens the sink with a batch that cannot go, and closes it again, some times: each time its only line must hold this
+ * text. */
+void drive_complains_only(const char *scheme, const char *url, const char *text);
+
 unsigned drive_tally(drive *d, drive_fate fate);
 
 void drive_close(drive *d);
