@@ -71,10 +71,10 @@ static const char *port_of(const char *host) {
 }
 
 static bool parse_hosts(sink_url *url, char *hosts, const char *default_port, char *error, size_t error_bytes) {
-  size_t capacity = 1;
-  for (const char *p = hosts; p; p = strchr(p + 1, ','))
-    capacity += strlen(default_port) + 2;
-  capacity += strlen(hosts);
+  size_t count = 1;
+  for (const char *p = hosts; *p; p++)
+    count += *p == ',';
+  size_t capacity = strlen(hosts) + count * (strlen(default_port) + 1) + 1; /* a colon and a port for each */
   url->hosts = url->hosts_memory = calloc(1, capacity);
   if (!url->hosts) return fail(error, error_bytes, "%s: out of memory", url->scheme);
   char *to = url->hosts_memory;
