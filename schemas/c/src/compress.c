@@ -8,12 +8,18 @@
 
 enum { ZSTD_LEVEL = 3 };
 
+/* What is left behind the last whole row stays where it is. No events may mean no memory, which memcpy forbids. */
+static void copy_tail(const uint8_t *from, uint8_t *to, size_t n, size_t stride) {
+  size_t left = n % stride;
+  if (left > 0) memcpy(to + n - left, from + n - left, left);
+}
+
 static void shuffle_rows(const uint8_t *from, uint8_t *to, size_t n, size_t stride) {
   size_t rows = n / stride;
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < stride; j++)
       to[j * rows + i] = from[i * stride + j];
-  memcpy(to + rows * stride, from + rows * stride, n - rows * stride);
+  copy_tail(from, to, n, stride);
 }
 
 static void unshuffle_rows(const uint8_t *from, uint8_t *to, size_t n, size_t stride) {
@@ -21,7 +27,7 @@ static void unshuffle_rows(const uint8_t *from, uint8_t *to, size_t n, size_t st
   for (size_t j = 0; j < stride; j++)
     for (size_t i = 0; i < rows; i++)
       to[i * stride + j] = from[j * rows + i];
-  memcpy(to + rows * stride, from + rows * stride, n - rows * stride);
+  copy_tail(from, to, n, stride);
 }
 
 /* A length of LZ4: a nibble, and bytes behind it while they are 255. */
