@@ -69,7 +69,17 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
   return NULL;
 }
 
-const char *kafka_explain(rd_kafka_resp_err_t code) {
+/* The broker's alert about our certificate, in OpenSSL's words. librdkafka takes it for an error of transport if it
+ * comes after the handshake, as in TLS 1.3. */
+static bool refuses_certificate(const char *reason) {
+  const char *alert = strstr(reason, " alert ");
+  return alert && (strstr(alert, "certificate") || strstr(alert, "unknown ca"));
+}
+
+const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {
+  *symptom = false;
+  if ((code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT) && refuses_certificate(reason))
+    return "wants a client's certificate that it trusts: look at LIFELINE_TLS_CERT and LIFELINE_TLS_KEY";
   switch (code) {
   case RD_KAFKA_RESP_ERR__AUTHENTICATION:
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
@@ -79,7 +89,7 @@ const char *kafka_explain(rd_kafka_resp_err_t code) {
            "that name, or the server has no TLS";
   case RD_KAFKA_RESP_ERR__RESOLVE: return "has a name that cannot be resolved";
   case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-  case RD_KAFKA_RESP_ERR__TRANSPORT: return "cannot be reached";
+  case RD_KAFKA_RESP_ERR__TRANSPORT: *symptom = true; return "cannot be reached";
   default: return NULL;
   }
 }

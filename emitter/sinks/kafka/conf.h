@@ -19,7 +19,8 @@ typedef struct kafka_setting {
 rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
                                 const kafka_setting *defaults, char *error, size_t error_bytes);
 
-/* Why brokers cannot be reached, in words that say what to do; NULL if the code is about something else. */
-const char *kafka_explain(rd_kafka_resp_err_t code);
+/* Why brokers cannot be reached, in words that say what to do; NULL if the error is about something else. reason is
+ * librdkafka's text, and symptom becomes true if there may be a clearer cause. */
+const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom);
 
 #endif

@@ -53,9 +53,9 @@ static void worsen(ll_sink *sink, health to, subject what, const char *why) {
   unsigned before = __atomic_load_n(&sink->health, __ATOMIC_ACQUIRE);
   if (before >= (unsigned)to && before != HEALTHY) return;
   __atomic_store_n(&sink->health, to, __ATOMIC_RELEASE);
-  (to == REFUSING ? sink_report_cause : sink_report_symptom)(
-      &sink->report, "kafka: %s%s %s; trying again", what == THE_TOPIC ? "the topic " : "",
-      what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
+  (to == REFUSING ? sink_report_cause : sink_report_symptom)(&sink->report, "kafka: %s%s %s; trying again",
+                                                             what == THE_TOPIC ? "the topic " : "",
+                                                             what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
 }
 
 static void heal(ll_sink *sink) {
@@ -94,14 +94,14 @@ static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
   flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
 }
 
-static void on_error(ll_sink *sink, rd_kafka_resp_err_t code) {
+static void on_error(ll_sink *sink, rd_kafka_resp_err_t code, const char *reason) {
   if (code == RD_KAFKA_RESP_ERR__FATAL) {
     __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
     return;
   }
-  const char *why = kafka_explain(code);
-  bool unreachable = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__TRANSPORT;
-  if (why) worsen(sink, unreachable ? UNREACHABLE : REFUSING, THE_BROKERS, why);
+  bool symptom;
+  const char *why = kafka_explain(code, reason, &symptom);
+  if (why) worsen(sink, symptom ? UNREACHABLE : REFUSING, THE_BROKERS, why);
 }
 
 /* On librdkafka's background thread. */
@@ -111,7 +111,7 @@ static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
     for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
       on_delivery(ctx, m);
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
-    on_error(ctx, rd_kafka_event_error(event));
+    on_error(ctx, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
     __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, kafka_limit_read(event), __ATOMIC_RELEASE);
   }

@@ -74,6 +74,12 @@ bool nats_explain(natsStatus status, const sink_url *url, const sink_security *s
     snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
              url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
     return true;
+  case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */
+    if (security->tls) {
+      snprintf(text, bytes, "nats: %s ends TLS connections at once: it may want %s, see LIFELINE_TLS_CERT and _KEY",
+               url->hosts, security->tls_cert ? "another client's certificate" : "a client's certificate");
+      return true;
+    } /* fall through */
   default:
     snprintf(text, bytes, "nats: %s cannot be reached: %s", url->hosts, natsStatus_GetText(status));
     return false;

@@ -41,6 +41,8 @@ static void read_environment(broker *b) {
   read_value(output, "LIFELINE_BROKER_URL=", b->url, sizeof b->url);
   read_value(output, "\nLIFELINE_URL=", b->tls_url, sizeof b->tls_url);
   read_value(output, "LIFELINE_TLS_CA=", b->ca, sizeof b->ca);
+  read_value(output, "LIFELINE_TLS_CERT=", b->certificate, sizeof b->certificate);
+  read_value(output, "LIFELINE_TLS_KEY=", b->key, sizeof b->key);
   read_value(output, "LIFELINE_USER=", b->user, sizeof b->user);
   read_value(output, "LIFELINE_PASSWORD_FILE=", b->password_file, sizeof b->password_file);
   read_value(output, "LIFELINE_EMITTER_USER=", b->emitter, sizeof b->emitter);
@@ -90,4 +92,9 @@ void broker_credentials(const char *user, const char *password_file, const char 
   set_or_unset("LIFELINE_USER", user);
   set_or_unset("LIFELINE_PASSWORD_FILE", password_file);
   set_or_unset("LIFELINE_TLS_CA", ca);
+}
+
+void broker_client_certificate(const char *certificate, const char *key) {
+  set_or_unset("LIFELINE_TLS_CERT", certificate);
+  set_or_unset("LIFELINE_TLS_KEY", key);
 }

@@ -9,8 +9,10 @@ typedef struct broker {
   int pid;
   char url[256]; /* without credentials or TLS */
   char tls_url[256];
-  char ca[128];  /* "" without --tls, as with the four that follow without --auth */
-  char user[64]; /* who may do everything */
+  char ca[128];          /* "" without --tls */
+  char certificate[128]; /* of a client; "" without --mtls, and so its key */
+  char key[128];
+  char user[64]; /* who may do everything; "" without --auth, as the three that follow */
   char password_file[128];
   char emitter[64]; /* who may only publish batches and read control */
   char emitter_password_file[128];
@@ -28,5 +30,6 @@ int broker_setup(const char *url, const char *arguments, char *output, int outpu
 
 /* LIFELINE_USER and the like for what follows; NULL unsets. */
 void broker_credentials(const char *user, const char *password_file, const char *ca);
+void broker_client_certificate(const char *certificate, const char *key);
 
 #endif

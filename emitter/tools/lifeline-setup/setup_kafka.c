@@ -185,28 +185,30 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
   if (a->created) await(a, topics, sizeof topics / sizeof *topics);
 }
 
-/* Remembers the worst error of the connection: metadata that do not come say only that time was out. */
-static void on_error(rd_kafka_t *client, int code, const char *reason, void *worst) {
+/* Remembers the clearest error of the connection: metadata that do not come say only that time was out. */
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *clearest) {
   (void)client;
-  (void)reason;
-  if (kafka_explain(code) && (!*(int *)worst || code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)) *(int *)worst = code;
+  bool symptom;
+  const char *why = kafka_explain(code, reason, &symptom);
+  if (why && (!*(const char **)clearest || !symptom)) *(const char **)clearest = why;
 }
 
-static void explain(rd_kafka_t *client, rd_kafka_resp_err_t code, const int *worst, const setup_wishes *wishes,
-                    char *error, size_t error_bytes) {
+static void explain(rd_kafka_t *client, rd_kafka_resp_err_t code, const char *const *clearest,
+                    const setup_wishes *wishes, char *error, size_t error_bytes) {
   rd_kafka_poll(client, 0);
-  const char *why = kafka_explain(*worst ? (rd_kafka_resp_err_t)*worst : code);
+  bool symptom;
+  const char *why = *clearest ? *clearest : kafka_explain(code, "", &symptom);
   snprintf(error, error_bytes, "kafka: %s %s", wishes->url.hosts, why ? why : rd_kafka_err2str(code));
 }
 
 bool setup_kafka(const setup_wishes *wishes, char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {{"allow.auto.create.topics", "false"}, {NULL, NULL}};
-  int worst = 0;
+  const char *clearest = NULL;
   rd_kafka_conf_t *conf =
       kafka_conf_new(&wishes->url, &wishes->security, "lifeline-setup", defaults, error, error_bytes);
   if (!conf) return false;
   rd_kafka_conf_set_error_cb(conf, on_error);
-  rd_kafka_conf_set_opaque(conf, &worst);
+  rd_kafka_conf_set_opaque(conf, &clearest);
   char why[256];
   admin a = {.wishes = wishes, .client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why)};
   if (!a.client) {
@@ -226,7 +228,7 @@ bool setup_kafka(const setup_wishes *wishes, char *error, size_t error_bytes) {
     rd_kafka_queue_destroy(a.queue);
     rd_kafka_metadata_destroy(metadata);
   } else {
-    explain(a.client, code, &worst, wishes, error, error_bytes);
+    explain(a.client, code, &clearest, wishes, error, error_bytes);
   }
   rd_kafka_destroy(a.client);
   return code == RD_KAFKA_RESP_ERR_NO_ERROR;
