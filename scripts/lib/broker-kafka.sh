@@ -44,6 +44,7 @@ CONF
       cat "$DIR/tls/server.key" "$DIR/tls/server.pem" >"$DIR/tls/keystore.pem"
       printf '%s\n' ssl.keystore.type=PEM "ssl.keystore.location=$DIR/tls/keystore.pem" \
         ssl.truststore.type=PEM "ssl.truststore.location=$DIR/tls/ca.pem"
+      ((MTLS == 0)) || printf '%s\n' listener.name.client.ssl.client.auth=required
     fi
     if ((AUTH)); then
       local lifeline emitter

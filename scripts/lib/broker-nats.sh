@@ -17,8 +17,10 @@ broker_configure() {
     printf 'server_name: %s\nlisten: "127.0.0.1:%s"\n' "$NAME" "$PORT"
     printf 'jetstream { store_dir: "%s/data", max_memory_store: 256MB, max_file_store: 64GB }\n' "$DIR"
     if ((TLS)); then
-      printf 'tls { cert_file: "%s/tls/server.pem", key_file: "%s/tls/server.key", ca_file: "%s/tls/ca.pem" }\n' \
+      printf 'tls { cert_file: "%s/tls/server.pem", key_file: "%s/tls/server.key", ca_file: "%s/tls/ca.pem"' \
         "$DIR" "$DIR" "$DIR"
+      ((MTLS == 0)) || printf ', verify: true'
+      printf ' }\n'
     fi
     ((AUTH == 0)) || nats_users
   } >"$DIR/nats.conf"
