@@ -90,7 +90,7 @@ enum ResultWriter {
     }
   },
 
-  /** RFC 4180, with a title line; nulls are empty. */
+  /** Quoted as in RFC 4180, but with lines that end as everything else here; a title line; nulls are empty. */
   CSV {
     @Override
     void write(ResultSet rows, PrintWriter out) throws SQLException {
@@ -99,13 +99,13 @@ enum ResultWriter {
       for (int i = 1; i <= meta.getColumnCount(); i++) {
         fields.add(quoted(meta.getColumnLabel(i)));
       }
-      out.print(String.join(",", fields) + "\r\n");
+      out.print(String.join(",", fields) + "\n");
       while (rows.next()) {
         fields.clear();
         for (int i = 1; i <= meta.getColumnCount(); i++) {
           fields.add(quoted(text(rows, i, "")));
         }
-        out.print(String.join(",", fields) + "\r\n");
+        out.print(String.join(",", fields) + "\n");
       }
     }
 

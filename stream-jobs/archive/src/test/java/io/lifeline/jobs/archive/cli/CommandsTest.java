@@ -72,10 +72,10 @@ class CommandsTest {
   }
 
   @Test
-  void sqlPrintsCsvAsRfc4180HasIt() {
+  void sqlPrintsCsvAsRfc4180QuotesItInLinesOfUnix() {
     assertThat(run(new SqlCommand(), "--csv", "SELECT n, text, NULL AS nothing FROM shown ORDER BY ts")).isZero();
-    assertThat(out.toString()).isEqualTo("n,text,nothing\r\n18446744073709551615,\"comma, \"\"quote\"\"\",\r\n"
-        + "7,\"bell\u0007 and\nline\",\r\n");
+    assertThat(out.toString()).isEqualTo("n,text,nothing\n18446744073709551615,\"comma, \"\"quote\"\"\",\n"
+        + "7,\"bell\u0007 and\nline\",\n");
   }
 
   @Test
