@@ -237,6 +237,23 @@ static void a_wrong_password_is_one_clear_error_without_the_password(void **stat
   drive_close(&d);
 }
 
+static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
+  (void)state;
+  drive d;
+  broker asking;
+  broker_start(&asking, "kafka", "--mtls");
+  broker_credentials(NULL, NULL, asking.ca);
+  drive_complains_only("kafka", asking.tls_url, "client's certificate");
+  broker_client_certificate(asking.certificate, asking.key);
+  set_up_topics(asking.tls_url, "");
+  open_sink(&d, asking.tls_url);
+  drive_add(&d, 100, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  broker_client_certificate(NULL, NULL);
+  broker_stop(&asking);
+}
+
 static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **state) {
   (void)state;
   static const char *const urls[] = {
@@ -317,6 +334,7 @@ int main(void) {
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
+      cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),
       cmocka_unit_test(setup_is_idempotent_and_check_tells_what_is_missing_or_differs),
   };

@@ -280,6 +280,23 @@ static void a_wrong_password_is_one_clear_error_without_the_password(void **stat
   drive_close(&d);
 }
 
+static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
+  (void)state;
+  drive d;
+  broker asking;
+  broker_start(&asking, "nats", "--mtls");
+  broker_credentials(NULL, NULL, asking.ca);
+  drive_complains_only("nats", asking.tls_url, "client's certificate");
+  broker_client_certificate(asking.certificate, asking.key);
+  set_up_streams(asking.tls_url);
+  open_sink(&d, asking.tls_url);
+  drive_add(&d, 100, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  broker_client_certificate(NULL, NULL);
+  broker_stop(&asking);
+}
+
 static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **state) {
   (void)state;
   static const char *const urls[] = {
@@ -421,6 +438,7 @@ int main(void) {
       cmocka_unit_test(a_server_killed_under_tls_does_not_end_the_program),
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
+      cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),
       cmocka_unit_test(the_emitters_credentials_may_not_write_control_or_results),
       cmocka_unit_test(a_subject_that_is_forbidden_is_a_clear_error_and_refused),
