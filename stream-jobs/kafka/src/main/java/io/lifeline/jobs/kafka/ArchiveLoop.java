@@ -1,7 +1,6 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Appended;
-import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.archive.ArchiveWriter;
@@ -10,7 +9,6 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -27,10 +25,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the batches into the archive: a plain consumer, since the archive's own end is the position and exactly-once
- * needs nothing else. Instances share the partitions out as a consumer group, which commits no offsets.
+ * needs nothing else. Of several instances on one directory, each reads the partitions that it has the locks of.
  *
- * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a second writer
- * on the directory, or a topic that does not belong to it, ends the host.
+ * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a writer that
+ * went past the locks, or a topic that does not belong to the directory, ends the host.
  */
 final class ArchiveLoop implements Runnable {
 
@@ -38,6 +36,7 @@ final class ArchiveLoop implements Runnable {
 
   static final String STARTING = "starting";
   static final String RUNNING = "running";
+  static final String STANDBY = "standby";
 
   private static final Logger LOG = LoggerFactory.getLogger(ArchiveLoop.class);
   private static final Duration POLL = Duration.ofMillis(100);
@@ -53,7 +52,6 @@ final class ArchiveLoop implements Runnable {
   private final Metrics.Counter batches;
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
-  private final FailureBudget collisions = new FailureBudget(System::nanoTime);
   private final CountDownLatch stop = new CountDownLatch(1);
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
@@ -74,7 +72,7 @@ final class ArchiveLoop implements Runnable {
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
   }
 
-  /** {@link #STARTING}, {@link #RUNNING}, or what is wrong. */
+  /** {@link #STARTING}, {@link #RUNNING}, {@link #STANDBY}, or what is wrong. */
   String status() {
     return status;
   }
@@ -99,13 +97,6 @@ final class ArchiveLoop implements Runnable {
       try {
         session();
         pauseMs = FIRST_PAUSE_MS;
-      } catch (ArchiveCollisionException e) {
-        // After a rebalance the partition's former owner may need a moment to let go.
-        if (!collisions.allowsAnother()) {
-          fail(e);
-          return;
-        }
-        pauseMs = waitFor(e, pauseMs);
       } catch (ArchiveException | AuthenticationException | AuthorizationException e) {
         fail(e);
         return;
@@ -127,13 +118,17 @@ final class ArchiveLoop implements Runnable {
   private long waitFor(Exception reason, long pauseMs) {
     status = String.valueOf(reason.getMessage());
     LOG.warn("the archive tries again in {} ms: {}", pauseMs, reason.getMessage());
+    pause(pauseMs);
+    return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  private void pause(long ms) {
     try {
-      stop.await(pauseMs, TimeUnit.MILLISECONDS);
+      stop.await(ms, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       stop();
     }
-    return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
 
   /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
@@ -155,17 +150,21 @@ final class ArchiveLoop implements Runnable {
   }
 
   private void copy(KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive) throws IOException {
-    ArchivePartitions partitions = new ArchivePartitions(consumer, archive, metrics);
-    consumer.subscribe(List.of(settings.batches()), partitions);
+    ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), archive, metrics);
     try {
       while (!isStopping()) {
+        partitions.takeFree(System.currentTimeMillis());
+        if (partitions.isEmpty()) {
+          status = STANDBY;
+          pause(POLL.toMillis());
+          continue;
+        }
+        status = RUNNING;
         ConsumerRecords<byte[], byte[]> messages = consumer.poll(POLL);
-        partitions.check();
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
         archive.rollIfDue(System.currentTimeMillis());
-        status = consumer.assignment().isEmpty() ? status : RUNNING;
       }
     } catch (WakeupException e) {
       if (!isStopping()) {

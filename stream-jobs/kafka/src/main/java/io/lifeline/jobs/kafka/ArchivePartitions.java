@@ -1,52 +1,89 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Lets partitions come and go: each is read on from where the archive ends, and published before it is given away.
+ * Takes every partition whose lock in the archive is free, and reads it on from where the archive ends. What another
+ * instance has is asked for again from time to time, as are partitions that the topic has been given.
  *
- * <p>The consumer would log what is thrown at it here and wrap it, so trouble is kept until {@link #check}.
+ * <p>The kernel frees the locks of a process that dies, so the next one starts at once. A consumer group would wait for
+ * the dead member's session to end, and would hand out what the archive's locks decide anyway.
  */
-final class ArchivePartitions implements ConsumerRebalanceListener {
+final class ArchivePartitions {
+
+  private static final long LOOK_INTERVAL_MS = 1000;
 
   private final Consumer<?, ?> consumer;
+  private final String topic;
   private final ArchiveWriter archive;
   private final Metrics.Counter expired;
-  private IOException trouble;
+  private long nextLookMs;
 
-  ArchivePartitions(Consumer<?, ?> consumer, ArchiveWriter archive, Metrics metrics) {
+  ArchivePartitions(Consumer<?, ?> consumer, String topic, ArchiveWriter archive, Metrics metrics) {
     this.consumer = consumer;
+    this.topic = topic;
     this.archive = archive;
     this.expired =
         metrics.counter(
             "lifeline_expired_total", "Messages that retention removed unread.", "task", ArchiveLoop.NAME);
   }
 
-  /** Throws what went wrong while partitions came or went; to be asked before messages are taken. */
-  void check() throws IOException {
-    if (trouble != null) {
-      throw trouble;
+  boolean isEmpty() {
+    return consumer.assignment().isEmpty();
+  }
+
+  /** Takes what is free, if it is time to look. */
+  void takeFree(long nowMs) throws IOException {
+    if (nowMs < nextLookMs) {
+      return;
+    }
+    nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    Set<Integer> others = new TreeSet<>();
+    for (PartitionInfo partition : consumer.partitionsFor(topic)) {
+      others.add(partition.partition());
+    }
+    consumer.assignment().forEach(mine -> others.remove(mine.partition()));
+    List<TopicPartition> taken = new ArrayList<>();
+    for (int partition : others) {
+      if (isFree(partition)) {
+        taken.add(new TopicPartition(topic, partition));
+      }
+    }
+    if (!taken.isEmpty()) {
+      read(taken);
     }
   }
 
-  @Override
-  public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-    Map<TopicPartition, Long> starts = consumer.beginningOffsets(partitions);
-    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+  private boolean isFree(int partition) throws IOException {
     try {
-      for (TopicPartition partition : partitions) {
-        seek(partition, starts.get(partition), ends.get(partition));
-      }
-    } catch (IOException e) {
-      trouble = e;
+      archive.nextOffset(partition);
+      return true;
+    } catch (ArchiveCollisionException e) {
+      return false;
+    }
+  }
+
+  private void read(List<TopicPartition> taken) throws IOException {
+    Map<TopicPartition, Long> starts = consumer.beginningOffsets(taken);
+    Map<TopicPartition, Long> ends = consumer.endOffsets(taken);
+    Set<TopicPartition> all = new HashSet<>(consumer.assignment());
+    all.addAll(taken);
+    consumer.assign(all);
+    for (TopicPartition partition : taken) {
+      seek(partition, starts.get(partition), ends.get(partition));
     }
   }
 
@@ -61,33 +98,5 @@ final class ArchivePartitions implements ConsumerRebalanceListener {
       expired.add(start - next);
     }
     consumer.seek(partition, Math.max(next, start));
-  }
-
-  @Override
-  public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-    try {
-      if (!partitions.isEmpty()) {
-        archive.roll();
-      }
-      release(partitions);
-    } catch (IOException e) {
-      trouble = e;
-    }
-  }
-
-  /** Another instance may own them already, so nothing is published. */
-  @Override
-  public void onPartitionsLost(Collection<TopicPartition> partitions) {
-    try {
-      release(partitions);
-    } catch (IOException e) {
-      trouble = e;
-    }
-  }
-
-  private void release(Collection<TopicPartition> partitions) throws IOException {
-    for (TopicPartition partition : partitions) {
-      archive.release(partition.partition());
-    }
   }
 }

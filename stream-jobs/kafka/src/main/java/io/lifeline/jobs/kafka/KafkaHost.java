@@ -30,7 +30,7 @@ import org.apache.kafka.streams.Topology;
 
 /**
  * Runs jobs on Kafka. Those that work on a stream share one topology, which shares one de-duplication; the archive is a
- * consumer of its own.
+ * consumer of its own, outside any group.
  */
 public final class KafkaHost implements JobHost {
 
@@ -61,15 +61,17 @@ public final class KafkaHost implements JobHost {
       topics.require(requiredTopics());
       if (!streamJobs().isEmpty()) {
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
-        streams.start();
       }
+      // The archive needs no group, so after a crash it works while Streams still waits for its former self.
       if (jobs.contains(ArchiveLoop.NAME)) {
         startArchive();
       }
+      if (streams != null) {
+        streams.start();
+      }
       awaitRunning();
     } catch (KafkaException e) {
-      Throwable reason = e.getCause() == null ? e : e.getCause();
-      throw new HostException(settings.shownUrl() + ": " + reason.getMessage(), e);
+      throw BrokerTrouble.explain(settings.shownUrl(), e);
     } catch (IOException e) {
       throw new HostException("the state directory cannot be used: " + e.getMessage(), e);
     } catch (InterruptedException e) {

@@ -81,20 +81,17 @@ final class KafkaSettings {
     return properties;
   }
 
-  /** A consumer of the batches whose position is kept elsewhere. */
-  Map<String, Object> consumer(String group) {
-    Map<String, Object> properties = new HashMap<>();
-    properties.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, SESSION_TIMEOUT_MS);
-    properties.put(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG, SESSION_TIMEOUT_MS / 3);
-    properties.putAll(withNatives(ConsumerConfig.configNames()));
+  /** A consumer in no group, which is told what to read and from where. */
+  Map<String, Object> consumer(String clientId) {
+    Map<String, Object> properties = withNatives(ConsumerConfig.configNames());
     natives.forEach(
         (name, value) -> {
           if (name.startsWith(CONSUMER_PREFIX)) {
             properties.put(name.substring(CONSUMER_PREFIX.length()), value);
           }
         });
-    properties.put(ConsumerConfig.GROUP_ID_CONFIG, group);
-    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, group);
+    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, clientId);
+    properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
     properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
     properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
     properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");

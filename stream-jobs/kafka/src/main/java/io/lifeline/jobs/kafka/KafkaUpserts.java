@@ -31,6 +31,9 @@ public final class KafkaUpserts implements Upserts {
   @Override
   public Map<String, byte[]> latest(Destination destination) throws HostException {
     String topic = destination.topic(config.get(Keys.NAMES_PREFIX));
+    try (Topics topics = new Topics(settings)) {
+      topics.require(List.of(topic));
+    }
     Map<String, byte[]> latest = new TreeMap<>();
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-reader"))) {

@@ -35,9 +35,14 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   private final KafkaSettings settings;
   private final Set<String> ensured = ConcurrentHashMap.newKeySet();
 
-  Topics(KafkaSettings settings) {
+  /** Makes a client; nothing is sent yet. */
+  Topics(KafkaSettings settings) throws HostException {
     this.settings = settings;
-    this.admin = Admin.create(settings.admin());
+    try {
+      this.admin = Admin.create(settings.admin());
+    } catch (KafkaException e) {
+      throw BrokerTrouble.explain(settings.shownUrl(), e);
+    }
   }
 
   /** Checks that the broker answers and has these topics; those made a moment ago may need another to be seen. */
@@ -53,9 +58,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
             settings.shownUrl() + " has no topic " + String.join(", ", missing) + ": lifeline-setup makes them");
       }
     } catch (ExecutionException e) {
-      throw new HostException(settings.shownUrl() + ": " + e.getCause().getMessage(), e.getCause());
+      throw BrokerTrouble.explain(settings.shownUrl(), e.getCause());
     } catch (TimeoutException e) {
-      throw new HostException(settings.shownUrl() + " does not answer within " + TIMEOUT_S + " seconds", e);
+      throw BrokerTrouble.explain(settings.shownUrl(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new HostException("interrupted while looking for topics", e);

@@ -136,6 +136,26 @@ class KafkaHostTest {
   }
 
   @Test
+  void anArchiveIsTakenOverAsSoonAsItsWriterHasGone() throws Exception {
+    Map<String, String> settings = Map.of("archive.dir", directory.toString());
+    try (KafkaHost second = host("archive", settings)) {
+      try (KafkaHost first = host("archive", settings)) {
+        first.start();
+        second.start();
+        assertThat(first.health()).containsEntry("archive", "running");
+        assertThat(second.health()).containsEntry("archive", "standby");
+        send(1, Batches.reads(1, 1, false, 1000, 1, 2));
+        awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+      }
+      send(1, Batches.reads(1, 2, false, 1002, 3));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
+      assertThat(second.health()).containsEntry("archive", "running");
+    }
+    assertThat(new ArchiveCounts(directory).refresh())
+        .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
+  }
+
+  @Test
   void anArchiveOfATopicThatWasMadeAnewStopsTheHostInsteadOfLosingData() throws Exception {
     Map<String, String> settings = Map.of("archive.dir", directory.toString());
     try (KafkaHost host = host("archive", settings)) {

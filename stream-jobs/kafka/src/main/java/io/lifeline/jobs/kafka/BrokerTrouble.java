@@ -1,0 +1,44 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.JobHost.HostException;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.SslAuthenticationException;
+
+/** Says in one sentence what keeps a client from its broker, and what to do. */
+final class BrokerTrouble {
+
+  private BrokerTrouble() {}
+
+  static HostException explain(String url, Throwable reason) {
+    return new HostException(url + sentence(reason), reason);
+  }
+
+  private static String sentence(Throwable reason) {
+    if (reason instanceof SslAuthenticationException) {
+      return ": " + root(reason) + ": check broker.tls.ca, and broker.tls.cert and .key if the broker wants them";
+    }
+    if (reason instanceof AuthenticationException) {
+      return ": " + reason.getMessage() + ": check broker.user and broker.password.file";
+    }
+    if (reason instanceof AuthorizationException) {
+      return ": " + reason.getMessage() + ": the user lacks that right on the broker";
+    }
+    if (reason instanceof TimeoutException || reason instanceof org.apache.kafka.common.errors.TimeoutException) {
+      return " does not answer: check that it runs, that broker.url is right, and that both sides agree on TLS and"
+          + " passwords";
+    }
+    return ": " + root(reason);
+  }
+
+  /** What lies below the layers of clients and factories that could not be made. */
+  private static String root(Throwable reason) {
+    Throwable root = reason;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    String message = root.getMessage();
+    return message == null ? root.toString() : message;
+  }
+}
