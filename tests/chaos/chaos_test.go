@@ -100,7 +100,7 @@ func (s *stage) startEmitter(run, events, rate int, settings ...string) *harness
 
 func (s *stage) killJobs(times int) {
 	for range times {
-		sleepBetween(500*time.Millisecond, 4*time.Second) // before, while and after the archive publishes its first file
+		sleepBetween(500*time.Millisecond, 2*time.Second)
 		s.jobs.Kill()
 		s.jobs.Restart(s.t)
 	}

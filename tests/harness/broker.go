@@ -21,7 +21,7 @@ type Broker struct {
 	options []string
 }
 
-// StartBroker starts a broker with the options of scripts/broker, as --tls and --auth.
+// StartBroker starts a broker with the options of scripts/broker, as --tls, --mtls and --auth.
 func StartBroker(t T, kind string, options ...string) *Broker {
 	t.Helper()
 	broker := &Broker{Kind: kind, dir: t.TempDir(), options: options}
@@ -63,7 +63,8 @@ func (b *Broker) SetUp(t T) {
 // Settings are the environment variables that an emitter needs to reach this broker.
 func (b *Broker) Settings() []string {
 	var settings []string
-	for _, key := range []string{"LIFELINE_URL", "LIFELINE_TLS_CA", "LIFELINE_USER", "LIFELINE_PASSWORD_FILE"} {
+	for _, key := range []string{"LIFELINE_URL", "LIFELINE_TLS_CA", "LIFELINE_TLS_CERT", "LIFELINE_TLS_KEY", "LIFELINE_USER",
+		"LIFELINE_PASSWORD_FILE"} {
 		if value, found := b.Env[key]; found {
 			settings = append(settings, key+"="+value)
 		}

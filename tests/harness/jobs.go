@@ -24,14 +24,15 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 	set("broker.url", broker.URL)
 	set("jobs", strings.Join(append([]string{"archive"}, others...), ","))
 	set("archive.dir", archive)
-	set("archive.roll.interval", "1s")
+	set("archive.roll.interval", "2s")
 	set("state.dir", t.TempDir())
 	if broker.Kind == "kafka" { // the group waits that long for a member that was killed; 45 s by default
 		set("kafka.session.timeout.ms", "6000")
 		set("kafka.heartbeat.interval.ms", "1500")
 	}
 	for key, setting := range map[string]string{
-		"LIFELINE_TLS_CA": "broker.tls.ca", "LIFELINE_USER": "broker.user", "LIFELINE_PASSWORD_FILE": "broker.password.file"} {
+		"LIFELINE_TLS_CA": "broker.tls.ca", "LIFELINE_TLS_CERT": "broker.tls.cert", "LIFELINE_TLS_KEY": "broker.tls.key",
+		"LIFELINE_USER": "broker.user", "LIFELINE_PASSWORD_FILE": "broker.password.file"} {
 		if value, found := broker.Env[key]; found {
 			set(setting, value)
 		}
