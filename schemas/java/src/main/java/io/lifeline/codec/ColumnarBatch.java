@@ -59,13 +59,25 @@ public final class ColumnarBatch {
     boolean bigEndian = header.bigEndian;
     int event = 0;
     for (int segment = 0; segment < header.segmentCount; segment++) {
+      int start = event;
       int end = event + header.segmentEvents[segment];
       for (; event < end; event++) {
         int at = positions[event];
         byNumber[(int) Bytes.getLong(raw, at, bigEndian) & TYPE_MASK].add(at, event);
       }
+      endSegment(header.segmentThread[segment], raw, positions, start, end, bigEndian);
+    }
+  }
+
+  /** Costs no more than the segment's events: a batch may have thousands of types and of segments. */
+  private void endSegment(long thread, byte[] raw, int[] positions, int start, int end, boolean bigEndian) {
+    if (used <= end - start) {
       for (int i = 0; i < used; i++) {
-        pool.get(i).endSegment(header.segmentThread[segment]);
+        pool.get(i).endSegment(thread);
+      }
+    } else {
+      for (int event = start; event < end; event++) {
+        byNumber[(int) Bytes.getLong(raw, positions[event], bigEndian) & TYPE_MASK].endSegment(thread);
       }
     }
   }

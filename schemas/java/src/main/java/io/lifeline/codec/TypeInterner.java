@@ -10,8 +10,10 @@ import java.util.Map;
  * types of a batch cost a comparison and no parsing.
  */
 final class TypeInterner {
-  /** A hostile topic may invent types without end; beyond this many the interner starts anew. */
+  /** A hostile topic may invent types without end; beyond this many, or so many bytes, the interner starts anew. */
   static final int MAX_TYPES = 10_000;
+
+  static final int MAX_BYTES = 8 << 20;
 
   private static final class Known {
     final EventType type;
@@ -27,6 +29,9 @@ final class TypeInterner {
   private final Map<Long, Known> little = new HashMap<>();
   private final Map<Long, Known> big = new HashMap<>();
 
+  /** Of the content of all types. */
+  private int bytes;
+
   /** The type with exactly this content, if it was met before; {@code length} includes the padding. */
   EventType find(byte[] bytes, int offset, int length, long hash, boolean bigEndian) {
     Known known = (bigEndian ? big : little).get(hash);
@@ -39,14 +44,29 @@ final class TypeInterner {
 
   /** The one instance that equals {@code type}. */
   EventType intern(EventType type, boolean bigEndian) {
-    if (types.size() >= MAX_TYPES && !types.containsKey(type)) {
-      types.clear();
-      little.clear();
-      big.clear();
+    EventType interned = types.get(type);
+    if (interned == null) {
+      interned = add(type);
     }
-    EventType interned = types.computeIfAbsent(type, same -> same);
     byte[] content = bigEndian ? DescriptorWriter.content(interned, ByteOrder.BIG_ENDIAN) : interned.content();
     (bigEndian ? big : little).put(interned.hash(), new Known(interned, content));
     return interned;
+  }
+
+  private EventType add(EventType type) {
+    int added = type.content().length;
+    if (types.size() >= MAX_TYPES || bytes + added > MAX_BYTES) {
+      types.clear();
+      little.clear();
+      big.clear();
+      bytes = 0;
+    }
+    bytes += added;
+    types.put(type, type);
+    return type;
+  }
+
+  int size() {
+    return types.size();
   }
 }

@@ -56,6 +56,18 @@ class BatchReaderTest {
         .hasMessage("no batch was read, or the last one was rejected");
   }
 
+  @Test
+  void aBatchOfManySegmentsAndTypesReadsTheSameByEventAndInColumns() throws RejectedBatchException {
+    BatchWriter writer = new BatchWriter();
+    for (int thread = 0; thread < 500; thread++) {
+      writer.thread(thread);
+      for (int i = 0; i <= thread % 3; i++) {
+        writer.event(EventType.named("type." + (7 * thread + i) % 40).build(), thread);
+      }
+    }
+    new Walk().everything(read(writer.toByteArray()));
+  }
+
   @ParameterizedTest
   @EnumSource(Compression.class)
   void whatIsWrittenIsRead(Compression compression) throws RejectedBatchException {
