@@ -53,6 +53,10 @@ CONF
         "listener.name.client.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
 username=\"lifeline\" password=\"$lifeline\" user_lifeline=\"$lifeline\" user_emitter=\"$emitter\";"
     fi
+    if ((ACL)); then # the anonymous one is the controller, on its own port; clients here have names
+      printf '%s\n' authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer \
+        'super.users=User:lifeline;User:ANONYMOUS'
+    fi
   } >"$DIR/server.properties"
   kafka_format
 }
