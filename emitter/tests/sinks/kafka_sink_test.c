@@ -254,6 +254,71 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   broker_stop(&asking);
 }
 
+/* As sinks/permissions/kafka-acls.sh does by Kafka's own tool, which the broker's jars lack. */
+static void allow_emitter(const broker *b, const char *topic, rd_kafka_AclOperation_t operation) {
+  char error[256], password[64] = "", principal[80];
+  FILE *file = fopen(b->password_file, "r");
+  assert_non_null(file);
+  assert_non_null(fgets(password, sizeof password, file));
+  fclose(file);
+  password[strcspn(password, "\n")] = 0;
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_conf_set(conf, "bootstrap.servers", b->url + strlen("kafka://"), error, sizeof error);
+  rd_kafka_conf_set(conf, "security.protocol", "sasl_plaintext", error, sizeof error);
+  rd_kafka_conf_set(conf, "sasl.mechanisms", "PLAIN", error, sizeof error);
+  rd_kafka_conf_set(conf, "sasl.username", b->user, error, sizeof error);
+  rd_kafka_conf_set(conf, "sasl.password", password, error, sizeof error);
+  rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+  assert_non_null(client);
+  snprintf(principal, sizeof principal, "User:%s", b->emitter);
+  rd_kafka_AclBinding_t *acl =
+      rd_kafka_AclBinding_new(RD_KAFKA_RESOURCE_TOPIC, topic, RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal, "*",
+                              operation, RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, error, sizeof error);
+  assert_non_null(acl);
+  rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
+  rd_kafka_CreateAcls(client, &acl, 1, NULL, queue);
+  rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TIMEOUT_MS);
+  assert_non_null(event);
+  assert_int_equal(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
+  rd_kafka_event_destroy(event);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_AclBinding_destroy(acl);
+  rd_kafka_destroy(client);
+}
+
+static void expect_forbidden(const char *url, const char *topic) {
+  drive d;
+  char forbidden[512], complaint[256];
+  snprintf(forbidden, sizeof forbidden, "%s/%s", url, topic);
+  snprintf(complaint, sizeof complaint, "the topic %s may not be written by this user", topic);
+  open_sink(&d, forbidden);
+  drive_add(&d, 5, 1000);
+  assert_true(drive_until_logged(&d, complaint, 15000));
+  drive_run(&d, 5000);
+  assert_int_equal(drive_tally(&d, DRIVE_REFUSED), 5);
+  drive_close(&d);
+}
+
+static void an_emitter_writes_batches_and_what_is_forbidden_is_a_clear_error_and_refused(void **state) {
+  (void)state;
+  drive d;
+  broker strict;
+  broker_start(&strict, "kafka", "--auth --acl");
+  broker_credentials(strict.user, strict.password_file, NULL);
+  set_up_topics(strict.url, "");
+  broker_credentials(strict.emitter, strict.emitter_password_file, NULL);
+  expect_forbidden(strict.url, "lifeline.batches"); /* as long as no ACL allows it */
+  allow_emitter(&strict, "lifeline.batches", RD_KAFKA_ACL_OPERATION_WRITE);
+  allow_emitter(&strict, "lifeline.activations", RD_KAFKA_ACL_OPERATION_READ);
+  open_sink(&d, strict.url);
+  drive_add(&d, 100, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  expect_forbidden(strict.url, "lifeline.activations");
+  expect_forbidden(strict.url, "lifeline.summaries");
+  broker_stop(&strict);
+}
+
 static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **state) {
   (void)state;
   static const char *const urls[] = {
@@ -335,6 +400,7 @@ int main(void) {
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
       cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),
+      cmocka_unit_test(an_emitter_writes_batches_and_what_is_forbidden_is_a_clear_error_and_refused),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),
       cmocka_unit_test(setup_is_idempotent_and_check_tells_what_is_missing_or_differs),
   };
