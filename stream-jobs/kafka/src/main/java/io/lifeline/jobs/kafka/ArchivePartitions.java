@@ -77,11 +77,11 @@ final class ArchivePartitions {
   }
 
   private void read(List<TopicPartition> taken) throws IOException {
-    Map<TopicPartition, Long> starts = consumer.beginningOffsets(taken);
-    Map<TopicPartition, Long> ends = consumer.endOffsets(taken);
     Set<TopicPartition> all = new HashSet<>(consumer.assignment());
     all.addAll(taken);
     consumer.assign(all);
+    Map<TopicPartition, Long> starts = consumer.beginningOffsets(taken);
+    Map<TopicPartition, Long> ends = consumer.endOffsets(taken);
     for (TopicPartition partition : taken) {
       seek(partition, starts.get(partition), ends.get(partition));
     }

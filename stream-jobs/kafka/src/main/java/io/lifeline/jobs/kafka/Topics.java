@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.codec.Fnv1a;
 import io.lifeline.jobs.core.JobHost.HostException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -125,8 +126,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     return new InterruptException(e);
   }
 
+  /** Whatever was asked has been answered or given up. */
   @Override
   public void close() {
-    admin.close();
+    admin.close(Duration.ZERO);
   }
 }
