@@ -24,10 +24,10 @@ static const char usage[] =
     "usage: lifeline-emit-bench [--events N] [--repetitions N] [--threads N] [--json]\n"
     "\n"
     "Nanoseconds per event and thread of ll_emit into null:, and of the floor in the same run. Runs with one thread,\n"
-    "then with --threads (2). --events per repetition (2000000), --repetitions (15).\n";
+    "then with --threads (2). --events per repetition (2000000), --repetitions (101).\n";
 
 static uint64_t events = 2000000;
-static unsigned repetitions = 15;
+static unsigned repetitions = 101; /* seconds of it, so that no short disturbance reaches the median */
 static pthread_barrier_t barrier;
 
 typedef struct record {
