@@ -8,22 +8,21 @@ import sys
 import time
 
 from .reports import Counts
-from .stages import BUILD, LIMIT_FACTOR, REPORTS, ROOT, TIERS, builds_only
+from .stages import BUILD, REPORTS, ROOT, TIERS, builds_only
 
 
 def run_logged(stage):
     """Runs the stage's command in a process group of its own, so that a stage that is ended leaves nothing behind.
     Returns why it failed, or None."""
-    limit_s = stage.budget_s * LIMIT_FACTOR
     stage.log.parent.mkdir(parents=True, exist_ok=True)
     with stage.log.open("wb") as log:
         process = subprocess.Popen(["bash", "-c", stage.command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            code = process.wait(limit_s)
+            code = process.wait(stage.limit_s)
             return None if code == 0 else f"exit code {code}"
         except subprocess.TimeoutExpired:
-            return f"not done after {limit_s} s"
+            return f"not done after {stage.limit_s} s"
         finally:
             end_group(process)
 
