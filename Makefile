@@ -6,14 +6,14 @@ MAKEFLAGS += --no-print-directory
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what is missing on Debian or Ubuntu, tools for tests and lint included
+setup: ## install what is missing, for tests and lint too
 	@scripts/setup --dev
 
 build: ## compile C, Go and Java into build/
 	@scripts/setup
 	@scripts/build
 
-demo: ## copy 1 GB, watched through a broker: where is the bottleneck? (BROKER=kafka, SLOW=disk-write or SLOW=network)
+demo: ## copy 1 GB, find the bottleneck (BROKER=, SLOW=, SIZE=)
 	@scripts/setup
 	@scripts/build
 	@examples/remote-copy/demo
@@ -22,11 +22,11 @@ test: ## every language's tests, up to 15 minutes on 2 cores
 	@scripts/setup --dev
 	@scripts/test
 
-test-chaos: ## kill jobs, brokers and emitters during millions of events (about 30 minutes)
+test-chaos: ## kill jobs, brokers, emitters at work (about 30 minutes)
 	@scripts/setup --dev
 	@scripts/test --tier chaos
 
-fuzz: ## fuzz the three decoders, 10 minutes each (MINUTES=60 for longer)
+fuzz: ## fuzz the decoders, 10 minutes each (MINUTES=60 for longer)
 	@scripts/setup --dev
 	@scripts/fuzz --seconds $$(($${MINUTES:-10} * 60))
 
@@ -43,17 +43,17 @@ bench: ## measure, write results/bench/*.json, print what took the time
 	@scripts/build
 	@scripts/bench
 
-results: ## regenerate the tables in results/ from the last measurements
+results: ## write the tables in results/ anew
 	@scripts/results
 
 lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev
 	@scripts/lint
 
-install: ## header, libraries, pkg-config, CMake package and tools (PREFIX=/usr/local, DESTDIR=)
+install: ## library, tools, pkg-config, CMake (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
 	@DESTDIR=$(DESTDIR) cmake --install build/emitter --prefix $(or $(PREFIX),/usr/local)
 
-clean: ## remove everything that was built; fetched tools stay in build/deps
+clean: ## remove what was built; fetched tools stay in build/deps
 	@scripts/clean
