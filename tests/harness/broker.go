@@ -64,7 +64,7 @@ func (b *Broker) SetUp(t T) {
 func (b *Broker) Settings() []string {
 	var settings []string
 	for _, key := range []string{"LIFELINE_URL", "LIFELINE_TLS_CA", "LIFELINE_TLS_CERT", "LIFELINE_TLS_KEY", "LIFELINE_USER",
-		"LIFELINE_PASSWORD_FILE"} {
+		"LIFELINE_PASSWORD_FILE", "LIFELINE_NATS_CREDS"} {
 		if value, found := b.Env[key]; found {
 			settings = append(settings, key+"="+value)
 		}

@@ -60,12 +60,35 @@ static bool readable(const char *path, const char *scheme, const char *what, cha
   return false;
 }
 
+/* Whether the file has both parts of NATS credentials. nats.c reads them at every connect, and says no more than
+ * "Error". */
+static bool holds_credentials(const char *path) {
+  char line[4096];
+  bool jwt = false, seed = false;
+  FILE *file = fopen(path, "re");
+  while (file && fgets(line, sizeof line, file)) {
+    jwt = jwt || strstr(line, "BEGIN NATS USER JWT");
+    seed = seed || strstr(line, "BEGIN USER NKEY SEED");
+  }
+  if (file) fclose(file);
+  explicit_bzero(line, sizeof line);
+  return jwt && seed;
+}
+
+static bool load_credentials(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
+  s->creds = setting(url, "creds", "LIFELINE_NATS_CREDS");
+  if (!readable(s->creds, url->scheme, "credentials file", error, error_bytes)) return false;
+  if (!s->creds || holds_credentials(s->creds)) return true;
+  snprintf(error, error_bytes, "%s: the credentials file %s does not hold a user's JWT and nkey seed", url->scheme,
+           s->creds);
+  return false;
+}
+
 static bool load(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
   if (!load_password(s, url, error, error_bytes)) return false;
   s->tls_ca = setting(url, "tls_ca", "LIFELINE_TLS_CA");
   s->tls_cert = setting(url, "tls_cert", "LIFELINE_TLS_CERT");
   s->tls_key = setting(url, "tls_key", "LIFELINE_TLS_KEY");
-  s->creds = setting(url, "creds", "LIFELINE_NATS_CREDS");
   const char *tls = sink_url_parameter(url, "tls");
   if (tls && strcmp(tls, "true") != 0 && strcmp(tls, "false") != 0) {
     snprintf(error, error_bytes, "%s: the URL's parameter tls is neither true nor false", url->scheme);
@@ -79,7 +102,7 @@ static bool load(sink_security *s, const sink_url *url, char *error, size_t erro
   return readable(s->tls_ca, url->scheme, "TLS authority", error, error_bytes) &&
          readable(s->tls_cert, url->scheme, "TLS certificate", error, error_bytes) &&
          readable(s->tls_key, url->scheme, "TLS key", error, error_bytes) &&
-         readable(s->creds, url->scheme, "credentials file", error, error_bytes);
+         load_credentials(s, url, error, error_bytes);
 }
 
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes) {
