@@ -104,6 +104,26 @@ class JobConfigTest {
     assertThat(config.kafka()).containsEntry("ssl.key.password", secret);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nats://user:s3,cr3t@a:1,b:2/ | nats://****@a:1,b:2/",
+        "kafka://h/t?tls=true&kafka.sasl.password=s3@cr3t&kafka.ssl.key.location=/k |"
+            + " kafka://h/t?tls=true&kafka.sasl.password=****&kafka.ssl.key.location=/k",
+        "kafka://h?kafka.ssl.key.pem=s3cr3t | kafka://h?kafka.ssl.key.pem=****",
+      })
+  void masksWhatIsSecretInAUrlAndNothingElse(String url, String shown) {
+    JobConfig config = JobConfig.load(null, Map.of(), Map.of("broker.url", url));
+    assertThat(config.masked()).containsEntry("broker.url", shown);
+  }
+
+  @Test
+  void showsNoSecretOfAUrlThatItRefuses() {
+    assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://user:s3/cr3t@h")))
+        .hasMessageStartingWith("broker.url=nats://****@h: expected nats://");
+  }
+
   @Test
   void readsThePasswordFromItsFileAndElseFromTheUrl() throws IOException {
     Path password = directory.resolve("password");
