@@ -67,10 +67,10 @@ final class NatsSettings {
             .maxReconnects(-1)
             .errorListener(log)
             .connectionListener(log);
-    url.servers().forEach(server -> options.server((usesTls() ? "tls://" : "nats://") + server));
+    url.servers().forEach(server -> options.server((config.usesTls() ? "tls://" : "nats://") + server));
     config.user().ifPresent(user -> options.userInfo(user.toCharArray(), password().toCharArray()));
     file(Keys.BROKER_NATS_CREDS, "creds").ifPresent(creds -> options.authHandler(Nats.credentials(creds.toString())));
-    if (usesTls()) {
+    if (config.usesTls()) {
       options.sslContext(
           TlsContext.of(
               file(Keys.BROKER_TLS_CA, "tls_ca"),
@@ -78,10 +78,6 @@ final class NatsSettings {
               file(Keys.BROKER_TLS_KEY, "tls_key")));
     }
     return options.build();
-  }
-
-  private boolean usesTls() {
-    return "true".equals(url.parameters().get("tls")) || file(Keys.BROKER_TLS_CA, "tls_ca").isPresent();
   }
 
   private String password() {

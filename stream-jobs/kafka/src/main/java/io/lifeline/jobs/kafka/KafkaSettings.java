@@ -130,7 +130,7 @@ final class KafkaSettings {
     Map<String, Object> properties = new HashMap<>();
     properties.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, String.join(",", url.servers()));
     Optional<String> user = config.user();
-    boolean tls = Boolean.parseBoolean(url.parameters().get("tls")) || file(Keys.BROKER_TLS_CA, "tls_ca").isPresent();
+    boolean tls = config.usesTls();
     SecurityProtocol protocol =
         user.isPresent()
             ? (tls ? SecurityProtocol.SASL_SSL : SecurityProtocol.SASL_PLAINTEXT)

@@ -52,6 +52,15 @@ class KafkaSettingsTest {
   }
 
   @Test
+  void aCertificateIsNeverLeftOutForPlainText() throws Exception {
+    Path certificate = file("cert.pem", "certificate");
+    Path key = file("key.pem", "key");
+    assertThat(settings("broker.tls.cert", certificate.toString(), "broker.tls.key", key.toString()).admin())
+        .containsEntry("security.protocol", "SSL")
+        .containsEntry("ssl.keystore.certificate.chain", "certificate");
+  }
+
+  @Test
   void aUserNeedsAPasswordThatIsNeverShown() throws Exception {
     Path password = file("password", "pass\"word\n");
     Map<String, Object> admin =

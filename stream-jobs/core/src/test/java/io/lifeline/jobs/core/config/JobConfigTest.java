@@ -150,7 +150,8 @@ class JobConfigTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"nats://", "nats://h:0", "nats://h:99999", "nats://h/a/b", "nats://h?x", "nats://a b", "file:///x"})
+  @CsvSource({"nats://", "nats://h:0", "nats://h:99999", "nats://h/a/b", "nats://h?x", "nats://a b", "file:///x",
+    "nats://h?tls=yes"})
   void refusesOtherUrls(String url) {
     assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("broker.url", url)))
         .isInstanceOf(ConfigException.class)
