@@ -71,6 +71,8 @@ final class NatsSettings {
     config.user().ifPresent(user -> options.userInfo(user.toCharArray(), password().toCharArray()));
     file(Keys.BROKER_NATS_CREDS, "creds").ifPresent(creds -> options.authHandler(Nats.credentials(creds.toString())));
     if (config.usesTls()) {
+      // A cluster tells of its other servers by address, which certificates rarely hold: name them in the URL.
+      options.ignoreDiscoveredServers();
       options.sslContext(
           TlsContext.of(
               file(Keys.BROKER_TLS_CA, "tls_ca"),

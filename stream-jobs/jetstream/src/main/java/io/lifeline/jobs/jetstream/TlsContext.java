@@ -22,7 +22,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedTrustManager;
 
 /** TLS from PEM files. */
 final class TlsContext {
@@ -42,7 +44,7 @@ final class TlsContext {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
           certificate.isPresent() ? identity(certificate.get(), key.get()).getKeyManagers() : null,
-          authority.isPresent() ? trust(authority.get()).getTrustManagers() : null,
+          new TrustManager[] {new HostNames(trust(authority))},
           null);
       return context;
     } catch (GeneralSecurityException | IOException e) {
@@ -50,15 +52,25 @@ final class TlsContext {
     }
   }
 
-  private static TrustManagerFactory trust(Path authority) throws GeneralSecurityException, IOException {
+  private static X509ExtendedTrustManager trust(Optional<Path> authority)
+      throws GeneralSecurityException, IOException {
+    TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(authority.isPresent() ? authorities(authority.get()) : null);
+    for (TrustManager manager : factory.getTrustManagers()) {
+      if (manager instanceof X509ExtendedTrustManager trusted) {
+        return trusted;
+      }
+    }
+    throw new GeneralSecurityException("this Java installation cannot check certificates");
+  }
+
+  private static KeyStore authorities(Path authority) throws GeneralSecurityException, IOException {
     KeyStore store = emptyStore();
     int number = 0;
     for (Certificate certificate : certificates(authority)) {
       store.setCertificateEntry("authority-" + number++, certificate);
     }
-    TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    factory.init(store);
-    return factory;
+    return store;
   }
 
   private static KeyManagerFactory identity(Path certificate, Path key) throws GeneralSecurityException, IOException {
