@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.decode;
 
+import static io.lifeline.jobs.core.TestBatches.LOAD;
 import static io.lifeline.jobs.core.TestBatches.READ;
 import static io.lifeline.jobs.core.TestBatches.at;
 import static io.lifeline.jobs.core.TestBatches.batch;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class DecodeJobTest {
 
   private final Recorder output = new Recorder();
+  private final Metrics metrics = new Metrics();
 
   @Test
   void writesAnEventAsFlatJson() {
@@ -86,6 +88,15 @@ class DecodeJobTest {
   }
 
   @Test
+  void leavesOutEventsThatNoBrokerTakesAndGoesOn() {
+    EventType large =
+        EventType.named("large").constant("blob", FieldType.BYTES, "", new byte[60_000]).build();
+    decode("*", batch(1, 1).type(3, large).event(large, tick(1)).event(LOAD, tick(1), 0.5));
+    assertThat(output.messages()).extracting(sent -> sent.to().eventType()).containsExactly("host.load");
+    assertThat(metrics.text()).contains("lifeline_decode_oversize_total 1\n", "lifeline_decode_events_total 1\n");
+  }
+
+  @Test
   void namesTopicsThatBothBrokersTake() {
     List<String> names = List.of("a b/c", "a..b", ".a.", "Ä", "ok-1_2.x");
     assertThat(names).extracting(name -> Destination.events(name).topic("p"))
@@ -99,6 +110,6 @@ class DecodeJobTest {
 
   private void decode(String types, BatchWriter batch) {
     DecodeSettings settings = DecodeSettings.of(JobConfig.load(null, Map.of(), Map.of("decode.types", types)));
-    new DecodeJob(settings, new Metrics()).accept(read(batch), at(1, 1), output);
+    new DecodeJob(settings, metrics).accept(read(batch), at(1, 1), output);
   }
 }
