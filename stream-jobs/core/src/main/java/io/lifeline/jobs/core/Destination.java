@@ -1,5 +1,8 @@
 package io.lifeline.jobs.core;
 
+import io.lifeline.codec.Fnv1a;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Objects;
 
 /**
@@ -64,9 +67,13 @@ public record Destination(Kind kind, String eventType) {
     };
   }
 
-  /** Names that only differ where they are too long for a topic share one; each event says its own type. */
+  /** The name, or the beginning of one that is too long, with its hash behind so that it is as good as unique. */
   private static String shortened(String topic) {
-    return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH));
+    if (topic.length() <= MAX_TOPIC_LENGTH) {
+      return topic;
+    }
+    String hash = HexFormat.of().toHexDigits(Fnv1a.hash(topic.getBytes(StandardCharsets.UTF_8)));
+    return topic.substring(0, MAX_TOPIC_LENGTH - hash.length() - 1) + "-" + hash;
   }
 
   /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */

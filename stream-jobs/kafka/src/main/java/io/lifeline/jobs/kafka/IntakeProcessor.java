@@ -85,7 +85,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
    */
   @Override
   public void send(Destination to, String key, String id, byte[] value) {
-    String topic = Topics.legal(to.topic(settings.prefix()));
+    String topic = to.topic(settings.prefix());
     if (to.kind() == Destination.Kind.EVENTS) {
       settings.topics().ensure(topic);
     }

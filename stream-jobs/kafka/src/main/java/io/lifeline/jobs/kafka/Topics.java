@@ -1,10 +1,7 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.codec.Fnv1a;
 import io.lifeline.jobs.core.JobHost.HostException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,8 +26,6 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   private static final long TIMEOUT_S = 30;
   private static final long WAIT_MS = 100;
   private static final long LONGEST_WAIT_MS = 2000;
-  private static final int LONGEST_NAME = 249;
-  private static final int HASH_DIGITS = 16;
 
   private final Admin admin;
   private final KafkaSettings settings;
@@ -73,15 +68,6 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     Set<String> missing = new TreeSet<>(wanted);
     missing.removeAll(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
     return missing;
-  }
-
-  /** The name, or a shorter one that is as good as unique: event types may have longer names than Kafka's topics. */
-  static String legal(String name) {
-    if (name.length() <= LONGEST_NAME) {
-      return name;
-    }
-    long hash = Fnv1a.hash(name.getBytes(StandardCharsets.UTF_8));
-    return name.substring(0, LONGEST_NAME - HASH_DIGITS - 1) + "-" + HexFormat.of().toHexDigits(hash);
   }
 
   /** Makes the topic with the broker's defaults, unless it is there. */

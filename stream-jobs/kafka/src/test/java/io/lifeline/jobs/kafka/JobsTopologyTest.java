@@ -169,13 +169,4 @@ class JobsTopologyTest {
     assertThat(driver.getKeyValueStore(IntakeProcessor.STORE).get("dedup/" + Batches.key(1) + "-0")).isNotNull();
     assertThat(driver.getKeyValueStore(MergeProcessor.STORE).approximateNumEntries()).isPositive();
   }
-
-  @Test
-  void aTopicNameThatKafkaWouldRefuseIsShortened() {
-    String tooLong = "lifeline.events." + "x".repeat(255);
-
-    assertThat(Topics.legal(tooLong)).hasSize(249).startsWith("lifeline.events.xxx");
-    assertThat(Topics.legal(tooLong)).isNotEqualTo(Topics.legal(tooLong + "y"));
-    assertThat(Topics.legal("lifeline.events.disk")).isEqualTo("lifeline.events.disk");
-  }
 }

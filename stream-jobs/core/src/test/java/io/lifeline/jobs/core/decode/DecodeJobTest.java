@@ -104,8 +104,12 @@ class DecodeJobTest {
   }
 
   @Test
-  void cutsNamesThatAreTooLongForATopic() {
-    assertThat(Destination.events("x".repeat(255)).topic("lifeline")).hasSize(249);
+  void cutsNamesThatAreTooLongForATopicAndKeepsThemApart() {
+    String name = "x".repeat(254);
+    String topic = Destination.events(name + "y").topic("lifeline");
+    assertThat(topic).hasSize(249).startsWith("lifeline.events.xxx");
+    assertThat(Destination.events(name + "z").topic("lifeline")).isNotEqualTo(topic);
+    assertThat(Destination.events("x" + "x.".repeat(127)).topic("lifeline")).as("no empty token").doesNotEndWith(".");
   }
 
   private void decode(String types, BatchWriter batch) {
