@@ -20,6 +20,7 @@ import io.lifeline.jobs.core.config.JobConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class SummariseJobTest {
@@ -146,6 +147,14 @@ class SummariseJobTest {
     assertThat(output.take()).as("the two that were held").hasSize(2);
     accept(1, 4, 3701, reads(1, 4, 3701, 3691));
     assertThat(metric("lifeline_summarise_overflow_values_total")).as("the first made room").isEqualTo(3);
+  }
+
+  @Test
+  void makesNoMoreOfABatchThatIsScatteredOverTimeThanItMay() {
+    settings = settings(Map.of("summarise.fields", "*:nbytes", "summarise.window", "1s"));
+    job = new SummariseJob(settings, state, metrics);
+    accept(1, 1, 1, reads(1, 1, IntStream.range(0, 10_007).mapToDouble(i -> -i).toArray()));
+    assertThat(metric("lifeline_summarise_scattered_values_total")).isEqualTo(7);
   }
 
   @Test
