@@ -68,9 +68,9 @@ final class Publisher implements Output {
     messages.forEach(this::publish);
   }
 
-  /** Returns when the stream holds all that was sent; throws if it refused any. */
+  /** Returns when the stream holds all that was sent; throws as soon as it is known not to. */
   void awaitAcknowledgements() throws IOException {
-    while (!inFlight.isEmpty()) {
+    while (!inFlight.isEmpty() && failure == null) {
       awaitOldest();
     }
     if (failure != null) {
