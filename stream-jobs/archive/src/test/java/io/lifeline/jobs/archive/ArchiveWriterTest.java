@@ -34,6 +34,28 @@ class ArchiveWriterTest {
   }
 
   @Test
+  void largeConstantsAreHeldOnceAndNotInEveryRow() throws Exception {
+    EventType large =
+        EventType.named("large")
+            .field("n", FieldType.I32)
+            .constant("blob", FieldType.BYTES, "", new byte[60_000])
+            .build();
+    BatchWriter batch = Archives.batch(EMITTER, 1);
+    for (int i = 0; i < 100; i++) {
+      batch.event(large, i, i);
+    }
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), batch.toByteArray());
+      assertThat(writer.heldBytes()).as("bounds the memory").isGreaterThan(60_000);
+    }
+    assertThat(Manifests.read(new ArchiveDirectory(directory)).get(0).files())
+        .extracting(Manifest.FileEntry::kind)
+        .containsExactly(Manifest.Kind.TYPE, Manifest.Kind.BATCHES);
+    assertThat(Archives.query(directory, "SELECT count(*), min(octet_length(blob)) FROM large"))
+        .containsExactly("100 60000");
+  }
+
+  @Test
   void eachEventOfEachBatchBecomesARowThatSaysWhereItCameFrom() throws Exception {
     try (ArchiveWriter writer = open()) {
       assertThat(writer.nextOffset(0)).isZero();
