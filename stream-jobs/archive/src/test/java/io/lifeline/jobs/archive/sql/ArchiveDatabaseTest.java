@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
@@ -47,6 +48,15 @@ class ArchiveDatabaseTest {
 
   private List<String> query(String sql) throws Exception {
     return Archives.query(directory, sql);
+  }
+
+  @Test
+  void countersThatCannotBeTrueSpoilNobodysLedger() throws Exception {
+    archive(
+        Archives.batch(EMITTER, 1).counter(Counter.DROPPED_RING_FULL, -1).counter(Counter.DROPPED_SINK, -1),
+        Archives.batch(new Incarnation(1, 3), 1).counter(Counter.DROPPED_SINK, 5).counter(Counter.EMITTED, 5));
+    assertThat(query("SELECT dropped, missing FROM ledger ORDER BY dropped"))
+        .containsExactly("5 0", "36893488147419103230 -36893488147419103230");
   }
 
   @ParameterizedTest
