@@ -62,6 +62,11 @@ public record ArchiveOptions(
     return new ArchiveOptions(directory, rollBytes, rollInterval, rareRows, count, remembered);
   }
 
+  /** For a broker that keeps batches that long, and delivers them again as late. */
+  public ArchiveOptions rememberingAtLeast(Duration duration) {
+    return remembered.compareTo(duration) >= 0 ? this : withRemembered(duration);
+  }
+
   public ArchiveOptions withRemembered(Duration duration) {
     return new ArchiveOptions(directory, rollBytes, rollInterval, rareRows, threads, duration);
   }

@@ -56,6 +56,13 @@ class ArchiveWriterTest {
   }
 
   @Test
+  void repeatsAreKnownForAtLeastAsLongAsTheBrokerKeepsThem() {
+    ArchiveOptions options = ArchiveOptions.in(directory);
+    assertThat(options.rememberingAtLeast(Duration.ofDays(7)).remembered()).isEqualTo(Duration.ofDays(30));
+    assertThat(options.rememberingAtLeast(Duration.ofDays(90)).remembered()).isEqualTo(Duration.ofDays(90));
+  }
+
+  @Test
   void eachEventOfEachBatchBecomesARowThatSaysWhereItCameFrom() throws Exception {
     try (ArchiveWriter writer = open()) {
       assertThat(writer.nextOffset(0)).isZero();

@@ -146,6 +146,7 @@ public final class JetStreamHost implements JobHost {
   private ArchiveOptions archiveOptions() {
     return ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
         .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
-        .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL));
+        .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL))
+        .rememberingAtLeast(config.get(Keys.RETENTION));
   }
 }

@@ -135,7 +135,8 @@ public final class KafkaHost implements JobHost {
     ArchiveOptions options =
         ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
             .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
-            .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL));
+            .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL))
+            .rememberingAtLeast(config.get(Keys.RETENTION));
     rejected = streamJobs().isEmpty() ? new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX)) : null;
     archive =
         new ArchiveLoop(
