@@ -82,6 +82,10 @@ public final class ArchiveDirectory {
         ? Long.parseLong(matcher.group(2)) : -1;
   }
 
+  static boolean isCompacted(String name) {
+    return COMPACTED.matcher(name).matches();
+  }
+
   /** Forces a file's content, or a directory's entries, to the disk. */
   static void sync(Path path) throws IOException {
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {

@@ -53,7 +53,10 @@ public final class Manifests {
             known.put(name, parse(directory.manifests().resolve(name)));
           }
         }
-        return current(directory, known);
+        // A listing is no snapshot: one that a compaction overtakes may lack the old manifests and the new one.
+        if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory)))) {
+          return current(directory, known);
+        }
       } catch (NoSuchFileException e) {
         // A compaction removed it between the listing and the reading; its successor is in the next listing.
         if (attempt == READ_ATTEMPTS) {
@@ -70,6 +73,10 @@ public final class Manifests {
 
   static List<String> names(ArchiveDirectory directory) throws IOException {
     return ArchiveDirectory.names(directory.manifests()).stream().filter(name -> name.endsWith(".json")).toList();
+  }
+
+  private static List<String> compacted(List<String> names) {
+    return names.stream().filter(ArchiveDirectory::isCompacted).toList();
   }
 
   private static Map<String, Manifest> current(ArchiveDirectory directory, Map<String, Manifest> all)
