@@ -28,6 +28,7 @@ final class ArchiveTask extends LeasedTask {
   private final Metrics.Counter batches;
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
+  private final Metrics.Counter expired;
   private volatile long nextSequence;
 
   ArchiveTask(
@@ -45,6 +46,8 @@ final class ArchiveTask extends LeasedTask {
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
+    this.expired =
+        metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", NAME);
     metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME);
   }
 
@@ -55,7 +58,11 @@ final class ArchiveTask extends LeasedTask {
     boolean finished = false;
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
-      next = Math.max(next, BatchStream.firstSequence(broker().batches(), next));
+      long first = BatchStream.firstSequence(broker().batches(), next);
+      if (next > 1 && first > next) {
+        expired.add(first - next);
+      }
+      next = Math.max(next, first);
       nextSequence = next;
       try (BatchStream stream = BatchStream.open(broker(), subjects, next)) {
         status(RUNNING);
