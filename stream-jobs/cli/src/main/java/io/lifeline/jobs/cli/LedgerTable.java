@@ -42,7 +42,7 @@ final class LedgerTable {
 
   /** Names come from emitters, and must not drive the terminal. */
   private static String printable(String text) {
-    return text.replaceAll("\\p{Cntrl}", "\uFFFD");
+    return text.replaceAll("[\\p{Cntrl}\\x{80}-\\x{9F}]", "\uFFFD");
   }
 
   private static void printAligned(List<List<String>> rows, PrintWriter out) {

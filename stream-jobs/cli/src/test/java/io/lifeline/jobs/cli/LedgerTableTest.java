@@ -14,7 +14,7 @@ class LedgerTableTest {
   @Test
   void alignsBalancesAndSumsThemUp() throws Exception {
     JsonNode first = balance("a", 10, "7");
-    JsonNode second = balance("evil\\u001b[2J", 2000, "1990");
+    JsonNode second = balance("evil\\u009b[2J", 2000, "1990");
     assertThat(table(first, second))
         .isEqualTo(
             """
