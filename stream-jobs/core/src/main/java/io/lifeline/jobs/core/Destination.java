@@ -67,13 +67,14 @@ public record Destination(Kind kind, String eventType) {
     };
   }
 
-  /** The name, or the beginning of one that is too long, with its hash behind so that it is as good as unique. */
   private static String shortened(String topic) {
-    if (topic.length() <= MAX_TOPIC_LENGTH) {
-      return topic;
-    }
+    return topic.length() <= MAX_TOPIC_LENGTH ? topic : hashed(topic);
+  }
+
+  /** Another name for the topic: its own, as far as there is room, with its hash behind. */
+  public static String hashed(String topic) {
     String hash = HexFormat.of().toHexDigits(Fnv1a.hash(topic.getBytes(StandardCharsets.UTF_8)));
-    return topic.substring(0, MAX_TOPIC_LENGTH - hash.length() - 1) + "-" + hash;
+    return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH - hash.length() - 1)) + "-" + hash;
   }
 
   /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */

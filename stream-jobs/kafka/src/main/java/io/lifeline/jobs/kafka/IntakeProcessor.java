@@ -87,7 +87,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   public void send(Destination to, String key, String id, byte[] value) {
     String topic = to.topic(settings.prefix());
     if (to.kind() == Destination.Kind.EVENTS) {
-      settings.topics().ensure(topic);
+      topic = settings.topics().ensure(topic);
     }
     Record<String, Outgoing> result = new Record<>(key, Outgoing.result(topic, value), context.currentSystemTimeMs());
     result.headers().add(ID_HEADER, id.getBytes(StandardCharsets.UTF_8));

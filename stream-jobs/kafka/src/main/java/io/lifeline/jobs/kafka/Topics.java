@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import java.time.Duration;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicExistsException;
 
 /** The topics around the jobs: which must be there, which are made when needed, and where a log begins. */
@@ -29,7 +31,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private final Admin admin;
   private final KafkaSettings settings;
-  private final Set<String> ensured = ConcurrentHashMap.newKeySet();
+  private final Map<String, String> ensured = new ConcurrentHashMap<>();
 
   /** Makes a client; nothing is sent yet. */
   Topics(KafkaSettings settings) throws HostException {
@@ -70,25 +72,43 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     return missing;
   }
 
-  /** Makes the topic with the broker's defaults, unless it is there. */
+  /**
+   * Makes the topic with the broker's defaults, unless it is there, and returns its name. Kafka refuses a name that
+   * differs from another's in dots and underscores alone: then the hash of what was wanted tells them apart.
+   */
   @Override
-  public void ensure(String topic) {
-    if (ensured.contains(topic)) {
-      return;
+  public String ensure(String topic) {
+    String known = ensured.get(topic);
+    if (known != null) {
+      return known;
     }
+    String made = isMade(topic) ? topic : Destination.hashed(topic);
+    if (!made.equals(topic) && !isMade(made)) {
+      throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);
+    }
+    ensured.put(topic, made);
+    return made;
+  }
+
+  /** Makes the topic, unless it is there; false if the broker refuses its name. */
+  private boolean isMade(String topic) {
     NewTopic wanted = new NewTopic(topic, Optional.empty(), Optional.empty());
     try {
       admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
+      return true;
     } catch (ExecutionException e) {
-      if (!(e.getCause() instanceof TopicExistsException)) {
-        throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
+      if (e.getCause() instanceof InvalidTopicException) {
+        return false;
       }
+      if (e.getCause() instanceof TopicExistsException) {
+        return true;
+      }
+      throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
       throw new KafkaException("topic " + topic + " was not made within " + TIMEOUT_S + " seconds", e);
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
-    ensured.add(topic);
   }
 
   /** The first offset of the batches' partition that retention has left. */

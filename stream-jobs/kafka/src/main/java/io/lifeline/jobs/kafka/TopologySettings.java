@@ -20,9 +20,9 @@ record TopologySettings(
     ResultTopics topics,
     LogStart logStart) {
 
-  /** Makes sure that a topic is there before the first result is sent to it. */
+  /** Makes sure that a topic is there before the first result is sent to it; returns the name that it has. */
   @FunctionalInterface
   interface ResultTopics {
-    void ensure(String topic);
+    String ensure(String topic);
   }
 }

@@ -56,7 +56,10 @@ class JobsTopologyTest {
             "lifeline",
             Duration.ofDays(7),
             metrics,
-            ensuredTopics::add,
+            topic -> {
+              ensuredTopics.add(topic);
+              return topic;
+            },
             partition -> 0);
     Properties properties = new KafkaSettings(config).streams(stateDirectory);
     driver =

@@ -62,6 +62,12 @@ class KafkaHostTest {
     return new KafkaHost(JobConfig.load(null, Map.of(), settings), metrics);
   }
 
+  private KafkaSettings settings(Map<String, String> more) {
+    Map<String, String> settings = new HashMap<>(more);
+    settings.putIfAbsent("broker.url", kafka.url() + "/" + prefix + ".batches");
+    return new KafkaSettings(JobConfig.load(null, Map.of(), settings));
+  }
+
   private void send(long emitter, byte[] batch) throws Exception {
     kafka.send(prefix + ".batches", Batches.key(emitter), batch);
   }
@@ -169,6 +175,17 @@ class KafkaHostTest {
       host.start();
       assertThat(host.failure().toCompletableFuture().get(30, TimeUnit.SECONDS))
           .hasMessageContaining("it was made anew, so give it another archive.dir");
+    }
+  }
+
+  @Test
+  void typesWhoseNamesKafkaTakesForTheSameGetTopicsOfTheirOwn() throws Exception {
+    try (Topics topics = new Topics(settings(Map.of()))) {
+      assertThat(topics.ensure(prefix + ".read.end")).isEqualTo(prefix + ".read.end");
+      String other = topics.ensure(prefix + ".read_end");
+      assertThat(other).startsWith(prefix + ".read_end-");
+      assertThat(topics.ensure(prefix + ".read_end")).isEqualTo(other);
+      topics.require(List.of(prefix + ".read.end", other));
     }
   }
 
