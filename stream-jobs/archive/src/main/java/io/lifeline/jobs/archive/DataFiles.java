@@ -32,7 +32,7 @@ final class DataFiles {
     try {
       rows = duck.copy(query, temporary);
     } catch (SQLException e) {
-      throw new ArchiveException("cannot write " + temporary + ": " + firstLine(e)
+      throw new ArchiveWriteException("cannot write " + temporary + ": " + firstLine(e)
           + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
     }
     if (rows != expectedRows) {

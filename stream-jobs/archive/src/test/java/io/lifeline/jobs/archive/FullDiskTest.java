@@ -52,7 +52,7 @@ class FullDiskTest {
       fill(ballast);
       writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 20_000));
       Throwable failure = catchThrowable(writer::roll);
-      assertThat(failure).isInstanceOf(ArchiveException.class).hasMessageContaining("cannot write")
+      assertThat(failure).isInstanceOf(ArchiveWriteException.class).hasMessageContaining("cannot write")
           .hasMessageContaining("No space left on device").hasMessageContaining("free space");
       assertThat(dataFiles()).as("what was half written is gone").isEqualTo(2);
       assertThat(Archives.query(archive, "SELECT count(*) FROM events")).containsExactly("1000");

@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
@@ -97,20 +98,22 @@ final class ArchiveLoop implements Runnable {
       try {
         session();
         pauseMs = FIRST_PAUSE_MS;
+      } catch (ArchiveWriteException e) {
+        pauseMs = waitFor(e, pauseMs);
       } catch (ArchiveException | AuthenticationException | AuthorizationException e) {
         fail(e);
         return;
       } catch (IOException | KafkaException e) {
         pauseMs = waitFor(e, pauseMs);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         fail(e);
         return;
       }
     }
   }
 
-  private void fail(Exception reason) {
-    status = String.valueOf(reason.getMessage());
+  private void fail(Throwable reason) {
+    status = "failed: " + reason.getMessage();
     failure.complete(reason);
   }
 

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -15,7 +17,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -187,6 +191,22 @@ class KafkaHostTest {
       assertThat(topics.ensure(prefix + ".read_end")).isEqualTo(other);
       topics.require(List.of(prefix + ".read.end", other));
     }
+  }
+
+  @Test
+  void anArchiveThatDiesIsToldWhateverItDiesOf() throws Exception {
+    CompletableFuture<Throwable> failure = new CompletableFuture<>();
+    Consumer<Rejection> fatal =
+        rejection -> {
+          throw new OutOfMemoryError("only a test");
+        };
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), ArchiveOptions.in(directory), fatal, metrics, failure);
+    Thread thread = new Thread(loop);
+    thread.start();
+    send(1, new byte[] {1, 2, 3});
+    assertThat(failure.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(OutOfMemoryError.class);
+    assertThat(loop.status()).isEqualTo("failed: only a test");
+    thread.join();
   }
 
   @Test
