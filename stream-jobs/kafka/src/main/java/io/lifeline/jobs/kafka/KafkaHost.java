@@ -146,13 +146,22 @@ public final class KafkaHost implements JobHost {
   }
 
   private void awaitRunning() throws InterruptedException {
-    while (!failure.isDone() && health().containsValue(ArchiveLoop.STARTING)) {
+    while (!failure.isDone() && parts().containsValue(ArchiveLoop.STARTING)) {
       Thread.sleep(START_POLL_MS);
     }
   }
 
+  /** The clients wait in silence for a broker that is away, and Streams still calls that running: so it is asked. */
   @Override
   public Map<String, String> health() {
+    Map<String, String> health = parts();
+    if (!topics.answers()) {
+      health.put("broker", "does not answer");
+    }
+    return health;
+  }
+
+  private Map<String, String> parts() {
     Map<String, String> health = new TreeMap<>();
     for (String job : jobs) {
       health.put(job, job.equals(ArchiveLoop.NAME) ? archive.status() : streams.status());

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -20,12 +21,14 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TopicExistsException;
 
 /** The topics around the jobs: which must be there, which are made when needed, and where a log begins. */
 final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private static final long TIMEOUT_S = 30;
+  private static final int ANSWER_MS = 2000;
   private static final long WAIT_MS = 100;
   private static final long LONGEST_WAIT_MS = 2000;
 
@@ -62,6 +65,21 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new HostException("interrupted while looking for topics", e);
+    }
+  }
+
+  /** Whether the broker answers now, be it with a refusal. */
+  boolean answers() {
+    try {
+      DescribeClusterOptions options = new DescribeClusterOptions().timeoutMs(ANSWER_MS);
+      admin.describeCluster(options).nodes().get(ANSWER_MS, TimeUnit.MILLISECONDS);
+      return true;
+    } catch (ExecutionException e) {
+      return !(e.getCause() instanceof RetriableException);
+    } catch (TimeoutException e) {
+      return false;
+    } catch (InterruptedException e) {
+      throw interrupted(e);
     }
   }
 

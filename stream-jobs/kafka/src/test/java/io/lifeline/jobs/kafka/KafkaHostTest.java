@@ -210,6 +210,15 @@ class KafkaHostTest {
   }
 
   @Test
+  void aBrokerThatIsAwayIsNoticedThoughStreamsIsNotTroubled() throws Exception {
+    try (Topics here = new Topics(settings(Map.of()));
+        Topics away = new Topics(settings(Map.of("broker.url", "kafka://127.0.0.1:1")))) {
+      assertThat(here.answers()).isTrue();
+      assertThat(away.answers()).isFalse();
+    }
+  }
+
+  @Test
   void aMissingTopicIsNamedWithWhatMakesIt() throws Exception {
     kafka.deleteTopic(prefix + ".rejected");
     try (KafkaHost host = host("summarise", Map.of())) {
