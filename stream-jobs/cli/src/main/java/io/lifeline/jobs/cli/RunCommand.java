@@ -7,8 +7,11 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,6 +28,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
 
+  /** Longer than any host needs; a supervisor's own patience is 90 seconds and more. */
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(60);
+
   @Mixin private ConfigOptions options;
   @Spec private CommandSpec spec;
 
@@ -34,9 +40,10 @@ final class RunCommand implements Callable<Integer> {
     Metrics metrics = new Metrics();
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> endInGoodOrder(end, ended), "lifeline-end"));
+    AtomicReference<Thread> starting = new AtomicReference<>(Thread.currentThread());
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endInGoodOrder(starting, end, ended), "lifeline-end"));
     try (JobHost host = Hosts.create(config, metrics)) {
-      host.start();
+      start(host, starting);
       try (HealthServer health = HealthServer.start(config.get(Keys.HEALTH_LISTEN), host, metrics)) {
         host.failure().thenAccept(reason -> end.countDown());
         PrintWriter out = spec.commandLine().getOut();
@@ -52,6 +59,16 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
+  /** A request to end interrupts the start, which may wait for a broker, and nothing that comes after. */
+  private static void start(JobHost host, AtomicReference<Thread> starting) throws HostException {
+    try {
+      host.start();
+    } finally {
+      starting.set(null);
+      Thread.interrupted();
+    }
+  }
+
   private int failed(JobHost host) {
     Throwable reason = host.failure().toCompletableFuture().join();
     spec.commandLine().getErr().println("lifeline-jobs: cannot go on: " + reason.getMessage());
@@ -62,18 +79,28 @@ final class RunCommand implements Callable<Integer> {
    * Runs when the process is asked to end, and also when it ends by itself; then the latches are open already. The main
    * thread cannot return an exit code while the Java machine shuts down, so a stop on request is made a success here.
    */
-  private static void endInGoodOrder(CountDownLatch end, CountDownLatch ended) {
+  private static void endInGoodOrder(AtomicReference<Thread> starting, CountDownLatch end, CountDownLatch ended) {
     if (ended.getCount() == 0) {
       return;
     }
     end.countDown();
+    Thread start = starting.get();
+    if (start != null) {
+      start.interrupt();
+    }
+    boolean inGoodOrder = false;
     try {
-      ended.await();
+      inGoodOrder = ended.await(END_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    if (!inGoodOrder) {
+      System.err.println(
+          "lifeline-jobs: did not end in good order within " + END_TIMEOUT.toSeconds()
+              + " s, and is stopped: the next start reads again what was not made durable");
+    }
     System.out.flush();
     System.err.flush();
-    Runtime.getRuntime().halt(0);
+    Runtime.getRuntime().halt(inGoodOrder ? 0 : 1);
   }
 }

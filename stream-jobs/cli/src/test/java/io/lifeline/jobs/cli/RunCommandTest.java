@@ -8,6 +8,8 @@ import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.StreamConfiguration;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -69,6 +71,29 @@ class RunCommandTest {
     assertThat(process.exitValue()).isZero();
     assertThat(out.readLine()).isNull();
     assertThat(process.errorReader().lines()).isEmpty();
+  }
+
+  @Test
+  void endsOnSigtermInBoundedTimeWhileTheBrokerIsAway() throws Exception {
+    createStreams();
+    Process process =
+        lifelineJobs("run", "-s", "jobs=summarise,ledger,archive", "-s", "archive.dir=" + directory.resolve("archive"));
+    assertThat(process.inputReader().readLine()).startsWith("ready: ");
+    broker("kill");
+    process.toHandle().destroy();
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
+  }
+
+  @Test
+  void endsOnSigtermInBoundedTimeThoughItNeverCameToRun() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      url = "kafka://127.0.0.1:" + silent.getLocalPort();
+      Process process = lifelineJobs("run", "-s", "jobs=summarise");
+      silent.accept();
+      process.toHandle().destroy();
+      assertThat(process.waitFor(15, TimeUnit.SECONDS)).isTrue();
+    }
   }
 
   @Test
