@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -19,6 +20,7 @@ import org.apache.kafka.common.TopicPartition;
 public final class KafkaUpserts implements Upserts {
 
   private static final Duration POLL = Duration.ofMillis(500);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final JobConfig config;
   private final KafkaSettings settings;
@@ -42,8 +44,15 @@ public final class KafkaUpserts implements Upserts {
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);
       Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+      long heardNs = System.nanoTime();
       while (partitions.stream().anyMatch(partition -> consumer.position(partition) < ends.get(partition))) {
-        for (ConsumerRecord<byte[], byte[]> message : consumer.poll(POLL)) {
+        ConsumerRecords<byte[], byte[]> messages = consumer.poll(POLL);
+        if (!messages.isEmpty()) {
+          heardNs = System.nanoTime();
+        } else if (System.nanoTime() - heardNs > PATIENCE.toNanos()) {
+          throw new HostException("the broker stopped sending the topic " + topic);
+        }
+        for (ConsumerRecord<byte[], byte[]> message : messages) {
           String key = new String(message.key(), StandardCharsets.UTF_8);
           if (message.value() == null) {
             latest.remove(key);
