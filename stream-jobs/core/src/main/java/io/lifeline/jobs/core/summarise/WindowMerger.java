@@ -74,14 +74,15 @@ public final class WindowMerger {
       lateValues.add(partial.aggregate().values());
       return;
     }
-    Window window = windows.getOrDefault(partial.windowStartNs(), Map.of()).get(partial.key());
+    Map<String, Window> byKey = windowsAt(partial.windowStartNs());
+    Window window = byKey.get(partial.key());
     if (window == null) {
       if (open >= settings.maxWindows()) {
         overflowValues.add(partial.aggregate().values());
         return;
       }
       window = new Window();
-      windowsAt(partial.windowStartNs()).put(partial.key(), window);
+      byKey.put(partial.key(), window);
       open++;
     }
     window.aggregate.merge(partial.aggregate());
