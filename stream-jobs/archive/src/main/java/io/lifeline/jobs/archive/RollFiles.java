@@ -28,10 +28,10 @@ final class RollFiles {
       return;
     }
     try (DuckTables.Table batches = duck.table(roll.batches())) {
-      for (TypeRows type : roll.frequentTypes(rareRows)) {
+      for (TypeRows type : roll.typesWithAtLeast(rareRows)) {
         writeType(type, batches);
       }
-      List<TypeRows> rare = roll.rareTypes(rareRows);
+      List<TypeRows> rare = roll.typesBelow(rareRows);
       if (!rare.isEmpty()) {
         writeShared(rare, batches);
       }
