@@ -53,12 +53,12 @@ final class Roll {
     return typeBytes + batches.bytes();
   }
 
-  List<TypeRows> typesWithAtLeast(int rows) {
-    return types.values().stream().filter(type -> type.rows() >= rows).toList();
+  List<TypeRows> frequentTypes(int rareRows) {
+    return types.values().stream().filter(type -> !type.isRare(rareRows)).toList();
   }
 
-  List<TypeRows> typesBelow(int rows) {
-    return types.values().stream().filter(type -> type.rows() < rows).toList();
+  List<TypeRows> rareTypes(int rareRows) {
+    return types.values().stream().filter(type -> type.isRare(rareRows)).toList();
   }
 
   List<TypeEntry> typeEntries() {

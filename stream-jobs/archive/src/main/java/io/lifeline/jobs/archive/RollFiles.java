@@ -28,10 +28,10 @@ final class RollFiles {
       return;
     }
     try (DuckTables.Table batches = duck.table(roll.batches())) {
-      for (TypeRows type : roll.typesWithAtLeast(rareRows)) {
+      for (TypeRows type : roll.frequentTypes(rareRows)) {
         writeType(type, batches);
       }
-      List<TypeRows> rare = roll.typesBelow(rareRows);
+      List<TypeRows> rare = roll.rareTypes(rareRows);
       if (!rare.isEmpty()) {
         writeShared(rare, batches);
       }

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive;
 
 import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.Constant;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
@@ -16,16 +17,25 @@ final class TypeRows implements RowSource {
   /** What a type costs before its first row: guards the memory bound against batches that only bring types. */
   private static final long OVERHEAD_BYTES = 2_000;
 
+  /** In a shared file constants stand in every row, so there may be this much of them; else the type gets its own. */
+  private static final long MAX_SHARED_CONSTANT_BYTES = 1 << 20;
+
   private final EventType type;
   private final Column.Longs times = new Column.Longs(FieldType.I64);
   private final Column.Longs threads = new Column.Longs(FieldType.U64);
   private int[] batches = new int[0];
   private int[] eventIndexes = new int[0];
   private final List<Column> fields = new ArrayList<>();
+  private final long constantBytes;
   private int rows;
 
   TypeRows(EventType type) {
     this.type = type;
+    this.constantBytes =
+        type.constants().stream()
+            .map(Constant::value)
+            .mapToLong(value -> 2L * (value instanceof byte[] bytes ? bytes.length : value.toString().length()))
+            .sum();
     for (Field field : type.fields()) {
       fields.add(Column.of(field.type()));
     }
@@ -61,9 +71,14 @@ final class TypeRows implements RowSource {
     rows += count;
   }
 
+  /** Whether it is better off in a file that it shares with other types. */
+  boolean isRare(int rareRows) {
+    return rows < rareRows && rows * constantBytes <= MAX_SHARED_CONSTANT_BYTES;
+  }
+
   /** Memory held, in bytes. */
   long bytes() {
-    long sum = OVERHEAD_BYTES + times.bytes() + threads.bytes() + 8L * batches.length;
+    long sum = OVERHEAD_BYTES + constantBytes + times.bytes() + threads.bytes() + 8L * batches.length;
     for (Column field : fields) {
       sum += field.bytes();
     }

@@ -43,7 +43,7 @@ final class LedgerTables {
           + " missing_batches UBIGINT, final BOOLEAN, recovered BOOLEAN, last_broker_time TIMESTAMP, " + counters
           + ")");
       insert(connection, routes);
-      String dropped = DROPS.stream().map(Counter::label).collect(Collectors.joining(" + "));
+      String dropped = DROPS.stream().map(drop -> drop.label() + "::HUGEINT").collect(Collectors.joining(" + "));
       statement.execute("CREATE VIEW ledger AS SELECT incarnation, route, route_name, host, program, pid, emitted,"
           + " archived, " + dropped + " AS dropped, emitted::HUGEINT - archived - (" + dropped + ") AS missing,"
           + " missing_batches, batches, last_sequence, final, recovered, last_broker_time, "
