@@ -1,5 +1,8 @@
 package io.lifeline.jobs.core;
 
+import io.lifeline.codec.Fnv1a;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Objects;
 
 /**
@@ -64,9 +67,14 @@ public record Destination(Kind kind, String eventType) {
     };
   }
 
-  /** Names that only differ where they are too long for a topic share one; each event says its own type. */
   private static String shortened(String topic) {
-    return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH));
+    return topic.length() <= MAX_TOPIC_LENGTH ? topic : hashed(topic);
+  }
+
+  /** Another name for the topic: its own, as far as there is room, with its hash behind. */
+  public static String hashed(String topic) {
+    String hash = HexFormat.of().toHexDigits(Fnv1a.hash(topic.getBytes(StandardCharsets.UTF_8)));
+    return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH - hash.length() - 1)) + "-" + hash;
   }
 
   /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */

@@ -76,6 +76,7 @@ public record BrokerUrl(
         parameters.put(decode(parts[0]), decode(parts[1]));
       }
     }
+    require(List.of("true", "false").contains(parameters.getOrDefault("tls", "false")));
     return Map.copyOf(parameters);
   }
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The effective configuration. A setting comes from the command line, else from the environment, else from the
@@ -116,6 +117,18 @@ public final class JobConfig {
   /** The user from its setting or the broker's URL. */
   public Optional<String> user() {
     return find(Keys.BROKER_USER).or(() -> Optional.ofNullable(get(Keys.BROKER_URL_KEY).user()));
+  }
+
+  /** As for emitters: what the URL says of it, else whether anything is there that TLS alone needs. */
+  public boolean usesTls() {
+    Map<String, String> parameters = get(Keys.BROKER_URL_KEY).parameters();
+    String said = parameters.get("tls");
+    if (said != null) {
+      return said.equals("true");
+    }
+    var files = Stream.of(Keys.BROKER_TLS_CA, Keys.BROKER_TLS_CERT, Keys.BROKER_TLS_KEY);
+    return files.anyMatch(key -> find(key).isPresent())
+        || Stream.of("tls_ca", "tls_cert", "tls_key").anyMatch(parameters::containsKey);
   }
 
   /** Every setting with its value, as people may see it: secrets are masked. */

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.config;
 
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Keeps secrets out of what people and logs see. */
@@ -7,22 +8,35 @@ public final class Secrets {
 
   private static final String MASK = "****";
   private static final Pattern SECRET_KEY =
-      Pattern.compile("password|secret|jaas|token|credential|\\.key$", Pattern.CASE_INSENSITIVE);
+      Pattern.compile("password|secret|jaas|token|credential|\\.key$|\\.key\\.pem$", Pattern.CASE_INSENSITIVE);
   private static final Pattern FILE_KEY = Pattern.compile("(\\.file|\\.location|\\.tls\\.key)$");
-  private static final Pattern USER_INFO = Pattern.compile("(?<=://|,)[^/@,?]*@");
+  /** Up to the last @: what is no legal URL, because of an odd password, is shown too. */
+  private static final Pattern USER_INFO = Pattern.compile("(?<=://).*@", Pattern.DOTALL);
+  private static final Pattern PARAMETER = Pattern.compile("(?<=[?&])([^=&]*)=([^&]*)");
 
   private Secrets() {}
 
   /** The setting's value as it may be shown. A path of a secret is no secret, the user part of a URL is. */
   public static String mask(String key, String value) {
-    if (SECRET_KEY.matcher(key).find() && !FILE_KEY.matcher(key).find()) {
+    if (isSecret(key)) {
       return value.isEmpty() ? value : MASK;
     }
     return maskUrl(value);
   }
 
-  /** The URL without user and password. */
-  public static String maskUrl(String url) {
-    return USER_INFO.matcher(url).replaceAll(MASK + "@");
+  /** The URL without user, password, and parameters that are secrets, such as {@code kafka.sasl.password}. */
+  private static String maskUrl(String url) {
+    String masked =
+        PARAMETER
+            .matcher(url)
+            .replaceAll(
+                parameter ->
+                    Matcher.quoteReplacement(
+                        parameter.group(1) + "=" + (isSecret(parameter.group(1)) ? MASK : parameter.group(2))));
+    return USER_INFO.matcher(masked).replaceAll(MASK + "@");
+  }
+
+  private static boolean isSecret(String key) {
+    return SECRET_KEY.matcher(key).find() && !FILE_KEY.matcher(key).find();
   }
 }

@@ -1,29 +1,44 @@
 package io.lifeline.jobs.core.decode;
 
 import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Constant;
 import io.lifeline.codec.EventType;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
-import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.WeakHashMap;
 
 /** Writes events of the allowed types as JSON, each type to its own topic. Remembers nothing. */
 public final class DecodeJob implements Job {
 
   public static final String NAME = "decode";
 
+  /** What both brokers take, headers included. */
+  private static final int MAX_BYTES = 900_000;
+
+  /** Constants stand in every event of their type: larger ones are left to the archive, which has them once. */
+  private static final int MAX_CONSTANT_BYTES = 100_000;
+
+  /** Where a type's events go. */
+  private record Target(Destination destination, boolean isTooLarge) {}
+
   private final DecodeSettings settings;
   private final Metrics.Counter decoded;
+  private final Metrics.Counter oversize;
   private final EventJson json = new EventJson();
-  private final Map<EventType, Optional<Destination>> destinations = new IdentityHashMap<>();
+
+  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  private final Map<EventType, Optional<Target>> targets = new WeakHashMap<>();
 
   public DecodeJob(DecodeSettings settings, Metrics metrics) {
     this.settings = settings;
     this.decoded = metrics.counter("lifeline_decode_events_total", "Events written as JSON.");
+    this.oversize =
+        metrics.counter("lifeline_decode_oversize_total", "Events left out, because a broker takes no such message.");
   }
 
   @Override
@@ -33,23 +48,39 @@ public final class DecodeJob implements Job {
 
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
-    if (batch.types().stream().allMatch(type -> destination(type).isEmpty())) {
+    if (batch.types().stream().allMatch(type -> target(type).isEmpty())) {
       return;
     }
     String incarnation = batch.incarnation().toString();
     String idPrefix = incarnation + "-" + batch.route() + "-" + Long.toUnsignedString(batch.sequence()) + "-";
     while (batch.next()) {
-      Optional<Destination> destination = destination(batch.type());
-      if (destination.isPresent()) {
-        output.send(destination.get(), incarnation, idPrefix + batch.eventIndex(), json.of(batch, incarnation));
+      Optional<Target> target = target(batch.type());
+      if (target.isEmpty()) {
+        continue;
+      }
+      byte[] value = target.get().isTooLarge() ? null : json.of(batch, incarnation);
+      if (value == null || value.length > MAX_BYTES) {
+        oversize.increment();
+      } else {
+        output.send(target.get().destination(), incarnation, idPrefix + batch.eventIndex(), value);
         decoded.increment();
       }
     }
   }
 
-  /** Types are the same instance in every batch of one reader. */
-  private Optional<Destination> destination(EventType type) {
-    return destinations.computeIfAbsent(
-        type, t -> settings.allows(t.name()) ? Optional.of(Destination.events(t.name())) : Optional.empty());
+  private Optional<Target> target(EventType type) {
+    return targets.computeIfAbsent(
+        type,
+        t ->
+            settings.allows(t.name())
+                ? Optional.of(new Target(Destination.events(t.name()), constantBytes(t) > MAX_CONSTANT_BYTES))
+                : Optional.empty());
+  }
+
+  private static long constantBytes(EventType type) {
+    return type.constants().stream()
+        .map(Constant::value)
+        .mapToLong(value -> value instanceof byte[] bytes ? 2L * bytes.length : value.toString().length())
+        .sum();
   }
 }

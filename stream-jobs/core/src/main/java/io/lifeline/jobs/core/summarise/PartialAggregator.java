@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
@@ -24,11 +25,17 @@ public final class PartialAggregator {
 
   private static final long NS_PER_MS = 1_000_000;
 
+  /** Each takes a kilobyte, and a batch of 65,000 events may touch as many. */
+  private static final int MAX_PARTIALS = 10_000;
+
   private final SummariseSettings settings;
   private final Metrics.Counter skewed;
   private final Metrics.Counter early;
+  private final Metrics.Counter scattered;
   private final ColumnarBatch columns = new ColumnarBatch();
-  private final Map<EventType, int[]> selectedFields = new HashMap<>();
+
+  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  private final Map<EventType, int[]> selectedFields = new WeakHashMap<>();
 
   public PartialAggregator(SummariseSettings settings, Metrics metrics) {
     this.settings = settings;
@@ -39,6 +46,10 @@ public final class PartialAggregator {
         metrics.counter(
             "lifeline_summarise_early_values_total",
             "Values left out, because their window lies further ahead than summarise.late.");
+    this.scattered =
+        metrics.counter(
+            "lifeline_summarise_scattered_values_total",
+            "Values left out, because their batch touches more than " + MAX_PARTIALS + " windows.");
   }
 
   /**
@@ -77,11 +88,14 @@ public final class PartialAggregator {
 
   /**
    * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead,
-   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle.
+   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle. Nor
+   * must a clock that is behind (a machine that starts in 1970): it holds windows open for as long as late data may.
    */
   private long progressTime(long brokerNs) {
     long newest = newestTime(brokerNs + settings.skewNs());
-    return newest == Long.MIN_VALUE ? brokerNs - settings.idleNs() : newest;
+    return newest == Long.MIN_VALUE
+        ? brokerNs - settings.idleNs()
+        : Math.max(newest, brokerNs - Math.max(settings.lateNs(), settings.idleNs()));
   }
 
   /** The newest time up to the limit, if there is one; later ones are skewed. */
@@ -127,7 +141,9 @@ public final class PartialAggregator {
   private final class Windows {
     private final Map<Long, Map<String, Aggregate>> byStart = new TreeMap<>();
     private final Aggregate tooEarly = new Aggregate();
+    private final Aggregate tooMany = new Aggregate();
     private final long limitNs;
+    private int count;
     private String key;
 
     Windows(long limitNs) {
@@ -135,13 +151,24 @@ public final class PartialAggregator {
     }
 
     Aggregate aggregate(long start) {
-      return start > limitNs
-          ? tooEarly
-          : byStart.computeIfAbsent(start, s -> new HashMap<>()).computeIfAbsent(key, k -> new Aggregate());
+      if (start > limitNs) {
+        return tooEarly;
+      }
+      Map<String, Aggregate> byKey = byStart.get(start);
+      Aggregate known = byKey == null ? null : byKey.get(key);
+      return known != null ? known : count < MAX_PARTIALS ? added(start) : tooMany;
+    }
+
+    private Aggregate added(long start) {
+      count++;
+      Aggregate aggregate = new Aggregate();
+      byStart.computeIfAbsent(start, s -> new HashMap<>()).put(key, aggregate);
+      return aggregate;
     }
 
     List<Partial> partials(Progress progress) {
       early.add(tooEarly.values());
+      scattered.add(tooMany.values());
       List<Partial> partials = new ArrayList<>();
       byStart.forEach(
           (start, byKey) ->

@@ -74,15 +74,14 @@ public final class WindowMerger {
       lateValues.add(partial.aggregate().values());
       return;
     }
-    Map<String, Window> byKey = windowsAt(partial.windowStartNs());
-    Window window = byKey.get(partial.key());
+    Window window = windows.getOrDefault(partial.windowStartNs(), Map.of()).get(partial.key());
     if (window == null) {
       if (open >= settings.maxWindows()) {
         overflowValues.add(partial.aggregate().values());
         return;
       }
       window = new Window();
-      byKey.put(partial.key(), window);
+      windowsAt(partial.windowStartNs()).put(partial.key(), window);
       open++;
     }
     window.aggregate.merge(partial.aggregate());
