@@ -21,7 +21,7 @@ LL_EVENT(table1, "bench.table1", LL_INFO, (i32, count, ""), (f32, value, ""));
 enum { FLOOR_RING_BYTES = 64 << 10, REPETITIONS_MAX = 1000, THREADS_MAX = 64 };
 
 static const char usage[] =
-    "usage: lifeline-emit-bench [--events N] [--repetitions N] [--threads N] [--json]\n"
+    "Usage: lifeline-emit-bench [--events N] [--repetitions N] [--threads N] [--json]\n"
     "\n"
     "Nanoseconds per event and thread of ll_emit into null:, and of the floor in the same run. Runs with one thread,\n"
     "then with --threads (2). --events per repetition (2000000), --repetitions (101).\n";
@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     }
   }
   if (!legal || optind != argc) {
-    fputs(usage, stderr);
+    fputs("lifeline-emit-bench: wrong usage (try --help)\n", stderr);
     return 2;
   }
   ll_options options = LL_OPTIONS_INIT;

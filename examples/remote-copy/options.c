@@ -12,7 +12,7 @@
 static const char HELP[] =
     "Copies files over TCP, block by block, and tells Lifeline about every step.\n"
     "\n"
-    "usage: remote-copy serve --into DIR [--listen HOST:PORT] [options]\n"
+    "Usage: remote-copy serve --into DIR [--listen HOST:PORT] [options]\n"
     "       remote-copy send --to HOST:PORT [options] FILE...\n"
     "\n"
     "serve:\n"

@@ -20,7 +20,7 @@
 static const char HELP[] =
     "Lets bytes through no faster than a rate.\n"
     "\n"
-    "usage: throttle pipe --rate MB_PER_S                       from standard input to standard output\n"
+    "Usage: throttle pipe --rate MB_PER_S                       from standard input to standard output\n"
     "       throttle relay --rate MB_PER_S --port PORT          from a free port of 127.0.0.1, which the first line "
     "of\n"
     "                                                           output names, to PORT, one connection after another\n";

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char USAGE[] = "usage: raw-publisher nats|kafka SERVER SUBJECT_OR_TOPIC MESSAGES BYTES\n"
+static const char USAGE[] = "Usage: raw-publisher nats|kafka SERVER SUBJECT_OR_TOPIC MESSAGES BYTES\n"
                             "SERVER is nats://host:port or host:port; stream or topic must exist.\n";
 
 enum { IN_FLIGHT = 256 };

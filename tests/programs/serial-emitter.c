@@ -21,7 +21,7 @@
 LL_EVENT(test_serial, "test.serial", LL_INFO, (u32, run, ""), (u32, worker, ""), (u64, serial, ""));
 
 static const char HELP[] =
-    "usage: serial-emitter --side FILE [--run N] [--threads N] [--events N] [--rate N]\n"
+    "Usage: serial-emitter --side FILE [--run N] [--threads N] [--events N] [--rate N]\n"
     "\n"
     "  --side FILE  where each thread's count goes: one cache line of 64 bytes per thread, count in the first 8\n"
     "  --run N      goes into each event; default 0\n"

@@ -9,7 +9,7 @@
 #include "setup.h"
 
 static const char usage[] =
-    "usage: lifeline-setup [options]\n"
+    "Usage: lifeline-setup [options]\n"
     "\n"
     "Creates what Lifeline needs on a NATS or Kafka broker, where it is missing, and checks what exists:\n"
     "  NATS   streams LIFELINE (batches) and LIFELINE_OUT (what the jobs publish),\n"
@@ -88,7 +88,7 @@ static bool whole(const char *text, int most, int *value) {
 }
 
 static int wrong(const char *what) {
-  fprintf(stderr, "lifeline-setup: %s\n%s", what, usage);
+  fprintf(stderr, "lifeline-setup: %s (try --help)\n", what);
   return 2;
 }
 
@@ -129,7 +129,7 @@ static int parse_options(int argc, char **argv, setup_wishes *wishes, const char
       if (!whole(optarg, 10000, &wishes->partitions)) return wrong("--partitions takes a number from 1 to 10000");
       break;
     case 'h': fputs(usage, stdout); return 0;
-    default: fputs(usage, stderr); return 2;
+    default: return wrong("wrong usage");
     }
   }
   if (optind != argc) return wrong("only options are taken");

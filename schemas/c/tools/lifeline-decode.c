@@ -7,7 +7,7 @@
 #include "input.h"
 
 static const char usage[] =
-    "usage: lifeline-decode [--stream | --concatenated] < BATCH > JSON\n"
+    "Usage: lifeline-decode [--stream | --concatenated] < BATCH > JSON\n"
     "\n"
     "Prints what a Lifeline batch says, as JSON on one line (schemas/FORMAT.md, section 13).\n"
     "\n"
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   } else if (argc == 2 && strcmp(option, "--stream") == 0) {
     status = decode_stream();
   } else {
-    fputs(usage, stderr);
+    fprintf(stderr, "lifeline-decode: unexpected argument '%s' (try --help)\n", argv[argc - 1]);
     return 2;
   }
   if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -7,7 +7,7 @@
 #include "input.h"
 
 static const char usage[] =
-    "usage: lifeline-encode [--stream] < JSON > BATCH\n"
+    "Usage: lifeline-encode [--stream] < JSON > BATCH\n"
     "\n"
     "Writes the Lifeline batch that JSON describes (schemas/FORMAT.md, section 13). Byte order, compression and "
     "shuffle\n"
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   } else if (argc == 1) {
     status = encode_all();
   } else {
-    fputs(usage, stderr);
+    fprintf(stderr, "lifeline-encode: unexpected argument '%s' (try --help)\n", argv[argc - 1]);
     return 2;
   }
   if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -45,8 +45,13 @@ func main() {
 	asJSON := flag.Bool("json", false, "")
 	rounds := flag.Int("rounds", 11, "")
 	seconds := flag.Float64("seconds", 1, "")
-	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage) }
+	help := flag.Bool("help", false, "")
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "lifeline-bench-decode-go: wrong usage (try --help)") }
 	flag.Parse()
+	if *help {
+		fmt.Print(usage)
+		return
+	}
 	if flag.NArg() > 0 || *rounds < 1 || *seconds <= 0 {
 		flag.Usage()
 		os.Exit(2)

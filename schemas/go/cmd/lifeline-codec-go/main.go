@@ -49,7 +49,7 @@ func main() {
 		case verb == "" && (argument == "decode" || argument == "encode"):
 			verb = argument
 		default:
-			fmt.Fprintf(os.Stderr, "lifeline-codec-go: unexpected argument %q; try --help\n", argument)
+			fmt.Fprintf(os.Stderr, "lifeline-codec-go: unexpected argument %q (try --help)\n", argument)
 			os.Exit(exitUsage)
 		}
 	}

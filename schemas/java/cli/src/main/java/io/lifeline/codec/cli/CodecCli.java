@@ -62,7 +62,7 @@ public final class CodecCli {
     if (arguments.isEmpty()
         || !Set.of("decode", "encode").contains(arguments.get(0))
         || arguments.size() > 1 && !stream) {
-      err.println("lifeline-codec: expected decode or encode, then nothing or --stream; --help says more");
+      err.println("lifeline-codec: expected decode or encode, then nothing or --stream (try --help)");
       return USAGE;
     }
     if (arguments.get(0).equals("decode")) {
