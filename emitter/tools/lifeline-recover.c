@@ -1,6 +1,7 @@
 /* lifeline-recover: delivers what emitters left behind that died. */
 #include "clock.h"
 #include "config.h"
+#include "plugin.h"
 #include "recover.h"
 
 #include <errno.h>
@@ -9,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
-    "usage: lifeline-recover [--ring-dir DIR] [--url URL] [--program NAME] [--timeout-ms N] [--json]\n"
+    "Usage: lifeline-recover [--ring-dir DIR] [--url URL] [--program NAME] [--timeout-ms N] [--json]\n"
     "                        [--other-namespaces]\n"
     "\n"
     "Delivers the events that programs left in their ring files when they were killed or when the broker\n"
@@ -82,6 +84,11 @@ static bool parse_number(const char *text, uint64_t *value) {
   return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value <= UINT64_MAX / 2000000;
 }
 
+static int wrong(const char *what) {
+  fprintf(stderr, "lifeline-recover: %s (try --help)\n", what);
+  return 2;
+}
+
 int main(int argc, char **argv) {
   static const struct option names[] = {
       {"ring-dir", required_argument, NULL, 'd'}, {"url", required_argument, NULL, 'u'},
@@ -102,24 +109,19 @@ int main(int argc, char **argv) {
     case 'h': fputs(usage, stdout); return 0;
     case 't':
       if (parse_number(optarg, &timeout_ms)) break;
-      fputs("lifeline-recover: --timeout-ms wants a number of milliseconds\n", stderr);
-      return 2;
-    default: fputs(usage, stderr); return 2;
+      return wrong("--timeout-ms takes a number of milliseconds");
+    default: return wrong("wrong usage");
     }
   }
-  if (optind != argc) {
-    fputs(usage, stderr);
-    return 2;
-  }
-  if (recovery.url == NULL || *recovery.url == '\0') {
-    fputs("lifeline-recover: where to? Give --url or set LIFELINE_URL\n", stderr);
-    return 2;
-  }
+  if (optind != argc) return wrong("only options are taken");
+  if (recovery.url == NULL || *recovery.url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
   char directory[PATH_MAX], why[512];
-  if (!ll_config_ring_dir(directory_option, directory, sizeof directory)) {
-    fputs("lifeline-recover: the ring directory's name is too long\n", stderr);
-    return 2;
-  }
+  if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
+    return wrong("the ring directory's name is too long");
+  /* shown now, and not only on the day on which there is something to send */
+  if (ll_sink_plugin_for(recovery.url, why, sizeof why) == NULL) return wrong(why);
+  if (directory_option != NULL && access(directory, F_OK) != 0)
+    fprintf(stderr, "lifeline-recover: there is no directory %s, so nothing was left in it\n", directory);
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
   recovery.directory = directory;
   recovery.deadline_ns = &deadline_ns;
