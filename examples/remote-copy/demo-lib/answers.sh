@@ -22,7 +22,8 @@ print_answers() {
 FROM "disk.write.end" GROUP BY second ORDER BY second LIMIT 8'
 
   ask "Which blocks took longest from disk to disk?" \
-    'SELECT r.id & 4294967295 AS block, round((epoch_ns(w.ts) - epoch_ns(r.ts)) / 1e6, 3) AS milliseconds
+    'SELECT r.id & 4294967295 AS block, -- the lower half of an id; the upper one is the transfer
+       round((epoch_ns(w.ts) - epoch_ns(r.ts)) / 1e6, 3) AS milliseconds
 FROM "disk.read.start" r JOIN "disk.write.end" w USING (id) ORDER BY milliseconds DESC LIMIT 5'
 
   ask "Where did a block wait, between one step and the next?" \
