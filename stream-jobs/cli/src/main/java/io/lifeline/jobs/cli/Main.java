@@ -6,6 +6,8 @@ import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code lifeline-jobs}. */
 @Command(
@@ -35,10 +37,22 @@ public final class Main {
 
   static CommandLine commandLine() {
     return new CommandLine(new Main())
+        .setParameterExceptionHandler((exception, arguments) -> explain(exception))
         .setExecutionExceptionHandler(
             (exception, command, parsed) -> {
               command.getErr().println("lifeline-jobs: " + exception.getMessage());
               return exception instanceof ConfigException ? EXIT_USAGE : EXIT_FAILURE;
             });
+  }
+
+  /** One sentence: the whole help would push it off the screen. */
+  private static int explain(ParameterException exception) {
+    CommandLine command = exception.getCommandLine();
+    boolean unknownOption = exception instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption();
+    String what = command.getSubcommands().isEmpty() || unknownOption
+        ? exception.getMessage()
+        : "which command? " + String.join(", ", command.getSubcommands().keySet());
+    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + what + " (try --help)");
+    return EXIT_USAGE;
   }
 }

@@ -57,6 +57,17 @@ class CommandLineTest {
   }
 
   @Test
+  void answersAWrongCommandLineWithOneSentence() {
+    String which = "lifeline-jobs: which command? run, ledger, sql, report, compact, config, help (try --help)\n";
+    assertThat(execute()).isEqualTo(new Result(2, "", which));
+    assertThat(execute("start")).isEqualTo(new Result(2, "", which));
+    assertThat(execute("--fast").err()).isEqualTo("lifeline-jobs: Unknown option: '--fast' (try --help)\n");
+    assertThat(execute("sql", "--archive", "archive").err())
+        .isEqualTo("lifeline-jobs sql: Missing required parameter: 'SQL' (try --help)\n");
+    assertThat(execute("compact", "--archive", "archive", "--target-mib", "0").exitCode()).isEqualTo(2);
+  }
+
+  @Test
   void saysThatABrokerIsNeeded() {
     Result result = execute("run");
     assertThat(result.exitCode()).isEqualTo(2);

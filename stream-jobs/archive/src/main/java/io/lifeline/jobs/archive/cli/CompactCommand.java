@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Merges an archive's small files. */
@@ -18,12 +19,14 @@ import picocli.CommandLine.Spec;
     description = "Merges the archive's small files into few, while jobs write and queries read.",
     footer = {
       "",
-      "Replaced files stay for the grace period, for queries that are under way; a later run deletes",
-      "them. It may be killed at any moment.",
+      "Replaced files stay for the grace period, for queries that are under way;",
+      "a later run deletes them. It may be killed at any moment.",
       "",
       "Example, from a timer once an hour: lifeline-jobs compact --archive archive"
     })
 public final class CompactCommand implements Callable<Integer> {
+
+  private static final long MAX_TARGET_MIB = 1 << 20;
 
   @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
   private Path archive;
@@ -40,6 +43,10 @@ public final class CompactCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (targetMib < 1 || targetMib > MAX_TARGET_MIB || graceSeconds < 0) {
+      throw new ParameterException(spec.commandLine(),
+          "--target-mib is from 1 to " + MAX_TARGET_MIB + ", --grace-seconds not below 0");
+    }
     try {
       Compactor compactor =
           new Compactor(ArchiveOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
@@ -50,7 +57,7 @@ public final class CompactCommand implements Callable<Integer> {
       spec.commandLine().getOut().flush();
       return 0;
     } catch (IOException e) {
-      spec.commandLine().getErr().println("compact: " + e.getMessage());
+      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;
     }
   }

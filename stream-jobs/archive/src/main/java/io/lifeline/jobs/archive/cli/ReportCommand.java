@@ -6,16 +6,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lifeline.jobs.archive.report.Bottleneck;
 import io.lifeline.jobs.archive.report.LedgerLine;
 import io.lifeline.jobs.archive.report.Report;
-import io.lifeline.jobs.archive.report.SampleQuery;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,10 +31,15 @@ import picocli.CommandLine.Spec;
     description = "Tells which stage of a copy was the bottleneck, and whether the books balance.",
     footer = {
       "",
-      "The table has a line per pair of events X.start, X.end with a field id. MB/s is measured while",
-      "the operation runs; busy is the part of the run in which one ran, waiting in the kernel",
-      "included. at work is the part of the time for which the operation's stage did work of its own,",
-      "waiting for its neighbours excluded; the stage that leads is the bottleneck.",
+      "The table has a line per pair of events X.start, X.end with a field id. MB/s",
+      "is measured while the operation runs; busy is the part of the run in which",
+      "one ran, waiting in the kernel included. at work is the part of the time for",
+      "which the operation's stage did work of its own, waiting for its neighbours",
+      "excluded.",
+      "",
+      "The bottleneck is the stage that is at work for more than half of the time,",
+      "if every other one is for at least a fifth less. It is named when at least",
+      "95 %% of resamples of the run agree (the certainty), else the answer is none.",
       "",
       "Exit status: 0, or 1 if the archive cannot be read.",
       "",
@@ -52,9 +55,6 @@ public final class ReportCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "print one JSON object instead of text")
   private boolean json;
-
-  @Option(names = "--queries", description = "also ask three questions in SQL and print the answers")
-  private boolean queries;
 
   @Option(names = "--emitted", paramLabel = "N",
       description = "events that the programs counted themselves (default: the counters in their batches)")
@@ -74,12 +74,12 @@ public final class ReportCommand implements Callable<Integer> {
       if (json) {
         out.println(toJson(report));
       } else {
-        print(report, database, picture != null, out);
+        print(report, picture != null, out);
       }
       out.flush();
       return 0;
     } catch (IOException | SQLException e) {
-      spec.commandLine().getErr().println("report: " + e.getMessage());
+      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;
     }
   }
@@ -88,23 +88,13 @@ public final class ReportCommand implements Callable<Integer> {
     try {
       Files.writeString(svg, picture);
     } catch (IOException e) {
-      throw new IOException("cannot write " + svg + ": " + e.getMessage() + ": give --svg another place", e);
+      String why = e instanceof NoSuchFileException ? "its directory does not exist" : e.getMessage();
+      throw new IOException("cannot write " + svg + ": " + why + ": give --svg another place", e);
     }
   }
 
-  private void print(Report report, ArchiveDatabase database, boolean drawn, PrintWriter out)
-      throws SQLException {
+  private void print(Report report, boolean drawn, PrintWriter out) {
     printStages(report, out);
-    for (SampleQuery query : queries ? SampleQuery.of(database) : List.<SampleQuery>of()) {
-      out.println();
-      out.println("# " + query.title());
-      out.println("sql> " + query.sql());
-      try (PreparedStatement statement = database.prepare(query.sql()); ResultSet rows = statement.executeQuery()) {
-        ResultWriter.TABLE.write(rows, out);
-      } catch (SQLException e) {
-        out.println("no answer: " + e.getMessage());
-      }
-    }
     out.println();
     if (drawn) {
       out.println("lifelines: " + svg);
@@ -122,6 +112,7 @@ public final class ReportCommand implements Callable<Integer> {
       table.add(cells(row, report.bottleneck()));
     }
     TextTable.print(table, new boolean[] {false, true, true, true, true, true, true, true, true}, out);
+    out.println("busy: part of the run in which it ran; at work: the same, waiting excluded");
   }
 
   private static String[] cells(StageRow row, Bottleneck bottleneck) {

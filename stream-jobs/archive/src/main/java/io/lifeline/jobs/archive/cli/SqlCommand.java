@@ -22,13 +22,15 @@ import picocli.CommandLine.Spec;
     description = "Asks the archive a question in SQL (DuckDB's dialect).",
     footer = {
       "",
-      "Views: one per event type under its name (\"disk.read.end\": ts, the type's fields and",
-      "constants, host, program, pid, thread, incarnation, route, sequence, event_index, level),",
-      "events (all types, fields as JSON), batches, ledger, emitters.",
+      "Views: one per event type under its name (\"disk.read.end\": ts, the type's",
+      "fields and constants, host, program, pid, thread, incarnation, route,",
+      "sequence, event_index, level), events (all types, fields as JSON), batches,",
+      "ledger, emitters.",
       "",
       "Examples:",
       "  lifeline-jobs sql --archive archive 'SHOW TABLES'",
-      "  lifeline-jobs sql --archive archive 'SELECT type, count(*) FROM events GROUP BY ALL'",
+      "  lifeline-jobs sql --archive archive \\",
+      "      'SELECT type, count(*) FROM events GROUP BY ALL'",
       "  lifeline-jobs sql --archive archive --csv \\",
       "      'SELECT ts, nbytes FROM \"disk.read.end\" ORDER BY ts'"
     })
@@ -65,7 +67,7 @@ public final class SqlCommand implements Callable<Integer> {
       out.flush();
       return 0;
     } catch (IOException | SQLException e) {
-      spec.commandLine().getErr().println("sql: " + e.getMessage());
+      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;
     }
   }

@@ -134,7 +134,7 @@ public record Bottleneck(Stage stage, double[] shares, double low, double high, 
     String all = ordered.stream().map(s -> s.label() + " " + percent(shares[s.ordinal()]))
         .collect(Collectors.joining(", "));
     if (stage == null) {
-      return "none (no stage is surely at work for longest, by a fifth and for half of the time: " + all + ")";
+      return "none (no stage is clearly ahead; at work, waiting excluded: " + all + ")";
     }
     return "%s (certainty %s; at work, waiting excluded: %s; 95 %% interval of the first %s to %s)".formatted(
         stage.label(), percent(certainty), all, percent(low), percent(high));

@@ -104,12 +104,6 @@ class CommandsTest {
   }
 
   @Test
-  void reportAsksItsQuestionsOnRequest() {
-    assertThat(run(new ReportCommand(), "--queries")).isZero();
-    assertThat(out.toString().lines().filter(line -> line.startsWith("sql> "))).hasSize(3);
-  }
-
-  @Test
   void compactSaysWhatItDid() throws Exception {
     try (ArchiveWriter writer = Archives.open(directory)) {
       writer.append(Archives.at(1), Archives.serials(new Incarnation(1, 2), 2, 10));

@@ -90,7 +90,7 @@ class BottleneckTest {
   void stagesOfEqualSpeedGiveNoAnswer() throws Exception {
     Bottleneck answer = answer();
     assertThat(answer.stage()).as(answer.sentence()).isNull();
-    assertThat(answer.sentence()).startsWith("none (no stage is surely at work for longest, ");
+    assertThat(answer.sentence()).startsWith("none (no stage is clearly ahead; ");
   }
 
   @Test
