@@ -88,14 +88,11 @@ public final class PartialAggregator {
 
   /**
    * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead,
-   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle. Nor
-   * must a clock that is behind (a machine that starts in 1970): it holds windows open for as long as late data may.
+   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle.
    */
   private long progressTime(long brokerNs) {
     long newest = newestTime(brokerNs + settings.skewNs());
-    return newest == Long.MIN_VALUE
-        ? brokerNs - settings.idleNs()
-        : Math.max(newest, brokerNs - Math.max(settings.lateNs(), settings.idleNs()));
+    return newest == Long.MIN_VALUE ? brokerNs - settings.idleNs() : newest;
   }
 
   /** The newest time up to the limit, if there is one; later ones are skewed. */

@@ -118,17 +118,6 @@ class SummariseJobTest {
   }
 
   @Test
-  void isNotHeldBackForEverByAClockThatIsBehind() {
-    accept(1, 1, 1, reads(1, 1, 1));
-    accept(1, 2, 7300, reads(1, 2, 7300));
-    accept(2, 1, 7300, reads(2, 1, -100_000));
-    punctuate(7300);
-    assertThat(output.take())
-        .extracting(Sent::value)
-        .anySatisfy(value -> assertThat(value).contains("\"window_end\":\"2023-11-14T22:13:30.000000000Z\""));
-  }
-
-  @Test
   void leavesOutWindowsThatLieHoursAhead() {
     accept(1, 1, 1, reads(1, 1, 1, 7300));
     job.save();
