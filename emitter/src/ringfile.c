@@ -157,8 +157,7 @@ bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
 }
 
 static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ring) {
-  if (ring->state == LL_RING_UNMADE) return NULL;
-  if (ring->state > LL_RING_RETIRED) return "unknown ring state";
+  if (ring->state == LL_RING_UNMADE || ring->state > LL_RING_RETIRED) return "unknown ring state";
   if (ring->bytes < LL_RING_BYTES_MIN || ring->bytes > LL_RING_BYTES_MAX || (ring->bytes & (ring->bytes - 1)) != 0)
     return "impossible ring size";
   if (ring->offset < header->data_offset || ring->offset > header->file_bytes - ring->bytes || ring->offset % PAGE != 0)

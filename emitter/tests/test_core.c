@@ -151,6 +151,26 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
   ll_store_unmap(&store);
 }
 
+static void a_file_with_a_ring_that_was_never_made_is_refused(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  ll_store store, found;
+  char why[256] = "";
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, directory.rings, "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_store_publish(&store, why, sizeof why);
+  assert_true(store.crash_safe);
+  store.header->owner.pid = 0;
+  store.header->ring_count = 1;
+  store.rings[0].head = 8;
+  assert_int_equal(ll_store_attach(&found, store.path, false, why, sizeof why), EINVAL);
+  assert_string_equal(why, "unknown ring state");
+  ll_store_remove(&store);
+  ll_store_unmap(&store);
+  test_directory_remove(&directory);
+}
+
 static void calibrations_thin_out_but_keep_first_last_and_steps(void **state) {
   (void)state;
   ll_calibrations known = {.count = 0};
@@ -237,6 +257,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_record_that_lies_about_its_length_is_no_record, make_types, free_types),
       cmocka_unit_test(a_slot_is_freed_by_its_own_batch_only),
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
+      cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),
       cmocka_unit_test(calibrations_thin_out_but_keep_first_last_and_steps),
       cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
