@@ -30,6 +30,18 @@
 /* A value that closes each argument list, so that an event without fields is a call with one argument. */
 typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 
+#ifdef __cplusplus
+#define LL_ASSERT_ static_assert
+#else
+#define LL_ASSERT_ _Static_assert
+#endif
+
+enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
+
+#define LL_CHECK_LIMITS_(constant_list, ...)                                                                           \
+  LL_ASSERT_(LL_COUNT_(__VA_ARGS__) <= LL_FIELDS_MAX_, "an event type has at most 24 fields");                         \
+  LL_ASSERT_(LL_COUNT_ constant_list <= LL_CONSTANTS_MAX_, "an event type has at most 8 constants")
+
 #ifdef LIFELINE_DISABLE
 
 #define LL_EMIT_(ident, ...)                                                                                           \
@@ -37,7 +49,8 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
     if (0) ll_emit_##ident(__VA_ARGS__);                                                                               \
   } while (0)
 
-#define LL_DECLARE_(ident, event_name, event_level, constants, ...)                                                    \
+#define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
+  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
   __attribute__((unused)) static inline void ll_emit_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)                       \
                                                                  ll_end_of_values ll_end) {                            \
     LL_EACH(LL_IGNORE_, __VA_ARGS__)(void) ll_end;                                                                     \
@@ -49,6 +62,7 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 #define LL_EMIT_(ident, ...) ll_emit_##ident(__VA_ARGS__)
 
 #define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
+  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
   static const ll_field ll_fields_##ident[] = {LL_EACH(LL_FIELD_, __VA_ARGS__){0, NULL, NULL}};                        \
   static const ll_constant ll_constants_##ident[] = {                                                                  \
       LL_EACH(LL_CONSTANT_, LL_STRIP_ constant_list){0, NULL, NULL, 0, 0, NULL}};                                      \

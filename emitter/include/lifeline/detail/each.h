@@ -1,5 +1,6 @@
 /* LL_EACH(macro, (a), (b), LL_NO_MORE) is macro(a) macro(b): at most 24 lists, and a last argument that is not one.
- * Argument counts below zero lists do not exist in C, hence the closing argument.
+ * Argument counts below zero lists do not exist in C, hence the closing argument. Of 25 to 48 lists it makes nothing,
+ * and LL_COUNT_ makes LL_TOO_MANY, so that an assertion can say so.
  */
 #ifndef LIFELINE_DETAIL_EACH_H
 #define LIFELINE_DETAIL_EACH_H
@@ -11,11 +12,16 @@
 #define LL_EACH(macro, ...) LL_PASTE_(LL_EACH_, LL_COUNT_(__VA_ARGS__))(macro, __VA_ARGS__)
 
 #define LL_COUNT_(...)                                                                                                 \
-  LL_COUNTED_(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+  LL_COUNTED_(__VA_ARGS__, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY,  \
+              LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY,  \
+              LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY, LL_TOO_MANY,  \
+              LL_TOO_MANY, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
 #define LL_COUNTED_(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,     \
-                    a21, a22, a23, a24, count, ...)                                                                    \
+                    a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39,     \
+                    a40, a41, a42, a43, a44, a45, a46, a47, a48, count, ...)                                           \
   count
 
+#define LL_EACH_LL_TOO_MANY(macro, ...)
 #define LL_EACH_0(macro, last)
 #define LL_EACH_1(macro, list, ...) macro list LL_EACH_0(macro, __VA_ARGS__)
 #define LL_EACH_2(macro, list, ...) macro list LL_EACH_1(macro, __VA_ARGS__)
