@@ -21,6 +21,7 @@ typedef enum ll_core_state {
  * `alive` tells why. */
 typedef struct ll_fork_sensitive {
   uint64_t alive;
+  uint32_t restarting; /* by one of a child's threads: the others wait for it. Also a futex word */
   ll_producer producers[LL_RINGS_MAX];
 } ll_fork_sensitive;
 
@@ -60,9 +61,16 @@ extern ll_core ll_the_core;
 /* The state, after starting what has to be started: the emitter itself, or its new incarnation in a forked child. */
 ll_core_state ll_core_enter(void);
 
-/* Locks with all signals blocked, so that no handler of this thread can want the lock meanwhile. */
-void ll_core_lock(sigset_t *before);
-void ll_core_unlock(const sigset_t *before);
+/* What a thread had on before it took the lock. */
+typedef struct ll_disturbances {
+  sigset_t signals;
+  int cancellation;
+} ll_disturbances;
+
+/* Locks with all signals blocked, so that no handler of this thread can want the lock meanwhile, and without
+ * cancellation: an emit opens files at times, and a thread that was cancelled there would take the lock with it. */
+void ll_core_lock(ll_disturbances *before);
+void ll_core_unlock(const ll_disturbances *before);
 
 void ll_wake_harvester(void);
 
@@ -72,14 +80,11 @@ void ll_flush_at_exit(void);
 /* Makes the harvester's thread. Returns 0 or EAGAIN. */
 int ll_harvester_start(void);
 
-/* In a thread that ends: its ring goes back to the pool. */
-void ll_producer_detach(ll_producer *producer);
-
 /* Takes all room from all producers, and waits until no emit is under way: what is published now is all there will be.
  */
 void ll_producers_close(void);
 
-/* Once per process. */
+/* From the first call on, no fork comes upon a held lock. */
 void ll_fork_watch(void);
 ll_fork_sensitive *ll_fork_sensitive_memory(void);
 

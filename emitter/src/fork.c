@@ -14,14 +14,41 @@ ll_fork_sensitive *ll_fork_sensitive_memory(void) {
   return memory;
 }
 
+static ll_disturbances before_fork; /* whoever has the lock */
+
+static void before_any(void) {
+  ll_disturbances before;
+  ll_core_lock(&before);
+  before_fork = before;
+}
+
+static void in_parent(void) {
+  ll_disturbances before = before_fork;
+  ll_core_unlock(&before);
+}
+
 /* Before Linux 4.14 the handler is all there is. It also covers the emit that was interrupted by a signal handler which
  * forked: the child finishes that one into memory that nobody reads. */
 static void in_child(void) {
-  if (ll_the_core.sensitive == NULL) return;
-  if (!wiped_by_kernel) memset(ll_the_core.sensitive, 0, sizeof *ll_the_core.sensitive);
-  ll_store_after_fork(&ll_the_core.store);
+  static uint8_t nowhere[LL_RECORD_MAX];
+  static uint64_t nothing;
+  ll_core *core = &ll_the_core;
+  if (core->sensitive != NULL) {
+    if (!wiped_by_kernel) memset(core->sensitive, 0, sizeof *core->sensitive);
+    ll_store_after_fork(&core->store);
+  }
+  if (ll_tls_producer != NULL) {
+    ll_tls_producer->base = nowhere;
+    ll_tls_producer->head = &nothing;
+  }
+  in_parent();
+}
+
+static void watch(void) {
+  pthread_atfork(before_any, in_parent, in_child);
 }
 
 void ll_fork_watch(void) {
-  pthread_atfork(NULL, NULL, in_child);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch);
 }

@@ -89,7 +89,7 @@ typedef struct flush {
 } flush;
 
 static void take_request(ll_core *core, flush *current) {
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   if (current->ticket == 0 && core->flush_wanted > core->flush_done) {
     current->ticket = core->flush_wanted;
@@ -106,7 +106,7 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
     current->last_sequence = core->harvest.sequence;
   }
   if (!current->sealed || !ll_route_settled(&core->route, current->last_sequence)) return;
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   core->flush_done = current->ticket;
   pthread_cond_broadcast(&core->news);
@@ -181,7 +181,7 @@ static int open_route(ll_core *core) {
 }
 
 static void announce_opening(ll_core *core, int error) {
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   core->opened = true;
   core->open_error = error;
@@ -244,7 +244,7 @@ static void *harvester(void *unused) {
     deliver(core);
   else
     give_up(core);
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   store_release(&core->state, LL_CORE_STOPPED);
   core->stopped = true;

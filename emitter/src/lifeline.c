@@ -1,6 +1,7 @@
 /* The life of the emitter: started once, by whoever comes first; stopped once; new in a forked child. */
 #include "atomics.h"
 #include "core.h"
+#include "futex.h"
 #include "log.h"
 
 #include <errno.h>
@@ -14,16 +15,18 @@ enum { CLOSE_GRACE_MS = 3000 }; /* what a sink may take to close, and some */
 
 #define MS UINT64_C(1000000)
 
-void ll_core_lock(sigset_t *before) {
+void ll_core_lock(ll_disturbances *before) {
   sigset_t all;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, before);
+  pthread_sigmask(SIG_SETMASK, &all, &before->signals);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
   pthread_mutex_lock(&ll_the_core.lock);
 }
 
-void ll_core_unlock(const sigset_t *before) {
+void ll_core_unlock(const ll_disturbances *before) {
   pthread_mutex_unlock(&ll_the_core.lock);
-  pthread_sigmask(SIG_SETMASK, before, NULL);
+  pthread_setcancelstate(before->cancellation, NULL);
+  pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
 }
 
 static void make_condition(ll_core *core) {
@@ -115,29 +118,37 @@ static int start(ll_core *core, const ll_options *options) {
   core->sensitive = ll_fork_sensitive_memory();
   int error = core->sensitive != NULL ? ll_types_create(&core->types) : ENOMEM;
   if (error == 0) error = start_incarnation(core);
-  if (error == 0) {
-    ll_fork_watch();
-    ll_flush_at_exit();
-  }
+  if (error == 0) ll_flush_at_exit();
   store_release(&core->state, error == 0 ? LL_CORE_ON : LL_CORE_STOPPED);
   return error;
 }
 
 static bool is_forked_child(const ll_core *core) {
-  return load_acquire(&core->state) == LL_CORE_ON && load_acquire(&core->sensitive->alive) == 0;
+  return load_acquire(&core->state) == LL_CORE_ON && load_acquire(&load_acquire(&core->sensitive)->alive) == 0;
 }
 
 /* The parent's lock may be held by a thread that is not here; its thread, sink and rings are its own. The types stay:
- * their numbers are in this program's memory. */
+ * their numbers are in this program's memory. So does the wiped memory, for good: the thread that forked may still
+ * point to its producer in there, and must not meet another thread's. */
 static void restart_in_child(ll_core *core) {
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  ll_fork_sensitive *wiped = load_acquire(&core->sensitive);
+  if (!compare_and_swap_u32(&wiped->restarting, 0, 1)) {
+    while (is_forked_child(core))
+      futex_wait(&wiped->restarting, 1, MS);
+    return;
+  }
   core->lock = fresh;
   make_condition(core);
-  ll_tls_producer = NULL;
   core->signal = core->sleeping = core->room = core->waiting_for_room = 0;
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
-  if (start_incarnation(core) != 0) store_release(&core->state, LL_CORE_STOPPED);
+  ll_fork_sensitive *sensitive = ll_fork_sensitive_memory();
+  if (sensitive != NULL) {
+    sensitive->restarting = 1;
+    store_release(&core->sensitive, sensitive);
+  }
+  if (sensitive == NULL || start_incarnation(core) != 0) store_release(&core->state, LL_CORE_STOPPED);
   ll_core_unlock(&before);
 }
 
@@ -146,7 +157,8 @@ ll_core_state ll_core_enter(void) {
   if (is_forked_child(core)) restart_in_child(core);
   ll_core_state state = load_acquire(&core->state);
   if (state != LL_CORE_NEW) return state;
-  sigset_t before;
+  ll_fork_watch();
+  ll_disturbances before;
   ll_core_lock(&before);
   if (load_relaxed(&core->state) == LL_CORE_NEW) start(core, NULL);
   ll_core_unlock(&before);
@@ -156,7 +168,8 @@ ll_core_state ll_core_enter(void) {
 int ll_init(const ll_options *options) {
   ll_core *core = &ll_the_core;
   if (is_forked_child(core)) restart_in_child(core);
-  sigset_t before;
+  ll_fork_watch();
+  ll_disturbances before;
   ll_core_lock(&before);
   int error = load_relaxed(&core->state) == LL_CORE_NEW ? start(core, options) : EALREADY;
   if (error == 0 && load_relaxed(&core->state) == LL_CORE_ON) {
@@ -177,7 +190,7 @@ int ll_flush(unsigned timeout_ms) {
   ll_core *core = &ll_the_core;
   if (!is_running(core)) return 0;
   struct timespec deadline = from_now(timeout_ms);
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   uint64_t ticket = ++core->flush_wanted;
   ll_wake_harvester();
@@ -195,8 +208,8 @@ int ll_shutdown(unsigned timeout_ms) {
     compare_and_swap_u32(&core->state, expected, LL_CORE_STOPPED);
     return 0;
   }
-  struct timespec deadline = from_now(timeout_ms + CLOSE_GRACE_MS);
-  sigset_t before;
+  struct timespec deadline = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
+  ll_disturbances before;
   ll_core_lock(&before);
   if (core->stop_wanted == 0) {
     store_release(&core->stop_deadline_ns, ll_monotonic_ns() + timeout_ms * MS);

@@ -41,7 +41,7 @@ static ll_ring *take_free_ring(ll_store *store, uint64_t bytes) {
 
 /* NULL when the budget or the filesystem has no room. */
 static ll_ring *make_ring(ll_store *store, uint64_t bytes) {
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   ll_file_header *header = store->header;
   uint32_t index = header->ring_count;
@@ -79,19 +79,26 @@ static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
 
 static pthread_key_t thread_end;
 
-static void thread_ends(void *producer) {
+/* NULL before this thread's first event in this process: what it had before a fork is its parent's. */
+static ll_producer *own_producer(const ll_core *core) {
+  ll_producer *producer = ll_tls_producer, *first = core->sensitive->producers;
+  return producer >= first && producer < first + LL_RINGS_MAX ? producer : NULL;
+}
+
+/* Its ring goes back to the pool. */
+static void thread_ends(void *unused) {
+  (void)unused;
+  ll_core *core = &ll_the_core;
+  ll_producer *producer = core->sensitive->alive != 0 ? own_producer(core) : NULL;
   ll_tls_producer = NULL;
-  if (ll_the_core.sensitive->alive != 0) ll_producer_detach(producer);
+  if (producer == NULL) return;
+  store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
+  store_relaxed(&producer->limit, 0);
+  store_release(&producer->in_use, 0);
 }
 
 static void make_key(void) {
   pthread_key_create(&thread_end, thread_ends);
-}
-
-void ll_producer_detach(ll_producer *producer) {
-  store_release(&ll_the_core.store.rings[producer->ring].state, LL_RING_RETIRED);
-  store_relaxed(&producer->limit, 0);
-  store_release(&producer->in_use, 0);
 }
 
 static ll_producer *attach(ll_core *core) {
@@ -170,7 +177,7 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
     store_release(producer->head, found->start);
   }
   uint64_t half = ring->bytes / 2;
-  uint64_t next_half = (found->end + half - 1) / half * half;
+  uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child all may be 0 here */
   uint64_t full = load_relaxed(&ring->tail) + ring->bytes;
   bool cpu_clock = ll_the_core.config.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
   store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
@@ -233,7 +240,7 @@ static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
 
 static uint32_t register_type(ll_core *core, ll_event_type *type) {
   char why[256];
-  sigset_t before;
+  ll_disturbances before;
   ll_core_lock(&before);
   uint32_t state = load_relaxed(&type->state);
   if (state == LL_TYPE_NEW) {
@@ -265,7 +272,7 @@ static ll_producer *make_room(ll_event_type *type, size_t bytes) {
   ll_file_header *header = core->store.header;
   uint32_t state = load_relaxed(&type->state);
   if (state == LL_TYPE_NEW) state = register_type(core, type);
-  ll_producer *producer = ll_tls_producer;
+  ll_producer *producer = own_producer(core);
   if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
   if (load_ordered(&core->closing) != 0)
     drop(&header->dropped_shutdown);

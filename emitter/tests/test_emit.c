@@ -15,6 +15,7 @@
 LL_EVENT(all_types, "test.all_types", LL_INFO, (i32, a, "B"), (i64, b, ""), (f32, c, ""), (f64, d, ""), (string, e, ""),
          (u32, f, ""), (u64, g, ""), (bool, h, ""), (bytes, i, ""));
 LL_EVENT(no_fields, "test.no_fields", LL_DEBUG3);
+LL_EVENT(cancelled, "test.cancelled", LL_INFO);
 LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
 LL_EVENT_CONST(constants, "test.constants", LL_INFO,
@@ -327,6 +328,33 @@ static void a_sink_with_a_small_limit_gets_small_batches(void **state) {
   test_free_batches(&batches);
 }
 
+/* Its first emit opens a file, which is where a thread is cancelled. */
+static void *emit_while_cancelled(void *unused) {
+  (void)unused;
+  pthread_cancel(pthread_self());
+  ll_emit(cancelled);
+  pthread_testcancel();
+  return NULL;
+}
+
+static void cancel_a_thread_and_emit(void) {
+  pthread_t thread;
+  void *result;
+  alarm(30);
+  pthread_create(&thread, NULL, emit_while_cancelled, NULL);
+  pthread_join(thread, &result);
+  if (result != PTHREAD_CANCELED) exit(1);
+  ll_emit(cancelled);
+}
+
+static void a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(cancel_a_thread_and_emit, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 2);
+  test_free_batches(&batches);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void) {
       TEST(host_program_and_context_travel_with_each_batch),
       TEST(a_flush_returns_when_the_sink_has_everything),
       TEST(events_of_signal_handlers_arrive_or_are_counted),
+      TEST(a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs),
       TEST(a_sink_with_a_small_limit_gets_small_batches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

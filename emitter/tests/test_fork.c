@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,6 +173,111 @@ static void children_made_in_the_middle_of_things_emit(void **state) {
   test_free_batches(&batches);
 }
 
+enum { CHILDREN = 20, THREADS = 6, FEW = 200 };
+
+static pthread_barrier_t start_line;
+
+static void *emit_a_few(void *unused) {
+  (void)unused;
+  pthread_barrier_wait(&start_line);
+  for (uint32_t i = 0; i < FEW; i++)
+    ll_emit(mine, (uint32_t)getpid(), i);
+  return NULL;
+}
+
+static void fork_and_emit_from_all_threads_at_once(void) {
+  ll_emit(mine, (uint32_t)getpid(), 0);
+  for (int i = 0; i < CHILDREN; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      pthread_t threads[THREADS];
+      pthread_barrier_init(&start_line, NULL, THREADS);
+      for (int t = 0; t < THREADS; t++)
+        pthread_create(&threads[t], NULL, emit_a_few, NULL);
+      for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+      _exit(ll_shutdown(10000));
+    }
+    if (test_wait(child) != 0) exit(1);
+  }
+}
+
+static void all_threads_of_a_child_begin_one_emitter(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(fork_and_emit_from_all_threads_at_once, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 1 + CHILDREN * THREADS * FEW);
+  unsigned finals = 0;
+  for (size_t i = 0; i < batches.count; i++)
+    finals += (batches.at[i]->flags & LLB_FINAL) != 0;
+  assert_int_equal(finals, 1 + CHILDREN);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_free_batches(&batches);
+}
+
+static void *emit_first_and_together(void *unused) {
+  (void)unused;
+  ll_emit(mine, (uint32_t)getpid(), 0);
+  pthread_barrier_wait(&start_line);
+  emit_mine();
+  return NULL;
+}
+
+/* The thread that forked has emitted in the parent; in the child another one is first. */
+static void fork_and_come_second(void) {
+  ll_emit(mine, (uint32_t)getpid(), 0);
+  if (ll_flush(10000) != 0) exit(2);
+  pid_t child = fork();
+  if (child == 0) {
+    pthread_t thread;
+    pthread_barrier_init(&start_line, NULL, 2);
+    pthread_create(&thread, NULL, emit_first_and_together, NULL);
+    pthread_barrier_wait(&start_line);
+    emit_mine();
+    pthread_join(thread, NULL);
+    _exit(ll_shutdown(10000));
+  }
+  if (test_wait(child) != 0) exit(1);
+}
+
+static void the_thread_that_forked_has_a_ring_of_its_own_in_the_child(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(fork_and_come_second, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 1 + 1 + 2 * EACH);
+  assert_int_equal(test_drops_in(&batches), 0);
+  test_free_batches(&batches);
+}
+
+static volatile sig_atomic_t forks, is_child;
+
+static void fork_in_handler(int signal) {
+  (void)signal;
+  if (is_child || forks == 100) return;
+  forks++;
+  pid_t child = fork();
+  int status;
+  if (child == 0)
+    is_child = 1;
+  else if (waitpid(child, &status, 0) != child || status != 0)
+    _exit(1);
+}
+
+static void fork_inside_of_emits(void) {
+  ll_emit(mine, 0, 0);
+  signal(SIGALRM, fork_in_handler);
+  setitimer(ITIMER_REAL, &(struct itimerval){{0, 2000}, {0, 2000}}, NULL);
+  while (forks < 100 && !is_child)
+    ll_emit(mine, 0, 0);
+  if (is_child) _exit(0);
+  setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
+}
+
+static void a_child_made_inside_of_an_emit_finishes_it_unharmed(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(fork_inside_of_emits, NULL), 0);
+}
+
 enum { SKIPPED = 77 };
 
 int main(void) {
@@ -184,6 +290,9 @@ int main(void) {
       TEST(a_child_forked_without_handlers_is_so_too),
       TEST(a_child_that_emits_nothing_leaves_the_parents_events_alone),
       TEST(children_made_in_the_middle_of_things_emit),
+      TEST(all_threads_of_a_child_begin_one_emitter),
+      TEST(the_thread_that_forked_has_a_ring_of_its_own_in_the_child),
+      TEST(a_child_made_inside_of_an_emit_finishes_it_unharmed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
