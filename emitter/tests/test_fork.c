@@ -106,9 +106,6 @@ static void a_forked_child_is_an_incarnation_of_its_own(void **state) {
 
 static void a_child_forked_without_handlers_is_so_too(void **state) {
   (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  skip(); /* the sanitizers' own threads and locks do not survive this */
-#endif
   assert_int_equal(test_in_child(with_clone, NULL), 0);
   check_two_emitters();
 }
@@ -281,8 +278,11 @@ static void a_child_made_inside_of_an_emit_finishes_it_unharmed(void **state) {
 enum { SKIPPED = 77 };
 
 int main(void) {
-#if defined(__SANITIZE_THREAD__)
-  return SKIPPED; /* ThreadSanitizer supports no new threads in a child of a process with threads */
+  /* ThreadSanitizer supports no new threads in a child of a process with threads. AddressSanitizer (gcc 12) holds its
+   * allocator's locks over no fork: when another thread had one, the child waits for it for ever, at the latest in the
+   * search for leaks at its exit. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return SKIPPED;
 #endif
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
