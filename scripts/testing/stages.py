@@ -55,23 +55,23 @@ def go_test(folder, options):
 
 
 QUICK = [
-    Stage("build", 150, "scripts/build c go java asan tsan", builds_only, "build"),
-    Stage("vectors: every producer against every consumer", 20, "schemas/vectors/run.py",
+    Stage("build", 130, "scripts/build c go java asan tsan", builds_only, "build"),
+    Stage("vectors: every producer against every consumer", 10, "schemas/vectors/run.py",
           reports.vectors, "vectors"),
-    c_tests("C", "emitter", 60),
-    c_tests("C under address and undefined behaviour sanitizers", "asan", 90),
-    c_tests("C under thread sanitizer", "tsan", 90),
-    Stage("Go codec", 20, go_test("schemas/go", "-vet=all"), reports.go, "go"),
-    Stage("Java", 150,
+    c_tests("C", "emitter", 110),
+    c_tests("C under address and undefined behaviour sanitizers", "asan", 130),
+    c_tests("C under thread sanitizer", "tsan", 80),
+    Stage("Go codec", 10, go_test("schemas/go", "-vet=all"), reports.go, "go"),
+    Stage("Java", 135,
           "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
           "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
-    Stage("Python", 30, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
+    Stage("Python", 20, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
           reports.tap, "python"),
     Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
-    Stage("end to end", 150, go_test("tests", "-count=1 -short -timeout 14m"), reports.go, "end-to-end"),
-    Stage("README commands", 40, "scripts/test-readme", reports.tap, "readme"),
+    Stage("end to end", 170, go_test("tests", "-count=1 -short -timeout 14m"), reports.go, "end-to-end"),
+    Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
     Stage("fuzzing, briefly", 50, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
-    Stage("lint", 40, "scripts/lint", reports.tap, "lint"),
+    Stage("lint", 20, "scripts/lint", reports.tap, "lint"),
 ]
 
 CHAOS = [

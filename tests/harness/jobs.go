@@ -43,11 +43,21 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 	return jobs
 }
 
-// Restart starts them again after Kill or Terminate, and waits until they are ready.
+// Restart starts them again after Kill or Terminate, and waits until they are ready. It does so as a supervisor would:
+// jobs that find no broker, or lose it while they start, say so and end, and are started once more.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
-	j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
-	j.WaitForOutput(t, time.Minute, `ready: (.*)`)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
+		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		brokerIsAway := strings.Contains(j.Stderr(), "cannot connect") || strings.Contains(j.Stderr(), "does not serve")
+		if j.Running() || time.Now().After(deadline) || !brokerIsAway {
+			break
+		}
+	}
+	j.WaitForOutput(t, time.Second, `ready: (.*)`)
 }
 
 // Stop ends them in good order: the archive publishes what it holds.
