@@ -1,6 +1,7 @@
 #include "harvest.h"
 
 #include "atomics.h"
+#include "crash_point.h"
 #include "log.h"
 
 #include <errno.h>
@@ -179,9 +180,11 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   memcpy(slot->takes, batch->takes, batch->take_count * sizeof batch->takes[0]);
 
   ll_slot_seal(store, slot, header.sequence);
+  ll_crash_point("sealed-unfreed");
   harvest->sequence = header.sequence;
   harvest->reported_drops = drops;
   harvest->finished = final;
   advance_tails(store, batch);
+  ll_crash_point("sealed-unsent");
   return LL_SEALED;
 }

@@ -1,6 +1,7 @@
 #include "ringfile.h"
 
 #include "atomics.h"
+#include "crash_point.h"
 #include "directory.h"
 #include "slots.h"
 
@@ -262,6 +263,7 @@ void ll_store_unmap(ll_store *store) {
 }
 
 void ll_store_remove(ll_store *store) {
+  ll_crash_point("finished-unremoved");
   if (store->crash_safe) unlink(store->path);
 }
 

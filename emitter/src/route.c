@@ -1,6 +1,7 @@
 #include "route.h"
 
 #include "atomics.h"
+#include "crash_point.h"
 #include "log.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
   if (index >= LL_SLOTS_MAX || !compare_and_swap_u64(&route->in_flight[index], sequence, 0)) return;
   switch (outcome) {
   case LL_SINK_ACKED:
+    ll_crash_point("acknowledged-unfreed");
     if (ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) {
       add_relaxed(&route->acknowledged, 1);
       store_relaxed(&route->acknowledged_since, 1);
@@ -89,6 +91,7 @@ void ll_route_pump(ll_route *route) {
                                                   slot->route, sequence);
       if (status != LL_SINK_OK) store_release(&route->in_flight[index], 0);
       if (status == LL_SINK_BUSY) return;
+      if (status == LL_SINK_OK) ll_crash_point("sent-unacknowledged");
       if (status == LL_SINK_FAILED) refuse(route, index, sequence, "it can never be sent");
     }
     route->sent = sequence;
