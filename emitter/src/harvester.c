@@ -4,6 +4,7 @@
 #include "finish.h"
 #include "futex.h"
 #include "log.h"
+#include "pool.h"
 #include "recover.h"
 
 #include <errno.h>
@@ -26,16 +27,6 @@ static void progress(void *ctx) {
   ll_wake_harvester();
 }
 
-/* Rings whose thread is gone, or has a larger one, return to the pool when they are drained. */
-static void reclaim_rings(ll_store *store) {
-  uint32_t count = load_acquire(&store->header->ring_count);
-  for (uint32_t i = 0; i < count; i++) {
-    ll_ring *ring = &store->rings[i];
-    if (load_acquire(&ring->state) == LL_RING_RETIRED && load_relaxed(&ring->tail) == load_acquire(&ring->head))
-      store_release(&ring->state, LL_RING_FREE);
-  }
-}
-
 static void announce_room(ll_core *core) {
   if (load_ordered(&core->waiting_for_room) == 0) return;
   __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
@@ -47,7 +38,7 @@ static ll_sealed seal_and_send(ll_core *core, uint32_t flags) {
   ll_sealed sealed = ll_harvest_seal(&core->harvest, flags);
   if (sealed == LL_SEALED) {
     add_owned(&core->batches_sealed, 1);
-    reclaim_rings(&core->store);
+    ll_pool_reclaim(&core->store);
     announce_room(core);
   }
   ll_route_pump(&core->route);
@@ -114,7 +105,8 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   current->ticket = 0;
 }
 
-/* A full batch waits, or a ring is half full: the state in which a producer wakes us. */
+/* A full batch waits, a ring is half full, or too many ended threads' rings wait: the states in which a producer wakes
+ * us. */
 static bool under_pressure(const ll_core *core) {
   const ll_store *store = &core->store;
   uint64_t pending = 0;
@@ -125,7 +117,7 @@ static bool under_pressure(const ll_core *core) {
     pending += used;
     if (used >= ring->bytes / 2) return true;
   }
-  return pending >= core->harvest.batch_bytes;
+  return pending >= core->harvest.batch_bytes || ll_pool_is_cluttered(store);
 }
 
 static void run(ll_core *core) {
@@ -144,6 +136,7 @@ static void run(ll_core *core) {
     else
       ll_route_pump(&core->route);
     ll_route_poll(&core->route);
+    ll_pool_replenish(&core->store);
     advance_flush(core, &current, sealed);
     if (due) due_ns = ll_monotonic_ns() + interval_ns;
     if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
@@ -238,6 +231,7 @@ static void *harvester(void *unused) {
   (void)unused;
   ll_core *core = &ll_the_core;
   pthread_setname_np(pthread_self(), "lifeline");
+  ll_pool_replenish(&core->store); /* before the sink: that may have to look up names */
   int error = open_route(core);
   announce_opening(core, error);
   if (error == 0)

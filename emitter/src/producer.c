@@ -3,13 +3,13 @@
 #include "core.h"
 #include "futex.h"
 #include "log.h"
+#include "pool.h"
 
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,51 +19,6 @@ __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")))
 static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
 
 /* --- rings --- */
-
-static void prefault(const ll_store *store, const ll_ring *ring) {
-#ifdef MADV_POPULATE_WRITE
-  madvise(ll_ring_base(store, ring), ring->bytes, MADV_POPULATE_WRITE);
-#else
-  (void)store, (void)ring;
-#endif
-}
-
-static ll_ring *take_free_ring(ll_store *store, uint64_t bytes) {
-  uint32_t count = load_acquire(&store->header->ring_count);
-  for (uint32_t i = 0; i < count; i++) {
-    ll_ring *ring = &store->rings[i];
-    if (ring->bytes == bytes && load_relaxed(&ring->state) == LL_RING_FREE &&
-        compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED))
-      return ring;
-  }
-  return NULL;
-}
-
-/* NULL when the budget or the filesystem has no room. */
-static ll_ring *make_ring(ll_store *store, uint64_t bytes) {
-  ll_disturbances before;
-  ll_core_lock(&before);
-  ll_file_header *header = store->header;
-  uint32_t index = header->ring_count;
-  uint64_t offset = header->data_offset + header->data_used;
-  ll_ring *ring = NULL;
-  if (index < LL_RINGS_MAX && bytes <= header->file_bytes - offset && ll_store_reserve(store, offset, bytes)) {
-    ring = &store->rings[index];
-    ring->offset = offset;
-    ring->bytes = bytes;
-    store_relaxed(&ring->state, LL_RING_OWNED);
-    header->data_used += bytes;
-    store_release(&header->ring_count, index + 1);
-    prefault(store, ring);
-  }
-  ll_core_unlock(&before);
-  return ring;
-}
-
-static ll_ring *get_ring(ll_store *store, uint64_t bytes) {
-  ll_ring *ring = take_free_ring(store, bytes);
-  return ring != NULL ? ring : make_ring(store, bytes);
-}
 
 /* A ring is handed over empty, and goes on at the position where it stopped. */
 static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
@@ -110,7 +65,7 @@ static ll_producer *attach(ll_core *core) {
     if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
   }
   if (producer == NULL) return NULL;
-  ll_ring *ring = get_ring(&core->store, LL_RING_BYTES_MIN);
+  ll_ring *ring = ll_pool_take(&core->store, LL_RING_BYTES_MIN);
   if (ring == NULL) {
     store_release(&producer->in_use, 0);
     ll_wake_harvester(); /* threads that ended may have left rings to drain */
@@ -186,7 +141,7 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
 
 static bool grow(ll_core *core, ll_producer *producer, ll_ring *ring) {
   if (ring->bytes >= LL_RING_BYTES_MAX) return false;
-  ll_ring *larger = get_ring(&core->store, ring->bytes * 2);
+  ll_ring *larger = ll_pool_take(&core->store, ring->bytes * 2);
   if (larger == NULL) return false;
   bind(producer, &core->store, larger);
   store_release(&ring->state, LL_RING_RETIRED);
