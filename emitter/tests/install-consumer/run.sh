@@ -45,7 +45,4 @@ expect consumer-c '"fields":["C",42,true]' "$(said "$work/build/consumer-c")"
 expect consumer-cxx '"fields":["C++",42,true]' "$(said "$work/build/consumer-cxx")"
 expect consumer-pc '"fields":["C",42,true]' "$(said "$work/consumer-pc")"
 expect consumer-without '' "$(said "$work/consumer-without")"
-
-exported=$(nm -D --defined-only "$library/liblifeline.so" | awk '$3 !~ /^ll_/ {print $3}')
-expect liblifeline.so '' "$exported"
-echo "install-consumer: C, C++ and pkg-config builds emit; nothing but ll_* is exported"
+echo "install-consumer: C, C++ and pkg-config builds emit"

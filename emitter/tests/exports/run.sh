@@ -1,0 +1,40 @@
+#!/bin/sh
+# The library's binary interface, held to the list beside this: which symbols it exports in which version, and nothing
+# but one symbol from a sink. A symbol that disappears or changes its version breaks programs that were built before.
+#
+#   run.sh BUILD_DIR
+set -eu
+
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+LC_ALL=C
+export LC_ALL
+
+# exported LIBRARY: name@@version of each
+exported() {
+  nm -D --defined-only --with-symbol-versions "$1" | awk '$2 != "A" { print $3 }' | sort
+}
+
+exported "$build/lib/liblifeline.so" >"$work/exported"
+grep -v '^#' "$here/liblifeline.symbols" | sort >"$work/expected"
+if ! diff -u "$work/expected" "$work/exported" >"$work/difference"; then
+  cat "$work/difference"
+  echo "liblifeline.so does not export what tests/exports/liblifeline.symbols lists. A new function belongs into the list;"
+  echo "one that is missing, or has another version, breaks programs that were built before."
+  exit 1
+fi
+
+for sink in "$build"/lib/lifeline/*.so; do
+  symbols=$(exported "$sink")
+  case $symbols in
+    ll_sink_plugin_v[0-9]) ;;
+    *) echo "$sink should export its ll_sink_plugin and nothing else, but exports: $symbols" && exit 1 ;;
+  esac
+done
+
+# A program says which version it needs: the loader refuses an older library at start, with that version's name.
+needed=$(readelf --version-info "$build/bin/lifeline-minimal" | grep -c 'Name: LIFELINE_0\.1 ') || true
+[ "$needed" = 1 ] || { echo "lifeline-minimal does not say that it needs LIFELINE_0.1" && exit 1; }
+echo "exports: $(wc -l <"$work/exported") symbols, as listed"
