@@ -25,6 +25,13 @@ typedef struct ll_fork_sensitive {
   ll_producer producers[LL_RINGS_MAX];
 } ll_fork_sensitive;
 
+/* One of the emitter's outgoing streams. */
+typedef struct ll_stream {
+  ll_harvest harvest;
+  ll_route route;
+  uint64_t batches_sealed;
+} ll_stream;
+
 typedef struct ll_core {
   pthread_mutex_t lock;     /* of all that is not for the harvester alone; taken with signals blocked */
   pthread_cond_t news;      /* from the harvester: opened, flushed, stopped */
@@ -45,11 +52,9 @@ typedef struct ll_core {
   uint64_t flush_wanted, flush_done; /* tickets */
   uint32_t stop_wanted;
   uint64_t stop_deadline_ns;
-  uint64_t recovery_deadline_ns; /* of what earlier runs left: the end of this one */
-  ll_harvest harvest;
-  ll_route route;
-  uint64_t batches_sealed;
-  uint32_t undelivered; /* batches that the stop left behind */
+  uint64_t recovery_deadline_ns;    /* of what earlier runs left: the end of this one */
+  ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
+  uint32_t undelivered;             /* batches that the stop left behind */
 
   /* Futex words. `signal` moves when the harvester should look; `room` when it has made room. */
   uint32_t signal, sleeping;

@@ -10,19 +10,25 @@
 
 enum { GROWTH = 4 };
 
-static void calibrate(ll_harvest *harvest) {
-  ll_file_header *header = harvest->store->header;
-  if (!ll_calibration_due(&harvest->calibrations)) return;
-  ll_calibrate(&harvest->calibrations, (ll_clock_kind)header->clock);
+/* The clock is the process' and not a route's: its calibrations are read and written in the file alone. */
+static const ll_calibrations *calibrations(const ll_store *store) {
+  return &store->header->calibrations[store->header->calibration_current];
+}
+
+static void calibrate(ll_store *store) {
+  ll_file_header *header = store->header;
+  if (!ll_calibration_due(calibrations(store))) return;
   uint32_t other = 1 - header->calibration_current;
-  header->calibrations[other] = harvest->calibrations;
+  header->calibrations[other] = *calibrations(store);
+  ll_calibrate(&header->calibrations[other], (ll_clock_kind)header->clock);
   store_release(&header->calibration_current, other);
 }
 
-int ll_harvest_start(ll_harvest *harvest, ll_store *store, const ll_types *types, ll_compressor *compressor,
-                     size_t batch_bytes, bool live) {
+int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const ll_types *types,
+                     ll_compressor *compressor, size_t batch_bytes, bool live) {
   memset(harvest, 0, sizeof *harvest);
   harvest->store = store;
+  harvest->route = route;
   harvest->types = types;
   harvest->compressor = compressor;
   harvest->batch_bytes = batch_bytes;
@@ -33,15 +39,14 @@ int ll_harvest_start(ll_harvest *harvest, ll_store *store, const ll_types *types
     ll_compressor_free(compressor);
     return ENOMEM;
   }
-  const ll_slot *latest = ll_slot_latest(store, &harvest->sequence);
+  const ll_slot *latest = ll_slot_latest(store, route, &harvest->sequence);
   if (latest != NULL) {
     harvest->events = latest->events_total;
     harvest->dropped_sink = latest->dropped_sink_total;
-    harvest->reported_drops = latest->drops_total;
+    harvest->reported = latest->reported_total;
     harvest->finished = (latest->flags & LL_BATCH_FINAL) != 0;
   }
-  harvest->calibrations = store->header->calibrations[store->header->calibration_current];
-  if (live) calibrate(harvest); /* the second: from now on a rate is known, should we die before the first batch */
+  if (live) calibrate(store); /* the second: from now on a rate is known, should we die before the first batch */
   return 0;
 }
 
@@ -56,25 +61,34 @@ uint64_t ll_harvest_pending(const ll_harvest *harvest) {
   uint32_t count = load_acquire(&harvest->store->header->ring_count);
   for (uint32_t i = 0; i < count; i++) {
     const ll_ring *ring = &harvest->store->rings[i];
-    bytes += load_relaxed(&ring->head) - load_relaxed(&ring->tail);
+    if (ll_ring_is_of(ring, harvest->route)) bytes += load_relaxed(&ring->head) - load_relaxed(&ring->tail);
   }
   return bytes;
 }
 
 void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTERS]) {
-  const ll_file_header *header = harvest->store->header;
+  const ll_store *store = harvest->store;
+  const ll_route_books *books = &store->header->routes[harvest->route];
   memset(counters, 0, LL_COUNTERS * sizeof counters[0]);
-  uint32_t count = load_acquire(&header->ring_count);
-  for (uint32_t i = 0; i < count; i++)
-    counters[1] += load_relaxed(&harvest->store->rings[i].dropped_ring_full);
-  counters[2] = load_relaxed(&header->dropped_no_ring);
-  counters[3] = load_relaxed(&header->dropped_reentrant);
-  counters[4] = load_relaxed(&header->dropped_oversize);
-  counters[5] = load_relaxed(&header->dropped_shutdown);
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    if (!ll_ring_is_of(ring, harvest->route)) continue;
+    counters[1] += load_relaxed(&ring->dropped_ring_full);
+    counters[8] += load_relaxed(&ring->sampled_out);
+    counters[9] += load_relaxed(&ring->below_threshold);
+  }
+  counters[2] = load_relaxed(&books->dropped_no_ring);
+  counters[3] = load_relaxed(&books->dropped_reentrant);
+  counters[4] = load_relaxed(&books->dropped_oversize);
+  counters[5] = load_relaxed(&books->dropped_shutdown);
   counters[0] = load_relaxed(&harvest->events);
   for (int i = 1; i <= 5; i++)
     counters[0] += counters[i];
   counters[7] = load_relaxed(&harvest->dropped_sink);
+  counters[8] += load_relaxed(&books->sampled_out);
+  counters[9] += load_relaxed(&books->below_threshold);
+  counters[10] = load_relaxed(&books->folded);
 }
 
 /* True when nothing is left in the rings. */
@@ -87,6 +101,7 @@ static bool gather(ll_harvest *harvest) {
   ll_batch_begin(harvest->batch, harvest->types, store, raw_limit, harvest->total_limit);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t ring = (harvest->first_ring + i) % count;
+    if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
     ll_gathered gathered = ll_batch_gather(harvest->batch, store, ring);
     if (gathered == LL_GATHERED_GARBAGE)
       ll_log(LL_LOG_ERROR, "the program wrote over the ring of thread %llu; what it held is lost",
@@ -107,14 +122,16 @@ static bool is_uncounted(const ll_harvest *harvest, uint32_t index) {
 }
 
 bool ll_harvest_has_refusals(const ll_harvest *harvest) {
-  for (uint32_t i = 0; i < harvest->store->header->slot_count; i++)
+  ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
+  for (uint32_t i = range.first; i < range.end; i++)
     if (is_uncounted(harvest, i)) return true;
   return false;
 }
 
 static uint64_t count_refusals(ll_harvest *harvest, uint64_t by) {
+  ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
   uint64_t events = 0;
-  for (uint32_t i = 0; i < harvest->store->header->slot_count; i++) {
+  for (uint32_t i = range.first; i < range.end; i++) {
     if (!is_uncounted(harvest, i)) continue;
     ll_slot *slot = ll_slot_at(harvest->store, i);
     events += slot->event_count;
@@ -125,7 +142,8 @@ static uint64_t count_refusals(ll_harvest *harvest, uint64_t by) {
 
 static void free_counted_refusals(ll_harvest *harvest) {
   ll_store *store = harvest->store;
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+  ll_slot_range range = ll_slots_of(store, harvest->route);
+  for (uint32_t i = range.first; i < range.end; i++) {
     uint64_t word = load_acquire(&store->header->slot_words[i]);
     if (ll_slot_state_of(word) != LL_SLOT_REFUSED) continue;
     uint64_t counted_by = ll_slot_at(store, i)->counted_by;
@@ -154,35 +172,39 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   ll_store *store = harvest->store;
   ll_batch *batch = harvest->batch;
   free_counted_refusals(harvest);
-  ll_slot *slot = ll_slot_to_fill(store);
+  ll_slot *slot = ll_slot_to_fill(store, harvest->route);
   if (slot == NULL) return LL_NO_SLOT;
   if (!gather(harvest)) flags &= ~(uint32_t)LL_BATCH_FINAL;
 
-  ll_batch_header header = {.sequence = harvest->sequence + 1, .flags = flags, .route = 0, .route_name = "default"};
+  ll_batch_header header = {.sequence = harvest->sequence + 1,
+                            .flags = flags,
+                            .route = (uint16_t)harvest->route,
+                            .route_name = store->header->routes[harvest->route].name};
   uint64_t refused = count_refusals(harvest, header.sequence);
   add_owned(&harvest->events, batch->event_count);
   add_owned(&harvest->dropped_sink, refused);
   ll_harvest_counters(harvest, header.counters);
-  uint64_t drops = header.counters[0] - harvest->events + harvest->dropped_sink;
+  uint64_t told = 0;
+  for (int i = 1; i < LL_COUNTERS; i++)
+    told += header.counters[i];
   bool final = (flags & LL_BATCH_FINAL) != 0;
-  if (batch->take_count == 0 && !final && drops == harvest->reported_drops) return LL_NOTHING_TO_SEAL;
+  if (batch->take_count == 0 && !final && told == harvest->reported) return LL_NOTHING_TO_SEAL;
 
-  if (harvest->live) calibrate(harvest);
-  slot->bytes =
-      (uint32_t)ll_batch_write(batch, store, &harvest->calibrations, harvest->compressor, &header, slot->batch);
+  if (harvest->live) calibrate(store);
+  slot->bytes = (uint32_t)ll_batch_write(batch, store, calibrations(store), harvest->compressor, &header, slot->batch);
   slot->flags = flags;
   slot->route = header.route;
   slot->event_count = batch->event_count;
   slot->events_total = harvest->events;
   slot->dropped_sink_total = harvest->dropped_sink;
-  slot->drops_total = drops;
+  slot->reported_total = told;
   slot->take_count = batch->take_count;
   memcpy(slot->takes, batch->takes, batch->take_count * sizeof batch->takes[0]);
 
   ll_slot_seal(store, slot, header.sequence);
   ll_crash_point("sealed-unfreed");
   harvest->sequence = header.sequence;
-  harvest->reported_drops = drops;
+  harvest->reported = told;
   harvest->finished = final;
   advance_tails(store, batch);
   ll_crash_point("sealed-unsent");

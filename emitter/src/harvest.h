@@ -6,19 +6,19 @@
 
 typedef struct ll_harvest {
   ll_store *store;
+  uint32_t route; /* its number; all that follows is of this route alone */
   const ll_types *types;
   ll_compressor *compressor; /* owned */
   ll_batch *batch;           /* owned */
-  ll_calibrations calibrations;
-  size_t batch_bytes; /* of records, when there is no hurry */
-  size_t total_limit; /* what the sink takes */
-  uint64_t sequence;  /* of the latest seal */
-  uint64_t events;    /* in all batches so far */
+  size_t batch_bytes;        /* of records, when there is no hurry */
+  size_t total_limit;        /* what the sink takes */
+  uint64_t sequence;         /* of the latest seal */
+  uint64_t events;           /* in all batches so far */
   uint64_t dropped_sink;
-  uint64_t reported_drops; /* all drops that the latest batch told of */
-  uint32_t first_ring;     /* to begin with: each gets its turn */
-  bool live;               /* the clock may be read; a dead emitter's can not */
-  bool finished;           /* FINAL is sealed */
+  uint64_t reported;   /* sum of the counters that the latest batch told of, but for emitted */
+  uint32_t first_ring; /* to begin with: each gets its turn */
+  bool live;           /* the clock may be read; a dead emitter's can not */
+  bool finished;       /* FINAL is sealed */
 } ll_harvest;
 
 typedef enum ll_sealed {
@@ -28,8 +28,8 @@ typedef enum ll_sealed {
 } ll_sealed;
 
 /* Goes on where the file's slots say. `compressor` is taken over, also on failure. Returns 0 or ENOMEM. */
-int ll_harvest_start(ll_harvest *harvest, ll_store *store, const ll_types *types, ll_compressor *compressor,
-                     size_t batch_bytes, bool live);
+int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const ll_types *types,
+                     ll_compressor *compressor, size_t batch_bytes, bool live);
 void ll_harvest_free(ll_harvest *harvest);
 
 /* Seals one batch of what the rings hold, if only to tell of counters that changed. `flags` may ask for FINAL, which is

@@ -34,14 +34,14 @@ static void announce_room(ll_core *core) {
 }
 
 static ll_sealed seal_and_send(ll_core *core, uint32_t flags) {
-  core->harvest.total_limit = ll_route_limit(&core->route);
-  ll_sealed sealed = ll_harvest_seal(&core->harvest, flags);
+  core->streams[0].harvest.total_limit = ll_route_limit(&core->streams[0].route);
+  ll_sealed sealed = ll_harvest_seal(&core->streams[0].harvest, flags);
   if (sealed == LL_SEALED) {
-    add_owned(&core->batches_sealed, 1);
+    add_owned(&core->streams[0].batches_sealed, 1);
     ll_pool_reclaim(&core->store);
     announce_room(core);
   }
-  ll_route_pump(&core->route);
+  ll_route_pump(&core->streams[0].route);
   return sealed;
 }
 
@@ -94,9 +94,9 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   if (current->ticket == 0) return;
   if (!current->sealed && sealed != LL_NO_SLOT && sealed_up_to(&core->store, &current->seen)) {
     current->sealed = true;
-    current->last_sequence = core->harvest.sequence;
+    current->last_sequence = core->streams[0].harvest.sequence;
   }
-  if (!current->sealed || !ll_route_settled(&core->route, current->last_sequence)) return;
+  if (!current->sealed || !ll_route_settled(&core->streams[0].route, current->last_sequence)) return;
   ll_disturbances before;
   ll_core_lock(&before);
   core->flush_done = current->ticket;
@@ -117,7 +117,7 @@ static bool under_pressure(const ll_core *core) {
     pending += used;
     if (used >= ring->bytes / 2) return true;
   }
-  return pending >= core->harvest.batch_bytes || ll_pool_is_cluttered(store);
+  return pending >= core->streams[0].harvest.batch_bytes || ll_pool_is_cluttered(store);
 }
 
 static void run(ll_core *core) {
@@ -134,18 +134,18 @@ static void run(ll_core *core) {
     if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core))
       sealed = seal_and_send(core, 0);
     else
-      ll_route_pump(&core->route);
-    ll_route_poll(&core->route);
+      ll_route_pump(&core->streams[0].route);
+    ll_route_poll(&core->streams[0].route);
     ll_pool_replenish(&core->store);
     advance_flush(core, &current, sealed);
     if (due) due_ns = ll_monotonic_ns() + interval_ns;
     if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
 
     /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
-    uint64_t known = load_relaxed(&core->route.acknowledged);
+    uint64_t known = load_relaxed(&core->streams[0].route.acknowledged);
     nap_ns = known != acknowledged ? MS : nap_ns < NAP_MAX_NS ? nap_ns * 2 : nap_ns;
     acknowledged = known;
-    bool waiting = !ll_route_settled(&core->route, core->harvest.sequence);
+    bool waiting = !ll_route_settled(&core->streams[0].route, core->streams[0].harvest.sequence);
     uint64_t nap_until = ll_monotonic_ns() + nap_ns;
     sleep_until(core, signal, waiting && nap_until < due_ns ? nap_until : due_ns);
   }
@@ -161,16 +161,16 @@ static int open_route(ll_core *core) {
   char why[512] = "";
   ll_compressor *compressor = ll_compressor_create(compression_for(&core->config), why, sizeof why);
   if (why[0] != '\0') ll_log(LL_LOG_WARN, "%s", why);
-  if (compressor == NULL ||
-      ll_harvest_start(&core->harvest, &core->store, &core->types, compressor, core->config.batch_bytes, true) != 0) {
+  if (compressor == NULL || ll_harvest_start(&core->streams[0].harvest, &core->store, 0, &core->types, compressor,
+                                             core->config.batch_bytes, true) != 0) {
     ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are dropped");
     return ENOMEM;
   }
-  if (ll_route_open(&core->route, &core->store, core->config.url, core->config.host, core->config.program, progress,
-                    NULL, why, sizeof why))
+  if (ll_route_open(&core->streams[0].route, &core->store, 0, core->config.url, core->config.host, core->config.program,
+                    progress, NULL, why, sizeof why))
     return 0;
   ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
-  return core->route.plugin == NULL ? ENOENT : EINVAL;
+  return core->streams[0].route.plugin == NULL ? ENOENT : EINVAL;
 }
 
 static void announce_opening(ll_core *core, int error) {
@@ -185,7 +185,8 @@ static void announce_opening(ll_core *core, int error) {
 /* Nothing to send to: what was emitted meanwhile is counted, and the emitter stops. */
 static void give_up(ll_core *core) {
   ll_producers_close();
-  if (core->harvest.batch != NULL) add_relaxed(&core->dropped_stopped, ll_harvest_discard(&core->harvest));
+  if (core->streams[0].harvest.batch != NULL)
+    add_relaxed(&core->dropped_stopped, ll_harvest_discard(&core->streams[0].harvest));
   ll_store_remove(&core->store);
 }
 
@@ -218,9 +219,9 @@ static void deliver(ll_core *core) {
   bool recovering = core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
   run(core);
   ll_producers_close();
-  bool delivered = ll_finish(&core->harvest, &core->route, 0, &core->stop_deadline_ns);
-  core->undelivered = delivered ? 0 : ll_slots_in(&core->store, LL_SLOT_SEALED);
-  ll_route_close(&core->route);
+  bool delivered = ll_finish(&core->streams[0].harvest, &core->streams[0].route, 0, &core->stop_deadline_ns);
+  core->undelivered = delivered ? 0 : ll_slots_in(&core->store, 0, LL_SLOT_SEALED);
+  ll_route_close(&core->streams[0].route);
   if (delivered) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   store_release(&core->recovery_deadline_ns, delivered ? load_acquire(&core->stop_deadline_ns) : 0);

@@ -89,10 +89,9 @@ static int start_incarnation(ll_core *core) {
   core->closing = 0;
   core->opened = core->stopped = false;
   core->stop_wanted = 0;
-  core->batches_sealed = core->undelivered = 0;
+  core->undelivered = 0;
   core->flush_wanted = core->flush_done = 0;
-  memset(&core->harvest, 0, sizeof core->harvest);
-  memset(&core->route, 0, sizeof core->route);
+  memset(core->streams, 0, sizeof core->streams);
   store_release(&core->sensitive->alive, 1);
   error = ll_harvester_start();
   if (error == 0) return 0;
@@ -224,7 +223,7 @@ int ll_shutdown(unsigned timeout_ms) {
            core->store.crash_safe
                ? "events are not acknowledged yet (%u batches); they wait in %s for the next start or lifeline-recover"
                : "events are not acknowledged (%u batches), and lost with this process: %s could not be made",
-           core->stopped ? core->undelivered : ll_slots_in(&core->store, LL_SLOT_SEALED), core->store.path);
+           core->stopped ? core->undelivered : ll_slots_in(&core->store, 0, LL_SLOT_SEALED), core->store.path);
   ll_core_unlock(&before);
   return left ? ETIMEDOUT : 0;
 }
@@ -246,8 +245,8 @@ void ll_stats(ll_statistics *statistics) {
   if (started) {
     uint64_t counters[LL_COUNTERS];
     ll_harvest view = {.store = &core->store,
-                       .events = load_relaxed(&core->harvest.events),
-                       .dropped_sink = load_relaxed(&core->harvest.dropped_sink)};
+                       .events = load_relaxed(&core->streams[0].harvest.events),
+                       .dropped_sink = load_relaxed(&core->streams[0].harvest.dropped_sink)};
     ll_harvest_counters(&view, counters);
     now.emitted = counters[0];
     now.dropped_ring_full = counters[1];
@@ -256,9 +255,9 @@ void ll_stats(ll_statistics *statistics) {
     now.dropped_oversize = counters[4];
     now.dropped_shutdown = counters[5];
     now.dropped_sink = counters[7];
-    now.batches_sealed = load_relaxed(&core->batches_sealed);
-    now.batches_acknowledged = load_relaxed(&core->route.acknowledged);
-    now.batches_in_flight = ll_slots_in(&core->store, LL_SLOT_SEALED);
+    now.batches_sealed = load_relaxed(&core->streams[0].batches_sealed);
+    now.batches_acknowledged = load_relaxed(&core->streams[0].route.acknowledged);
+    now.batches_in_flight = ll_slots_in(&core->store, 0, LL_SLOT_SEALED);
     now.on = state == LL_CORE_ON;
     now.crash_safe = core->store.crash_safe;
   }

@@ -19,20 +19,40 @@ static void prefault(const ll_store *store, const ll_ring *ring) {
 #endif
 }
 
-/* Takes the first free one, and tells how many more there are. */
-static ll_ring *take_free_ring(ll_store *store, uint64_t bytes, uint32_t *left) {
+/* A ring that was never used is anybody's. One that was stays with its route, whose counters it holds. */
+static bool is_fresh(const ll_ring *ring) {
+  return load_acquire(&ring->thread) == 0;
+}
+
+/* Fresh, or of this route. */
+static ll_ring *take_free_ring(ll_store *store, uint32_t route, uint64_t bytes, bool fresh) {
   uint32_t count = load_acquire(&store->header->ring_count);
-  ll_ring *taken = NULL;
-  *left = 0;
-  for (uint32_t i = 0; i < count && *left < RESERVE; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     ll_ring *ring = &store->rings[i];
-    if (ring->bytes != bytes || load_relaxed(&ring->state) != LL_RING_FREE) continue;
-    if (taken != NULL)
-      ++*left;
-    else if (compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED))
-      taken = ring;
+    if (ring->bytes != bytes || load_acquire(&ring->state) != LL_RING_FREE || is_fresh(ring) != fresh) continue;
+    if (!fresh && ring->route != route) continue;
+    if (!compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED)) continue;
+    if (is_fresh(ring) == fresh) return ring;
+    store_release(&ring->state, LL_RING_FREE); /* it had another thread, between our two looks */
   }
-  return taken;
+  return NULL;
+}
+
+static bool claim_share(ll_route_books *books, uint64_t bytes) {
+  if (add_relaxed(&books->ring_bytes, bytes) + bytes <= books->ring_bytes_most) return true;
+  add_relaxed(&books->ring_bytes, -bytes);
+  return false;
+}
+
+/* What the default route's next thread finds ready. */
+static uint32_t ready_rings(const ll_store *store) {
+  uint32_t count = load_acquire(&store->header->ring_count), ready = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    ready += ring->bytes == LL_RING_BYTES_MIN && load_acquire(&ring->state) == LL_RING_FREE &&
+             (is_fresh(ring) || ll_ring_is_of(ring, 0));
+  }
+  return ready;
 }
 
 /* The ring's state is set before anybody can see it. */
@@ -56,11 +76,19 @@ static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) 
   return ring;
 }
 
-ll_ring *ll_pool_take(ll_store *store, uint64_t bytes) {
-  uint32_t left;
-  ll_ring *ring = take_free_ring(store, bytes, &left);
-  if (bytes == LL_RING_BYTES_MIN && left < RESERVE / 2) ll_wake_harvester();
-  return ring != NULL ? ring : make_ring(store, bytes, LL_RING_OWNED);
+ll_ring *ll_pool_take(ll_store *store, uint32_t route, uint64_t bytes) {
+  if (bytes == LL_RING_BYTES_MIN && ready_rings(store) <= RESERVE / 2) ll_wake_harvester();
+  ll_ring *ring = take_free_ring(store, route, bytes, false);
+  ll_route_books *books = &store->header->routes[route];
+  if (ring != NULL || !claim_share(books, bytes)) return ring;
+  ring = take_free_ring(store, route, bytes, true);
+  if (ring == NULL) ring = make_ring(store, bytes, LL_RING_OWNED);
+  if (ring == NULL) {
+    add_relaxed(&books->ring_bytes, -bytes);
+    return NULL;
+  }
+  ring->route = route;
+  return ring;
 }
 
 void ll_pool_reclaim(ll_store *store) {
@@ -87,12 +115,7 @@ static uint32_t reserve_within(const ll_store *store) {
 
 void ll_pool_replenish(ll_store *store) {
   ll_pool_reclaim(store);
-  uint32_t count = load_acquire(&store->header->ring_count), free_rings = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const ll_ring *ring = &store->rings[i];
-    free_rings += ring->bytes == LL_RING_BYTES_MIN && load_relaxed(&ring->state) == LL_RING_FREE;
-  }
   if (ll_pool_is_cluttered(store)) return; /* there will be some in a moment */
-  for (uint32_t wanted = reserve_within(store); free_rings < wanted; free_rings++)
+  for (uint32_t wanted = reserve_within(store), ready = ready_rings(store); ready < wanted; ready++)
     if (make_ring(store, LL_RING_BYTES_MIN, LL_RING_FREE) == NULL) return;
 }

@@ -11,8 +11,9 @@
 
 #include "ringfile.h"
 
-/* An owned ring of this size; NULL when the budget or the filesystem has no room. Any thread. */
-ll_ring *ll_pool_take(ll_store *store, uint64_t bytes);
+/* An owned ring of this size for events of this route; NULL when the budget, the route's share of it, or the filesystem
+ * has no room. Any thread. */
+ll_ring *ll_pool_take(ll_store *store, uint32_t route, uint64_t bytes);
 
 /* Makes up what is missing of the reserve: frees what is drained, then makes rings. The harvester's. */
 void ll_pool_replenish(ll_store *store);

@@ -1,4 +1,5 @@
 /* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
+#include "producer.h"
 #include "atomics.h"
 #include "core.h"
 #include "futex.h"
@@ -15,6 +16,9 @@
 
 __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
 
+/* The thread's producers on other routes: a list, since few threads have any. */
+static __thread ll_producer *ll_tls_elsewhere __attribute__((tls_model("initial-exec")));
+
 /* This thread is in the slow path: an emit from a signal handler has to stay out. */
 static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
 
@@ -22,11 +26,11 @@ static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
 
 /* A ring is handed over empty, and goes on at the position where it stopped. */
 static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
-  store_relaxed(&ring->thread, (uint64_t)gettid());
+  store_release(&ring->thread, (uint64_t)gettid()); /* from here on the ring is its route's for ever */
   producer->base = ll_ring_base(store, ring);
   producer->mask = ring->bytes - 1;
   producer->head = &ring->head;
-  producer->ring = (uint32_t)(ring - store->rings);
+  producer->ring = (uint16_t)(ring - store->rings);
   producer->position = load_relaxed(&ring->head);
 }
 
@@ -34,29 +38,48 @@ static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
 
 static pthread_key_t thread_end;
 
-/* NULL before this thread's first event in this process: what it had before a fork is its parent's. */
-static ll_producer *own_producer(const ll_core *core) {
-  ll_producer *producer = ll_tls_producer, *first = core->sensitive->producers;
-  return producer >= first && producer < first + LL_RINGS_MAX ? producer : NULL;
+/* What a thread had before a fork is its parent's. */
+static bool is_of_this_process(const ll_core *core, const ll_producer *producer) {
+  const ll_producer *first = core->sensitive->producers;
+  return producer >= first && producer < first + LL_RINGS_MAX;
+}
+
+/* NULL before this thread's first event on that route. */
+static ll_producer *own_producer(const ll_core *core, uint32_t route) {
+  ll_producer *producer = route == 0 ? ll_tls_producer : ll_tls_elsewhere;
+  if (!is_of_this_process(core, producer)) return NULL;
+  while (producer != NULL && producer->route != route)
+    producer = producer->next;
+  return producer;
 }
 
 /* Its ring goes back to the pool. */
+static void give_back(ll_core *core, ll_producer *producer) {
+  store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
+  store_relaxed(&producer->limit, 0);
+  store_relaxed(&producer->busy, 0);
+  store_release(&producer->in_use, 0);
+}
+
 static void thread_ends(void *unused) {
   (void)unused;
   ll_core *core = &ll_the_core;
-  ll_producer *producer = core->sensitive->alive != 0 ? own_producer(core) : NULL;
-  ll_tls_producer = NULL;
-  if (producer == NULL) return;
-  store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
-  store_relaxed(&producer->limit, 0);
-  store_release(&producer->in_use, 0);
+  ll_producer *producer = ll_tls_producer, *elsewhere = ll_tls_elsewhere;
+  ll_tls_producer = ll_tls_elsewhere = NULL;
+  if (core->sensitive->alive == 0) return;
+  if (is_of_this_process(core, producer)) give_back(core, producer);
+  while (is_of_this_process(core, elsewhere)) {
+    ll_producer *next = elsewhere->next;
+    give_back(core, elsewhere);
+    elsewhere = next;
+  }
 }
 
 static void make_key(void) {
   pthread_key_create(&thread_end, thread_ends);
 }
 
-static ll_producer *attach(ll_core *core) {
+static ll_producer *attach(ll_core *core, uint32_t route) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_key);
   ll_producer *producer = NULL;
@@ -65,7 +88,7 @@ static ll_producer *attach(ll_core *core) {
     if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
   }
   if (producer == NULL) return NULL;
-  ll_ring *ring = ll_pool_take(&core->store, LL_RING_BYTES_MIN);
+  ll_ring *ring = ll_pool_take(&core->store, route, LL_RING_BYTES_MIN);
   if (ring == NULL) {
     store_release(&producer->in_use, 0);
     ll_wake_harvester(); /* threads that ended may have left rings to drain */
@@ -73,8 +96,15 @@ static ll_producer *attach(ll_core *core) {
   }
   store_relaxed(&producer->limit, 0);
   store_relaxed(&producer->busy, LL_BUSY);
+  producer->route = (uint16_t)route;
   bind(producer, &core->store, ring);
-  ll_tls_producer = producer;
+  if (route == 0) {
+    producer->next = NULL;
+    ll_tls_producer = producer;
+  } else {
+    producer->next = is_of_this_process(core, ll_tls_elsewhere) ? ll_tls_elsewhere : NULL;
+    ll_tls_elsewhere = producer;
+  }
   pthread_setspecific(thread_end, producer);
   return producer;
 }
@@ -141,7 +171,7 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
 
 static bool grow(ll_core *core, ll_producer *producer, ll_ring *ring) {
   if (ring->bytes >= LL_RING_BYTES_MAX) return false;
-  ll_ring *larger = ll_pool_take(&core->store, ring->bytes * 2);
+  ll_ring *larger = ll_pool_take(&core->store, ring->route, ring->bytes * 2);
   if (larger == NULL) return false;
   bind(producer, &core->store, larger);
   store_release(&ring->state, LL_RING_RETIRED);
@@ -182,7 +212,7 @@ static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
   if (found.used >= ring->bytes / 2) ll_wake_harvester();
   if (!found.enough) {
     if (load_ordered(&core->closing) != 0)
-      add_relaxed(&core->store.header->dropped_shutdown, 1);
+      add_relaxed(&core->store.header->routes[producer->route].dropped_shutdown, 1);
     else
       add_owned(&ring->dropped_ring_full, 1);
     return false;
@@ -216,48 +246,77 @@ static void drop(uint64_t *counter) {
   add_relaxed(counter, 1);
 }
 
-/* The producer with room for this record; NULL when the event is dropped or off. */
-static ll_producer *make_room(ll_event_type *type, size_t bytes) {
-  ll_core *core = &ll_the_core;
-  switch (ll_core_enter()) {
-  case LL_CORE_ON: break;
-  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); return NULL;
-  default: drop(&core->dropped_stopped); return NULL;
-  }
-  ll_file_header *header = core->store.header;
-  uint32_t state = load_relaxed(&type->state);
-  if (state == LL_TYPE_NEW) state = register_type(core, type);
-  ll_producer *producer = own_producer(core);
+/* The producer with room for this record; NULL when the event is dropped. */
+static ll_producer *make_room(ll_core *core, uint32_t route, uint32_t state, size_t bytes) {
+  ll_route_books *books = &core->store.header->routes[route];
+  ll_producer *producer = own_producer(core, route);
   if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
   if (load_ordered(&core->closing) != 0)
-    drop(&header->dropped_shutdown);
+    drop(&books->dropped_shutdown);
   else if (bytes > LL_RECORD_MAX)
-    drop(&header->dropped_oversize);
-  else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core)) == NULL))
-    drop(&header->dropped_no_ring);
+    drop(&books->dropped_oversize);
+  else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core, route)) == NULL))
+    drop(&books->dropped_no_ring);
   else if (find_room(core, producer, bytes))
     return producer;
   if (producer != NULL) store_release(&producer->busy, 0);
   return NULL;
 }
 
+/* An event from a signal handler, inside of another's emit. */
+static bool is_nested(const ll_core *core, uint32_t route) {
+  if (in_slow_path) return true;
+  const ll_producer *producer = route == 0 ? ll_tls_producer : own_producer(core, route);
+  return producer != NULL && load_relaxed(&producer->busy) != 0;
+}
+
+static void count_nested(ll_core *core, uint32_t route) {
+  if (load_acquire(&core->state) == LL_CORE_ON) drop(&core->store.header->routes[route].dropped_reentrant);
+}
+
+static ll_reservation take(const ll_core *core, ll_producer *producer, uint32_t number, size_t bytes) {
+  ll_reservation taken = {producer, 0, NULL};
+  if (producer == NULL) return taken;
+  taken.end = producer->position + bytes;
+  taken.at = producer->base + (producer->position & producer->mask);
+  uint64_t word = ll_clock_tick(core->config.clock) << 16 | number;
+  memcpy(taken.at, &word, sizeof word);
+  return taken;
+}
+
+ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes) {
+  ll_core *core = &ll_the_core;
+  ll_reservation none = {NULL, 0, NULL};
+  if (is_nested(core, route)) {
+    count_nested(core, route);
+    return none;
+  }
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  ll_reservation taken = take(core, make_room(core, route, number, bytes), number, bytes);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return taken;
+}
+
 ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) {
   ll_core *core = &ll_the_core;
   ll_reservation taken = {NULL, 0, NULL};
-  bool nested = in_slow_path || (ll_tls_producer != NULL && load_relaxed(&ll_tls_producer->busy) != 0);
-  if (nested) { /* a signal handler's event, inside of another's emit */
-    if (load_acquire(&core->state) == LL_CORE_ON) drop(&core->store.header->dropped_reentrant);
+  if (is_nested(core, 0)) {
+    count_nested(core, 0);
     return taken;
   }
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ll_producer *producer = make_room(type, bytes);
-  if (producer != NULL) {
-    taken.producer = producer;
-    taken.end = producer->position + bytes;
-    taken.at = producer->base + (producer->position & producer->mask);
-    uint64_t word = ll_clock_tick(core->config.clock) << 16 | load_relaxed(&type->state);
-    memcpy(taken.at, &word, sizeof word);
+  switch (ll_core_enter()) {
+  case LL_CORE_ON: {
+    uint32_t state = load_relaxed(&type->state);
+    if (state == LL_TYPE_NEW) state = register_type(core, type);
+    taken = take(core, make_room(core, 0, state, bytes), state, bytes);
+    break;
+  }
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  default: drop(&core->dropped_stopped);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;

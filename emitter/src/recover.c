@@ -47,7 +47,7 @@ static const char *take_over_tails(ll_store *store) {
 
 static void count_sealed(const ll_store *store, ll_recovered *file) {
   uint64_t sequence = 0;
-  for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, &sequence)) != NULL;) {
+  for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, 0, &sequence)) != NULL;) {
     file->batches_resent++;
     file->events_resent += slot->event_count;
   }
@@ -76,16 +76,16 @@ static bool deliver(const ll_recovery *recovery, ll_store *store, const ll_types
   ll_harvest harvest;
   ll_route route;
   ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
-  if (compressor == NULL || ll_harvest_start(&harvest, store, types, compressor, BATCH_BYTES, false) != 0) {
+  if (compressor == NULL || ll_harvest_start(&harvest, store, 0, types, compressor, BATCH_BYTES, false) != 0) {
     snprintf(why, why_bytes, "no memory");
     return false;
   }
-  if (harvest.calibrations.count == 0) {
+  if (store->header->calibrations[store->header->calibration_current].count == 0) {
     ll_harvest_free(&harvest);
     snprintf(why, why_bytes, "it died before it had read the clock");
     return false;
   }
-  bool delivered = ll_route_open(&route, store, recovery->url, host, program, NULL, NULL, why, why_bytes);
+  bool delivered = ll_route_open(&route, store, 0, recovery->url, host, program, NULL, NULL, why, why_bytes);
   if (delivered) {
     uint64_t sequence = harvest.sequence, events = harvest.events;
     delivered = ll_finish(&harvest, &route, LL_BATCH_RECOVERED, recovery->deadline_ns);

@@ -54,6 +54,10 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes) {
   return error;
 }
 
+size_t ll_store_least_budget(uint32_t other_routes) {
+  return (2u << 20) + other_routes * (size_t)(3u << 20);
+}
+
 /* Half of the budget is for sealed batches that wait for acknowledgement, half for rings. */
 static uint32_t slots_within(size_t budget_bytes) {
   size_t count = budget_bytes / 2 / LL_SLOT_BYTES;
@@ -129,9 +133,28 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
   header->slot_count = slot_count;
   memcpy(header->incarnation, incarnation, sizeof header->incarnation);
   header->owner = ll_process_self();
+  ll_store_deal(store, 0, NULL);
   header->magic = MAGIC;
   store->unnamed_fd = fd;
   return 0;
+}
+
+/* Half is the default route's, the other half is shared equally by the others. */
+void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL_ROUTE_NAME_BYTES]) {
+  ll_file_header *header = store->header;
+  uint64_t data = header->file_bytes - header->data_offset;
+  uint32_t slot_share = other_routes > 0 ? header->slot_count / 2 / other_routes : 0;
+  uint64_t data_share = other_routes > 0 ? data / 2 / other_routes : 0;
+  header->route_count = 1 + other_routes;
+  header->routes[0] = (ll_route_books){.name = "default",
+                                       .slot_count = header->slot_count - slot_share * other_routes,
+                                       .ring_bytes_most = data - data_share * other_routes};
+  for (uint32_t i = 1; i <= other_routes; i++) {
+    const ll_route_books *before = &header->routes[i - 1];
+    header->routes[i] = (ll_route_books){
+        .first_slot = before->first_slot + before->slot_count, .slot_count = slot_share, .ring_bytes_most = data_share};
+    memcpy(header->routes[i].name, names[i - 1], LL_ROUTE_NAME_BYTES);
+  }
 }
 
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
@@ -163,8 +186,25 @@ static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ri
     return "impossible ring size";
   if (ring->offset < header->data_offset || ring->offset > header->file_bytes - ring->bytes || ring->offset % PAGE != 0)
     return "ring outside of the file";
+  if (ring->route >= header->route_count) return "ring of an unknown route";
   if (ring->head % 8 != 0 || ring->tail % 8 != 0 || ring->head < ring->tail || ring->head - ring->tail > ring->bytes)
     return "impossible ring positions";
+  return NULL;
+}
+
+/* The shares tile the slots, and the names are text that may travel. */
+static const char *fault_of_routes(const ll_file_header *header) {
+  if (header->route_count < 1 || header->route_count > LL_ROUTES_MAX) return "impossible number of routes";
+  uint32_t slots = 0;
+  for (uint32_t i = 0; i < header->route_count; i++) {
+    const ll_route_books *books = &header->routes[i];
+    if (books->first_slot != slots || books->slot_count < 2 || books->slot_count > header->slot_count - slots)
+      return "impossible shares of routes";
+    slots += books->slot_count;
+    size_t length = strnlen(books->name, sizeof books->name);
+    if (length == 0 || length == sizeof books->name || strspn(books->name, LL_ROUTE_NAME_LETTERS) != length)
+      return "impossible name of a route";
+  }
   return NULL;
 }
 
@@ -184,8 +224,10 @@ static const char *fault_of(const ll_store *store) {
   if (header->calibration_current > 1) return "impossible calibrations";
   if (header->calibrations[header->calibration_current].count > LL_CALIBRATIONS_MAX) return "impossible calibrations";
   if (header->clock > LL_CLOCK_MONOTONIC) return "unknown clock";
+  const char *fault = fault_of_routes(header);
+  if (fault != NULL) return fault;
   for (uint32_t i = 0; i < header->ring_count; i++) {
-    const char *fault = fault_of_ring(header, &store->rings[i]);
+    fault = fault_of_ring(header, &store->rings[i]);
     if (fault != NULL) return fault;
   }
   return NULL;

@@ -44,10 +44,11 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
   if (route->progress != NULL) route->progress(route->progress_ctx);
 }
 
-bool ll_route_open(ll_route *route, ll_store *store, const char *url, const char *host, const char *program,
-                   void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes) {
+bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char *url, const char *host,
+                   const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes) {
   memset(route, 0, sizeof *route);
   route->store = store;
+  route->number = number;
   route->progress = progress;
   route->progress_ctx = ctx;
   route->host = (ll_sink_host){
@@ -83,7 +84,7 @@ void ll_route_pump(ll_route *route) {
   if (!ready_to_send(route)) return;
   uint64_t sequence = route->sent;
   ll_slot *slot;
-  while ((slot = ll_slot_next_sealed(route->store, &sequence)) != NULL) {
+  while ((slot = ll_slot_next_sealed(route->store, route->number, &sequence)) != NULL) {
     uint32_t index = ll_slot_index(route->store, slot);
     if (load_acquire(&route->in_flight[index]) != sequence) {
       store_release(&route->in_flight[index], sequence);
@@ -111,7 +112,7 @@ void ll_route_wait(ll_route *route, int timeout_ms) {
 
 bool ll_route_settled(const ll_route *route, uint64_t sequence) {
   uint64_t lowest = 0;
-  return ll_slot_next_sealed(route->store, &lowest) == NULL || lowest > sequence;
+  return ll_slot_next_sealed(route->store, route->number, &lowest) == NULL || lowest > sequence;
 }
 
 size_t ll_route_limit(const ll_route *route) {

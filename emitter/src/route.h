@@ -10,6 +10,7 @@
 
 typedef struct ll_route {
   ll_store *store;
+  uint32_t number;
   const ll_sink_plugin *plugin;
   ll_sink *sink;
   ll_sink_host host;
@@ -28,8 +29,8 @@ typedef struct ll_route {
 
 /* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route.
  */
-bool ll_route_open(ll_route *route, ll_store *store, const char *url, const char *host, const char *program,
-                   void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
+bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char *url, const char *host,
+                   const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
 void ll_route_close(ll_route *route);
 
 /* Hands over what is sealed and not in flight, until the sink is busy. */

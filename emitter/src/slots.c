@@ -12,10 +12,16 @@ static uint64_t word_at(const ll_store *store, uint32_t index) {
   return load_acquire(&store->header->slot_words[index]);
 }
 
-ll_slot *ll_slot_latest(const ll_store *store, uint64_t *sequence) {
+ll_slot_range ll_slots_of(const ll_store *store, uint32_t route) {
+  const ll_route_books *books = &store->header->routes[route];
+  return (ll_slot_range){books->first_slot, books->first_slot + books->slot_count};
+}
+
+ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequence) {
+  ll_slot_range range = ll_slots_of(store, route);
   ll_slot *latest = NULL;
   *sequence = 0;
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+  for (uint32_t i = range.first; i < range.end; i++) {
     uint64_t candidate = ll_slot_sequence(word_at(store, i));
     if (candidate <= *sequence) continue;
     *sequence = candidate;
@@ -24,10 +30,11 @@ ll_slot *ll_slot_latest(const ll_store *store, uint64_t *sequence) {
   return latest;
 }
 
-ll_slot *ll_slot_to_fill(ll_store *store) {
+ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
+  ll_slot_range range = ll_slots_of(store, route);
   uint64_t sequence;
-  const ll_slot *latest = ll_slot_latest(store, &sequence);
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+  const ll_slot *latest = ll_slot_latest(store, route, &sequence);
+  for (uint32_t i = range.first; i < range.end; i++) {
     ll_slot *slot = ll_slot_at(store, i);
     uint64_t word = word_at(store, i);
     if (slot == latest || ll_slot_state_of(word) != LL_SLOT_FREE) continue;
@@ -38,10 +45,11 @@ ll_slot *ll_slot_to_fill(ll_store *store) {
   return NULL;
 }
 
-ll_slot *ll_slot_next_sealed(const ll_store *store, uint64_t *after) {
+ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after) {
+  ll_slot_range range = ll_slots_of(store, route);
   ll_slot *next = NULL;
   uint64_t lowest = UINT64_MAX;
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+  for (uint32_t i = range.first; i < range.end; i++) {
     uint64_t word = word_at(store, i), sequence = ll_slot_sequence(word);
     if (ll_slot_state_of(word) != LL_SLOT_SEALED || sequence <= *after || sequence >= lowest) continue;
     lowest = sequence;
@@ -61,9 +69,10 @@ bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_st
                               ll_slot_word(sequence, to));
 }
 
-uint32_t ll_slots_in(const ll_store *store, ll_slot_state state) {
+uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state) {
+  ll_slot_range range = ll_slots_of(store, route);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+  for (uint32_t i = range.first; i < range.end; i++) {
     uint64_t word = word_at(store, i);
     count += word != 0 && ll_slot_state_of(word) == state;
   }

@@ -6,6 +6,10 @@
  * The word of a slot is `sequence << 2 | state`, so that an acknowledgement frees that very batch or nothing. The words
  * stand together in the file's header: looking through them touches no slot that was never allocated.
  *
+ * Each slot belongs to one route for ever, by its index, and so does each ring that holds or ever held an event: routes
+ * share neither, and a route's books (sequence, totals, counters) are in its own slots, rings and header entry alone.
+ * So the route needs no place in the word, and what follows holds for each route as if it were alone in the file.
+ *
  * What recovery lives on:
  *  - A published event is in exactly one of: a ring above its tail, or one sealed batch. Tails move only after the
  *    sealing store; until a recovery has looked at the slot's list, a tail may be too low, never too high.
@@ -40,7 +44,7 @@ typedef struct ll_slot {
   uint32_t take_count;
   uint64_t events_total;       /* in all batches up to this one */
   uint64_t dropped_sink_total; /* as counted by this batch */
-  uint64_t drops_total;        /* of any kind, to see whether there is news */
+  uint64_t reported_total;     /* sum of the counters but for emitted, to see whether there is news */
   uint16_t route;
   uint16_t reserved[3];
   uint64_t reserved_too[9];
@@ -67,15 +71,23 @@ static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot)
   return (uint32_t)(((const uint8_t *)slot - store->map - store->header->slots_offset) / LL_SLOT_BYTES);
 }
 
-/* The slot to fill next: free, allocated, and not the latest. NULL when all wait for acknowledgement, or the filesystem
+/* The indexes of a route's slots: from first up to end. */
+typedef struct ll_slot_range {
+  uint32_t first, end;
+} ll_slot_range;
+ll_slot_range ll_slots_of(const ll_store *store, uint32_t route);
+
+/* In what follows, slots and sequences are those of the route.
+ *
+ * The slot to fill next: free, allocated, and not the latest. NULL when all wait for acknowledgement, or the filesystem
  * has no room for more. */
-ll_slot *ll_slot_to_fill(ll_store *store);
+ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route);
 
 /* The slot of the highest sequence, and that sequence; NULL and 0 before the first seal. */
-ll_slot *ll_slot_latest(const ll_store *store, uint64_t *sequence);
+ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequence);
 
 /* The sealed slot with the lowest sequence above *after, and that sequence; NULL when there is none. */
-ll_slot *ll_slot_next_sealed(const ll_store *store, uint64_t *after);
+ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after);
 
 /* Makes the filled slot a batch. From here on it will be sent, by us or by a recovery. */
 void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence);
@@ -84,7 +96,7 @@ void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence);
  * does not hold this batch in that state any more. */
 bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_state from, ll_slot_state to);
 
-uint32_t ll_slots_in(const ll_store *store, ll_slot_state state);
+uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
 
 /* Checks what a recovery will rely on. NULL, or what is wrong. */
 const char *ll_slots_fault(const ll_store *store);

@@ -125,7 +125,7 @@ static void a_slot_is_freed_by_its_own_batch_only(void **state) {
   uint8_t incarnation[16] = {1};
   assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
   assert_false(store.crash_safe);
-  ll_slot *slot = ll_slot_to_fill(&store);
+  ll_slot *slot = ll_slot_to_fill(&store, 0);
   uint32_t index = ll_slot_index(&store, slot);
   ll_slot_seal(&store, slot, 7);
   assert_false(ll_slot_move(&store, index, 6, LL_SLOT_SEALED, LL_SLOT_FREE));
@@ -142,7 +142,7 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
   uint8_t incarnation[16] = {1};
   assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
   for (uint64_t next = 1; next < 50; next++) {
-    ll_slot *latest = ll_slot_latest(&store, &sequence), *slot = ll_slot_to_fill(&store);
+    ll_slot *latest = ll_slot_latest(&store, 0, &sequence), *slot = ll_slot_to_fill(&store, 0);
     assert_int_equal(sequence, next - 1);
     assert_ptr_not_equal(slot, latest);
     ll_slot_seal(&store, slot, next);

@@ -73,14 +73,15 @@ typedef struct ll_producer {
   uint8_t *base;
   uint64_t mask;
   uint64_t *head; /* in the ring file: what a reader may read up to */
-  uint32_t ring;
+  uint16_t ring;
+  uint16_t route;
   uint32_t in_use;
-  uint64_t reserved;
+  struct ll_producer *next; /* of the same thread, on another route than the default one */
 } ll_producer;
 
 #ifndef LIFELINE_DISABLE
 
-/* The calling thread's producer; NULL before its first event. */
+/* The calling thread's producer on the default route; NULL before its first event there. */
 LL_API extern __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
 
 typedef struct ll_reservation {

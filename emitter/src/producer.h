@@ -1,0 +1,13 @@
+/* Emitting from inside of the library. */
+#ifndef LIFELINE_PRODUCER_H
+#define LIFELINE_PRODUCER_H
+
+#include <lifeline/detail/emit.h>
+
+/* Takes room for one record of `bytes` (a multiple of 8) on this thread's ring for the route, and writes its first
+ * word: the present tick and the type's number. Fill in the rest, then ll_publish. None: it was counted as dropped, in
+ * the books of that route. The emitter runs (ll_core_enter said so), the route is declared, and the number was
+ * registered. */
+ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes);
+
+#endif
