@@ -55,6 +55,7 @@ typedef struct ll_core {
   uint64_t recovery_deadline_ns;    /* of what earlier runs left: the end of this one */
   ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
   uint32_t undelivered;             /* batches that the stop left behind */
+  ll_control *control;              /* NULL without memory: then the control topic is not watched */
 
   /* Futex words. `signal` moves when the harvester should look; `room` when it has made room. */
   uint32_t signal, sleeping;

@@ -120,6 +120,14 @@ static bool under_pressure(const ll_core *core) {
   return pending >= core->streams[0].harvest.batch_bytes || ll_pool_is_cluttered(store);
 }
 
+static bool activate(void *ctx, const char *id, const char *line, int64_t written_ms, char *why, size_t why_bytes) {
+  (void)ctx;
+  (void)why;
+  (void)why_bytes;
+  ll_log(LL_LOG_INFO, "activation %s of %lld: %s", id, (long long)written_ms, line != NULL ? line : "ended");
+  return true;
+}
+
 static void run(ll_core *core) {
   static flush current; /* large, and there is one harvester */
   current.ticket = 0;
@@ -129,6 +137,7 @@ static void run(ll_core *core) {
   while (!load_acquire(&core->stop_wanted)) {
     uint32_t signal = load_ordered(&core->signal);
     take_request(core, &current);
+    if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), activate, core);
     ll_sealed sealed = LL_NOTHING_TO_SEAL;
     bool due = ll_monotonic_ns() >= due_ns;
     if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core))
@@ -155,6 +164,12 @@ static void run(ll_core *core) {
 static const char *compression_for(const ll_config *config) {
   bool nowhere = strcmp(config->url, "null:") == 0 && strcmp(config->compression, "auto") == 0;
   return nowhere ? "none" : config->compression;
+}
+
+/* An emitter without memory for it does without the control topic. */
+static void watch_control(ll_core *core) {
+  core->control = ll_control_create(progress, NULL);
+  if (core->control != NULL) ll_route_watch(&core->streams[0].route, core->control);
 }
 
 static int open_route(ll_core *core) {
@@ -217,11 +232,13 @@ static void deliver(ll_core *core) {
   ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
   bool recovering = core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
+  watch_control(core);
   run(core);
   ll_producers_close();
   bool delivered = ll_finish(&core->streams[0].harvest, &core->streams[0].route, 0, &core->stop_deadline_ns);
   core->undelivered = delivered ? 0 : ll_slots_in(&core->store, 0, LL_SLOT_SEALED);
   ll_route_close(&core->streams[0].route);
+  ll_control_free(core->control);
   if (delivered) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   store_release(&core->recovery_deadline_ns, delivered ? load_acquire(&core->stop_deadline_ns) : 0);

@@ -16,6 +16,18 @@ static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message
   ll_log((ll_log_level)level, "%s", message);
 }
 
+static void control_begins(void *ctx) {
+  ll_control_begin(((ll_route *)ctx)->control);
+}
+
+static void control_says(void *ctx, const ll_control_message *message) {
+  ll_control_take(((ll_route *)ctx)->control, message);
+}
+
+static void control_is_complete(void *ctx) {
+  ll_control_complete(((ll_route *)ctx)->control);
+}
+
 static void refuse(ll_route *route, uint32_t index, uint64_t sequence, const char *why) {
   if (!ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_REFUSED)) return;
   add_relaxed(&route->refused_batches, 1);
@@ -51,8 +63,15 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char
   route->number = number;
   route->progress = progress;
   route->progress_ctx = ctx;
-  route->host = (ll_sink_host){
-      .url = url, .host_name = host, .program = program, .ctx = route, .log = log_for_sink, .done = done};
+  route->host = (ll_sink_host){.url = url,
+                               .host_name = host,
+                               .program = program,
+                               .ctx = route,
+                               .log = log_for_sink,
+                               .done = done,
+                               .control_begin = control_begins,
+                               .control = control_says,
+                               .control_complete = control_is_complete};
   memcpy(route->host.incarnation, store->header->incarnation, sizeof route->host.incarnation);
   route->plugin = ll_sink_plugin_for(url, why, why_bytes);
   if (route->plugin != NULL) route->sink = route->plugin->open(&route->host, why, why_bytes);
@@ -62,6 +81,12 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char
 void ll_route_close(ll_route *route) {
   if (route->sink != NULL) route->plugin->close(route->sink);
   route->sink = NULL;
+}
+
+void ll_route_watch(ll_route *route, ll_control *control) {
+  if (route->plugin->watch == NULL) return;
+  route->control = control;
+  route->plugin->watch(route->sink);
 }
 
 /* After a retry everything that is sealed and not in flight goes again, in order, when the pause is over. The pause

@@ -5,6 +5,7 @@
 #ifndef LIFELINE_ROUTE_H
 #define LIFELINE_ROUTE_H
 
+#include "control.h"
 #include "plugin.h"
 #include "slots.h"
 
@@ -16,7 +17,8 @@ typedef struct ll_route {
   ll_sink_host host;
   void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
   void *progress_ctx;
-  uint64_t sent; /* all sealed batches up to here were handed over, once */
+  ll_control *control; /* where the control topic's news go; NULL: it is not watched */
+  uint64_t sent;       /* all sealed batches up to here were handed over, once */
   uint64_t retry_at_ns;
   uint32_t backoff_ms;
   bool trouble_told; /* of a refusal, until a batch is acknowledged again */
@@ -32,6 +34,9 @@ typedef struct ll_route {
 bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char *url, const char *host,
                    const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
 void ll_route_close(ll_route *route);
+
+/* Has the sink read its control topic into this, which must outlive the route, if it has one. */
+void ll_route_watch(ll_route *route, ll_control *control);
 
 /* Hands over what is sealed and not in flight, until the sink is busy. */
 void ll_route_pump(ll_route *route);

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LL_SINK_ABI 1
-#define LL_SINK_ENTRY ll_sink_plugin_v1
+#define LL_SINK_ABI 2
+#define LL_SINK_ENTRY ll_sink_plugin_v2
 
 typedef struct ll_sink ll_sink; /* each sink defines its own */
 
@@ -23,6 +23,15 @@ typedef enum ll_sink_outcome {
 } ll_sink_outcome;
 
 typedef enum ll_sink_log_level { LL_SINK_ERROR, LL_SINK_WARN, LL_SINK_INFO } ll_sink_log_level;
+
+/* One activation, as it stands on the control topic. Nothing of it is checked. */
+typedef struct ll_control_message {
+  const char *id; /* id_bytes long, as the line is: no terminator */
+  size_t id_bytes;
+  const char *line; /* NULL: the activation has ended */
+  size_t line_bytes;
+  int64_t written_ms; /* when the broker stored it, Unix time; 0 if that is not known */
+} ll_control_message;
 
 /* What the sink may use of its host. Lives as long as the sink. */
 typedef struct ll_sink_host {
@@ -36,6 +45,13 @@ typedef struct ll_sink_host {
   void (*log)(void *ctx, ll_sink_log_level level, const char *message);
   /* Exactly once for each batch that send accepted; any thread. After it the bytes are the host's again. */
   void (*done)(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why);
+
+  /* What the control topic says, once watch was called. Any thread, one at a time, until close returns; all is copied.
+   * A reading of the whole topic lies between two calls: what it does not mention has ended. After it come changes, as
+   * they are made. A sink that may have missed some reads the whole topic again. */
+  void (*control_begin)(void *ctx);
+  void (*control)(void *ctx, const ll_control_message *message);
+  void (*control_complete)(void *ctx);
 } ll_sink_host;
 
 typedef enum ll_sink_status {
@@ -65,6 +81,10 @@ typedef struct ll_sink_plugin {
   /* Gives up what is in flight (done with LL_SINK_RETRY) and frees the sink. Call poll first to wait. Bounded: returns
    * within two seconds even when the broker hangs. */
   void (*close)(ll_sink *sink);
+
+  /* Begins to read the control topic, unless the URL says control=off. NULL in a sink that has none. A topic that is
+   * missing or may not be read is said once and looked for again now and then; it is never in the way of batches. */
+  void (*watch)(ll_sink *sink);
 } ll_sink_plugin;
 
 #endif

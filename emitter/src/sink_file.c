@@ -126,5 +126,12 @@ static void file_close(ll_sink *sink) {
   free(sink);
 }
 
-const ll_sink_plugin ll_sink_file = {LL_SINK_ABI,          "file",    file_open, file_send, file_poll,
-                                     file_max_batch_bytes, file_close};
+const ll_sink_plugin ll_sink_file = {
+    .abi = LL_SINK_ABI,
+    .scheme = "file",
+    .open = file_open,
+    .send = file_send,
+    .poll = file_poll,
+    .max_batch_bytes = file_max_batch_bytes,
+    .close = file_close,
+};

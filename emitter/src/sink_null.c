@@ -39,5 +39,12 @@ static void null_close(ll_sink *sink) {
   free(sink);
 }
 
-const ll_sink_plugin ll_sink_null = {LL_SINK_ABI,          "null",    null_open, null_send, null_poll,
-                                     null_max_batch_bytes, null_close};
+const ll_sink_plugin ll_sink_null = {
+    .abi = LL_SINK_ABI,
+    .scheme = "null",
+    .open = null_open,
+    .send = null_send,
+    .poll = null_poll,
+    .max_batch_bytes = null_max_batch_bytes,
+    .close = null_close,
+};

@@ -1,7 +1,7 @@
 /* The sink kafka://: batches to a topic by an idempotent producer, keyed by incarnation, acknowledged by all in-sync
  * replicas. librdkafka queues and retries; a bound on the batches in flight keeps its queue short.
  *
- * kafka://[user:password@]host:port[,host:port]/[topic]?max_in_flight=&tls...&kafka.<librdkafka's setting>=
+ * kafka://[user:password@]host:port[,host:port]/[topic]?max_in_flight=&control=&tls...&kafka.<librdkafka's setting>=
  */
 #include <assert.h>
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include "limit.h"
 #include "naming.h"
 #include "report.h"
+#include "watch.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
@@ -36,6 +37,8 @@ struct ll_sink {
   sink_security security;
   sink_report report;
   flight flight;
+  sink_control control;
+  kafka_watch watch;
   rd_kafka_t *producer; /* NULL between a fatal error and the next one */
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
@@ -223,6 +226,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
       sink_security_load(&sink->security, &sink->url, error, error_bytes) &&
       configure(sink, &in_flight, error, error_bytes) &&
+      sink_control_init(&sink->control, host, &sink->url, KAFKA_DEFAULT_CONTROL, error, error_bytes) &&
       flight_init(&sink->flight, host, in_flight, error, error_bytes) && start(sink, error, error_bytes))
     return sink;
   free_sink(sink);
@@ -295,11 +299,18 @@ static void kafka_poll(ll_sink *sink, int timeout_ms) {
   if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
 }
 
+static void kafka_watch_control(ll_sink *sink) {
+  sink->watch = (kafka_watch){&sink->control, &sink->url, &sink->security};
+  sink_control_start(&sink->control, kafka_watch_read, &sink->watch);
+}
+
 static void kafka_close(ll_sink *sink) {
   sink_report_close(&sink->report);
+  sink_control_close(&sink->control);
   stop(sink);
   for (int64_t end_ms = flight_now_ms() + CLOSE_TIMEOUT_MS; flight_now_ms() < end_ms;) {
-    if (__atomic_load_n(&sink->buried, __ATOMIC_ACQUIRE) == 0 && flight_idle(&sink->flight)) {
+    if (__atomic_load_n(&sink->buried, __ATOMIC_ACQUIRE) == 0 && flight_idle(&sink->flight) &&
+        sink_control_join(&sink->control, 0)) {
       free_sink(sink);
       return;
     }
@@ -316,4 +327,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .poll = kafka_poll,
     .max_batch_bytes = kafka_max_batch_bytes,
     .close = kafka_close,
+    .watch = kafka_watch_control,
 };

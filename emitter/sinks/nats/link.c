@@ -24,7 +24,7 @@ struct nats_link {
   bool up;   /* the connection takes messages */
   bool lost; /* nats.c has given it up */
   bool closing;
-  int callers; /* nats.c's promises to call back once more: on closed, on complete */
+  int callers; /* nats.c's promises to call back once more, on closed and on complete, and who has borrowed */
   bool ended;  /* the thread */
   bool left;   /* by link_close: the thread frees */
 };
@@ -96,6 +96,7 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
   const char *text = "";
   natsConnection_GetLastError(connection, &text);
   if (status != NATS_NOT_PERMITTED || !text) return;
+  if (strstr(text, "\"$JS.")) return; /* of the control topic: whoever asked gets no answer, and tells */
   bool publish = strcasestr(text, "publish to") != NULL;
   sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s",
                     link->security->user ? link->security->user : "(none)",
@@ -316,6 +317,26 @@ natsStatus link_publish(nats_link *link, natsMsg *message) {
   natsStatus status = link->connection ? publish_quietly(link->connection, message) : NATS_CONNECTION_DISCONNECTED;
   pthread_mutex_unlock(&link->publishing);
   return status;
+}
+
+natsConnection *link_borrow(nats_link *link) {
+  pthread_mutex_lock(&link->publishing);
+  natsConnection *connection = link->connection;
+  if (connection) {
+    pthread_mutex_lock(&link->mutex);
+    link->callers++;
+    pthread_mutex_unlock(&link->mutex);
+  }
+  pthread_mutex_unlock(&link->publishing);
+  return connection;
+}
+
+void link_return(nats_link *link) {
+  called(link);
+}
+
+void link_stop(nats_link *link) {
+  change(link, &link->closing, true);
 }
 
 bool link_close(nats_link *link, int timeout_ms) {

@@ -39,6 +39,13 @@ bool link_is_up(nats_link *link);
 /* NATS_CONNECTION_DISCONNECTED while there is no connection. */
 natsStatus link_publish(nats_link *link, natsMsg *message);
 
+/* The connection, for another thread; NULL while there is none. It is closed, but not freed, before it is returned. */
+natsConnection *link_borrow(nats_link *link);
+void link_return(nats_link *link);
+
+/* Begins to close, so that whoever waits for the server on a borrowed connection is set free. */
+void link_stop(nats_link *link);
+
 /* Returns false after timeout_ms if nats.c's threads still are at work: then the link frees itself later, and what was
  * passed to link_open must live on. */
 bool link_close(nats_link *link, int timeout_ms);

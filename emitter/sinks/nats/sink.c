@@ -1,7 +1,7 @@
 /* The sink nats://: batches to JetStream, published asynchronously with a bound on those in flight, each acknowledged
  * by the stream; or with ?mode=core to core NATS, which acknowledges nothing.
  *
- * nats://[user:password@]host:port[,host:port]/[subject prefix]?mode=&stream=&max_in_flight=&tls...
+ * nats://[user:password@]host:port[,host:port]/[subject prefix]?mode=&stream=&max_in_flight=&control=&tls...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "flight.h"
 #include "link.h"
 #include "naming.h"
+#include "watch.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
@@ -28,6 +29,8 @@ struct ll_sink {
   sink_report report;
   flight flight;
   nats_link *link;
+  sink_control control;
+  nats_watch watch;
   bool core;
   bool troubled;  /* batches are not stored for a reason other than the connection */
   bool forbidden; /* the server said that the user may not publish */
@@ -88,7 +91,10 @@ static void expire(ll_sink *sink) {
 static void on_event(void *ctx, link_event event) {
   ll_sink *sink = ctx;
   switch (event) {
-  case LINK_UP: set(&sink->forbidden, false); break;
+  case LINK_UP:
+    set(&sink->forbidden, false);
+    sink_control_renew(&sink->control);
+    break;
   case LINK_DOWN: flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost"); break;
   case LINK_FORBIDDEN:
     set(&sink->forbidden, true);
@@ -134,8 +140,8 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
 }
 
 static bool known_parameters(const sink_url *url, char *error, size_t error_bytes) {
-  static const char *const known[] = {"mode",   "stream",   "max_in_flight", "tls",
-                                      "tls_ca", "tls_cert", "tls_key",       "creds"};
+  static const char *const known[] = {"mode",     "stream",  "max_in_flight", "tls",    "tls_ca",
+                                      "tls_cert", "tls_key", "creds",         "control"};
   for (size_t i = 0; i < url->parameter_count; i++) {
     bool found = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -210,6 +216,7 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
   if (sink_url_parse(&sink->url, host->url, NATS_DEFAULT_PORT, error, error_bytes) &&
       sink_security_load(&sink->security, &sink->url, error, error_bytes) &&
       configure(sink, &in_flight, error, error_bytes) &&
+      sink_control_init(&sink->control, host, &sink->url, NATS_DEFAULT_CONTROL, error, error_bytes) &&
       flight_init(&sink->flight, host, in_flight, error, error_bytes) && connect_to(sink, error, error_bytes))
     return sink;
   free_sink(sink);
@@ -266,12 +273,22 @@ static void nats_poll(ll_sink *sink, int timeout_ms) {
   expire(sink);
 }
 
+static void nats_watch_control(ll_sink *sink) {
+  sink->watch = (nats_watch){&sink->control, sink->link};
+  sink_control_start(&sink->control, nats_watch_read, &sink->watch);
+}
+
 static void nats_close(ll_sink *sink) {
+  int64_t end_ms = flight_now_ms() + CLOSE_TIMEOUT_MS;
   sink_report_close(&sink->report);
+  sink_control_close(&sink->control);
   flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the sink was closed");
   while (!flight_idle(&sink->flight))
     flight_wait(&sink->flight, 10);
-  if (link_close(sink->link, CLOSE_TIMEOUT_MS)) /* else its threads still look at the sink: it stays */
+  /* The watch uses the link, and both use the sink. Whose threads still run when the time is over, stays. */
+  link_stop(sink->link);
+  if (sink_control_join(&sink->control, CLOSE_TIMEOUT_MS) &&
+      link_close(sink->link, (int)(end_ms > flight_now_ms() ? end_ms - flight_now_ms() : 0)))
     free_sink(sink);
 }
 
@@ -283,4 +300,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .poll = nats_poll,
     .max_batch_bytes = nats_max_batch_bytes,
     .close = nats_close,
+    .watch = nats_watch_control,
 };

@@ -138,4 +138,11 @@ static void test_close(ll_sink *sink) {
 }
 
 __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
-    LL_SINK_ABI, "test", test_open, test_send, test_poll, test_max_batch_bytes, test_close};
+    .abi = LL_SINK_ABI,
+    .scheme = "test",
+    .open = test_open,
+    .send = test_send,
+    .poll = test_poll,
+    .max_batch_bytes = test_max_batch_bytes,
+    .close = test_close,
+};

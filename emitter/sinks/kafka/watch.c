@@ -1,0 +1,143 @@
+#include "watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "conf.h"
+
+enum { LOOK_MS = 200, MOST_PARTITIONS = 64 };
+
+typedef struct reading {
+  kafka_watch *watch;
+  rd_kafka_t *consumer;
+  rd_kafka_topic_t *topic;
+  rd_kafka_queue_t *queue;
+  int partitions;
+  uint64_t at_end; /* a bit for each partition */
+  bool complete;
+} reading;
+
+static void no_activations(kafka_watch *watch, const char *why) {
+  sink_report_state(&watch->control->report, LL_SINK_INFO, "kafka: no activations are read: %s", why);
+}
+
+/* False for what the sink tells as well, since it is about the broker. */
+static bool explain(kafka_watch *watch, rd_kafka_resp_err_t code) {
+  char why[256];
+  switch (code) {
+  case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+  case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    snprintf(why, sizeof why, "the topic %s is missing; create it with lifeline-setup", watch->control->name);
+    break;
+  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    snprintf(why, sizeof why, "this user may not read the topic %s", watch->control->name);
+    break;
+  default: return false;
+  }
+  no_activations(watch, why);
+  return true;
+}
+
+static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **topic_conf) {
+  static const kafka_setting defaults[] = {
+      {"enable.partition.eof", "true"},
+      {"allow.auto.create.topics", "false"},
+      {"queued.min.messages", "1000"},
+      {"queued.max.messages.kbytes", "4096"},
+      {NULL, NULL},
+  };
+  char error[512];
+  rd_kafka_conf_t *conf =
+      kafka_conf_new(watch->url, watch->security, "lifeline-control", defaults, error, sizeof error);
+  rd_kafka_t *consumer = conf ? rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error) : NULL;
+  if (conf && !consumer) rd_kafka_conf_destroy(conf);
+  if (!consumer) {
+    no_activations(watch, error);
+    return NULL;
+  }
+  *topic_conf = rd_kafka_topic_conf_new();
+  rd_kafka_topic_conf_set(*topic_conf, "auto.offset.reset", "earliest", error, sizeof error);
+  return consumer;
+}
+
+/* Waits for a broker. 0 if the topic cannot be read. */
+static int count_partitions(reading *r) {
+  int count = 0;
+  while (count == 0 && !sink_control_closing(r->watch->control)) {
+    const struct rd_kafka_metadata *metadata;
+    rd_kafka_poll(r->consumer, 0);
+    if (rd_kafka_metadata(r->consumer, 0, r->topic, &metadata, 1000) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      sink_control_wait(r->watch->control, 1000);
+      continue;
+    }
+    rd_kafka_resp_err_t code = metadata->topic_cnt ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    if (!code) count = metadata->topics[0].partition_cnt;
+    rd_kafka_metadata_destroy(metadata);
+    if (explain(r->watch, code)) return 0;
+  }
+  return count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
+}
+
+static void pass_on(reading *r, const rd_kafka_message_t *message) {
+  int64_t written_ms = rd_kafka_message_timestamp(message, NULL);
+  sink_control_says(r->watch->control, &(ll_control_message){.id = message->key ? message->key : "",
+                                                             .id_bytes = message->key ? message->key_len : 0,
+                                                             .line = message->payload,
+                                                             .line_bytes = message->payload ? message->len : 0,
+                                                             .written_ms = written_ms > 0 ? written_ms : 0});
+}
+
+static void note_end(reading *r, int partition) {
+  r->at_end |= UINT64_C(1) << partition;
+  if (r->complete || r->at_end != UINT64_MAX >> (64 - r->partitions)) return;
+  r->complete = true;
+  sink_control_complete(r->watch->control);
+  sink_report_state(&r->watch->control->report, LL_SINK_INFO, "kafka: activations are read from the topic %s",
+                    r->watch->control->name);
+}
+
+/* Until the topic is gone or forbidden. librdkafka goes on by itself where it was after an outage. */
+static void follow(reading *r) {
+  for (bool good = true; good && !sink_control_closing(r->watch->control);) {
+    rd_kafka_poll(r->consumer, 0);
+    rd_kafka_message_t *message = rd_kafka_consume_queue(r->queue, LOOK_MS);
+    if (!message) continue;
+    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+      note_end(r, message->partition);
+    else if (message->err)
+      good = !explain(r->watch, message->err);
+    else
+      pass_on(r, message);
+    rd_kafka_message_destroy(message);
+  }
+}
+
+static void read_topic(reading *r) {
+  r->partitions = count_partitions(r);
+  if (r->partitions == 0) return;
+  r->queue = rd_kafka_queue_new(r->consumer);
+  sink_control_begin(r->watch->control);
+  for (int p = 0; p < r->partitions; p++)
+    rd_kafka_consume_start_queue(r->topic, p, RD_KAFKA_OFFSET_BEGINNING, r->queue);
+  follow(r);
+  for (int p = 0; p < r->partitions; p++)
+    rd_kafka_consume_stop(r->topic, p);
+  rd_kafka_queue_destroy(r->queue);
+}
+
+void kafka_watch_read(void *of) {
+  kafka_watch *watch = of;
+  while (!sink_control_closing(watch->control)) {
+    rd_kafka_topic_conf_t *topic_conf;
+    reading r = {.watch = watch, .consumer = make_consumer(watch, &topic_conf)};
+    if (!r.consumer) return;
+    r.topic = rd_kafka_topic_new(r.consumer, watch->control->name, topic_conf);
+    if (r.topic) {
+      read_topic(&r);
+      rd_kafka_topic_destroy(r.topic);
+    }
+    rd_kafka_destroy(r.consumer);
+    sink_control_wait(watch->control, SINK_CONTROL_RETRY_MS);
+  }
+}

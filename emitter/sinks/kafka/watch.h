@@ -1,0 +1,22 @@
+/* The control topic on Kafka: a compacted topic, read from its beginning and then on. */
+#ifndef LIFELINE_KAFKA_WATCH_H
+#define LIFELINE_KAFKA_WATCH_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "control_topic.h"
+#include "security.h"
+
+#define KAFKA_DEFAULT_CONTROL "lifeline.activations"
+
+typedef struct kafka_watch {
+  sink_control *control;
+  const sink_url *url;
+  const sink_security *security;
+} kafka_watch;
+
+/* Reads until the control is closed. By a consumer of its own without a group: every emitter reads everything, and
+ * needs no permission but to read the topic. For sink_control_start. */
+void kafka_watch_read(void *watch);
+
+#endif
