@@ -1,0 +1,80 @@
+/* Where a thread leaves the values that are to be summarised: a store each, and arithmetic once per block.
+ *
+ *   folder          one thread's: what it measures just now, and its cells by event type
+ *     cell          one field of one type, or a caliper: two halves, of which the thread fills one
+ *       half        the raw values since the last time; a full one is folded into moments, behind this header
+ *
+ * At an interval's end the harvester turns a cell over: from then on the thread fills the other half. Neither of the
+ * two waits, and a thread that hangs in the middle of what it measures hides nothing. The thread says busy, then reads
+ * the turn; the harvester writes the turn, makes all threads pass a fence (membarrier), then waits until busy is 0.
+ * After that no thread is in the old half, nor can one get there.
+ *
+ * Not an interface: the library and this header change together.
+ */
+#ifndef LIFELINE_DETAIL_CELLS_H
+#define LIFELINE_DETAIL_CELLS_H
+
+#include <lifeline/detail/emit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LL_CELL_ROWS = 64, LL_CELL_BUCKETS = 256, LL_MARKS_MAX = 64 };
+
+typedef struct ll_cell {
+  uint32_t number; /* of the event type; 0: this cell is free */
+  uint32_t turn;   /* the half to fill; above 1 the library has to be asked */
+  uint32_t rows[2];
+  struct ll_cell *next;   /* the same type's next field */
+  struct ll_cell *beside; /* another type of the same bucket */
+  uint16_t offset;        /* of the field within the record; 0: it depends on the fields before it */
+  uint8_t code;
+  uint8_t kind;      /* ll_cell_kind: how many words a value takes */
+  uint32_t total;    /* where its moments go */
+  uint64_t previous; /* tick of the latest value, where its distance from the next is wanted */
+  uint64_t words[2][LL_CELL_ROWS];
+} ll_cell;
+
+typedef enum ll_cell_kind {
+  LL_CELL_VALUE,   /* one word: the field's bits */
+  LL_CELL_TIMED,   /* two: and the ticks since the thread's previous value */
+  LL_CELL_CALIPER, /* two: a double, and the ticks that it took */
+} ll_cell_kind;
+
+/* An operation under way. */
+typedef struct ll_mark {
+  uint64_t began; /* its tick; 0: this mark is free. Written last */
+  uint32_t number;
+  uint32_t reserved;
+} ll_mark;
+
+typedef struct ll_folder {
+  uint32_t busy; /* its thread is at its cells */
+  uint32_t in_use;
+  uint32_t mark; /* probably free */
+  uint32_t reserved;
+  uint64_t thread;
+  ll_cell *cells[LL_CELL_BUCKETS]; /* by the low bits of the type's number */
+  ll_mark marks[LL_MARKS_MAX];
+} ll_folder;
+
+#ifndef LIFELINE_DISABLE
+
+/* The calling thread's folder; NULL before its first value. */
+LL_API extern __thread ll_folder *ll_tls_folder __attribute__((tls_model("initial-exec")));
+
+static inline ll_cell *ll_find_cell(const ll_folder *folder, uint32_t number) {
+  ll_cell *cell = folder->cells[number % LL_CELL_BUCKETS];
+  while (LL_UNLIKELY(cell != NULL && cell->number != number))
+    cell = cell->beside;
+  return cell;
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/* What is kept of many values instead of the values: count, extremes, sum, mean and variance.
+ *
+ * Values come in blocks. A block is summed up in two passes, with the correction term of Chan, Golub and LeVeque
+ * ("Algorithms for computing the sample variance", The American Statistician 37, 1983), and blocks are merged by the
+ * pairwise update of the same authors, of which Welford's (Technometrics 4, 1962) and West's (CACM 22, 1979) one value
+ * at a time is the special case. Sums are carried in two doubles (Knuth's exact sum of two, Neumaier 1974), so that
+ * means keep their digits behind offsets a quadrillion times larger than what varies.
+ *
+ * Not finite values are counted apart and touch nothing else. A sum that leaves a double's range turns infinite, and so
+ * do mean and variance. Nothing here ever turns into a NaN.
+ */
+#ifndef LIFELINE_MOMENTS_H
+#define LIFELINE_MOMENTS_H
+
+#include <stdint.h>
+
+#define LL_MOMENTS_BLOCK_MAX 64
+
+/* All zero: of no value. */
+typedef struct ll_moments {
+  uint64_t count; /* of finite values */
+  uint64_t not_finite;
+  double min, max;
+  double sum, sum_low;         /* the sum is both together */
+  double squares, squares_low; /* sum of the squared distances from the mean, likewise */
+} ll_moments;
+
+/* Adds a block of at most LL_MOMENTS_BLOCK_MAX values. Integers are taken as they are: 64 of them sum up exactly. */
+void ll_moments_add(ll_moments *moments, const double *values, unsigned count);
+void ll_moments_add_i64(ll_moments *moments, const uint64_t *bits, unsigned count);
+void ll_moments_add_u64(ll_moments *moments, const uint64_t *bits, unsigned count);
+
+void ll_moments_merge(ll_moments *into, const ll_moments *other);
+
+/* As if each value had been multiplied by `factor`, which is positive. */
+void ll_moments_scale(ll_moments *moments, double factor);
+
+/* 0 of no value. The variance is the sample's, squares / (count - 1), and 0 of one value. */
+double ll_moments_mean(const ll_moments *moments);
+double ll_moments_variance(const ll_moments *moments);
+
+#endif

@@ -1,0 +1,54 @@
+/* Summaries: of a type at resolution `summary`, no events travel but what a few numbers say of them per interval.
+ *
+ * A thread adds values (summary.c); the harvester turns all cells over at an interval's end and reports (report.c).
+ * detail/cells.h tells how they meet. All memory is bounded: what finds no room is LL_FOLD_NO_ROOM, for the caller to
+ * count. A forked child starts with nothing: all of it lies in memory that is wiped on fork.
+ */
+#ifndef LIFELINE_SUMMARY_H
+#define LIFELINE_SUMMARY_H
+
+#include <lifeline/detail/emit.h>
+
+#define LL_SUMMARY_INTERVAL_NS UINT64_C(10000000000) /* where no rule says another */
+
+typedef enum ll_fold {
+  LL_FOLDED,
+  LL_FOLD_NOTHING,   /* the type has no field that could be summarised */
+  LL_FOLD_REENTRANT, /* from a signal handler that interrupted another fold */
+  LL_FOLD_NO_ROOM,   /* too many threads, or too many types on them */
+  LL_FOLD_CLOSED,    /* after the last summaries were made */
+} ll_fold;
+
+/* Folds one event. `fields` is its record behind the first word, laid out as it would travel. The core must be on, and
+ * the lock not held. No system call, but when a thread adds to a type for the first time since its plan. */
+ll_fold ll_summary_add(uint32_t number, const uint8_t *fields);
+
+/* What to make of a type's events. */
+typedef struct ll_summary_plan {
+  uint64_t interval_ns; /* 0: LL_SUMMARY_INTERVAL_NS */
+  const char *field;    /* the only one to summarise; NULL: the numeric ones with a unit, or all where none has one */
+  bool timed;           /* the time from value to value on a thread, too, and value / time */
+} ll_summary_plan;
+
+/* From now on. May be called again, also while threads add; values under the old plan are reported under it. Without a
+ * plan a type has that of all zeros. With the core's lock held. False, with the plan of before: no such field. */
+bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *plan);
+
+/* --- for the harvester --- */
+
+typedef enum ll_report {
+  LL_REPORT_DUE,   /* summaries whose interval is over */
+  LL_REPORT_ALL,   /* all there are, and operations under way: for a flush */
+  LL_REPORT_CLOSE, /* the same, and from now on adds are LL_FOLD_CLOSED */
+} ll_report;
+
+/* Emits lifeline.summary and lifeline.open. False: the ring is full; call again when it was harvested. */
+bool ll_summary_report(ll_report what);
+
+/* When the next interval is over; UINT64_MAX when there is nothing to report. */
+uint64_t ll_summary_due_ns(void);
+
+/* What no kernel wiped, in a forked child. Async-signal-safe. */
+void ll_summary_after_fork(void);
+
+#endif
