@@ -59,6 +59,7 @@ typedef struct ll_core {
 
   /* Futex words. `signal` moves when the harvester should look; `room` when it has made room. */
   uint32_t signal, sleeping;
+  uint32_t crowded; /* a producer has begun the second half of its ring: all that is published is to be sealed */
   uint32_t room, waiting_for_room;
 } ll_core;
 

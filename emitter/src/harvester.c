@@ -105,9 +105,9 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   current->ticket = 0;
 }
 
-/* A full batch waits, a ring is half full, or too many ended threads' rings wait: the states in which a producer wakes
- * us. */
-static bool under_pressure(const ll_core *core) {
+/* A producer says so, a full batch waits, a ring is half full, or too many ended threads' rings wait. */
+static bool under_pressure(ll_core *core) {
+  if (__atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0) return true;
   const ll_store *store = &core->store;
   uint64_t pending = 0;
   uint32_t count = load_acquire(&store->header->ring_count);

@@ -139,13 +139,12 @@ void ll_producers_close(void) {
 typedef struct room {
   uint64_t start; /* where the record goes: behind a filler, when it does not fit before the ring's end */
   uint64_t end;
-  uint64_t used; /* by what the harvester has not taken yet */
   bool enough;
 } room;
 
 static room look_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
   uint64_t tail = load_acquire(&ring->tail); /* what lies before it was copied: it may be written again */
-  room found = {.start = producer->position, .used = producer->position - tail};
+  room found = {.start = producer->position};
   uint64_t lap_left = ring->bytes - (producer->position & producer->mask);
   if (bytes > lap_left) found.start += lap_left;
   found.end = found.start + bytes;
@@ -199,6 +198,15 @@ static bool wait_for_room(ll_core *core, const ll_producer *producer, const ll_r
   return !in_vain;
 }
 
+/* The harvester is told when a half begins, not when one is full: the record that crosses into it is not published yet,
+ * and a look at what is used would find a few bytes too little, and sleep on. */
+static void call_harvester(ll_core *core, const ll_producer *producer, const ll_ring *ring, const room *found) {
+  uint64_t which_half = ~(ring->bytes / 2 - 1);
+  if (found->enough && (producer->position & which_half) == (found->end & which_half)) return;
+  store_release(&core->crowded, 1);
+  ll_wake_harvester();
+}
+
 static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
   ll_ring *ring = &core->store.rings[producer->ring];
   room found = look_for_room(producer, ring, bytes);
@@ -209,7 +217,7 @@ static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
   } else if (!found.enough && core->config.policy == LL_BLOCK && wait_for_room(core, producer, ring, bytes)) {
     found = look_for_room(producer, ring, bytes);
   }
-  if (found.used >= ring->bytes / 2) ll_wake_harvester();
+  call_harvester(core, producer, ring, &found);
   if (!found.enough) {
     if (load_ordered(&core->closing) != 0)
       add_relaxed(&core->store.header->routes[producer->route].dropped_shutdown, 1);

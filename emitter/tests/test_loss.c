@@ -192,6 +192,28 @@ static void block_in_vain(void) {
   leave_with_ring_full();
 }
 
+LL_EVENT(odd, "test.odd", LL_INFO, (u64, value, ""), (u64, more, "")); /* 24 bytes: half a ring is no multiple */
+
+/* In the child: neither the interval nor a full batch is the harvester's reason to look. */
+static void begin_the_second_half(void) {
+  enum { RING_BYTES = 64 << 10, RECORD_BYTES = 24, FALL_ASLEEP_US = 100000 };
+  ll_init(NULL);
+  usleep(FALL_ASLEEP_US);
+  for (uint64_t i = 0; i < RING_BYTES / 2 / RECORD_BYTES + 1; i++)
+    ll_emit(odd, i, i);
+  for (int i = 0; i < 200 && stats().emitted == 0; i++)
+    usleep(10000);
+  exit(stats().emitted > 0 ? 0 : 1);
+}
+
+static void a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvester(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "null:", 1);
+  setenv("LIFELINE_BATCH_BYTES", "262144", 1);
+  setenv("LIFELINE_INTERVAL_MS", "3600000", 1);
+  expect(begin_the_second_half, NULL);
+}
+
 static void blocking_is_bounded(void **state) {
   (void)state;
   test_use_sink(&directory, "busy");
@@ -429,6 +451,7 @@ int main(void) {
       TEST(lifeline_off_wins_over_the_url),
       TEST(the_programs_own_log_gets_the_line_instead),
       TEST(with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted),
+      TEST(a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvester),
       TEST(blocking_is_bounded),
       TEST(blocking_loses_nothing_to_a_slow_sink),
       TEST(refused_events_are_counted_and_one_line_says_why),
