@@ -1,10 +1,10 @@
 # Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench results lint install clean
+.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench bench-emitter results lint install clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing, for tests and lint too
 	@scripts/setup --dev
@@ -42,6 +42,11 @@ bench: ## measure, write results/bench/*.json, print what took the time
 	@scripts/setup
 	@scripts/build
 	@scripts/bench
+
+bench-emitter: ## what an event costs, beside its floor (QUICK=1)
+	@scripts/setup --bench
+	@scripts/build c
+	@scripts/bench-emitter $(if $(QUICK),--quick)
 
 results: ## write the tables in results/ anew
 	@scripts/results

@@ -4,12 +4,11 @@ import argparse
 import shlex
 import sys
 
-from . import archive, brokers, decode, emit
+from . import archive, brokers, decode
 from .machine import ROOT, Noise
 from .measurement import save, table
 
 SUITES = {
-    "emit": emit.measure,
     "decode": decode.measure,
     "archive": archive.measure,
     "nats": lambda quick, _earlier: brokers.measure("nats", quick),

@@ -34,10 +34,10 @@ def sizes_of(events):
 
 def raw(kind, sizes):
     """Seconds that the broker alone takes for as many messages of their mean size."""
-    with broker(kind) as url:
+    with broker(kind) as server:
         topic = "lifeline.batches.0" if kind == "nats" else "lifeline.batches"
-        server = url if kind == "nats" else url.removeprefix("kafka://")
-        answer = run(BIN / "raw-publisher", kind, server, topic, len(sizes), round(sum(sizes) / len(sizes)))
+        address = server.url.removeprefix("kafka://")
+        answer = run(BIN / "raw-publisher", kind, address, topic, len(sizes), round(sum(sizes) / len(sizes)))
     return json.loads(answer)["seconds"]
 
 
@@ -61,7 +61,8 @@ def measure(kind, quick):
     sizes = sizes_of(events)
     raw_seconds = raw(kind, sizes)
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
-        with broker(kind) as url:
+        with broker(kind) as server:
+            url = server.url
             with stream_jobs(url, "archive", f"{folder}/live"):
                 started = time.monotonic()
                 emit_seconds = emit(url, events)

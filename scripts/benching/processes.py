@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,22 +15,30 @@ BIN = ROOT / "build/emitter/bin"
 
 
 def run(*command, environment=None, timeout=900):
-    """Standard output of a command that must succeed."""
+    """Standard output of a command that must succeed. A setting of the environment that is None is taken out of it."""
+    settings = {key: value for key, value in {**os.environ, **(environment or {})}.items() if value is not None}
     done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, **(environment or {})})
+                          env=settings)
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-2000:]}")
     return done.stdout
 
 
+@dataclass(frozen=True)
+class Server:
+    url: str
+    pid: int
+
+
 @contextlib.contextmanager
 def broker(kind):
-    """A private broker with Lifeline's streams or topics; gives its URL."""
+    """A private broker with Lifeline's streams or topics."""
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
         url = run(ROOT / "scripts/broker", "start", kind, "--dir", f"{folder}/broker", "--owner", os.getpid()).strip()
         try:
             run(BIN / "lifeline-setup", "--url", url)
-            yield url
+            pid = re.search(r"^LIFELINE_BROKER_PID=(\d+)", Path(f"{folder}/broker/broker.env").read_text(), re.MULTILINE)
+            yield Server(url, int(pid[1]))
         finally:
             run(ROOT / "scripts/broker", "stop", "--dir", f"{folder}/broker")
 

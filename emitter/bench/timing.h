@@ -1,0 +1,30 @@
+/* The two clocks of a benchmark: the one that it measures by, and the CPU's counter, which it measures. */
+#ifndef BENCH_TIMING_H
+#define BENCH_TIMING_H
+
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+static inline uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t read_tick(void) {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t tick;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
+  return tick;
+#else
+  return now_ns();
+#endif
+}
+
+#endif

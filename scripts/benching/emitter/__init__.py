@@ -1,0 +1,1 @@
+"""What an event costs the program that emits it: `make bench-emitter`."""

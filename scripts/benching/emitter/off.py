@@ -1,0 +1,38 @@
+"""A type that is switched off: its instructions as callgrind counts them, and its time above an empty loop."""
+
+import re
+import shutil
+import tempfile
+
+from ..processes import BIN, run
+from .programs import environment, measure
+from .row import Case, Limit, Row
+
+CASES = [
+    Case("emit.off", "type switched off at run time, time above an empty loop", limit=Limit("value", 0.6)),
+    Case("emit.off.instructions", "the same, instructions by callgrind", unit="instructions", limit=Limit("value", 3)),
+]
+SETTINGS = {"RESOLUTION": "bench.table1 off"}
+COUNT = 100_000
+
+
+def instructions(function, folder):
+    """Of one of bench-off's two loops, per round."""
+    output = f"{folder}/{function}.out"
+    run("valgrind", "--tool=callgrind", f"--callgrind-out-file={output}", f"--toggle-collect={function}",
+        BIN / "bench-off", "--count", COUNT, environment=environment(**SETTINGS))
+    with open(output, encoding="utf-8") as profile:
+        total = re.search(r"^(?:totals|summary): (\d+)", profile.read(), re.MULTILINE)
+    if not total:
+        raise RuntimeError(f"callgrind counted nothing in {function}")
+    return int(total[1]) / COUNT
+
+
+def rows(case, quick):
+    if case.name == "emit.off":
+        return [measure(case, "bench-off", "--repetitions", 3 if quick else 15, settings=SETTINGS)]
+    if not shutil.which("valgrind"):
+        raise RuntimeError("valgrind is not installed: run scripts/setup --bench")
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        counted = instructions("bench_off_loop", folder) - instructions("bench_empty_loop", folder)
+    return [Row(case, [round(counted, 2)])]

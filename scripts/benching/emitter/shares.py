@@ -1,0 +1,34 @@
+"""Bytes per second through a sink, against the client library alone with the same messages, taking turns."""
+
+import json
+
+from ..processes import BIN, broker, run
+from .programs import environment
+from .row import Case, Limit, Row
+
+CASES = [
+    Case(f"sink.{kind}.share", f"bytes per second through the {kind} sink, of those of its client library alone",
+         unit="share", limit=Limit("value", 0.85, at_least=True))
+    for kind in ("nats", "kafka")
+]
+MESSAGES, BYTES = 3000, 256 << 10
+TOPIC = {"nats": "lifeline.batches.0", "kafka": "lifeline.batches"}
+
+
+def seconds(*command):
+    return json.loads(run(*command, environment=environment()))["seconds"]
+
+
+def rows(case, quick):
+    kind = case.name.split(".")[1]
+    messages, repetitions = (300, 2) if quick else (MESSAGES, 5)
+    with broker(kind) as server:
+        address = server.url.removeprefix("kafka://")
+        bare_command = (BIN / "raw-publisher", kind, address, TOPIC[kind], messages, BYTES)
+        sink_command = (BIN / "bench-sink", "--url", server.url, "--messages", messages, "--bytes", BYTES)
+        seconds(*bare_command)  # warms the server up
+        pairs = [(seconds(*bare_command), seconds(*sink_command)) for _ in range(repetitions)]
+    megabytes = messages * BYTES / 1e6
+    details = {"bytes_per_message": BYTES, "sink_mb_per_s": round(megabytes / min(sink for _, sink in pairs)),
+               "alone_mb_per_s": round(megabytes / min(bare for bare, _ in pairs))}
+    return [Row(case, [bare / sink for bare, sink in pairs], details=details)]
