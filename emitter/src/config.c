@@ -102,6 +102,13 @@ static void load_context(loader *load, ll_config *config, const char *text) {
   }
 }
 
+static void load_routes(loader *load, ll_config *config, const char *text) {
+  char why[256];
+  if (ll_routes_parse(&config->routes, text, why, sizeof why)) return;
+  if (load->good) snprintf(load->why, load->why_bytes, "LIFELINE_ROUTES: %s", why);
+  load->good = false;
+}
+
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
   const char *given = text_of(option, "LIFELINE_RING_DIR");
   char current[PATH_MAX] = "";
@@ -148,7 +155,9 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   if (!config->on) return load.good;
 
   copy_text(&load, "LIFELINE_URL", url, config->url, sizeof config->url);
-  config->budget_bytes = bytes_of(&load, options.budget_bytes, "LIFELINE_BUDGET_BYTES", 64u << 20, 2u << 20, 4ul << 30);
+  load_routes(&load, config, text_of(options.routes, "LIFELINE_ROUTES"));
+  config->budget_bytes = bytes_of(&load, options.budget_bytes, "LIFELINE_BUDGET_BYTES", 64u << 20,
+                                  ll_store_least_budget(config->routes.count), 4ul << 30);
   config->batch_bytes = bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);
   config->interval_ms = small_number_of(&load, options.interval_ms, "LIFELINE_INTERVAL_MS", 1000, 1, 3600000);
   config->block_timeout_ms =

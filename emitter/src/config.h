@@ -3,7 +3,7 @@
 #ifndef LIFELINE_CONFIG_H
 #define LIFELINE_CONFIG_H
 
-#include "clock.h"
+#include "routes.h"
 
 #include <lifeline/lifeline.h>
 #include <limits.h>
@@ -14,6 +14,7 @@
 typedef struct ll_config {
   bool on;
   char url[LL_TEXT_MAX];
+  ll_routes routes;
   char ring_dir[PATH_MAX - 256]; /* absolute; leaves room for the file's name */
   char program[256];
   char host[256];

@@ -3,8 +3,7 @@
 #define LIFELINE_CORE_H
 
 #include "config.h"
-#include "harvest.h"
-#include "route.h"
+#include "streams.h"
 
 #include <lifeline/lifeline.h>
 #include <pthread.h>
@@ -24,13 +23,6 @@ typedef struct ll_fork_sensitive {
   uint32_t restarting; /* by one of a child's threads: the others wait for it. Also a futex word */
   ll_producer producers[LL_RINGS_MAX];
 } ll_fork_sensitive;
-
-/* One of the emitter's outgoing streams. */
-typedef struct ll_stream {
-  ll_harvest harvest;
-  ll_route route;
-  uint64_t batches_sealed;
-} ll_stream;
 
 typedef struct ll_core {
   pthread_mutex_t lock;     /* of all that is not for the harvester alone; taken with signals blocked */

@@ -8,35 +8,61 @@ enum { NAP_MS = 5 };
 static bool nothing_ever(const ll_harvest *harvest) {
   uint64_t counters[LL_COUNTERS];
   ll_harvest_counters(harvest, counters);
-  return harvest->sequence == 0 && counters[0] == 0 && ll_harvest_pending(harvest) == 0;
+  uint64_t told = 0;
+  for (int i = 0; i < LL_COUNTERS; i++)
+    told += counters[i];
+  return harvest->sequence == 0 && told == 0 && ll_harvest_pending(harvest) == 0;
 }
 
 /* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the
- * time is over it is sealed all the same: a recovery then has nothing to do but send. */
-bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint64_t *deadline_ns) {
-  bool refusal_told = false;
-  if (nothing_ever(harvest)) return true;
-  for (;;) {
-    bool late = ll_monotonic_ns() >= load_acquire(deadline_ns);
-    bool settled = ll_route_settled(route, harvest->sequence);
-    ll_sealed sealed = LL_NOTHING_TO_SEAL;
-    harvest->total_limit = ll_route_limit(route);
-    /* A thread that was held up in the middle of its last emit for longer than anybody waits: FINAL comes once more. */
-    if (ll_harvest_pending(harvest) > 0) harvest->finished = false;
-    if (!harvest->finished) {
-      if (ll_harvest_pending(harvest) > harvest->batch_bytes)
-        sealed = ll_harvest_seal(harvest, flags);
-      else if (settled || late)
-        sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
-    } else if (settled) {
-      /* The last batch itself may have been refused: an empty one says so, unless it is refused as well. */
-      if (refusal_told || !ll_harvest_has_refusals(harvest)) return true;
-      refusal_told = true;
+ * time is over it is sealed all the same: a recovery then has nothing to do but send. Returns true if a batch was
+ * sealed. */
+static bool advance(ll_ending *ending, uint32_t flags, bool late) {
+  ll_harvest *harvest = ending->harvest;
+  bool settled = ll_route_settled(ending->route, harvest->sequence);
+  ll_sealed sealed = LL_NOTHING_TO_SEAL;
+  harvest->total_limit = ll_route_limit(ending->route);
+  /* A thread that was held up in the middle of its last emit for longer than anybody waits: FINAL comes once more. */
+  if (ll_harvest_pending(harvest) > 0) harvest->finished = false;
+  if (!harvest->finished) {
+    if (ll_harvest_pending(harvest) > harvest->batch_bytes)
+      sealed = ll_harvest_seal(harvest, flags);
+    else if (settled || late)
       sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
+  } else if (settled) {
+    /* The last batch itself may have been refused: an empty one says so, unless it is refused as well. */
+    ending->done = ending->refusal_told || !ll_harvest_has_refusals(harvest);
+    if (ending->done) return false;
+    ending->refusal_told = true;
+    sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
+  }
+  ll_route_pump(ending->route);
+  return sealed == LL_SEALED;
+}
+
+/* Lets acknowledgements in, for NAP_MS in all. */
+static void wait(ll_ending *endings, uint32_t waiting) {
+  int share_ms = waiting < NAP_MS ? NAP_MS / (int)waiting : 1;
+  for (ll_ending *ending = endings; waiting > 0; ending++) {
+    if (ending->done) continue;
+    ll_route_wait(ending->route, share_ms);
+    waiting--;
+  }
+}
+
+bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns) {
+  for (uint32_t i = 0; i < count; i++)
+    endings[i].done = nothing_ever(endings[i].harvest);
+  for (;;) {
+    bool late = ll_monotonic_ns() >= load_acquire(deadline_ns), progress = false;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      if (!endings[i].done && advance(&endings[i], flags, late)) progress = true;
+      waiting += !endings[i].done;
     }
-    ll_route_pump(route);
-    if (sealed == LL_SEALED) continue;
+    if (waiting == 0) return true;
+    if (progress) continue;
     if (late) return false;
-    ll_route_wait(route, NAP_MS);
+    wait(endings, waiting);
   }
 }

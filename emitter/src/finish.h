@@ -1,12 +1,21 @@
-/* The end of an emitter, by itself or by a recovery: everything sealed and delivered, FINAL last. */
+/* The end of an emitter, by itself or by a recovery: everything sealed and delivered, FINAL last in each route. */
 #ifndef LIFELINE_FINISH_H
 #define LIFELINE_FINISH_H
 
 #include "harvest.h"
 #include "route.h"
 
-/* Nobody emits any more. `flags` go onto each new batch; FINAL is added to the last. Returns true when all is delivered
- * (or refused and counted) before the deadline, which another thread may move. */
-bool ll_finish(ll_harvest *harvest, ll_route *route, uint32_t flags, const uint64_t *deadline_ns);
+/* One route on its way to the end. */
+typedef struct ll_ending {
+  ll_harvest *harvest;
+  ll_route *route;
+  bool refusal_told;
+  bool done;
+} ll_ending;
+
+/* Nobody emits any more. `flags` go onto each new batch; FINAL is added to each route's last. The routes go side by
+ * side: one whose sink is dead takes no time from the others. Returns true when all is delivered (or refused and
+ * counted) before the deadline, which another thread may move. */
+bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns);
 
 #endif

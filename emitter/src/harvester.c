@@ -1,7 +1,6 @@
 /* The harvester: the one thread that seals, sends, and sleeps. */
 #include "atomics.h"
 #include "core.h"
-#include "finish.h"
 #include "futex.h"
 #include "log.h"
 #include "pool.h"
@@ -20,29 +19,6 @@ void ll_wake_harvester(void) {
   ll_core *core = &ll_the_core;
   __atomic_fetch_add(&core->signal, 1, __ATOMIC_SEQ_CST);
   if (load_ordered(&core->sleeping) != 0) futex_wake(&core->signal, 1);
-}
-
-static void progress(void *ctx) {
-  (void)ctx;
-  ll_wake_harvester();
-}
-
-static void announce_room(ll_core *core) {
-  if (load_ordered(&core->waiting_for_room) == 0) return;
-  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
-  futex_wake(&core->room, INT_MAX);
-}
-
-static ll_sealed seal_and_send(ll_core *core, uint32_t flags) {
-  core->streams[0].harvest.total_limit = ll_route_limit(&core->streams[0].route);
-  ll_sealed sealed = ll_harvest_seal(&core->streams[0].harvest, flags);
-  if (sealed == LL_SEALED) {
-    add_owned(&core->streams[0].batches_sealed, 1);
-    ll_pool_reclaim(&core->store);
-    announce_room(core);
-  }
-  ll_route_pump(&core->streams[0].route);
-  return sealed;
 }
 
 /* What was published before a flush or the end began, ring by ring. */
@@ -75,7 +51,7 @@ static void sleep_until(ll_core *core, uint32_t seen_signal, uint64_t wake_ns) {
 typedef struct flush {
   uint64_t ticket; /* 0: none */
   bool sealed;
-  uint64_t last_sequence;
+  uint64_t last[LL_ROUTES_MAX]; /* sequences, by route */
   marks seen;
 } flush;
 
@@ -94,30 +70,15 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   if (current->ticket == 0) return;
   if (!current->sealed && sealed != LL_NO_SLOT && sealed_up_to(&core->store, &current->seen)) {
     current->sealed = true;
-    current->last_sequence = core->streams[0].harvest.sequence;
+    ll_streams_sequences(core, current->last);
   }
-  if (!current->sealed || !ll_route_settled(&core->streams[0].route, current->last_sequence)) return;
+  if (!current->sealed || !ll_streams_settled(core, current->last)) return;
   ll_disturbances before;
   ll_core_lock(&before);
   core->flush_done = current->ticket;
   pthread_cond_broadcast(&core->news);
   ll_core_unlock(&before);
   current->ticket = 0;
-}
-
-/* A producer says so, a full batch waits, a ring is half full, or too many ended threads' rings wait. */
-static bool under_pressure(ll_core *core) {
-  if (__atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0) return true;
-  const ll_store *store = &core->store;
-  uint64_t pending = 0;
-  uint32_t count = load_acquire(&store->header->ring_count);
-  for (uint32_t i = 0; i < count; i++) {
-    const ll_ring *ring = &store->rings[i];
-    uint64_t used = load_acquire(&ring->head) - load_relaxed(&ring->tail);
-    pending += used;
-    if (used >= ring->bytes / 2) return true;
-  }
-  return pending >= core->streams[0].harvest.batch_bytes || ll_pool_is_cluttered(store);
 }
 
 static bool activate(void *ctx, const char *id, const char *line, int64_t written_ms, char *why, size_t why_bytes) {
@@ -138,54 +99,39 @@ static void run(ll_core *core) {
     uint32_t signal = load_ordered(&core->signal);
     take_request(core, &current);
     if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), activate, core);
-    ll_sealed sealed = LL_NOTHING_TO_SEAL;
+    ll_work work = ll_streams_work(core);
     bool due = ll_monotonic_ns() >= due_ns;
-    if (due || (current.ticket != 0 && !current.sealed) || under_pressure(core))
-      sealed = seal_and_send(core, 0);
-    else
-      ll_route_pump(&core->streams[0].route);
-    ll_route_poll(&core->streams[0].route);
+    bool all = due || (current.ticket != 0 && !current.sealed);
+    uint32_t wanted = work.much;
+    bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
+    if (all || crowded || ll_pool_is_cluttered(&core->store)) wanted |= work.some;
+    if (all) wanted |= ll_streams_with_news(core);
+    ll_sealed sealed = ll_streams_advance(core, work, wanted);
     ll_pool_replenish(&core->store);
     advance_flush(core, &current, sealed);
     if (due) due_ns = ll_monotonic_ns() + interval_ns;
     if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
 
     /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
-    uint64_t known = load_relaxed(&core->streams[0].route.acknowledged);
+    uint64_t known = ll_streams_acknowledged(core), sequences[LL_ROUTES_MAX];
     nap_ns = known != acknowledged ? MS : nap_ns < NAP_MAX_NS ? nap_ns * 2 : nap_ns;
     acknowledged = known;
-    bool waiting = !ll_route_settled(&core->streams[0].route, core->streams[0].harvest.sequence);
+    ll_streams_sequences(core, sequences);
+    bool waiting = !ll_streams_settled(core, sequences);
     uint64_t nap_until = ll_monotonic_ns() + nap_ns;
     sleep_until(core, signal, waiting && nap_until < due_ns ? nap_until : due_ns);
   }
 }
 
-/* Where nothing travels, there is nothing to save. */
-static const char *compression_for(const ll_config *config) {
-  bool nowhere = strcmp(config->url, "null:") == 0 && strcmp(config->compression, "auto") == 0;
-  return nowhere ? "none" : config->compression;
+static void control_has_news(void *ctx) {
+  (void)ctx;
+  ll_wake_harvester();
 }
 
 /* An emitter without memory for it does without the control topic. */
 static void watch_control(ll_core *core) {
-  core->control = ll_control_create(progress, NULL);
+  core->control = ll_control_create(control_has_news, NULL);
   if (core->control != NULL) ll_route_watch(&core->streams[0].route, core->control);
-}
-
-static int open_route(ll_core *core) {
-  char why[512] = "";
-  ll_compressor *compressor = ll_compressor_create(compression_for(&core->config), why, sizeof why);
-  if (why[0] != '\0') ll_log(LL_LOG_WARN, "%s", why);
-  if (compressor == NULL || ll_harvest_start(&core->streams[0].harvest, &core->store, 0, &core->types, compressor,
-                                             core->config.batch_bytes, true) != 0) {
-    ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are dropped");
-    return ENOMEM;
-  }
-  if (ll_route_open(&core->streams[0].route, &core->store, 0, core->config.url, core->config.host, core->config.program,
-                    progress, NULL, why, sizeof why))
-    return 0;
-  ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
-  return core->streams[0].route.plugin == NULL ? ENOENT : EINVAL;
 }
 
 static void announce_opening(ll_core *core, int error) {
@@ -200,8 +146,7 @@ static void announce_opening(ll_core *core, int error) {
 /* Nothing to send to: what was emitted meanwhile is counted, and the emitter stops. */
 static void give_up(ll_core *core) {
   ll_producers_close();
-  if (core->streams[0].harvest.batch != NULL)
-    add_relaxed(&core->dropped_stopped, ll_harvest_discard(&core->streams[0].harvest));
+  ll_streams_discard(core);
   ll_store_remove(&core->store);
 }
 
@@ -235,9 +180,8 @@ static void deliver(ll_core *core) {
   watch_control(core);
   run(core);
   ll_producers_close();
-  bool delivered = ll_finish(&core->streams[0].harvest, &core->streams[0].route, 0, &core->stop_deadline_ns);
-  core->undelivered = delivered ? 0 : ll_slots_in(&core->store, 0, LL_SLOT_SEALED);
-  ll_route_close(&core->streams[0].route);
+  bool delivered = ll_streams_finish(core, &core->stop_deadline_ns);
+  core->undelivered = delivered ? 0 : ll_streams_in_flight(core);
   ll_control_free(core->control);
   if (delivered) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
@@ -250,7 +194,7 @@ static void *harvester(void *unused) {
   ll_core *core = &ll_the_core;
   pthread_setname_np(pthread_self(), "lifeline");
   ll_pool_replenish(&core->store); /* before the sink: that may have to look up names */
-  int error = open_route(core);
+  int error = ll_streams_open(core);
   announce_opening(core, error);
   if (error == 0)
     deliver(core);

@@ -82,6 +82,7 @@ static int start_incarnation(ll_core *core) {
     ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are counted as dropped");
     return error;
   }
+  ll_store_deal(&core->store, core->config.routes.count, core->config.routes.names);
   describe_emitter(core);
   ll_types_save(&core->types, &core->store);
   ll_store_publish(&core->store, why, sizeof why);
@@ -223,7 +224,7 @@ int ll_shutdown(unsigned timeout_ms) {
            core->store.crash_safe
                ? "events are not acknowledged yet (%u batches); they wait in %s for the next start or lifeline-recover"
                : "events are not acknowledged (%u batches), and lost with this process: %s could not be made",
-           core->stopped ? core->undelivered : ll_slots_in(&core->store, 0, LL_SLOT_SEALED), core->store.path);
+           core->stopped ? core->undelivered : ll_streams_in_flight(core), core->store.path);
   ll_core_unlock(&before);
   return left ? ETIMEDOUT : 0;
 }
@@ -244,10 +245,7 @@ void ll_stats(ll_statistics *statistics) {
                  load_acquire(&core->sensitive->alive) != 0;
   if (started) {
     uint64_t counters[LL_COUNTERS];
-    ll_harvest view = {.store = &core->store,
-                       .events = load_relaxed(&core->streams[0].harvest.events),
-                       .dropped_sink = load_relaxed(&core->streams[0].harvest.dropped_sink)};
-    ll_harvest_counters(&view, counters);
+    ll_streams_counters(core, counters);
     now.emitted = counters[0];
     now.dropped_ring_full = counters[1];
     now.dropped_no_ring = counters[2];
@@ -255,9 +253,9 @@ void ll_stats(ll_statistics *statistics) {
     now.dropped_oversize = counters[4];
     now.dropped_shutdown = counters[5];
     now.dropped_sink = counters[7];
-    now.batches_sealed = load_relaxed(&core->streams[0].batches_sealed);
-    now.batches_acknowledged = load_relaxed(&core->streams[0].route.acknowledged);
-    now.batches_in_flight = ll_slots_in(&core->store, 0, LL_SLOT_SEALED);
+    now.batches_sealed = ll_streams_sealed(core);
+    now.batches_acknowledged = ll_streams_acknowledged(core);
+    now.batches_in_flight = ll_streams_in_flight(core);
     now.on = state == LL_CORE_ON;
     now.crash_safe = core->store.crash_safe;
   }

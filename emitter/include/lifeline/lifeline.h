@@ -76,6 +76,9 @@ typedef struct ll_options {
   unsigned flush_timeout_ms; /* LIFELINE_FLUSH_TIMEOUT_MS; 5000: how long exit may wait for acknowledgements */
   ll_log_function log;       /* stderr */
   void *log_ctx;
+  const char *routes; /* LIFELINE_ROUTES: "name=url,name=url"; other routes that activations may send events to, at most
+                         15, with names of 1 to 31 of a-z, 0-9 and -. Half of the budget is theirs, in equal shares; it
+                         must be 2 MiB and 3 MiB more for each of them */
 } ll_options;
 
 /* Counters since the start of this incarnation. emitted holds what has been harvested so far and what was dropped:
@@ -139,7 +142,7 @@ static inline void ll_stats(ll_statistics *statistics) {
 #endif
 
 #define LL_OPTIONS_INIT                                                                                                \
-  { sizeof(ll_options), NULL, NULL, 0, 0, 0, LL_POLICY_DEFAULT, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL }
+  { sizeof(ll_options), NULL, NULL, 0, 0, 0, LL_POLICY_DEFAULT, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
 
 #ifdef __cplusplus
 }

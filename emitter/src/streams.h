@@ -1,0 +1,65 @@
+/* The emitter's outgoing streams, one for each route, as the harvester works them.
+ *
+ * A declared route that nothing was ever sent to costs a look per interval: its sink is opened, and its memory taken,
+ * when its first event is seen. One whose sink cannot be opened has its events counted as dropped_shutdown, and the
+ * others go on.
+ */
+#ifndef LIFELINE_STREAMS_H
+#define LIFELINE_STREAMS_H
+
+#include "harvest.h"
+#include "route.h"
+
+typedef enum ll_stream_state {
+  LL_STREAM_UNUSED,
+  LL_STREAM_OPEN,
+  LL_STREAM_FAILED, /* to open */
+} ll_stream_state;
+
+typedef struct ll_stream {
+  uint32_t state; /* ll_stream_state; what follows may be looked at by other threads once it is open */
+  ll_harvest harvest;
+  ll_route route;
+  uint64_t batches_sealed;
+} ll_stream;
+
+struct ll_core;
+
+/* Opens the default route's stream, and makes sure that the others' sinks are installed. Returns 0 or an errno value,
+ * which has been logged. */
+int ll_streams_open(struct ll_core *core);
+
+/* Which routes have work: bit by bit, by number. */
+typedef struct ll_work {
+  uint32_t some; /* events wait in a ring of theirs */
+  uint32_t much; /* a full batch, or a ring that is half full */
+} ll_work;
+ll_work ll_streams_work(const struct ll_core *core);
+
+/* Seals one batch of each open stream in `wanted`, after opening those that have events for the first time; sends what
+ * there is; lets acknowledgements in. LL_SEALED if any was sealed, else LL_NO_SLOT if any has no slot. */
+ll_sealed ll_streams_advance(struct ll_core *core, ll_work work, uint32_t wanted);
+
+/* Routes of which only counters moved, whatever their rings hold. */
+uint32_t ll_streams_with_news(const struct ll_core *core);
+
+/* The counters of FORMAT.md as they are now, over all routes. Any thread. */
+void ll_streams_counters(const struct ll_core *core, uint64_t counters[LL_COUNTERS]);
+
+/* Batches that were sealed, that were acknowledged, and that wait for it. Any thread. */
+uint64_t ll_streams_sealed(const struct ll_core *core);
+uint64_t ll_streams_acknowledged(const struct ll_core *core);
+uint32_t ll_streams_in_flight(const struct ll_core *core);
+
+/* True when no batch up to these sequences, by route, waits for its acknowledgement. */
+bool ll_streams_settled(const struct ll_core *core, const uint64_t sequences[LL_ROUTES_MAX]);
+void ll_streams_sequences(const struct ll_core *core, uint64_t sequences[LL_ROUTES_MAX]);
+
+/* Delivers the rest before the deadline, which another thread may move, and closes the sinks. False: something is left.
+ */
+bool ll_streams_finish(struct ll_core *core, const uint64_t *deadline_ns);
+
+/* Nothing can be sent at all: what was emitted meanwhile is counted. */
+void ll_streams_discard(struct ll_core *core);
+
+#endif
