@@ -4,16 +4,6 @@
 
 enum { NAP_MS = 5 };
 
-/* An incarnation of which nobody has heard, and which has nothing to say, need not say that it ends. */
-static bool nothing_ever(const ll_harvest *harvest) {
-  uint64_t counters[LL_COUNTERS];
-  ll_harvest_counters(harvest, counters);
-  uint64_t told = 0;
-  for (int i = 0; i < LL_COUNTERS; i++)
-    told += counters[i];
-  return harvest->sequence == 0 && told == 0 && ll_harvest_pending(harvest) == 0;
-}
-
 /* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the
  * time is over it is sealed all the same: a recovery then has nothing to do but send. Returns true if a batch was
  * sealed. */
@@ -52,7 +42,7 @@ static void wait(ll_ending *endings, uint32_t waiting) {
 
 bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns) {
   for (uint32_t i = 0; i < count; i++)
-    endings[i].done = nothing_ever(endings[i].harvest);
+    endings[i].done = ll_harvest_is_done(endings[i].harvest);
   for (;;) {
     bool late = ll_monotonic_ns() >= load_acquire(deadline_ns), progress = false;
     uint32_t waiting = 0;

@@ -91,6 +91,21 @@ void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTER
   counters[10] = load_relaxed(&books->folded);
 }
 
+/* A route of which nobody has heard, and which has nothing to say, need not say that it ends. */
+static bool nothing_ever(const ll_harvest *harvest) {
+  uint64_t counters[LL_COUNTERS], sum = harvest->sequence;
+  ll_harvest_counters(harvest, counters);
+  for (int i = 0; i < LL_COUNTERS; i++)
+    sum += counters[i];
+  return sum == 0;
+}
+
+bool ll_harvest_is_done(const ll_harvest *harvest) {
+  if (ll_harvest_pending(harvest) > 0) return false;
+  if (!harvest->finished) return nothing_ever(harvest);
+  return ll_slots_in(harvest->store, harvest->route, LL_SLOT_SEALED) == 0 && !ll_harvest_has_refusals(harvest);
+}
+
 /* True when nothing is left in the rings. */
 static bool gather(ll_harvest *harvest) {
   ll_store *store = harvest->store;

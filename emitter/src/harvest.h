@@ -36,6 +36,9 @@ void ll_harvest_free(ll_harvest *harvest);
  * granted to a batch that leaves nothing behind, be it empty. */
 ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags);
 
+/* True when nothing is left to tell or to send: FINAL is sealed and all is acknowledged, or nothing ever was. */
+bool ll_harvest_is_done(const ll_harvest *harvest);
+
 /* Forgets what the rings hold, and returns how many events that were. */
 uint64_t ll_harvest_discard(ll_harvest *harvest);
 

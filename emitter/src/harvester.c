@@ -99,11 +99,11 @@ static void run(ll_core *core) {
     uint32_t signal = load_ordered(&core->signal);
     take_request(core, &current);
     if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), activate, core);
+    bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
     ll_work work = ll_streams_work(core);
     bool due = ll_monotonic_ns() >= due_ns;
     bool all = due || (current.ticket != 0 && !current.sealed);
     uint32_t wanted = work.much;
-    bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
     if (all || crowded || ll_pool_is_cluttered(&core->store)) wanted |= work.some;
     if (all) wanted |= ll_streams_with_news(core);
     ll_sealed sealed = ll_streams_advance(core, work, wanted);
@@ -164,6 +164,7 @@ static void *recover_earlier_runs(void *unused) {
   pthread_setname_np(pthread_self(), "lifeline-recov");
   ll_recovery recovery = {.directory = core->config.ring_dir,
                           .url = core->config.url,
+                          .routes = &core->config.routes,
                           .program = core->config.program,
                           .deadline_ns = &core->recovery_deadline_ns,
                           .report = report_recovered,

@@ -46,10 +46,12 @@ static const char *take_over_tails(ll_store *store) {
 }
 
 static void count_sealed(const ll_store *store, ll_recovered *file) {
-  uint64_t sequence = 0;
-  for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, 0, &sequence)) != NULL;) {
-    file->batches_resent++;
-    file->events_resent += slot->event_count;
+  for (uint32_t route = 0; route < store->header->route_count; route++) {
+    uint64_t sequence = 0;
+    for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, route, &sequence)) != NULL;) {
+      file->batches_resent++;
+      file->events_resent += slot->event_count;
+    }
   }
 }
 
@@ -70,38 +72,103 @@ static const char *read_names(const ll_store *store, char *host, char *program, 
   return NULL;
 }
 
-/* Steps 3 and 4, on a file that is ours and whose numbers make sense. */
-static bool deliver(const ll_recovery *recovery, ll_store *store, const ll_types *types, const char *host,
-                    const char *program, ll_recovered *file, char *why, size_t why_bytes) {
-  ll_harvest harvest;
-  ll_route route;
+/* A recovery in progress: the routes that have something left. */
+typedef struct delivery {
+  ll_store *store;
+  const ll_types *types;
+  char host[256], program[256];
+  ll_harvest harvests[LL_ROUTES_MAX];
+  ll_route routes[LL_ROUTES_MAX];
+  ll_ending endings[LL_ROUTES_MAX];
+  uint32_t count;
+} delivery;
+
+static const char *url_for(const ll_recovery *recovery, const char *name) {
+  int number = recovery->routes != NULL ? ll_routes_number(recovery->routes, name) : strcmp(name, "default");
+  return number == 0 ? recovery->url : number > 0 ? recovery->routes->urls[number - 1] : NULL;
+}
+
+/* False with a line in why when the route's events have to stay. */
+static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t route, char *why, size_t why_bytes) {
+  const char *name = work->store->header->routes[route].name, *url = url_for(recovery, name);
+  ll_harvest *harvest = &work->harvests[work->count];
   ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
-  if (compressor == NULL || ll_harvest_start(&harvest, store, 0, types, compressor, BATCH_BYTES, false) != 0) {
+  if (compressor == NULL ||
+      ll_harvest_start(harvest, work->store, route, work->types, compressor, BATCH_BYTES, false) != 0) {
     snprintf(why, why_bytes, "no memory");
     return false;
   }
-  if (store->header->calibrations[store->header->calibration_current].count == 0) {
-    ll_harvest_free(&harvest);
+  bool good = ll_harvest_is_done(harvest);
+  if (!good && url == NULL)
+    snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",
+             name);
+  else if (!good && ll_route_open(&work->routes[work->count], work->store, route, url, work->host, work->program, NULL,
+                                  NULL, why, why_bytes)) {
+    work->endings[work->count] = (ll_ending){.harvest = harvest, .route = &work->routes[work->count]};
+    work->count++;
+    return true;
+  }
+  ll_harvest_free(harvest);
+  return good;
+}
+
+/* Steps 3 and 4, on a file that is ours and whose numbers make sense. */
+static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *file, char *why, size_t why_bytes) {
+  const ll_file_header *header = work->store->header;
+  if (header->calibrations[header->calibration_current].count == 0) {
     snprintf(why, why_bytes, "it died before it had read the clock");
     return false;
   }
-  bool delivered = ll_route_open(&route, store, 0, recovery->url, host, program, NULL, NULL, why, why_bytes);
-  if (delivered) {
-    uint64_t sequence = harvest.sequence, events = harvest.events;
-    delivered = ll_finish(&harvest, &route, LL_BATCH_RECOVERED, recovery->deadline_ns);
-    file->batches_new = harvest.sequence - sequence;
-    file->events_new = harvest.events - events;
-    if (!delivered) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
-    ll_route_close(&route);
+  bool all = true;
+  for (uint32_t route = 0; route < header->route_count; route++)
+    all &= begin_route(recovery, work, route, why, why_bytes);
+  uint64_t sequences = 0, events = 0;
+  for (uint32_t i = 0; i < work->count; i++) {
+    sequences += work->harvests[i].sequence;
+    events += work->harvests[i].events;
   }
-  ll_harvest_free(&harvest);
-  return delivered;
+  if (!ll_finish(work->endings, work->count, LL_BATCH_RECOVERED, recovery->deadline_ns)) {
+    if (all) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
+    all = false;
+  }
+  for (uint32_t i = 0; i < work->count; i++) {
+    file->batches_new += work->harvests[i].sequence;
+    file->events_new += work->harvests[i].events;
+    ll_route_close(&work->routes[i]);
+    ll_harvest_free(&work->harvests[i]);
+  }
+  file->batches_new -= sequences;
+  file->events_new -= events;
+  return all;
+}
+
+/* NULL, or why something is left. */
+static const char *recover_store(const ll_recovery *recovery, ll_store *store, ll_recovered *file, char *why,
+                                 size_t why_bytes) {
+  ll_types types;
+  delivery *work = calloc(1, sizeof *work);
+  if (work == NULL || ll_types_create(&types) != 0) {
+    free(work);
+    return "no memory";
+  }
+  *work = (delivery){.store = store, .types = &types};
+  const char *fault = ll_types_load(&types, store);
+  if (fault == NULL) fault = ll_slots_fault(store);
+  if (fault == NULL) fault = take_over_tails(store);
+  if (fault == NULL) fault = read_names(store, work->host, work->program, sizeof work->host);
+  if (fault == NULL) {
+    count_sealed(store, file);
+    file->complete = deliver(recovery, work, file, why, why_bytes);
+    if (!file->complete) fault = why;
+  }
+  ll_types_free(&types);
+  free(work);
+  return fault;
 }
 
 static void recover_file(ll_recovery *recovery, const char *path) {
-  char why[512] = "", host[256], program[256];
+  char why[512] = "";
   ll_store store;
-  ll_types types;
   int error = ll_store_attach(&store, path, recovery->other_namespaces, why, sizeof why);
   if (error == EBUSY) {
     recovery->skipped_live++;
@@ -110,28 +177,9 @@ static void recover_file(ll_recovery *recovery, const char *path) {
   if (error == ENOENT) return; /* another recovery was faster */
   ll_recovered file = {.path = path};
   recovery->files++;
-  const char *fault = error != 0 ? why : NULL;
-  if (fault == NULL) {
-    if (ll_types_create(&types) != 0)
-      fault = "no memory";
-    else {
-      fault = ll_types_load(&types, &store);
-      if (fault == NULL) fault = ll_slots_fault(&store);
-      if (fault == NULL) fault = take_over_tails(&store);
-      if (fault == NULL) fault = read_names(&store, host, program, sizeof host);
-      if (fault == NULL) {
-        count_sealed(&store, &file);
-        file.complete = deliver(recovery, &store, &types, host, program, &file, why, sizeof why);
-        if (file.complete)
-          ll_store_remove(&store);
-        else
-          fault = why;
-      }
-      ll_types_free(&types);
-    }
-    ll_store_unmap(&store);
-  }
-  file.trouble = fault;
+  file.trouble = error != 0 ? why : recover_store(recovery, &store, &file, why, sizeof why);
+  if (file.complete) ll_store_remove(&store);
+  if (error == 0) ll_store_release(&store);
   recovery->failed += !file.complete;
   if (recovery->report != NULL) recovery->report(recovery->ctx, &file);
 }

@@ -6,9 +6,15 @@
  *  4. Seal the rest as the same incarnation's next batches, RECOVERED, the last one FINAL. They lie in the same file,
  *     so that a recovery which is killed leaves nothing but step 1 to the next.
  *  5. Remove the file when all is acknowledged.
+ *
+ * Steps 3 and 4 are taken for each route of the file, side by side, each to the sink that the recovering process itself
+ * declares for a route of that name: a file from the past says where nothing goes. Events of a route that is not
+ * declared stay, and the file with them.
  */
 #ifndef LIFELINE_RECOVER_H
 #define LIFELINE_RECOVER_H
+
+#include "routes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +29,8 @@ typedef struct ll_recovered {
 
 typedef struct ll_recovery {
   const char *directory;
-  const char *url;
+  const char *url;             /* of the default route */
+  const ll_routes *routes;     /* of the others */
   const char *program;         /* only its files; NULL: of all programs */
   bool other_namespaces;       /* also files whose owner's pid means nothing here: the caller knows that it is dead */
   const uint64_t *deadline_ns; /* read as time goes by; may be moved by another thread */

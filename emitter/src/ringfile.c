@@ -254,6 +254,73 @@ static int claim(ll_store *store, int fd, bool other_namespaces) {
   return error;
 }
 
+/* In a sound file all that it speaks of was allocated. In a broken one it may be a hole, for which a full filesystem
+ * has no page but a SIGBUS: so each part is allocated before it is looked at. First what each file has, then what it
+ * says. */
+static int fill_holes_at_start(int fd) {
+  int error = allocate(fd, 0, descriptors_offset());
+  return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
+}
+
+static int fill_holes(const ll_store *store, int fd) {
+  const ll_file_header *header = store->header;
+  int error = header->descriptors_used > 0 ? allocate(fd, descriptors_offset(), header->descriptors_used) : 0;
+  for (uint32_t i = 0; i < header->slot_count && error == 0; i++)
+    if (header->slot_words[i] != 0) error = allocate(fd, slots_offset() + (uint64_t)i * LL_SLOT_BYTES, LL_SLOT_BYTES);
+  for (uint32_t i = 0; i < header->ring_count && error == 0; i++)
+    error = allocate(fd, store->rings[i].offset, store->rings[i].bytes);
+  return error;
+}
+
+/* NULL, or why this cannot be a ring file of this user. */
+static const char *fault_from_outside(int fd, struct stat *status) {
+  uint64_t magic = 0;
+  if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
+      (status->st_mode & 022) != 0)
+    return "not a file that belongs to this user alone";
+  if (status->st_size < (off_t)data_offset(2) || status->st_size > (off_t)1 << 40 ||
+      pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic != MAGIC)
+    return "not a ring file";
+  return NULL;
+}
+
+/* With the file open. Returns as ll_store_attach. */
+static int attach(ll_store *store, int fd, bool other_namespaces, char *why, size_t why_bytes) {
+  struct stat status;
+  const char *fault = fault_from_outside(fd, &status);
+  if (fault != NULL) {
+    snprintf(why, why_bytes, "%s", fault);
+    return EACCES;
+  }
+  store->bytes = (size_t)status.st_size;
+  store->device = status.st_dev;
+  store->inode = status.st_ino;
+  store->crash_safe = true;
+  int error = fill_holes_at_start(fd);
+  if (error == 0) {
+    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    error = store->map != MAP_FAILED ? 0 : errno;
+  }
+  if (error != 0) {
+    store->map = NULL;
+    snprintf(why, why_bytes, "cannot be mapped: %s", strerror(error));
+    return EINVAL;
+  }
+  madvise(store->map, store->bytes, MADV_DONTFORK);
+  point_into(store);
+  error = claim(store, fd, other_namespaces);
+  if (error != 0) {
+    ll_store_unmap(store);
+    return error;
+  }
+  fault = fault_of(store);
+  if (fault == NULL && (error = fill_holes(store, fd)) != 0) fault = strerror(error);
+  if (fault == NULL) return 0;
+  snprintf(why, why_bytes, "%s", fault);
+  ll_store_release(store);
+  return EINVAL;
+}
+
 int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes) {
   memset(store, 0, sizeof *store);
   store->unnamed_fd = -1;
@@ -263,45 +330,20 @@ int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, ch
     snprintf(why, why_bytes, "%s", strerror(errno));
     return errno == ENOENT ? ENOENT : EACCES;
   }
-  struct stat status;
-  const char *fault = NULL;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-      (status.st_mode & 022) != 0) {
-    fault = "not a file that belongs to this user alone";
-  } else if (status.st_size < (off_t)data_offset(2) || status.st_size > (off_t)1 << 40) {
-    fault = "not a ring file";
-  }
-  if (fault != NULL) {
-    close(fd);
-    snprintf(why, why_bytes, "%s", fault);
-    return EACCES;
-  }
-  store->bytes = (size_t)status.st_size;
-  store->device = status.st_dev;
-  store->inode = status.st_ino;
-  store->crash_safe = true;
-  store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (store->map == MAP_FAILED) {
-    snprintf(why, why_bytes, "cannot be mapped: %s", strerror(errno));
-    close(fd);
-    return EINVAL;
-  }
-  madvise(store->map, store->bytes, MADV_DONTFORK);
-  point_into(store);
-  int error = 0;
-  if (store->header->magic == MAGIC) error = claim(store, fd, other_namespaces);
+  int error = attach(store, fd, other_namespaces, why, why_bytes);
   close(fd);
-  if (error == 0 && (fault = fault_of(store)) != NULL) {
-    snprintf(why, why_bytes, "%s", fault);
-    error = EINVAL;
-  }
-  if (error != 0) ll_store_unmap(store);
   return error;
 }
 
 void ll_store_unmap(ll_store *store) {
   if (store->map != NULL) munmap(store->map, store->bytes);
   store->map = NULL;
+}
+
+/* One word says whether a claim stands; nothing is touched after it. */
+void ll_store_release(ll_store *store) {
+  store_release(&store->header->recoverer.pid, 0);
+  ll_store_unmap(store);
 }
 
 void ll_store_remove(ll_store *store) {

@@ -150,6 +150,9 @@ void ll_store_program(const char *program, char *name, size_t name_bytes);
 /* Makes sure that the range may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
 
+/* Ends a recovery: the file is anybody's again, and unmapped. */
+void ll_store_release(ll_store *store);
+
 void ll_store_unmap(ll_store *store);
 
 /* Removes the file, when all that it held was delivered. */

@@ -1,7 +1,7 @@
 /* The routes that a configuration declares beside the default one: "audit=nats://host/,debug=file:///tmp/debug.llb".
  *
- * Nothing else can become a route: an activation from outside names one of these, or is refused. A comma ends a URL only
- * where another declaration follows, since URLs of brokers may list several servers.
+ * Nothing else can become a route: an activation from outside names one of these, or is refused. A comma ends a URL
+ * only where another declaration follows, since URLs of brokers may list several servers.
  */
 #ifndef LIFELINE_ROUTES_H
 #define LIFELINE_ROUTES_H
@@ -15,7 +15,8 @@ typedef struct ll_routes {
   char text[16384];
 } ll_routes;
 
-/* Reads a list of declarations; an empty text or NULL declares none. False with one line in why, which quotes no URL. */
+/* Reads a list of declarations; an empty text or NULL declares none. False with one line in why, which quotes no URL.
+ */
 bool ll_routes_parse(ll_routes *routes, const char *text, char *why, size_t why_bytes);
 
 /* Adds one declaration, "name=url". */

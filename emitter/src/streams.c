@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static void progress(void *ctx) {
@@ -56,8 +57,7 @@ int ll_streams_open(ll_core *core) {
       snprintf(name, sizeof name, "route \"%s\": ", core->config.routes.names[route - 1]);
       error = ENOENT;
     }
-  if (error != 0)
-    ll_log(LL_LOG_ERROR, "%s%s; the program runs on, and its events are counted as dropped", name, why);
+  if (error != 0) ll_log(LL_LOG_ERROR, "%s%s; the program runs on, and its events are counted as dropped", name, why);
   return error;
 }
 
