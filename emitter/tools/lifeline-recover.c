@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "Usage: lifeline-recover [--ring-dir DIR] [--url URL] [--program NAME] [--timeout-ms N] [--json]\n"
-    "                        [--other-namespaces]\n"
+    "Usage: lifeline-recover [--ring-dir DIR] [--url URL] [--route NAME=URL]... [--program NAME]\n"
+    "                        [--timeout-ms N] [--json] [--other-namespaces]\n"
     "\n"
     "Delivers the events that programs left in their ring files when they were killed or when the broker\n"
     "was away at their exit, each exactly once, and removes the files that are delivered. Files of living\n"
@@ -22,10 +22,13 @@ static const char usage[] =
     "\n"
     "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or /dev/shm/lifeline-<uid>)\n"
     "  --url URL           where to send (LIFELINE_URL; keep passwords there, or in LIFELINE_PASSWORD_FILE)\n"
+    "  --route NAME=URL    where to send the events of that route; may be repeated (LIFELINE_ROUTES). Events of\n"
+    "                      a route that is not given stay where they are\n"
     "  --program NAME      only files of this program\n"
     "  --timeout-ms N      give up after this time; what is not acknowledged stays for the next run (30000)\n"
     "  --json              one JSON object per line\n"
     "  --other-namespaces  also files of other pid namespaces (containers), whose owners you know to be dead\n"
+    "  --version           print it\n"
     "\n"
     "Exit status: 0 all is delivered, 1 something is left, 2 wrong usage.\n";
 
@@ -91,22 +94,33 @@ static int wrong(const char *what) {
 
 int main(int argc, char **argv) {
   static const struct option names[] = {
-      {"ring-dir", required_argument, NULL, 'd'}, {"url", required_argument, NULL, 'u'},
-      {"program", required_argument, NULL, 'p'},  {"timeout-ms", required_argument, NULL, 't'},
-      {"json", no_argument, NULL, 'j'},           {"other-namespaces", no_argument, NULL, 'o'},
-      {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+      {"ring-dir", required_argument, NULL, 'd'},   {"url", required_argument, NULL, 'u'},
+      {"route", required_argument, NULL, 'r'},      {"program", required_argument, NULL, 'p'},
+      {"timeout-ms", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
+      {"other-namespaces", no_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0}};
   const char *directory_option = NULL;
   uint64_t timeout_ms = 30000;
   totals all = {false, 0, 0, 0, 0};
-  ll_recovery recovery = {.url = secure_getenv("LIFELINE_URL"), .report = report, .ctx = &all};
+  static ll_routes routes;
+  char why[512];
+  if (!ll_routes_parse(&routes, secure_getenv("LIFELINE_ROUTES"), why, sizeof why)) return wrong(why);
+  bool given = false;
+  ll_recovery recovery = {.routes = &routes, .url = secure_getenv("LIFELINE_URL"), .report = report, .ctx = &all};
   for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
     switch (option) {
     case 'd': directory_option = optarg; break;
     case 'u': recovery.url = optarg; break;
+    case 'r':
+      if (!given) memset(&routes, 0, sizeof routes); /* what is said here goes before the environment */
+      given = true;
+      if (!ll_routes_add(&routes, optarg, strlen(optarg), why, sizeof why)) return wrong(why);
+      break;
     case 'p': recovery.program = optarg; break;
     case 'j': all.json = true; break;
     case 'o': recovery.other_namespaces = true; break;
     case 'h': fputs(usage, stdout); return 0;
+    case 'v': printf("lifeline-recover %d.%d.%d\n", LL_VERSION_MAJOR, LL_VERSION_MINOR, LL_VERSION_PATCH); return 0;
     case 't':
       if (parse_number(optarg, &timeout_ms)) break;
       return wrong("--timeout-ms takes a number of milliseconds");
@@ -115,11 +129,13 @@ int main(int argc, char **argv) {
   }
   if (optind != argc) return wrong("only options are taken");
   if (recovery.url == NULL || *recovery.url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
-  char directory[PATH_MAX], why[512];
+  char directory[PATH_MAX];
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
     return wrong("the ring directory's name is too long");
   /* shown now, and not only on the day on which there is something to send */
   if (ll_sink_plugin_for(recovery.url, why, sizeof why) == NULL) return wrong(why);
+  for (uint32_t i = 0; i < routes.count; i++)
+    if (ll_sink_plugin_for(routes.urls[i], why, sizeof why) == NULL) return wrong(why);
   if (directory_option != NULL && access(directory, F_OK) != 0)
     fprintf(stderr, "lifeline-recover: there is no directory %s, so nothing was left in it\n", directory);
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
