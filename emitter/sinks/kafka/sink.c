@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compacted.h"
 #include "conf.h"
 #include "flight.h"
 #include "limit.h"
 #include "naming.h"
 #include "report.h"
-#include "watch.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,

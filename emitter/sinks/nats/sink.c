@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "ack.h"
+#include "bucket.h"
 #include "flight.h"
 #include "link.h"
 #include "naming.h"
-#include "watch.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,

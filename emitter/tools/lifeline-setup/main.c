@@ -6,51 +6,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "setup.h"
 
-static const char usage[] =
-    "Usage: lifeline-setup [options]\n"
-    "\n"
-    "Creates what Lifeline needs on a NATS or Kafka broker, where it is missing, and checks what exists:\n"
-    "  NATS   streams LIFELINE (batches) and LIFELINE_OUT (what the jobs publish),\n"
-    "         KV buckets lifeline-activations and lifeline-jobs\n"
-    "  Kafka  topics lifeline.batches, lifeline.summaries, lifeline.ledger, lifeline.rejected, lifeline.activations\n"
-    "What exists is never changed.\n"
-    "\n"
-    "  --url URL         nats://host:port or kafka://host:port[,host:port] (default: $LIFELINE_URL)\n"
-    "  --check           create nothing; report what is missing or differs\n"
-    "  --retention TIME  how long batches and results are kept: 90m, 12h, 7d (default 7d)\n"
-    "  --max-bytes SIZE  how much the batches may take: 500M, 8G (default 8G on NATS, no bound on Kafka)\n"
-    "  --replicas N      copies in a cluster (default 1 on NATS, the broker's own on Kafka)\n"
-    "  --partitions N    Kafka: of batches, summaries and ledger (default 16)\n"
-    "  --prefix NAME     what subjects and topics start with (default lifeline)\n"
-    "  --json            one JSON object instead of lines\n"
-    "  --help            this text\n"
-    "\n"
-    "A NATS URL's stream=NAME names the streams NAME and NAME_OUT. Credentials and TLS are those of the emitter:\n"
-    "LIFELINE_USER, LIFELINE_PASSWORD_FILE, LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, "
-    "LIFELINE_TLS_KEY,\n"
-    "or what the URL says. Options that are not given are not checked.\n"
-    "\n"
-    "Exit status: 0 all there; 1 something is missing, differs or cannot be created; 2 wrong usage.\n";
+static const char usage[] = "Usage: lifeline-setup [options]\n"
+                            "\n"
+                            "Creates what Lifeline needs on a NATS or Kafka broker, where it is missing, and\n"
+                            "checks what exists:\n"
+                            "  NATS   streams LIFELINE (batches) and LIFELINE_OUT (what the jobs publish),\n"
+                            "         KV buckets lifeline-activations and lifeline-jobs\n"
+                            "  Kafka  topics lifeline.batches, lifeline.summaries, lifeline.ledger,\n"
+                            "         lifeline.rejected, lifeline.activations\n"
+                            "What exists is never changed.\n"
+                            "\n"
+                            "  --url URL         nats://host:port or kafka://host:port[,host:port]\n"
+                            "                    (default: $LIFELINE_URL)\n"
+                            "  --check           create nothing; report what is missing or differs\n"
+                            "  --retention TIME  how long batches and results are kept: 90m, 12h, 7d\n"
+                            "                    (default 7d)\n"
+                            "  --max-bytes SIZE  how much the batches may take: 500M, 8G (default 8G on NATS,\n"
+                            "                    no bound on Kafka)\n"
+                            "  --replicas N      copies in a cluster (default 1 on NATS, the broker's own on\n"
+                            "                    Kafka)\n"
+                            "  --partitions N    Kafka: of batches, summaries and ledger (default 16)\n"
+                            "  --prefix NAME     what subjects and topics start with (default lifeline)\n"
+                            "  --json            one JSON object instead of lines\n"
+                            "  --help            this text\n"
+                            "  --version         the version\n"
+                            "\n"
+                            "A NATS URL's stream=NAME names the streams NAME and NAME_OUT. Credentials and TLS\n"
+                            "are those of the emitter: LIFELINE_USER, LIFELINE_PASSWORD_FILE,\n"
+                            "LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY, or what\n"
+                            "the URL says. Options that are not given are not checked.\n"
+                            "\n"
+                            "Exit status: 0 all there; 1 something is missing, differs or cannot be created;\n"
+                            "2 wrong usage.\n";
 
 static struct {
   bool json;
   bool good;
   unsigned count;
 } output = {.good = true};
-
-static void print_json_string(const char *text) {
-  putchar('"');
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\') putchar('\\');
-    if ((unsigned char)*text < 0x20)
-      printf("\\u%04x", (unsigned)*text);
-    else
-      putchar(*text);
-  }
-  putchar('"');
-}
 
 void setup_report(setup_state state, const char *kind, const char *name, const char *format, ...) {
   static const char *const words[] = {"ok", "created", "missing", "differs", "failed"};
@@ -62,9 +58,9 @@ void setup_report(setup_state state, const char *kind, const char *name, const c
   output.good &= state == SETUP_OK || state == SETUP_CREATED;
   if (output.json) {
     printf("%s{\"state\":\"%s\",\"kind\":\"%s\",\"name\":", output.count++ ? "," : "", words[state], kind);
-    print_json_string(name);
+    json_print_text(name);
     printf(",\"detail\":");
-    print_json_string(detail);
+    json_print_text(detail);
     putchar('}');
   } else {
     printf("%-7s %s %s%s%s\n", words[state], kind, name, *detail ? ": " : "", detail);
@@ -104,6 +100,7 @@ static int parse_options(int argc, char **argv, setup_wishes *wishes, const char
       {"prefix", required_argument, NULL, 'n'},
       {"json", no_argument, NULL, 'j'},
       {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},
       {NULL, 0, NULL, 0},
   };
   static const long long times[] = {1000, 60000, 3600000, 86400000};
@@ -129,6 +126,7 @@ static int parse_options(int argc, char **argv, setup_wishes *wishes, const char
       if (!whole(optarg, 10000, &wishes->partitions)) return wrong("--partitions takes a number from 1 to 10000");
       break;
     case 'h': fputs(usage, stdout); return 0;
+    case 'v': puts("lifeline-setup " LIFELINE_VERSION); return 0;
     default: return wrong("wrong usage");
     }
   }
@@ -144,20 +142,14 @@ int main(int argc, char **argv) {
   const char *url = getenv("LIFELINE_URL");
   int status = parse_options(argc, argv, &wishes, &url);
   if (status >= 0) return status;
-  bool nats = strncmp(url, "nats://", 7) == 0;
-  if (!nats && strncmp(url, "kafka://", 8) != 0) return wrong("the URL is neither nats:// nor kafka://");
   char error[512];
-  if (!sink_url_parse(&wishes.url, url, nats ? "4222" : "9092", error, sizeof error) ||
-      !sink_security_load(&wishes.security, &wishes.url, error, sizeof error)) {
-    sink_url_free(&wishes.url);
-    return wrong(error);
-  }
+  if (!tool_broker_read(&wishes.broker, url, error, sizeof error)) return wrong(error);
   output.json = wishes.json;
   if (wishes.json) printf("{\"resources\":[");
-  bool asked = nats ? setup_nats(&wishes, error, sizeof error) : setup_kafka(&wishes, error, sizeof error);
+  bool asked =
+      wishes.broker.nats ? setup_nats(&wishes, error, sizeof error) : setup_kafka(&wishes, error, sizeof error);
   if (wishes.json) printf("],\"ok\":%s}\n", asked && output.good ? "true" : "false");
   if (!asked) fprintf(stderr, "lifeline-setup: %s\n", error);
-  sink_security_free(&wishes.security);
-  sink_url_free(&wishes.url);
+  tool_broker_free(&wishes.broker);
   return asked && output.good ? 0 : 1;
 }

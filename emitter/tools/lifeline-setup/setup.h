@@ -2,11 +2,10 @@
 #ifndef LIFELINE_SETUP_H
 #define LIFELINE_SETUP_H
 
-#include "security.h"
+#include "broker.h"
 
 typedef struct setup_wishes {
-  sink_url url;
-  sink_security security;
+  tool_broker broker;
   const char *prefix; /* of subjects and topics: "lifeline" */
   bool check;         /* create nothing */
   int partitions;     /* Kafka; 0 if not given, as with the four that follow */

@@ -176,8 +176,8 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
       {"activations", "", 1, {{"cleanup.policy", "compact"}}, 1},
   };
   for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-    if (i == 0 && *wishes->url.name)
-      snprintf(topics[i].name, sizeof topics[i].name, "%s", wishes->url.name);
+    if (i == 0 && *wishes->broker.url.name)
+      snprintf(topics[i].name, sizeof topics[i].name, "%s", wishes->broker.url.name);
     else
       snprintf(topics[i].name, sizeof topics[i].name, "%s.%s", wishes->prefix, topics[i].what);
     setup_topic(a, metadata, &topics[i]);
@@ -185,51 +185,21 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
   if (a->created) await(a, topics, sizeof topics / sizeof *topics);
 }
 
-/* Remembers the clearest error of the connection: metadata that do not come say only that time was out. */
-static void on_error(rd_kafka_t *client, int code, const char *reason, void *clearest) {
-  (void)client;
-  bool symptom;
-  const char *why = kafka_explain(code, reason, &symptom);
-  if (why && (!*(const char **)clearest || !symptom)) *(const char **)clearest = why;
-}
-
-static void explain(rd_kafka_t *client, rd_kafka_resp_err_t code, const char *const *clearest,
-                    const setup_wishes *wishes, char *error, size_t error_bytes) {
-  rd_kafka_poll(client, 0);
-  bool symptom;
-  const char *why = *clearest ? *clearest : kafka_explain(code, "", &symptom);
-  snprintf(error, error_bytes, "kafka: %s %s", wishes->url.hosts, why ? why : rd_kafka_err2str(code));
-}
-
 bool setup_kafka(const setup_wishes *wishes, char *error, size_t error_bytes) {
-  static const kafka_setting defaults[] = {{"allow.auto.create.topics", "false"}, {NULL, NULL}};
-  const char *clearest = NULL;
-  rd_kafka_conf_t *conf =
-      kafka_conf_new(&wishes->url, &wishes->security, "lifeline-setup", defaults, error, error_bytes);
-  if (!conf) return false;
-  rd_kafka_conf_set_error_cb(conf, on_error);
-  rd_kafka_conf_set_opaque(conf, &clearest);
-  char why[256];
-  admin a = {.wishes = wishes, .client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why)};
-  if (!a.client) {
-    snprintf(error, error_bytes, "kafka: %s", why);
-    rd_kafka_conf_destroy(conf);
-    return false;
-  }
-  const struct rd_kafka_metadata *metadata = NULL;
-  rd_kafka_resp_err_t code = rd_kafka_metadata(a.client, 1, NULL, &metadata, TIMEOUT_MS);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+  tool_kafka kafka;
+  const rd_kafka_metadata_t *metadata;
+  if (!tool_kafka_open(&kafka, &wishes->broker, "lifeline-setup", NULL, error, error_bytes)) return false;
+  bool asked = tool_kafka_ready(&kafka, &wishes->broker, &metadata, error, error_bytes);
+  if (asked) {
     char ignored[64];
-    a.queue = rd_kafka_queue_new(a.client);
+    admin a = {.wishes = wishes, .client = kafka.client, .queue = rd_kafka_queue_new(kafka.client)};
     a.options = rd_kafka_AdminOptions_new(a.client, RD_KAFKA_ADMIN_OP_ANY);
     rd_kafka_AdminOptions_set_request_timeout(a.options, TIMEOUT_MS, ignored, sizeof ignored);
     setup_topics(&a, metadata);
     rd_kafka_AdminOptions_destroy(a.options);
     rd_kafka_queue_destroy(a.queue);
     rd_kafka_metadata_destroy(metadata);
-  } else {
-    explain(a.client, code, &clearest, wishes, error, error_bytes);
   }
-  rd_kafka_destroy(a.client);
-  return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+  tool_kafka_close(&kafka);
+  return asked;
 }

@@ -15,11 +15,6 @@ enum {
 #define DEFAULT_MAX_BYTES (8LL << 30)
 #define SECOND_NS 1000000000LL
 
-static const char *last_error(natsStatus status) {
-  const char *text = nats_GetLastError(NULL);
-  return text && *text ? text : natsStatus_GetText(status);
-}
-
 static bool holds_subject(const jsStreamConfig *config, const char *subject) {
   for (int i = 0; i < config->SubjectsLen; i++)
     if (strcmp(config->Subjects[i], subject) == 0) return true;
@@ -55,7 +50,7 @@ static void create_stream(jsCtx *js, jsStreamConfig *wanted) {
   if (status == NATS_OK)
     setup_report(SETUP_CREATED, "stream", wanted->Name, "%s", "");
   else
-    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s (error %d)%s", last_error(status), (int)code,
+    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s (error %d)%s", tool_nats_error(status), (int)code,
                  code == JSInsufficientResourcesErr || code == JSStorageResourcesExceededErr
                      ? "; give a smaller --max-bytes"
                      : "");
@@ -71,7 +66,7 @@ static void setup_stream(jsCtx *js, const setup_wishes *wishes, jsStreamConfig *
     setup_report(*differs ? SETUP_DIFFERS : SETUP_OK, "stream", wanted->Name, "%s%s", differs,
                  *differs ? "; change it with `nats stream edit`, or choose another name by the URL's stream=" : "");
   } else if (status != NATS_NOT_FOUND) {
-    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s", last_error(status));
+    setup_report(SETUP_FAILED, "stream", wanted->Name, "%s", tool_nats_error(status));
   } else if (wishes->check) {
     setup_report(SETUP_MISSING, "stream", wanted->Name, "run lifeline-setup without --check");
   } else {
@@ -91,13 +86,13 @@ static void setup_bucket(jsCtx *js, const setup_wishes *wishes, const char *name
   if (status == NATS_OK) {
     setup_report(SETUP_OK, "bucket", name, "%s", "");
   } else if (status != NATS_NOT_FOUND) {
-    setup_report(SETUP_FAILED, "bucket", name, "%s", last_error(status));
+    setup_report(SETUP_FAILED, "bucket", name, "%s", tool_nats_error(status));
   } else if (wishes->check) {
     setup_report(SETUP_MISSING, "bucket", name, "run lifeline-setup without --check");
   } else if ((status = js_CreateKeyValue(&store, js, &config)) == NATS_OK) {
     setup_report(SETUP_CREATED, "bucket", name, "%s", "");
   } else {
-    setup_report(SETUP_FAILED, "bucket", name, "%s", last_error(status));
+    setup_report(SETUP_FAILED, "bucket", name, "%s", tool_nats_error(status));
   }
   kvStore_Destroy(store);
 }
@@ -112,8 +107,8 @@ static void set_limits(jsStreamConfig *config, const setup_wishes *wishes, long 
 }
 
 static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
-  const char *stream = sink_url_parameter(&wishes->url, "stream");
-  const char *batches = *wishes->url.name ? wishes->url.name : NULL;
+  const char *stream = sink_url_parameter(&wishes->broker.url, "stream");
+  const char *batches = *wishes->broker.url.name ? wishes->broker.url.name : NULL;
   long long max_bytes = wishes->max_bytes ? wishes->max_bytes : DEFAULT_MAX_BYTES;
   char name[256], out_name[256], subjects[5][256];
   snprintf(name, sizeof name, "%s", stream ? stream : NATS_DEFAULT_STREAM);
@@ -163,41 +158,22 @@ static bool has_jetstream(jsCtx *js, const setup_wishes *wishes, char *error, si
   natsStatus status = js_GetAccountInfo(&info, js, NULL, &code);
   jsAccountInfo_Destroy(info);
   if (status == NATS_OK) return true;
-  snprintf(error, error_bytes, "nats: JetStream on %s does not answer: %s", wishes->url.hosts,
+  snprintf(error, error_bytes, "nats: JetStream on %s does not answer: %s", wishes->broker.url.hosts,
            status == NATS_NO_RESPONDERS ? "it is not switched on (`jetstream {}` in the server's configuration)"
            : status == NATS_TIMEOUT     ? "this user may not use it"
-                                        : last_error(status));
+                                        : tool_nats_error(status));
   return false;
 }
 
-/* nats.c would print what the server refuses to standard error. */
-static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *ctx) {
-  (void)connection;
-  (void)subscription;
-  (void)status;
-  (void)ctx;
-}
-
 bool setup_nats(const setup_wishes *wishes, char *error, size_t error_bytes) {
-  natsOptions *options = nats_options_new(&wishes->url, &wishes->security, "lifeline-setup", error, error_bytes);
-  if (!options) return false;
-  natsOptions_SetAllowReconnect(options, false);
-  natsOptions_SetErrorHandler(options, on_error, NULL);
-  natsConnection *connection = NULL;
-  jsCtx *js = NULL;
-  natsStatus status = natsConnection_Connect(&connection, options);
-  if (status != NATS_OK)
-    nats_explain(status, &wishes->url, &wishes->security, error, error_bytes);
-  else if ((status = natsConnection_JetStream(&js, connection, NULL)) != NATS_OK)
-    snprintf(error, error_bytes, "nats: %s", natsStatus_GetText(status));
-  bool asked = status == NATS_OK && has_jetstream(js, wishes, error, error_bytes);
+  tool_nats nats;
+  if (!tool_nats_open(&nats, &wishes->broker, "lifeline-setup", 5000, error, error_bytes)) return false;
+  bool asked = has_jetstream(nats.js, wishes, error, error_bytes);
   if (asked) {
-    setup_streams(js, wishes);
-    setup_buckets(js, wishes);
+    setup_streams(nats.js, wishes);
+    setup_buckets(nats.js, wishes);
   }
-  jsCtx_Destroy(js);
-  natsConnection_Destroy(connection);
-  natsOptions_Destroy(options);
+  tool_nats_close(&nats);
   nats_Close();
   return asked;
 }

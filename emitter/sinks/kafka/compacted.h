@@ -1,6 +1,6 @@
 /* The control topic on Kafka: a compacted topic, read from its beginning and then on. */
-#ifndef LIFELINE_KAFKA_WATCH_H
-#define LIFELINE_KAFKA_WATCH_H
+#ifndef LIFELINE_KAFKA_COMPACTED_H
+#define LIFELINE_KAFKA_COMPACTED_H
 
 #include <librdkafka/rdkafka.h>
 

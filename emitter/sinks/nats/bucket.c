@@ -1,4 +1,4 @@
-#include "watch.h"
+#include "bucket.h"
 
 #include <stdio.h>
 #include <string.h>

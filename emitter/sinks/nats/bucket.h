@@ -1,6 +1,6 @@
 /* The control topic on NATS: a KV bucket, watched. */
-#ifndef LIFELINE_NATS_WATCH_H
-#define LIFELINE_NATS_WATCH_H
+#ifndef LIFELINE_NATS_BUCKET_H
+#define LIFELINE_NATS_BUCKET_H
 
 #include "control_topic.h"
 #include "link.h"

@@ -1,4 +1,4 @@
-#include "watch.h"
+#include "compacted.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,123 @@
+#include "broker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "conf.h"
+#include "options.h"
+
+bool tool_broker_read(tool_broker *broker, const char *url, char *error, size_t error_bytes) {
+  *broker = (tool_broker){.nats = strncmp(url, "nats://", 7) == 0};
+  if (!broker->nats && strncmp(url, "kafka://", 8) != 0) {
+    snprintf(error, error_bytes, "the URL is neither nats:// nor kafka://");
+    return false;
+  }
+  if (!sink_url_parse(&broker->url, url, broker->nats ? NATS_DEFAULT_PORT : KAFKA_DEFAULT_PORT, error, error_bytes))
+    return false;
+  if (sink_security_load(&broker->security, &broker->url, error, error_bytes)) return true;
+  sink_url_free(&broker->url);
+  return false;
+}
+
+void tool_broker_free(tool_broker *broker) {
+  sink_security_free(&broker->security);
+  sink_url_free(&broker->url);
+}
+
+/* nats.c would print what the server refuses to standard error. */
+static void on_nats_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *nats) {
+  (void)connection;
+  (void)subscription;
+  if (status == NATS_NOT_PERMITTED) __atomic_store_n(&((tool_nats *)nats)->forbidden, true, __ATOMIC_RELEASE);
+}
+
+bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, int wait_ms, char *error,
+                    size_t error_bytes) {
+  *nats = (tool_nats){0};
+  natsOptions *options = nats_options_new(&broker->url, &broker->security, name, error, error_bytes);
+  if (!options) return false;
+  natsOptions_SetAllowReconnect(options, false);
+  natsOptions_SetErrorHandler(options, on_nats_error, nats);
+  jsOptions js_options;
+  jsOptions_Init(&js_options);
+  js_options.Wait = wait_ms;
+  natsStatus status = natsConnection_Connect(&nats->connection, options);
+  if (status != NATS_OK)
+    nats_explain(status, &broker->url, &broker->security, error, error_bytes);
+  else if ((status = natsConnection_JetStream(&nats->js, nats->connection, &js_options)) != NATS_OK)
+    snprintf(error, error_bytes, "nats: %s", natsStatus_GetText(status));
+  natsOptions_Destroy(options);
+  if (status == NATS_OK) return true;
+  tool_nats_close(nats);
+  return false;
+}
+
+void tool_nats_close(tool_nats *nats) {
+  jsCtx_Destroy(nats->js);
+  natsConnection_Destroy(nats->connection);
+  *nats = (tool_nats){0};
+}
+
+const char *tool_nats_error(natsStatus status) {
+  const char *text = nats_GetLastError(NULL);
+  return text && *text ? text : natsStatus_GetText(status);
+}
+
+bool tool_nats_forbade(tool_nats *nats) {
+  natsConnection_FlushTimeout(nats->connection, TOOL_TIMEOUT_MS); /* a refusal comes before the answer to this */
+  for (int i = 0; i < 20 && !__atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE); i++)
+    nats_Sleep(5); /* and is told on another thread */
+  return __atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE);
+}
+
+/* Remembers the clearest error of the connection: metadata that do not come say only that time was out. */
+static void on_kafka_error(rd_kafka_t *client, int code, const char *reason, void *of) {
+  (void)client;
+  tool_kafka *kafka = of;
+  bool symptom;
+  const char *why = kafka_explain(code, reason, &symptom);
+  if (!why || kafka->clear || (symptom && kafka->clearest)) return;
+  kafka->clearest = why;
+  kafka->clear = !symptom;
+}
+
+bool tool_kafka_open(tool_kafka *kafka, const tool_broker *broker, const char *name, tool_delivered delivered,
+                     char *error, size_t error_bytes) {
+  static const kafka_setting defaults[] = {{"allow.auto.create.topics", "false"}, {NULL, NULL}};
+  *kafka = (tool_kafka){0};
+  rd_kafka_conf_t *conf = kafka_conf_new(&broker->url, &broker->security, name, defaults, error, error_bytes);
+  if (!conf) return false;
+  rd_kafka_conf_set_error_cb(conf, on_kafka_error);
+  if (delivered) rd_kafka_conf_set_dr_msg_cb(conf, delivered);
+  rd_kafka_conf_set_opaque(conf, kafka);
+  char why[256];
+  kafka->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+  if (kafka->client) return true;
+  snprintf(error, error_bytes, "kafka: %s", why);
+  rd_kafka_conf_destroy(conf);
+  return false;
+}
+
+bool tool_kafka_ready(tool_kafka *kafka, const tool_broker *broker, const rd_kafka_metadata_t **metadata, char *error,
+                      size_t error_bytes) {
+  const rd_kafka_metadata_t *found = NULL;
+  rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
+  for (int waited_ms = 0; code && waited_ms < TOOL_TIMEOUT_MS && !kafka->clear; waited_ms += 1000) {
+    code = rd_kafka_metadata(kafka->client, 1, NULL, &found, 1000);
+    rd_kafka_poll(kafka->client, 0);
+    if (code && code != RD_KAFKA_RESP_ERR__TIMED_OUT && code != RD_KAFKA_RESP_ERR__TRANSPORT) break;
+  }
+  if (!code && metadata)
+    *metadata = found;
+  else if (!code)
+    rd_kafka_metadata_destroy(found);
+  if (!code) return true;
+  bool symptom;
+  const char *why = kafka->clearest ? kafka->clearest : kafka_explain(code, "", &symptom);
+  snprintf(error, error_bytes, "kafka: %s %s", broker->url.hosts, why ? why : rd_kafka_err2str(code));
+  return false;
+}
+
+void tool_kafka_close(tool_kafka *kafka) {
+  rd_kafka_destroy(kafka->client);
+}
