@@ -109,19 +109,29 @@ static void load_routes(loader *load, ll_config *config, const char *text) {
   load->good = false;
 }
 
-bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
-  const char *given = text_of(option, "LIFELINE_RING_DIR");
+static bool make_absolute(const char *given, char *directory, size_t directory_bytes) {
   char current[PATH_MAX] = "";
   int used;
-  if (given == NULL)
-    used = snprintf(directory, directory_bytes, "/dev/shm/lifeline-%u", (unsigned)geteuid());
-  else if (*given == '/')
+  if (*given == '/')
     used = snprintf(directory, directory_bytes, "%s", given);
   else if (getcwd(current, sizeof current) == NULL)
     return false;
   else
     used = snprintf(directory, directory_bytes, "%s/%s", current, given);
   return used > 0 && (size_t)used < directory_bytes;
+}
+
+bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
+  const char *given = text_of(option, "LIFELINE_RING_DIR");
+  char standard[64];
+  snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", (unsigned)geteuid());
+  return make_absolute(given != NULL ? given : standard, directory, directory_bytes);
+}
+
+bool ll_config_spool_dir(const char *option, char *directory, size_t directory_bytes) {
+  const char *given = text_of(option, "LIFELINE_SPOOL");
+  *directory = '\0';
+  return given == NULL || make_absolute(given, directory, directory_bytes);
 }
 
 static ll_clock_kind load_clock(loader *load, const char *option) {
@@ -133,6 +143,19 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
     load->good = false;
   }
   return LL_CLOCK_CPU;
+}
+
+static void load_spool(loader *load, ll_config *config, const ll_options *options) {
+  static const char *const full_names[] = {"drop-oldest", "drop-newest", "block", NULL};
+  static const char *const sync_names[] = {"interval", "never", "always", NULL};
+  ll_spool_settings *spool = &config->spool;
+  number_of(load, options->spool_bytes, "LIFELINE_SPOOL_BYTES", UINT64_C(1) << 30, 2u << 20, UINT64_C(1) << 50,
+            &spool->bytes);
+  spool->full = (ll_spool_full)word_of(load, options->spool_full, "LIFELINE_SPOOL_FULL", full_names);
+  spool->sync = (ll_spool_sync)word_of(load, options->spool_sync, "LIFELINE_SPOOL_SYNC", sync_names);
+  if (ll_config_spool_dir(options->spool, spool->directory, sizeof spool->directory) || !load->good) return;
+  snprintf(load->why, load->why_bytes, "LIFELINE_SPOOL is too long");
+  load->good = false;
 }
 
 /* Members beyond what the caller's structure has are taken as zero. */
@@ -192,5 +215,6 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
     snprintf(why, why_bytes, "LIFELINE_RING_DIR is too long");
     load.good = false;
   }
+  load_spool(&load, config, &options);
   return load.good;
 }

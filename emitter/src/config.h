@@ -11,6 +11,19 @@
 
 #define LL_TEXT_MAX 4096
 
+/* What becomes of batches that the full spool has no room for. */
+typedef enum ll_spool_full { LL_SPOOL_DROP_OLDEST, LL_SPOOL_DROP_NEWEST, LL_SPOOL_BLOCK } ll_spool_full;
+
+/* When the spool's files are synced: what a crash of the machine, not of the process, may cost. */
+typedef enum ll_spool_sync { LL_SPOOL_SYNC_INTERVAL, LL_SPOOL_SYNC_NEVER, LL_SPOOL_SYNC_ALWAYS } ll_spool_sync;
+
+typedef struct ll_spool_settings {
+  char directory[PATH_MAX - 512]; /* absolute; empty: there is no spool */
+  uint64_t bytes;
+  ll_spool_full full;
+  ll_spool_sync sync;
+} ll_spool_settings;
+
 typedef struct ll_config {
   bool on;
   char url[LL_TEXT_MAX];
@@ -26,6 +39,7 @@ typedef struct ll_config {
   unsigned block_timeout_ms;
   unsigned flush_timeout_ms;
   ll_clock_kind clock;
+  ll_spool_settings spool;
   uint8_t context[16384]; /* as it travels */
   unsigned context_bytes;
   unsigned context_count;
@@ -36,5 +50,8 @@ bool ll_config_load(ll_config *config, const ll_options *options, char *why, siz
 
 /* The directory that ring files lie in by default or by LIFELINE_RING_DIR. False when it is too long. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes);
+
+/* The spool's directory, made absolute; empty when none is asked for. False when it is too long. */
+bool ll_config_spool_dir(const char *option, char *directory, size_t directory_bytes);
 
 #endif

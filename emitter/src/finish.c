@@ -26,6 +26,8 @@ static bool advance(ll_ending *ending, uint32_t flags, bool late) {
     ending->refusal_told = true;
     sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
   }
+  ending->route->spool.closing = harvest->finished;
+  ending->route->starved = sealed == LL_NO_SLOT;
   ll_route_pump(ending->route);
   return sealed == LL_SEALED;
 }

@@ -85,10 +85,12 @@ void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTER
   counters[0] = load_relaxed(&harvest->events);
   for (int i = 1; i <= 5; i++)
     counters[0] += counters[i];
-  counters[7] = load_relaxed(&harvest->dropped_sink);
+  counters[6] = load_relaxed(&books->spool.dropped_full);
+  counters[7] = load_relaxed(&harvest->dropped_sink) + load_relaxed(&books->spool.dropped_sink);
   counters[8] += load_relaxed(&books->sampled_out);
   counters[9] += load_relaxed(&books->below_threshold);
   counters[10] = load_relaxed(&books->folded);
+  counters[11] = load_relaxed(&books->spool.spooled);
 }
 
 /* A route of which nobody has heard, and which has nothing to say, need not say that it ends. */
@@ -200,7 +202,7 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   add_owned(&harvest->dropped_sink, refused);
   ll_harvest_counters(harvest, header.counters);
   uint64_t told = 0;
-  for (int i = 1; i < LL_COUNTERS; i++)
+  for (int i = 1; i < LL_COUNTERS - 1; i++) /* that batches were spooled, these themselves maybe, is no news */
     told += header.counters[i];
   bool final = (flags & LL_BATCH_FINAL) != 0;
   if (batch->take_count == 0 && !final && told == harvest->reported) return LL_NOTHING_TO_SEAL;

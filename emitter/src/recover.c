@@ -186,7 +186,7 @@ static void recover_file(ll_recovery *recovery, const char *path) {
 
 bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
   if (access(recovery->directory, F_OK) != 0) return true;
-  int fd = ll_directory_open(recovery->directory, why, why_bytes);
+  int fd = ll_directory_open(recovery->directory, "ring", true, why, why_bytes);
   if (fd < 0) return false;
   DIR *directory = fdopendir(fd);
   if (directory == NULL) {

@@ -65,7 +65,7 @@ static uint32_t slots_within(size_t budget_bytes) {
 }
 
 static int create_file(ll_store *store, const char *directory, char *why, size_t why_bytes) {
-  int directory_fd = ll_directory_open(directory, why, why_bytes);
+  int directory_fd = ll_directory_open(directory, "ring", true, why, why_bytes);
   if (directory_fd < 0) return -1;
   int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   close(directory_fd);

@@ -34,6 +34,7 @@
 #define LL_ROUTE_NAME_BYTES 32 /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define LL_RINGS_MAX 1024
+#define LL_SPOOL_PATH_MAX (PATH_MAX - 512) /* leaves room for a file's name */
 #define LL_IDENTITY_BYTES 32768
 #define LL_DESCRIPTORS_BYTES (1u << 20)
 #define LL_SLOT_META_BYTES 8192
@@ -67,6 +68,21 @@ typedef enum ll_ring_state {
   LL_RING_RETIRED, /* its producer left; free once it is drained */
 } ll_ring_state;
 
+/* What became of a route's batches in the spool, and what it is giving up at this moment: see spool.h. */
+typedef struct ll_spool_books {
+  uint64_t spooled;      /* events that went into the spool */
+  uint64_t dropped_full; /* events given up, since the spool had no room */
+  uint64_t dropped_sink; /* events that the sink refused when they came from the spool */
+  uint32_t giving_up;    /* ll_giving_up */
+  uint32_t slot;         /* which one */
+  uint64_t what;         /* the slot's sequence, or the segment's number */
+  uint64_t full_then;    /* the totals once it is gone */
+  uint64_t sink_then;
+  uint64_t reserved[9];
+} ll_spool_books;
+
+typedef enum ll_giving_up { LL_GIVING_UP_NOTHING, LL_GIVING_UP_SLOT, LL_GIVING_UP_SEGMENT } ll_giving_up;
+
 /* What the file holds of a route besides its rings and slots. Any thread may count; FORMAT.md, section 3.2. */
 typedef struct ll_route_books {
   char name[LL_ROUTE_NAME_BYTES];
@@ -80,7 +96,7 @@ typedef struct ll_route_books {
   uint64_t sampled_out; /* by threads without a ring on this route */
   uint64_t below_threshold;
   uint64_t folded;
-  uint64_t reserved[16]; /* for the spool's counters */
+  ll_spool_books spool;
 } ll_route_books;
 
 typedef struct ll_file_header {
@@ -107,6 +123,7 @@ typedef struct ll_file_header {
   ll_route_books routes[LL_ROUTES_MAX];
   uint64_t slot_words[LL_SLOTS_MAX];
   ll_calibrations calibrations[2]; /* one is current while the other is written */
+  char spool[LL_SPOOL_PATH_MAX];   /* its directory; empty: there is none */
 } ll_file_header;
 
 typedef struct ll_store {

@@ -7,9 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { BACKOFF_MIN_MS = 50, BACKOFF_MAX_MS = 2000, INDEX_BITS = 8 };
+enum {
+  BACKOFF_MIN_MS = 50,
+  BACKOFF_MAX_MS = 2000,
+  INDEX_BITS = 8,
+  LIVE_FOR_ONE_SPOOLED = 3, /* with live batches waiting, the spool has one turn in four */
+};
 
-_Static_assert(LL_SLOTS_MAX <= 1 << INDEX_BITS, "a token names the slot in its low bits");
+_Static_assert(LL_SLOTS_MAX <= LL_REPLAY_TOKEN, "a token names the slot in its low bits, or says that there is none");
 
 static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
   (void)ctx;
@@ -36,19 +41,32 @@ static void refuse(ll_route *route, uint32_t index, uint64_t sequence, const cha
            why != NULL ? why : "no reason given");
 }
 
+static void note_acknowledged(ll_route *route) {
+  add_relaxed(&route->acknowledged, 1);
+  store_relaxed(&route->acknowledged_since, 1);
+  store_relaxed(&route->trouble_told, false);
+}
+
+static void done_for_spool(ll_route *route, uint64_t token, ll_sink_outcome outcome) {
+  if (!ll_spool_answer(&route->spool, token, outcome)) return;
+  if (outcome == LL_SINK_ACKED) note_acknowledged(route);
+  if (outcome == LL_SINK_RETRY) store_release(&route->retry_wanted, 1);
+  if (route->progress != NULL) route->progress(route->progress_ctx);
+}
+
 static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
   ll_route *route = ctx;
   uint32_t index = token & ((1u << INDEX_BITS) - 1);
   uint64_t sequence = token >> INDEX_BITS;
+  if (index == LL_REPLAY_TOKEN) {
+    done_for_spool(route, token, outcome);
+    return;
+  }
   if (index >= LL_SLOTS_MAX || !compare_and_swap_u64(&route->in_flight[index], sequence, 0)) return;
   switch (outcome) {
   case LL_SINK_ACKED:
     ll_crash_point("acknowledged-unfreed");
-    if (ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) {
-      add_relaxed(&route->acknowledged, 1);
-      store_relaxed(&route->acknowledged_since, 1);
-      store_relaxed(&route->trouble_told, false);
-    }
+    if (ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) note_acknowledged(route);
     break;
   case LL_SINK_REFUSED: refuse(route, index, sequence, why); break;
   case LL_SINK_RETRY: store_release(&route->retry_wanted, 1); break;
@@ -105,23 +123,66 @@ static bool ready_to_send(ll_route *route) {
   return now >= route->retry_at_ns;
 }
 
-void ll_route_pump(ll_route *route) {
-  if (!ready_to_send(route)) return;
+/* A sink that holds every slot would leave none for the spool to free. */
+static bool holds_enough(const ll_route *route) {
+  if (route->spool.settings == NULL) return false;
+  ll_slot_range range = ll_slots_of(route->store, route->number);
+  uint32_t held = 0;
+  for (uint32_t i = range.first; i < range.end; i++)
+    held += load_acquire(&route->in_flight[i]) != 0;
+  return held >= (range.end - range.first + 1) / 2;
+}
+
+/* False when the sink takes nothing more now. */
+static bool send_slot(ll_route *route, const ll_slot *slot, uint64_t sequence) {
+  uint32_t index = ll_slot_index(route->store, slot);
+  if (load_acquire(&route->in_flight[index]) == sequence) return true;
+  if (holds_enough(route)) return false;
+  store_release(&route->in_flight[index], sequence);
+  ll_sink_status status =
+      route->plugin->send(route->sink, sequence << INDEX_BITS | index, slot->batch, slot->bytes, slot->route, sequence);
+  if (status != LL_SINK_OK) store_release(&route->in_flight[index], 0);
+  if (status == LL_SINK_BUSY) return false;
+  if (status == LL_SINK_OK) ll_crash_point("sent-unacknowledged");
+  if (status == LL_SINK_FAILED) refuse(route, index, sequence, "it can never be sent");
+  route->offered[index] = sequence;
+  route->live_sent++;
+  return true;
+}
+
+static ll_replayed send_from_spool(ll_route *route) {
+  route->live_sent = 0;
+  return ll_spool_send(&route->spool, route->plugin, route->sink);
+}
+
+/* Live batches go first, and the spool is not starved by them. */
+static void send(ll_route *route) {
   uint64_t sequence = route->sent;
-  ll_slot *slot;
-  while ((slot = ll_slot_next_sealed(route->store, route->number, &sequence)) != NULL) {
-    uint32_t index = ll_slot_index(route->store, slot);
-    if (load_acquire(&route->in_flight[index]) != sequence) {
-      store_release(&route->in_flight[index], sequence);
-      ll_sink_status status = route->plugin->send(route->sink, sequence << INDEX_BITS | index, slot->batch, slot->bytes,
-                                                  slot->route, sequence);
-      if (status != LL_SINK_OK) store_release(&route->in_flight[index], 0);
-      if (status == LL_SINK_BUSY) return;
-      if (status == LL_SINK_OK) ll_crash_point("sent-unacknowledged");
-      if (status == LL_SINK_FAILED) refuse(route, index, sequence, "it can never be sent");
-    }
+  for (const ll_slot *slot; (slot = ll_slot_next_sealed(route->store, route->number, &sequence)) != NULL;) {
+    if (route->live_sent >= LIVE_FOR_ONE_SPOOLED && send_from_spool(route) == LL_REPLAY_BUSY) return;
+    if (!send_slot(route, slot, sequence)) return;
     route->sent = sequence;
   }
+  while (send_from_spool(route) == LL_REPLAYED) {
+  }
+}
+
+void ll_route_pump(ll_route *route) {
+  if (ready_to_send(route)) send(route);
+  ll_relief_view view = {route->in_flight, route->offered};
+  ll_relieve(&route->spool, &view, route->starved);
+  ll_spool_tick(&route->spool);
+}
+
+void ll_route_spool(ll_route *route, const ll_spool_settings *settings) {
+  ll_spool_start(&route->spool, settings, route->store, route->number, route->host.host_name, route->host.program);
+}
+
+bool ll_route_leave_to_spool(ll_route *route) {
+  ll_relief_view view = {route->in_flight, route->offered};
+  bool left = ll_relieve_all(&route->spool, &view);
+  ll_spool_stop(&route->spool);
+  return left;
 }
 
 void ll_route_poll(ll_route *route) {
@@ -137,6 +198,7 @@ void ll_route_wait(ll_route *route, int timeout_ms) {
 
 bool ll_route_settled(const ll_route *route, uint64_t sequence) {
   uint64_t lowest = 0;
+  if (!ll_spool_settled(&route->spool, sequence)) return false;
   return ll_slot_next_sealed(route->store, route->number, &lowest) == NULL || lowest > sequence;
 }
 

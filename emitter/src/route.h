@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "plugin.h"
+#include "relief.h"
 #include "slots.h"
 
 typedef struct ll_route {
@@ -27,6 +28,10 @@ typedef struct ll_route {
   uint64_t acknowledged;
   uint64_t refused_batches;
   uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of this slot, or 0 */
+  uint64_t offered[LL_SLOTS_MAX];   /* the last that it was handed */
+  ll_spool spool;                   /* where batches wait when the sink is away or too slow */
+  bool starved;                     /* there was no slot to be had */
+  uint32_t live_sent;               /* batches since the spool had its turn */
 } ll_route;
 
 /* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route.
@@ -35,10 +40,17 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char
                    const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
 void ll_route_close(ll_route *route);
 
+/* Gives the route a spool. `settings` must outlive the route. */
+void ll_route_spool(ll_route *route, const ll_spool_settings *settings);
+
+/* At the end, with the sink closed: what is left goes into the spool. True when all of it is there. */
+bool ll_route_leave_to_spool(ll_route *route);
+
 /* Has the sink read its control topic into this, which must outlive the route, if it has one. */
 void ll_route_watch(ll_route *route, ll_control *control);
 
-/* Hands over what is sealed and not in flight, until the sink is busy. */
+/* Hands over what is sealed and not in flight, until the sink is busy; then what the spool holds. Has the spool take
+ * over what there is no room for. */
 void ll_route_pump(ll_route *route);
 
 /* Lets acknowledgements in. wait: for at most timeout_ms, and never returns at once. */

@@ -79,6 +79,10 @@ typedef struct ll_options {
   const char *routes; /* LIFELINE_ROUTES: "name=url,name=url"; other routes that activations may send events to, at most
                          15, with names of 1 to 31 of a-z, 0-9 and -. Half of the budget is theirs, in equal shares; it
                          must be 2 MiB and 3 MiB more for each of them */
+  const char *spool;  /* LIFELINE_SPOOL: a directory on disk, for what the sink does not take in time; none */
+  uint64_t spool_bytes;   /* LIFELINE_SPOOL_BYTES; 1 GiB, at least 2 MiB: of the directory, all programs together */
+  const char *spool_full; /* LIFELINE_SPOOL_FULL: drop-oldest, drop-newest or block */
+  const char *spool_sync; /* LIFELINE_SPOOL_SYNC: interval (each second), never or always */
 } ll_options;
 
 /* Counters since the start of this incarnation. emitted holds what has been harvested so far and what was dropped:
@@ -94,9 +98,11 @@ typedef struct ll_statistics {
   uint64_t dropped_sink;      /* in batches that the sink refused for good */
   uint64_t batches_sealed;
   uint64_t batches_acknowledged;
-  uint64_t batches_in_flight; /* sealed, not yet acknowledged or refused */
-  int on;                     /* 1 while events are taken */
-  int crash_safe;             /* 1 when the rings are in a file that a recovery can read */
+  uint64_t batches_in_flight;  /* sealed, not yet acknowledged or refused */
+  int on;                      /* 1 while events are taken */
+  int crash_safe;              /* 1 when the rings are in a file that a recovery can read */
+  uint64_t dropped_spool_full; /* in batches that the full spool had no room for */
+  uint64_t spooled;            /* went through the spool */
 } ll_statistics;
 
 #ifndef LIFELINE_DISABLE
@@ -134,7 +140,7 @@ static inline int ll_shutdown(unsigned timeout_ms) {
   return (void)timeout_ms, 0;
 }
 static inline void ll_stats(ll_statistics *statistics) {
-  ll_statistics none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  ll_statistics none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   none.size = sizeof none;
   *statistics = none;
 }
@@ -142,7 +148,10 @@ static inline void ll_stats(ll_statistics *statistics) {
 #endif
 
 #define LL_OPTIONS_INIT                                                                                                \
-  { sizeof(ll_options), NULL, NULL, 0, 0, 0, LL_POLICY_DEFAULT, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
+  {                                                                                                                    \
+    sizeof(ll_options), NULL, NULL, 0, 0, 0, LL_POLICY_DEFAULT, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL,  \
+        NULL, 0, NULL, NULL                                                                                            \
+  }
 
 #ifdef __cplusplus
 }
