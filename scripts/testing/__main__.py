@@ -19,12 +19,32 @@ def run_logged(stage):
         process = subprocess.Popen(["bash", "-c", stage.command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            code = process.wait(stage.limit_s)
+            code = wait(process, stage)
             return None if code == 0 else f"exit code {code}"
         except subprocess.TimeoutExpired:
             return f"not done after {stage.limit_s} s"
         finally:
             end_group(process)
+
+
+def wait(process, stage):
+    """The process's exit code. While it runs, what it says of its progress is shown."""
+    if stage.progress is None:
+        return process.wait(stage.limit_s)
+    deadline = time.monotonic() + stage.limit_s
+    print(flush=True)
+    with stage.log.open(errors="replace") as log:
+        rest = ""
+        while True:
+            ended = process.poll() is not None
+            *lines, rest = (rest + log.read()).split("\n")
+            for text in filter(None, map(stage.progress, lines)):
+                print(f"    {text}", flush=True)
+            if ended:
+                return process.returncode
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(process.args, stage.limit_s)
+            time.sleep(0.5)
 
 
 def end_group(process):
@@ -81,12 +101,15 @@ def main():
 
     REPORTS.mkdir(parents=True, exist_ok=True)
     total = Counts()
+    closing_lines = []
     started = time.monotonic()
     for number, stage in enumerate(stages, 1):
         print(f"[{number}/{len(stages)}] {stage.name} ... ", end="", flush=True)
         stage_started = time.monotonic()
         counts = run(stage)
-        print(describe(stage, counts, time.monotonic() - stage_started), flush=True)
+        print(("    " if stage.progress else "") + describe(stage, counts, time.monotonic() - stage_started), flush=True)
+        if stage.closing and stage.closing(stage.log):
+            closing_lines.append(stage.closing(stage.log))
         for failure in counts.failures:
             print(f"    FAILED {failure}")
         if counts.failures:
@@ -96,7 +119,9 @@ def main():
             print("    nothing else can run without the build")
             break
     print(f"{(time.monotonic() - started) / 60:.1f} minutes; logs in {BUILD.relative_to(ROOT)}/log")
-    print(f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped", flush=True)
+    sums = [f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped"]
+    # the tier's own line comes last: chaos is known by its figures, everything else by what passed
+    print("\n".join(sums + closing_lines if arguments.tier.startswith("chaos") else closing_lines + sums), flush=True)
     return 1 if total.failures else 0
 
 

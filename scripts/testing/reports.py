@@ -91,6 +91,27 @@ def go(log: Path):
     return counts
 
 
+def output_of_go(line):
+    """What a test printed, of one event of `go test -json`."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return ""
+    return event.get("Output", "") if isinstance(event, dict) and event.get("Action") == "output" else ""
+
+
+def go_progress(line):
+    """What a test logged with t.Logf, without the file and line that it was called at."""
+    match = re.match(r"\s+\w+\.go:\d+: (.*)", output_of_go(line))
+    return match[1] if match else None
+
+
+def chaos(log: Path):
+    """The line that adds up all kills and outages."""
+    lines = [output_of_go(line) for line in log.read_text(errors="replace").splitlines()]
+    return next((line.strip() for line in reversed(lines) if line.startswith("chaos: ")), None)
+
+
 def tap(log: Path):
     """Lines of the Test Anything Protocol: `ok - name`, `not ok - name`, `ok - name # skip why`."""
     counts = Counts()

@@ -34,9 +34,20 @@ func Root() string {
 // Program is the path of one that was built from C.
 func Program(t T, name string) string {
 	t.Helper()
-	path := filepath.Join(Root(), "build", "emitter", "bin", name)
+	return built(t, "emitter", name, "make build")
+}
+
+// CrashProgram is one of those that can be told where to die: emitter/src/crash_point.h.
+func CrashProgram(t T, name string) string {
+	t.Helper()
+	return built(t, "crash", name, "scripts/build crash")
+}
+
+func built(t T, folder, name, by string) string {
+	t.Helper()
+	path := filepath.Join(Root(), "build", folder, "bin", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("%s has not been built: run make build", name)
+		t.Fatalf("%s has not been built: run %s", name, by)
 	}
 	return path
 }

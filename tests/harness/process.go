@@ -36,7 +36,8 @@ func Start(t T, settings []string, program string, arguments ...string) *Process
 	process := &Process{command: exec.Command(program, arguments...), done: make(chan struct{})}
 	process.command.Env = Environment(settings...)
 	process.command.Stdout, process.command.Stderr = &process.stdout, &process.stderr
-	process.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Not even a test that is itself killed leaves them behind.
+	process.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	process.command.WaitDelay = 5 * time.Second
 	if err := process.command.Start(); err != nil {
 		t.Fatalf("cannot start %s: %v", program, err)

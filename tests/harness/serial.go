@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -20,8 +21,15 @@ type SerialEmitter struct {
 // StartSerialEmitter starts one; rate 0 is as fast as it goes.
 func StartSerialEmitter(t T, settings []string, directory string, run, events, rate int) *SerialEmitter {
 	t.Helper()
+	return StartSerialEmitterOf(t, Program(t, "serial-emitter"), settings, directory, run, events, rate)
+}
+
+// StartSerialEmitterOf starts one of another build. Each of its batches says in the context which run it is of.
+func StartSerialEmitterOf(t T, program string, settings []string, directory string, run, events, rate int) *SerialEmitter {
+	t.Helper()
 	side := filepath.Join(directory, "side-"+strconv.Itoa(run))
-	process := Start(t, settings, Program(t, "serial-emitter"), "--side", side, "--run", strconv.Itoa(run),
+	settings = append(slices.Clone(settings), "LIFELINE_CONTEXT=run="+strconv.Itoa(run))
+	process := Start(t, settings, program, "--side", side, "--run", strconv.Itoa(run),
 		"--threads", strconv.Itoa(SerialThreads), "--events", strconv.Itoa(events), "--rate", strconv.Itoa(rate))
 	return &SerialEmitter{process, run, side}
 }

@@ -3,12 +3,16 @@
  *
  * Each thread emits test.serial {run, worker, serial} with serials 0, 1, 2 ... After each emit that returned it stores
  * the number of them in a file mapped shared, which survives SIGKILL. So with N in the file, serials 0 to N-1 were
- * emitted, and N may have been: the process may have died between the emit and the store. */
+ * emitted, and N may have been: the process may have died between the emit and the store.
+ *
+ * SIGTERM ends the emitting before all events are out; the rest of the program's life is as ever: flush, report, exit.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +45,21 @@ struct worker {
   uint32_t run, number;
   uint64_t events;
   double rate;
+  double longest_pause_s; /* what BURST emits took at most, time that the rate left over not counted */
 };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+  (void)number;
+  stopped = 1;
+}
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 static void sleep_until(const struct timespec *start, double seconds) {
   int64_t ns = start->tv_nsec + (int64_t)(seconds * 1e9);
@@ -54,8 +72,15 @@ static void *work(void *argument) {
   struct worker *worker = argument;
   struct timespec start;
   clock_gettime(CLOCK_MONOTONIC, &start);
+  double burst_began = seconds_now();
   for (uint64_t serial = 0; serial < worker->events; serial++) {
-    if (worker->rate > 0 && serial % BURST == 0) sleep_until(&start, (double)serial / worker->rate);
+    if (serial % BURST == 0) {
+      double pause = seconds_now() - burst_began;
+      if (pause > worker->longest_pause_s) worker->longest_pause_s = pause;
+      if (stopped) break;
+      if (worker->rate > 0) sleep_until(&start, (double)serial / worker->rate);
+      burst_began = seconds_now();
+    }
     ll_emit(test_serial, worker->run, worker->number, serial);
     __atomic_store_n(&worker->side->returned, serial + 1, __ATOMIC_RELEASE);
   }
@@ -111,7 +136,9 @@ int main(int argc, char **argv) {
   }
 
   struct side *side = map_side(path, threads);
+  signal(SIGTERM, stop);
   ll_init(NULL);
+  double began = seconds_now();
   for (unsigned i = 0; i < threads; i++) {
     workers[i] = (struct worker){.side = &side[i],
                                  .run = run,
@@ -122,6 +149,9 @@ int main(int argc, char **argv) {
   }
   for (unsigned i = 0; i < threads; i++)
     pthread_join(workers[i].thread, NULL);
+  double seconds = seconds_now() - began, longest_pause_s = 0;
+  for (unsigned i = 0; i < threads; i++)
+    if (workers[i].longest_pause_s > longest_pause_s) longest_pause_s = workers[i].longest_pause_s;
 
   /* what the emitter itself says, to be compared with the archive */
   int flushed = ll_flush(60000);
@@ -129,7 +159,8 @@ int main(int argc, char **argv) {
   ll_stats(&statistics);
   uint64_t dropped = statistics.dropped_ring_full + statistics.dropped_no_ring + statistics.dropped_reentrant +
                      statistics.dropped_oversize + statistics.dropped_shutdown + statistics.dropped_sink;
-  printf("{\"on\":%d,\"emitted\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"flushed\":%s}\n", statistics.on,
-         statistics.emitted, dropped, flushed == 0 ? "true" : "false");
+  printf("{\"on\":%d,\"emitted\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"flushed\":%s,\"seconds\":%.3f,"
+         "\"longest_pause_ms\":%.3f}\n",
+         statistics.on, statistics.emitted, dropped, flushed == 0 ? "true" : "false", seconds, longest_pause_s * 1e3);
   return 0;
 }

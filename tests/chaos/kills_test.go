@@ -1,0 +1,194 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+// The points of emitter/src/crash_point.h that an emitter passes at work, and the one at its end.
+var (
+	pointsAtWork = []string{"sealed-unfreed", "sealed-unsent", "sent-unacknowledged", "acknowledged-unfreed"}
+	pointAtEnd   = "finished-unremoved"
+)
+
+const (
+	hunters       = 4 // emitters that run and die beside each other, each with a ring directory of its own
+	killRate      = 150_000
+	endless       = 1 << 40
+	pointReached  = 20 * time.Second
+	killedBySelf  = 128 + 9
+	progressEvery = 100
+)
+
+func TestEveryEventArrivesOnceWhileEmittersAreKilledAtAnyInstant(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			hunt := startHunt(t, kind)
+			hunt.kills(scaled(map[string]int{"nats": 1000, "kafka": 300}[kind], 30), func(h *hunter, run int) { h.killAtRandom(run) })
+			hunt.settle()
+		})
+	}
+}
+
+func TestEveryEventArrivesOnceWhileProcessesDieBetweenTwoSteps(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			hunt := startHunt(t, kind)
+			for _, point := range append(pointsAtWork, pointAtEnd) {
+				hunt.kills(scaled(map[string]int{"nats": 100, "kafka": 30}[kind], 4), func(h *hunter, run int) { h.dieAt(point, run) })
+			}
+			hunt.settle()
+		})
+	}
+}
+
+// scaled is how often something is done in the long form and in the short one.
+func scaled(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
+// hunt is one broker, and emitters that die on their way to it. Whoever is started next recovers what they left.
+type hunt struct {
+	t       *testing.T
+	broker  *harness.Broker
+	sides   string
+	hunters [hunters]*hunter
+	books   *books
+
+	killed, runs atomic.Int64
+	lock         sync.Mutex
+	figures      tally
+}
+
+type hunter struct {
+	*hunt
+	rings    string
+	emitters []*harness.SerialEmitter
+}
+
+func startHunt(t *testing.T, kind string) *hunt {
+	h := &hunt{t: t, broker: harness.StartBroker(t, kind), sides: t.TempDir(), books: newBooks(t)}
+	h.broker.SetUp(t)
+	for i := range h.hunters {
+		h.hunters[i] = &hunter{hunt: h, rings: harness.RingDir(t)}
+	}
+	return h
+}
+
+// kills does one thing so many times, by all hunters at once.
+func (h *hunt) kills(times int, kill func(h *hunter, run int)) {
+	var left atomic.Int64
+	left.Store(int64(times))
+	var all sync.WaitGroup
+	for _, one := range h.hunters {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for left.Add(-1) >= 0 && !h.t.Failed() {
+				run := int(h.runs.Add(1))
+				kill(one, run)
+				if run%progressEvery == 0 {
+					h.t.Logf("%s: %d emitters started, %d processes killed", h.broker.Kind, run, h.killed.Load())
+				}
+			}
+		}()
+	}
+	all.Wait()
+}
+
+func (h *hunter) settings(more ...string) []string {
+	interval := 1 << rand.Intn(9) // ms: from batches of a few events to full ones
+	return append(h.broker.Settings(), append([]string{"LIFELINE_RING_DIR=" + h.rings, "LIFELINE_POLICY=block",
+		"LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_FLUSH_TIMEOUT_MS=60000",
+		fmt.Sprintf("LIFELINE_INTERVAL_MS=%d", interval)}, more...)...)
+}
+
+// killAtRandom kills an emitter, which may be recovering what the one before left; every third time a recovery clears
+// the ground, and is killed too. Every fifth emitter floods a small budget, so that it drops.
+func (h *hunter) killAtRandom(run int) {
+	rate, settings := killRate, h.settings()
+	if run%5 == 0 {
+		rate, settings = 0, h.settings("LIFELINE_POLICY=drop-newest", "LIFELINE_BUDGET_BYTES=2097152")
+	}
+	emitter := harness.StartSerialEmitter(h.t, settings, h.sides, run, endless, rate)
+	h.emitters = append(h.emitters, emitter)
+	sleepBetween(0, 150*time.Millisecond)
+	h.kill(emitter.Process)
+	if run%3 == 0 {
+		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), h.rings)
+		sleepBetween(0, 40*time.Millisecond)
+		h.kill(recovery)
+	}
+}
+
+func (h *hunter) kill(process *harness.Process) {
+	process.Kill()
+	h.killed.Add(1)
+}
+
+// dieAt has an emitter die where it is told, and every third time the recovery after it as well.
+func (h *hunter) dieAt(point string, run int) {
+	passing, events := 1+rand.Intn(10), endless
+	if point == pointAtEnd {
+		passing, events = 1, 20_000
+	}
+	order := fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", point, passing)
+	emitter := harness.StartSerialEmitterOf(h.t, harness.CrashProgram(h.t, "serial-emitter"), h.settings(order), h.sides, run,
+		events, killRate)
+	h.emitters = append(h.emitters, emitter)
+	if code := emitter.Wait(h.t, pointReached); code != killedBySelf {
+		h.t.Errorf("the emitter did not die at %s, but ended with %d: %s", point, code, emitter.Stderr())
+		return
+	}
+	h.killed.Add(1)
+	if run%3 == 0 {
+		recovery := harness.StartRecover(h.t, harness.CrashProgram(h.t, "lifeline-recover"),
+			append(h.broker.Settings(), fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", point, 1+rand.Intn(2))), h.rings)
+		if h.count(recovery) == killedBySelf {
+			h.killed.Add(1)
+		}
+	}
+}
+
+// count adds what a recovery says of itself to the figures, and returns its exit code.
+func (h *hunt) count(recovery *harness.Process) int {
+	did, code := harness.RecoveredBy(h.t, recovery)
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.figures.resent += did.BatchesResent
+	return code
+}
+
+// settle delivers what is left, and compares what arrived with what was emitted.
+func (h *hunt) settle() {
+	if h.t.Failed() {
+		return
+	}
+	for _, one := range h.hunters {
+		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), one.rings)
+		if code := h.count(recovery); code != 0 {
+			h.t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())
+		}
+		for _, emitter := range one.emitters {
+			h.books.note(emitter)
+		}
+	}
+	harness.ReadTopic(h.t, h.broker, h.books.enter)
+	sum := h.books.close()
+	sum.resent = max(sum.resent, h.figures.resent)
+	sum.kills = h.killed.Load()
+	h.t.Logf("%s: %s", h.broker.Kind, &sum)
+	enter(sum)
+	if sum.recovered == 0 || sum.resent == 0 {
+		h.t.Errorf("nothing was recovered or nothing was sent again: the test does not show that it is")
+	}
+}
