@@ -18,10 +18,10 @@ typedef struct ll_total {
   uint32_t number; /* 0: free */
   uint16_t field;  /* its index in the descriptor */
   uint8_t kind;
+  bool first;  /* of its type's: it counts the events */
   bool ending; /* its plan was replaced: free once it is reported */
   bool due;
-  uint32_t cells;   /* that refer to it */
-  uint32_t waiting; /* of those, turned over and not yet collected */
+  uint32_t cells; /* that refer to it */
   uint64_t interval_ns;
   uint64_t since_ns;
   ll_moments moments[3]; /* value; time or duration; rate */
@@ -38,6 +38,7 @@ typedef struct ll_summaries {
   uint32_t alive; /* 0 in a forked child: all this was its parent's */
   bool closed;
   uint32_t cells_used, totals_used;
+  uint64_t due_ns;     /* when the next interval is over, or earlier */
   ll_cell *free_cells; /* by next */
   ll_folder folders[LL_FOLDERS_MAX];
   ll_cell cells[LL_CELLS_MAX];

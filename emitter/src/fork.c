@@ -1,5 +1,6 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
 #include "core.h"
+#include "summary.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +35,10 @@ static void in_child(void) {
   static uint64_t nothing;
   ll_core *core = &ll_the_core;
   if (core->sensitive != NULL) {
-    if (!wiped_by_kernel) memset(core->sensitive, 0, sizeof *core->sensitive);
+    if (!wiped_by_kernel) {
+      memset(core->sensitive, 0, sizeof *core->sensitive);
+      ll_summary_after_fork();
+    }
     ll_store_after_fork(&core->store);
   }
   if (ll_tls_producer != NULL) {

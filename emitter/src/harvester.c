@@ -5,11 +5,13 @@
 #include "log.h"
 #include "pool.h"
 #include "recover.h"
+#include "summary.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define MS UINT64_C(1000000)
 #define NAP_MAX_NS (50 * MS)
@@ -19,6 +21,23 @@ void ll_wake_harvester(void) {
   ll_core *core = &ll_the_core;
   __atomic_fetch_add(&core->signal, 1, __ATOMIC_SEQ_CST);
   if (load_ordered(&core->sleeping) != 0) futex_wake(&core->signal, 1);
+}
+
+/* Summaries go into our own ring. When that is full it is harvested; when there is no slot either, what is left is told
+ * another time. */
+static void report_summaries(ll_core *core, ll_report what) {
+  while (!ll_summary_report(what))
+    if (ll_streams_advance(core, ll_streams_work(core), 1) != LL_SEALED) return;
+}
+
+/* The last ones wait for slots as long as the end may take. */
+static void report_last_summaries(ll_core *core) {
+  static const struct timespec moment = {0, 5000000};
+  while (!ll_summary_report(LL_REPORT_CLOSE)) {
+    if (ll_streams_advance(core, ll_streams_work(core), 1) == LL_SEALED) continue;
+    if (ll_monotonic_ns() >= load_acquire(&core->stop_deadline_ns)) return;
+    nanosleep(&moment, NULL);
+  }
 }
 
 /* What was published before a flush or the end began, ring by ring. */
@@ -58,12 +77,13 @@ typedef struct flush {
 static void take_request(ll_core *core, flush *current) {
   ll_disturbances before;
   ll_core_lock(&before);
-  if (current->ticket == 0 && core->flush_wanted > core->flush_done) {
-    current->ticket = core->flush_wanted;
-    current->sealed = false;
-    mark(&core->store, &current->seen);
-  }
+  bool taken = current->ticket == 0 && core->flush_wanted > core->flush_done;
+  if (taken) current->ticket = core->flush_wanted;
   ll_core_unlock(&before);
+  if (!taken) return;
+  current->sealed = false;
+  report_summaries(core, LL_REPORT_ALL);
+  mark(&core->store, &current->seen);
 }
 
 static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
@@ -99,6 +119,7 @@ static void run(ll_core *core) {
     uint32_t signal = load_ordered(&core->signal);
     take_request(core, &current);
     if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), activate, core);
+    if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(core, LL_REPORT_DUE);
     bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
     ll_work work = ll_streams_work(core);
     bool due = ll_monotonic_ns() >= due_ns;
@@ -119,7 +140,9 @@ static void run(ll_core *core) {
     ll_streams_sequences(core, sequences);
     bool waiting = !ll_streams_settled(core, sequences);
     uint64_t nap_until = ll_monotonic_ns() + nap_ns;
-    sleep_until(core, signal, waiting && nap_until < due_ns ? nap_until : due_ns);
+    uint64_t wake_ns = waiting && nap_until < due_ns ? nap_until : due_ns;
+    uint64_t summary_ns = ll_summary_due_ns();
+    sleep_until(core, signal, summary_ns < wake_ns ? summary_ns : wake_ns);
   }
 }
 
@@ -181,6 +204,7 @@ static void deliver(ll_core *core) {
   watch_control(core);
   run(core);
   ll_producers_close();
+  report_last_summaries(core);
   bool delivered = ll_streams_finish(core, &core->stop_deadline_ns);
   core->undelivered = delivered ? 0 : ll_streams_in_flight(core);
   ll_control_free(core->control);

@@ -2,16 +2,15 @@
 #include "producer.h"
 #include "atomics.h"
 #include "core.h"
+#include "fence.h"
 #include "futex.h"
 #include "log.h"
 #include "pool.h"
 
 #include <limits.h>
-#include <linux/membarrier.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
@@ -118,17 +117,14 @@ static void quiesce(uint64_t deadline_ns) {
       nanosleep(&moment, NULL);
 }
 
-/* A producer says busy, then reads its limit, without a fence between. The fence is here: after membarrier, each emit
+/* A producer says busy, then reads its limit, without a fence between. The fence is here: behind it, each emit
  * either finds the limit at 0, or is seen to be busy. */
 void ll_producers_close(void) {
-  static const struct timespec moment = {0, 1000000};
   ll_core *core = &ll_the_core;
   store_ordered(&core->closing, 1);
   for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
     store_ordered(&core->sensitive->producers[i].limit, 0);
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0 ||
-      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-    nanosleep(&moment, NULL); /* an old kernel: a store buffer drains sooner than that */
+  ll_fence_all_threads();
   __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
   futex_wake(&core->room, INT_MAX);
   quiesce(ll_monotonic_ns() + QUIESCE_NS);
@@ -305,6 +301,30 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;
   return taken;
+}
+
+/* No signal handler runs on the harvester's thread, so nothing here can be nested. */
+ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
+  ll_core *core = &ll_the_core;
+  ll_reservation none = {NULL, 0, NULL};
+  uint32_t number = load_relaxed(&type->state);
+  if (number == LL_TYPE_NEW) number = register_type(core, type);
+  if (number == LL_TYPE_OFF || number > LL_TYPE_NUMBER_MAX) return none;
+  ll_producer *producer = own_producer(core, 0);
+  if (producer == NULL && (producer = attach(core, 0)) == NULL) return none;
+  store_relaxed(&producer->busy, LL_BUSY);
+  const ll_ring *ring = &core->store.rings[producer->ring];
+  room found = look_for_room(producer, ring, bytes);
+  if (!found.enough && grow(core, producer, &core->store.rings[producer->ring])) {
+    ring = &core->store.rings[producer->ring];
+    found = look_for_room(producer, ring, bytes);
+  }
+  if (found.enough) {
+    settle(producer, ring, &found);
+    return take(core, producer, number, bytes);
+  }
+  store_release(&producer->busy, 0);
+  return none;
 }
 
 ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) {

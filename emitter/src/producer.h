@@ -10,4 +10,8 @@
  * registered. */
 ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes);
 
+/* For the harvester's own events, on the default route: it does not wait for itself, and comes in when all others are
+ * shut out. None: there is no room now; nothing was counted. */
+ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
+
 #endif

@@ -142,7 +142,6 @@ void ll_cell_release(ll_summaries *summaries, ll_cell *cell) {
     for (int i = 0; i < 3; i++)
       ll_moments_merge(&total->moments[i], &depth->moments[half][i]);
   }
-  total->waiting -= depth->turned;
   total->cells--;
   memset(depth, 0, sizeof *depth);
   memset(cell, 0, sizeof *cell);
@@ -158,7 +157,7 @@ static ll_cell *take_cell(ll_summaries *summaries) {
 }
 
 /* UINT32_MAX when there is no room. */
-static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned field, const plan *by) {
+static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned field, bool first, const plan *by) {
   uint32_t vacant = UINT32_MAX;
   uint8_t kind = by->timed ? LL_CELL_TIMED : LL_CELL_VALUE;
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
@@ -167,19 +166,23 @@ static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned fie
     if (total->number == 0) vacant = i;
   }
   if (vacant == UINT32_MAX && summaries->totals_used < LL_TOTALS_MAX) vacant = summaries->totals_used++;
-  if (vacant != UINT32_MAX)
-    summaries->totals[vacant] = (ll_total){.number = number,
-                                           .field = (uint16_t)field,
-                                           .kind = kind,
-                                           .interval_ns = by->interval_ns,
-                                           .since_ns = ll_monotonic_ns()};
+  if (vacant == UINT32_MAX) return vacant;
+  uint64_t now = ll_monotonic_ns();
+  summaries->totals[vacant] = (ll_total){.number = number,
+                                         .field = (uint16_t)field,
+                                         .kind = kind,
+                                         .first = first,
+                                         .interval_ns = by->interval_ns,
+                                         .since_ns = now};
+  if (now + by->interval_ns < summaries->due_ns) store_release(&summaries->due_ns, now + by->interval_ns);
+  ll_wake_harvester(); /* it may be asleep for longer than this interval */
   return vacant;
 }
 
 static ll_fold add_cell(ll_summaries *summaries, ll_folder *folder, uint32_t number, unsigned field, const plan *by,
                         ll_cell **last) {
   const ll_shape *shape = &ll_the_core.types.shapes[number];
-  uint32_t total = total_for(summaries, number, field, by);
+  uint32_t total = total_for(summaries, number, field, *last == NULL, by);
   ll_cell *cell = total != UINT32_MAX ? take_cell(summaries) : NULL;
   if (cell == NULL) return LL_FOLD_NO_ROOM;
   *cell = (ll_cell){.number = number,
@@ -240,6 +243,7 @@ static ll_summaries *summaries_of_this_process(void) {
   ll_summaries *fresh = untouched(sizeof *fresh);
   if (fresh == NULL) return NULL;
   madvise(fresh, sizeof *fresh, MADV_WIPEONFORK);
+  fresh->due_ns = UINT64_MAX;
   store_release(&fresh->alive, 1);
   store_release(&ll_the_summaries, fresh);
   return fresh;
@@ -271,6 +275,7 @@ bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
   if (same || summaries == NULL || load_acquire(&summaries->alive) == 0) return true;
   for (uint32_t i = 0; i < summaries->totals_used; i++)
     if (summaries->totals[i].number == number) summaries->totals[i].ending = summaries->totals[i].due = true;
+  store_release(&summaries->due_ns, 0);
   for (uint32_t i = 0; i < summaries->cells_used; i++)
     if (summaries->cells[i].number == number)
       store_release(&summaries->cells[i].turn, summaries->cells[i].turn | LL_TURN_STALE);

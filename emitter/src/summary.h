@@ -42,7 +42,8 @@ typedef enum ll_report {
   LL_REPORT_CLOSE, /* the same, and from now on adds are LL_FOLD_CLOSED */
 } ll_report;
 
-/* Emits lifeline.summary and lifeline.open. False: the ring is full; call again when it was harvested. */
+/* Emits lifeline.summary, which is when the events behind it are counted as folded, and lifeline.open. False: the ring
+ * is full; call again when it was harvested. */
 bool ll_summary_report(ll_report what);
 
 /* When the next interval is over; UINT64_MAX when there is nothing to report. */

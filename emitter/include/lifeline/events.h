@@ -130,6 +130,29 @@ LL_EVENT(generator_measurement, "generator.measurement", LL_INFO,
          (i64, srt, "ns"),
          (u32, nbytes, "B"));
 
+/* The emitter itself */
+
+/* what the values of one field were in an interval, over all threads */
+LL_EVENT(lifeline_summary, "lifeline.summary", LL_INFO,
+         (string, type, ""),
+         (string, field, ""),
+         (string, unit, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (f64, min, ""),
+         (f64, max, ""),
+         (f64, sum, ""),
+         (f64, mean, ""),
+         (f64, variance, ""),
+         (u64, not_finite, ""));
+
+/* an operation that a caliper has begun to measure is still under way at the end of an interval */
+LL_EVENT(lifeline_open, "lifeline.open", LL_INFO,
+         (u64, id, ""),
+         (string, type, ""),
+         (u64, thread, ""),
+         (u64, age, "ns"));
+
 /* clang-format on */
 
 #endif

@@ -1,0 +1,271 @@
+/* Summaries keep their digits: checked against arithmetic that makes no error. */
+#include "moments.h"
+#include "support.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is exact enough here: 113 bits, and an exponent that does not overflow. */
+typedef __float128 exact;
+
+typedef struct truth {
+  exact sum, mean, variance;
+  double min, max;
+} truth;
+
+static truth truth_of(const exact *values, size_t count) {
+  truth t = {.min = (double)values[0], .max = (double)values[0]};
+  exact left = 0, squares = 0;
+  for (size_t i = 0; i < count; i++)
+    t.sum += values[i];
+  t.mean = t.sum / (exact)count;
+  for (size_t i = 0; i < count; i++) {
+    exact apart = values[i] - t.mean;
+    left += apart;
+    squares += apart * apart;
+    if ((double)values[i] < t.min) t.min = (double)values[i];
+    if ((double)values[i] > t.max) t.max = (double)values[i];
+  }
+  t.variance = count > 1 ? (squares - left * left / (exact)count) / (exact)(count - 1) : 0;
+  return t;
+}
+
+/* `digits`: relative error of at most 10^-digits, or of what the smallest number is. */
+static void check_near(exact expected, double found, int digits, const char *what) {
+  exact error = expected - (exact)found, scale = expected;
+  if (error < 0) error = -error;
+  if (scale < 0) scale = -scale;
+  if (error <= (exact)DBL_TRUE_MIN) return;
+  for (int i = 0; i < digits; i++)
+    error *= 10;
+  if (error > scale) fail_msg("%s: %.17g instead of %.17g", what, found, (double)expected);
+}
+
+static void check(const ll_moments *moments, const exact *values, size_t count) {
+  truth t = truth_of(values, count);
+  assert_int_equal(moments->count, count);
+  assert_true(moments->min == t.min && moments->max == t.max);
+  check_near(t.sum, moments->sum + moments->sum_low, 15, "sum");
+  check_near(t.mean, ll_moments_mean(moments), 15, "mean");
+  check_near(t.variance, ll_moments_variance(moments), 12, "variance");
+}
+
+static uint64_t next_random(uint64_t *state) {
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *state >> 11;
+}
+
+static double unit_random(uint64_t *state) {
+  return (double)next_random(state) / 9007199254740992.0;
+}
+
+enum { COUNT = 10000 };
+
+/* In blocks of every length, as intervals and full cells make them. */
+static ll_moments moments_of(const double *values, size_t count) {
+  ll_moments moments = {0};
+  unsigned block = 1;
+  for (size_t i = 0; i < count; i += block, block = block % LL_MOMENTS_BLOCK_MAX + 1) {
+    if (block > count - i) block = (unsigned)(count - i);
+    ll_moments_add(&moments, values + i, block);
+  }
+  return moments;
+}
+
+static void check_series(double (*value)(size_t i, uint64_t *state)) {
+  static double values[COUNT];
+  static exact exactly[COUNT];
+  uint64_t state = 42;
+  for (size_t i = 0; i < COUNT; i++)
+    exactly[i] = values[i] = value(i, &state);
+  for (size_t count = 1; count <= COUNT; count = count * 3 + 1) {
+    ll_moments moments = moments_of(values, count);
+    check(&moments, exactly, count);
+  }
+}
+
+static double ordinary(size_t i, uint64_t *state) {
+  (void)i;
+  return unit_random(state) * 1000 - 300;
+}
+
+static double behind_an_offset(size_t i, uint64_t *state) {
+  (void)i;
+  return 1e15 + unit_random(state);
+}
+
+static double after_an_outlier(size_t i, uint64_t *state) {
+  return i == 0 ? 1e15 : unit_random(state);
+}
+
+static double cancelling(size_t i, uint64_t *state) {
+  static const double step[] = {1e16, 1, -1e16};
+  (void)state;
+  return step[i % 3];
+}
+
+static double denormal(size_t i, uint64_t *state) {
+  (void)i;
+  return DBL_TRUE_MIN * (double)(next_random(state) % 1000);
+}
+
+static double all_equal(size_t i, uint64_t *state) {
+  (void)i, (void)state;
+  return 0.1;
+}
+
+static double of_all_sizes(size_t i, uint64_t *state) {
+  return ldexp(unit_random(state) - 0.5, (int)(i % 600) - 300);
+}
+
+static double rising(size_t i, uint64_t *state) {
+  (void)state;
+  return (double)i;
+}
+
+static void ordinary_values_are_summed_up_right(void **state) {
+  (void)state;
+  check_series(ordinary);
+  check_series(rising);
+}
+
+static void an_offset_of_a_quadrillion_does_not_hide_what_varies(void **state) {
+  (void)state;
+  check_series(behind_an_offset);
+}
+
+static void one_outlier_does_not_spoil_the_others(void **state) {
+  (void)state;
+  check_series(after_an_outlier);
+  check_series(of_all_sizes);
+}
+
+static void values_that_cancel_leave_their_exact_sum(void **state) {
+  (void)state;
+  check_series(cancelling);
+}
+
+static void denormal_numbers_count(void **state) {
+  (void)state;
+  check_series(denormal);
+}
+
+static void equal_values_do_not_vary(void **state) {
+  (void)state;
+  check_series(all_equal);
+  double values[64];
+  for (int i = 0; i < 64; i++)
+    values[i] = 0.1;
+  ll_moments moments = moments_of(values, 64);
+  assert_true(ll_moments_variance(&moments) < 1e-30);
+}
+
+static void what_is_not_finite_is_counted_and_touches_nothing(void **state) {
+  (void)state;
+  static const double values[] = {1, NAN, 2, INFINITY, 3, -INFINITY, -NAN};
+  static const exact finite[] = {1, 2, 3};
+  ll_moments moments = {0};
+  ll_moments_add(&moments, values, 7);
+  assert_int_equal(moments.not_finite, 4);
+  check(&moments, finite, 3);
+
+  ll_moments none = {0};
+  ll_moments_add(&none, values + 1, 1);
+  assert_int_equal(none.count, 0);
+  assert_int_equal(none.not_finite, 1);
+  assert_true(ll_moments_mean(&none) == 0 && ll_moments_variance(&none) == 0);
+  ll_moments_merge(&none, &moments);
+  assert_int_equal(none.not_finite, 5);
+  check(&none, finite, 3);
+}
+
+static void a_sum_out_of_range_is_infinite_and_never_not_a_number(void **state) {
+  (void)state;
+  static const double values[] = {DBL_MAX, DBL_MAX, -DBL_MAX, 1, -DBL_MAX, -DBL_MAX, -DBL_MAX};
+  ll_moments moments = {0};
+  for (int i = 0; i < 100; i++)
+    ll_moments_add(&moments, values, 7);
+  assert_int_equal(moments.count, 700);
+  assert_true(moments.min == -DBL_MAX && moments.max == DBL_MAX);
+  assert_true(!isnan(moments.sum + moments.sum_low) && !isnan(ll_moments_mean(&moments)));
+  assert_true(ll_moments_variance(&moments) == INFINITY);
+}
+
+static void sixty_four_bit_integers_are_told_apart_where_a_double_cannot(void **state) {
+  (void)state;
+  static const uint64_t patterns[][4] = {
+      {0, UINT64_MAX, 0, UINT64_MAX},
+      {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX},
+      {(uint64_t)INT64_MIN, (uint64_t)INT64_MAX, (uint64_t)INT64_MIN, (uint64_t)INT64_MAX},
+      {(uint64_t)INT64_MIN, (uint64_t)INT64_MIN + 1, (uint64_t)INT64_MIN + 3, (uint64_t)INT64_MIN},
+      {(uint64_t)1 << 53, ((uint64_t)1 << 53) + 1, ((uint64_t)1 << 53) + 2, ((uint64_t)1 << 53) + 1},
+      {1, (uint64_t)-1, 2, (uint64_t)-2},
+  };
+  for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+      uint64_t bits[64];
+      exact exactly[64];
+      for (int i = 0; i < 64; i++) {
+        bits[i] = patterns[p][i % 4];
+        exactly[i] = is_signed ? (exact)(int64_t)bits[i] : (exact)bits[i];
+      }
+      for (unsigned count = 1; count <= 64; count++) {
+        ll_moments moments = {0};
+        unsigned half = count / 2;
+        if (is_signed) {
+          ll_moments_add_i64(&moments, bits, half);
+          ll_moments_add_i64(&moments, bits + half, count - half);
+        } else {
+          ll_moments_add_u64(&moments, bits, half);
+          ll_moments_add_u64(&moments, bits + half, count - half);
+        }
+        check(&moments, exactly, count);
+      }
+    }
+  }
+}
+
+/* Two values, each 2^40 times: mean and variance follow from the two alone. */
+static void huge_counts_merge_without_drift(void **state) {
+  (void)state;
+  static const double values[] = {1e15, 1e15 + 1};
+  ll_moments moments = {0};
+  ll_moments_add(&moments, values, 2);
+  for (int i = 0; i < 40; i++) {
+    ll_moments same = moments;
+    ll_moments_merge(&moments, &same);
+  }
+  exact count = (exact)((uint64_t)1 << 41);
+  assert_int_equal(moments.count, (uint64_t)1 << 41);
+  check_near((exact)1e15 + 0.5, ll_moments_mean(&moments), 15, "mean");
+  check_near(count / 4 / (count - 1), ll_moments_variance(&moments), 12, "variance");
+}
+
+static void a_factor_multiplies_as_if_each_value_had_it(void **state) {
+  (void)state;
+  static const double values[] = {1, 2, 4};
+  static const exact thrice[] = {3, 6, 12};
+  ll_moments moments = {0};
+  ll_moments_add(&moments, values, 3);
+  ll_moments_scale(&moments, 3);
+  check(&moments, thrice, 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ordinary_values_are_summed_up_right),
+      cmocka_unit_test(an_offset_of_a_quadrillion_does_not_hide_what_varies),
+      cmocka_unit_test(one_outlier_does_not_spoil_the_others),
+      cmocka_unit_test(values_that_cancel_leave_their_exact_sum),
+      cmocka_unit_test(denormal_numbers_count),
+      cmocka_unit_test(equal_values_do_not_vary),
+      cmocka_unit_test(what_is_not_finite_is_counted_and_touches_nothing),
+      cmocka_unit_test(a_sum_out_of_range_is_infinite_and_never_not_a_number),
+      cmocka_unit_test(sixty_four_bit_integers_are_told_apart_where_a_double_cannot),
+      cmocka_unit_test(huge_counts_merge_without_drift),
+      cmocka_unit_test(a_factor_multiplies_as_if_each_value_had_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
