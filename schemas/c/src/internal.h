@@ -3,6 +3,7 @@
 #define LIFELINE_BATCH_INTERNAL_H
 
 #include <lifeline/batch.h>
+#include <string.h>
 
 enum {
   FIXED_HEADER_BYTES = 96,
@@ -37,21 +38,23 @@ static inline size_t pad8(size_t n) {
   return (n + 7) & ~(size_t)7;
 }
 
-/* Composed of shifts, so that neither alignment nor the machine's own order matters. */
-static inline uint64_t load_bytes(const uint8_t *p, unsigned n, bool big) {
-  uint64_t v = 0;
-  for (unsigned i = 0; i < n; i++)
-    v |= (uint64_t)p[i] << 8 * (big ? n - 1 - i : i);
-  return v;
-}
+/* Copied, so that alignment does not matter, and turned around where the batch's order is not the machine's. */
+enum { MACHINE_IS_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
 static inline uint16_t load16(const uint8_t *p, bool big) {
-  return (uint16_t)load_bytes(p, 2, big);
+  uint16_t v;
+  memcpy(&v, p, sizeof v);
+  return big == MACHINE_IS_BIG ? v : __builtin_bswap16(v);
 }
 static inline uint32_t load32(const uint8_t *p, bool big) {
-  return (uint32_t)load_bytes(p, 4, big);
+  uint32_t v;
+  memcpy(&v, p, sizeof v);
+  return big == MACHINE_IS_BIG ? v : __builtin_bswap32(v);
 }
 static inline uint64_t load64(const uint8_t *p, bool big) {
-  return load_bytes(p, 8, big);
+  uint64_t v;
+  memcpy(&v, p, sizeof v);
+  return big == MACHINE_IS_BIG ? v : __builtin_bswap64(v);
 }
 
 static inline void store_bytes(uint8_t *p, unsigned n, uint64_t v, bool big) {
