@@ -37,56 +37,17 @@ static plan plan_of(uint32_t number) {
 
 /* --- fields --- */
 
-static const uint8_t fixed_bytes[] = {0, 4, 8, 4, 8, 0, 4, 8, 1, 0};
-
 static bool is_number(uint8_t code) {
-  return code < sizeof fixed_bytes && fixed_bytes[code] != 0;
-}
-
-/* Where field `index` lies behind the record's first word, plus the 8 of that; 0 when it depends on strings. */
-static uint16_t offset_of(const ll_shape *shape, unsigned index) {
-  unsigned offset = sizeof(uint64_t);
-  for (unsigned i = 0; i < index; i++) {
-    if (fixed_bytes[shape->field_codes[i]] == 0) return 0;
-    offset += fixed_bytes[shape->field_codes[i]];
-  }
-  return (uint16_t)offset;
-}
-
-/* Behind strings: one has to go from field to field. */
-static const uint8_t *walk_to(const ll_shape *shape, unsigned index, const uint8_t *at) {
-  for (unsigned i = 0; i < index; i++) {
-    uint16_t count;
-    if (fixed_bytes[shape->field_codes[i]] != 0) {
-      at += fixed_bytes[shape->field_codes[i]];
-    } else {
-      memcpy(&count, at, sizeof count);
-      at += sizeof count + count;
-    }
-  }
-  return at;
-}
-
-static inline uint64_t bits_of(uint8_t code, const uint8_t *at) {
-  uint32_t bits32;
-  uint64_t bits64;
-  switch (code) {
-  case LL_CODE_i64:
-  case LL_CODE_f64:
-  case LL_CODE_u64: memcpy(&bits64, at, sizeof bits64); return bits64;
-  case LL_CODE_bool: return *at;
-  default: memcpy(&bits32, at, sizeof bits32); return bits32;
-  }
+  return code != LL_CODE_string && code != LL_CODE_bytes;
 }
 
 static double double_of(uint8_t code, uint64_t bits) {
-  float real32;
-  double real64;
+  double real;
   switch (code) {
-  case LL_CODE_i32: return (int32_t)bits;
+  case LL_CODE_i32:
   case LL_CODE_i64: return (double)(int64_t)bits;
-  case LL_CODE_f32: memcpy(&real32, &(uint32_t){(uint32_t)bits}, sizeof real32); return (double)real32;
-  case LL_CODE_f64: memcpy(&real64, &bits, sizeof real64); return real64;
+  case LL_CODE_f32:
+  case LL_CODE_f64: memcpy(&real, &bits, sizeof real); return real;
   default: return (double)bits;
   }
 }
@@ -95,7 +56,10 @@ static double double_of(uint8_t code, uint64_t bits) {
 
 static void fold_values(const ll_cell *cell, const uint64_t *words, unsigned rows, ll_moments *moments) {
   double values[LL_CELL_ROWS];
-  if (cell->code == LL_CODE_i64) {
+  if (cell->code == LL_CODE_f32 || cell->code == LL_CODE_f64) {
+    memcpy(values, words, rows * sizeof *values);
+    ll_moments_add(moments, values, rows);
+  } else if (cell->code == LL_CODE_i64) {
     ll_moments_add_i64(moments, words, rows);
   } else if (cell->code == LL_CODE_u64) {
     ll_moments_add_u64(moments, words, rows);
@@ -188,7 +152,7 @@ static ll_fold add_cell(ll_summaries *summaries, ll_folder *folder, uint32_t num
   *cell = (ll_cell){.number = number,
                     .code = shape->field_codes[field],
                     .kind = summaries->totals[total].kind,
-                    .offset = offset_of(shape, field),
+                    .field = (uint16_t)field,
                     .total = total};
   summaries->depths[cell - summaries->cells].folder = (uint32_t)(folder - summaries->folders);
   summaries->totals[total].cells++;
@@ -352,14 +316,9 @@ static ll_fold make_cells(uint32_t number) {
 
 /* --- one event --- */
 
-static inline void add_row(ll_cell *cell, uint32_t half, const uint8_t *fields) {
-  const uint8_t *at = fields + cell->offset - sizeof(uint64_t);
-  if (LL_UNLIKELY(cell->offset == 0)) {
-    const ll_shape *shape = &ll_the_core.types.shapes[cell->number];
-    at = walk_to(shape, ll_the_summaries->totals[cell->total].field, fields);
-  }
+static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *numbers) {
   uint32_t row = cell->rows[half];
-  cell->words[half][row++] = bits_of(cell->code, at);
+  memcpy(&cell->words[half][row++], (const uint8_t *)numbers + cell->field * sizeof(uint64_t), sizeof(uint64_t));
   if (cell->kind != LL_CELL_VALUE) {
     uint64_t now = ll_clock_tick(ll_the_core.config.clock);
     cell->words[half][row++] = cell->previous != 0 ? now - cell->previous : 0;
@@ -369,7 +328,7 @@ static inline void add_row(ll_cell *cell, uint32_t half, const uint8_t *fields) 
   if (row == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
 }
 
-ll_fold ll_summary_add(uint32_t number, const uint8_t *fields) {
+ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
   for (int attempt = 0; attempt < 3; attempt++) { /* a plan may change meanwhile, but not for ever */
     ll_folder *folder = ll_tls_folder;
     if (LL_LIKELY(folder != NULL)) {
@@ -379,7 +338,7 @@ ll_fold ll_summary_add(uint32_t number, const uint8_t *fields) {
       ll_cell *cell = ll_find_cell(folder, number);
       bool stale = cell == NULL || load_acquire(&cell->turn) >= LL_TURN_STALE; /* the first speaks for all */
       for (; !stale && cell != NULL; cell = cell->next)
-        add_row(cell, load_acquire(&cell->turn) % LL_TURN_STALE, fields);
+        add_row(cell, load_acquire(&cell->turn) % LL_TURN_STALE, numbers);
       __atomic_signal_fence(__ATOMIC_SEQ_CST);
       store_release(&folder->busy, 0);
       if (LL_LIKELY(!stale)) return LL_FOLDED;

@@ -19,9 +19,10 @@ typedef enum ll_fold {
   LL_FOLD_CLOSED,    /* after the last summaries were made */
 } ll_fold;
 
-/* Folds one event. `fields` is its record behind the first word, laid out as it would travel. The core must be on, and
+/* Folds one event. `numbers` has the values of its numeric fields, each at the field's index. The core must be on, and
  * the lock not held. No system call, but when a thread adds to a type for the first time since its plan. */
-ll_fold ll_summary_add(uint32_t number, const uint8_t *fields);
+union ll_number;
+ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers);
 
 /* What to make of a type's events. */
 typedef struct ll_summary_plan {

@@ -28,11 +28,11 @@ typedef struct ll_cell {
   uint32_t rows[2];
   struct ll_cell *next;   /* the same type's next field */
   struct ll_cell *beside; /* another type of the same bucket */
-  uint16_t offset;        /* of the field within the record; 0: it depends on the fields before it */
-  uint8_t code;
-  uint8_t kind;      /* ll_cell_kind: how many words a value takes */
-  uint32_t total;    /* where its moments go */
-  uint64_t previous; /* tick of the latest value, where its distance from the next is wanted */
+  uint16_t field;         /* its index */
+  uint8_t code;           /* its type's */
+  uint8_t kind;           /* ll_cell_kind: how many words a value takes */
+  uint32_t total;         /* where its moments go */
+  uint64_t previous;      /* tick of the latest value, where its distance from the next is wanted */
   uint64_t words[2][LL_CELL_ROWS];
 } ll_cell;
 
