@@ -132,10 +132,55 @@ uint64_t test_events_in(const test_batches *batches) {
 }
 
 uint64_t test_drops_in(const test_batches *batches) {
+  return batches->count > 0 ? test_drops_of(batches->at[batches->count - 1]) : 0;
+}
+
+uint64_t test_drops_of(const llb_batch *batch) {
   uint64_t drops = 0;
-  for (int i = 1; batches->count > 0 && i <= 5; i++)
-    drops += batches->at[batches->count - 1]->counters[i];
+  for (int i = 1; i <= 5; i++)
+    drops += batch->counters[i];
   return drops;
+}
+
+static int by_sequence(const void *a, const void *b) {
+  uint64_t x = (*(llb_batch *const *)a)->sequence, y = (*(llb_batch *const *)b)->sequence;
+  return (x > y) - (x < y);
+}
+
+void test_absorb_repeats(test_batches *batches) {
+  size_t kept = 0;
+  if (batches->count > 0) qsort(batches->at, batches->count, sizeof batches->at[0], by_sequence);
+  for (size_t i = 0; i < batches->count; i++) {
+    llb_batch *batch = batches->at[i];
+    if (kept > 0 && batches->at[kept - 1]->sequence == batch->sequence) {
+      assert_int_equal(batches->at[kept - 1]->crc, batch->crc);
+      llb_batch_free(batch);
+    } else {
+      batches->at[kept++] = batch;
+    }
+  }
+  batches->count = kept;
+}
+
+static void tick_off(const llb_event *event, void *ctx) {
+  test_serials *kept = ctx;
+  uint64_t serial = event->values[0].u64;
+  uint32_t thread = event->values[1].u32;
+  assert_true(thread < kept->threads);
+  /* One more than returned may have been published. */
+  assert_true(serial >= 1 && serial <= kept->returned[thread] + 1);
+  assert_int_equal(kept->seen[thread][serial], 0);
+  kept->seen[thread][serial] = 1;
+  kept->archived++;
+  kept->archived_of_returned += serial <= kept->returned[thread];
+}
+
+void test_tick_off(const test_batches *batches, test_serials *kept) {
+  for (uint32_t i = 0; i < kept->threads; i++)
+    kept->seen[i] = calloc(kept->returned[i] + 2, 1);
+  test_each_event(batches, tick_off, kept);
+  for (uint32_t i = 0; i < kept->threads; i++)
+    free(kept->seen[i]);
 }
 
 void test_check_sequences(const test_batches *batches) {

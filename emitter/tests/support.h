@@ -54,6 +54,27 @@ void test_free_batches(test_batches *batches);
 uint64_t test_events_in(const test_batches *batches);
 uint64_t test_drops_in(const test_batches *batches);
 
+/* Drops (reasons 1 to 5) that this batch counts. */
+uint64_t test_drops_of(const llb_batch *batch);
+
+/* Brings the batches of one (incarnation, route) into order and drops what a consumer would absorb: repeats, which must
+ * be the same to the byte. */
+void test_absorb_repeats(test_batches *batches);
+
+/* The books of events (serial number from 1, thread): how many emits had returned in each thread when it was killed,
+ * and which of those and of the one after are there. */
+enum { TEST_THREADS_MAX = 8 };
+typedef struct test_serials {
+  uint32_t threads;
+  uint64_t returned[TEST_THREADS_MAX];
+  uint8_t *seen[TEST_THREADS_MAX];
+  uint64_t archived;
+  uint64_t archived_of_returned;
+} test_serials;
+
+/* Fails when an event is there twice, or was never emitted. */
+void test_tick_off(const test_batches *batches, test_serials *kept);
+
 /* Fails unless sequences run from 1 without gap, and the last batch and only that is FINAL. */
 void test_check_sequences(const test_batches *batches);
 

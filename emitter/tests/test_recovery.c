@@ -13,15 +13,7 @@ enum { THREADS = 3 };
 
 static unsigned rounds = 30;
 
-/* Everything that the books of one incarnation must say, from the batches alone and the program's own notes. */
-typedef struct books {
-  uint64_t returned[THREADS]; /* emits that had returned, by thread */
-  uint8_t *seen[THREADS];     /* by serial number */
-  uint64_t archived;
-  uint64_t archived_of_returned;
-} books;
-
-static void read_notes(const char *path, books *kept) {
+static void read_notes(const char *path, test_serials *kept) {
   uint64_t notes[8] = {0};
   int fd = open(path, O_RDONLY);
   if (fd >= 0) {
@@ -31,54 +23,11 @@ static void read_notes(const char *path, books *kept) {
   memcpy(kept->returned, notes, sizeof kept->returned);
 }
 
-static void tick_off(const llb_event *event, void *ctx) {
-  books *kept = ctx;
-  uint64_t serial = event->values[0].u64;
-  uint32_t thread = event->values[1].u32;
-  assert_true(thread < THREADS);
-  /* One more than returned may have been published. */
-  assert_true(serial >= 1 && serial <= kept->returned[thread] + 1);
-  assert_int_equal(kept->seen[thread][serial], 0);
-  kept->seen[thread][serial] = 1;
-  kept->archived++;
-  kept->archived_of_returned += serial <= kept->returned[thread];
-}
-
-static uint64_t drops_of(const llb_batch *batch) {
-  uint64_t drops = 0;
-  for (int i = 1; i <= 5; i++)
-    drops += batch->counters[i];
-  return drops;
-}
-
-static int by_sequence(const void *a, const void *b) {
-  uint64_t x = (*(llb_batch *const *)a)->sequence, y = (*(llb_batch *const *)b)->sequence;
-  return (x > y) - (x < y);
-}
-
-/* Drops what a consumer would absorb: repeats, which must be the same to the byte. */
-static void absorb_repeats(test_batches *batches) {
-  if (batches->count > 0) qsort(batches->at, batches->count, sizeof batches->at[0], by_sequence);
-  size_t kept = 0;
-  for (size_t i = 0; i < batches->count; i++) {
-    llb_batch *batch = batches->at[i];
-    if (kept > 0 && batches->at[kept - 1]->sequence == batch->sequence) {
-      assert_int_equal(batches->at[kept - 1]->crc, batch->crc);
-      llb_batch_free(batch);
-    } else {
-      batches->at[kept++] = batch;
-    }
-  }
-  batches->count = kept;
-}
-
 static void check_books(const test_directory *directory, const char *notes) {
-  books kept = {.archived = 0};
+  test_serials kept = {.threads = THREADS};
   read_notes(notes, &kept);
-  for (int i = 0; i < THREADS; i++)
-    kept.seen[i] = calloc(kept.returned[i] + 2, 1);
   test_batches batches = test_read_batches(directory->out);
-  absorb_repeats(&batches);
+  test_absorb_repeats(&batches);
   uint64_t returned = kept.returned[0] + kept.returned[1] + kept.returned[2];
   if (batches.count > 0) {
     for (size_t i = 0; i < batches.count; i++) {
@@ -86,15 +35,13 @@ static void check_books(const test_directory *directory, const char *notes) {
       assert_memory_equal(batches.at[i]->incarnation, batches.at[0]->incarnation, 16);
       assert_int_equal((batches.at[i]->flags & LLB_FINAL) != 0, i + 1 == batches.count);
     }
-    test_each_event(&batches, tick_off, &kept);
+    test_tick_off(&batches, &kept);
     const llb_batch *last = batches.at[batches.count - 1];
-    assert_int_equal(last->counters[0], kept.archived + drops_of(last));
-    assert_true(returned - kept.archived_of_returned <= drops_of(last));
+    assert_int_equal(last->counters[0], kept.archived + test_drops_of(last));
+    assert_true(returned - kept.archived_of_returned <= test_drops_of(last));
   } else {
     assert_int_equal(returned, 0);
   }
-  for (int i = 0; i < THREADS; i++)
-    free(kept.seen[i]);
   test_free_batches(&batches);
 }
 
@@ -137,7 +84,7 @@ static void a_killed_emitters_events_arrive_exactly_once(void **state) {
 
 /* Until the program has emitted something. */
 static void wait_for_notes(const char *path) {
-  books kept = {.archived = 0};
+  test_serials kept = {.threads = THREADS};
   for (int i = 0; i < 2000 && kept.returned[0] == 0; i++) {
     usleep(5000);
     read_notes(path, &kept);
