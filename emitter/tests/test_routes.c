@@ -80,6 +80,21 @@ static void check_all_routes(const place *here) {
     check_route(here, route, incarnation);
 }
 
+/* Until it has emitted on each route, and for a while longer; then it is killed. */
+static void kill_in_the_middle(pid_t pid, const place *here, useconds_t later) {
+  uint64_t notes[ROUTES] = {0};
+  for (int i = 0; i < 2000 && notes[ROUTES - 1] == 0; i++) {
+    usleep(5000);
+    int fd = open(here->notes, O_RDONLY);
+    if (fd < 0) continue;
+    assert_true(read(fd, notes, sizeof notes) >= 0);
+    close(fd);
+  }
+  usleep(later);
+  kill(pid, SIGKILL);
+  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+}
+
 static void each_route_has_its_sink_its_sequence_and_its_end(void **state) {
   (void)state;
   place here;
@@ -143,9 +158,7 @@ static void a_killed_emitters_routes_all_arrive_exactly_once(void **state) {
     use_sinks(&here, moods[i % 3]);
     const char *const emitter[] = {"route-emitter", here.notes, "2", "300", NULL};
     pid_t pid = test_start(emitter, NULL);
-    usleep(30000 + (unsigned)(rand_r(&seed) % 60000));
-    kill(pid, SIGKILL);
-    assert_int_equal(test_wait(pid), 128 + SIGKILL);
+    kill_in_the_middle(pid, &here, (useconds_t)(rand_r(&seed) % 60000));
     for (int killed = 0; killed < 2 && i % 2 == 1; killed++) {
       const char *const doomed[] = {"lifeline-recover", NULL};
       pid = test_start(doomed, "/dev/null");
@@ -170,9 +183,7 @@ static void events_of_a_route_that_nobody_declares_stay_and_the_others_go(void *
   use_sinks(&here, stuck);
   const char *const emitter[] = {"route-emitter", here.notes, "2", "300", NULL};
   pid_t pid = test_start(emitter, NULL);
-  usleep(100000);
-  kill(pid, SIGKILL);
-  test_wait(pid);
+  kill_in_the_middle(pid, &here, 50000);
   unsetenv("LIFELINE_ROUTES");
   char url[256], audit[256], debug[256];
   snprintf(url, sizeof url, "file://%s", here.file[0]);
