@@ -45,7 +45,7 @@ bench: ## measure, write results/bench/*.json, print what took the time
 
 bench-emitter: ## what an event costs, beside its floor (QUICK=1)
 	@scripts/setup --bench
-	@scripts/build c
+	@scripts/build c rivals
 	@scripts/bench-emitter $(if $(QUICK),--quick)
 
 results: ## write the tables in results/ anew

@@ -9,10 +9,10 @@ import time
 
 from .. import machine
 from ..machine import ROOT
-from . import bursts, off, shares, sustained, weights
+from . import bursts, off, rivals, shares, sustained, weights
 from .table import bound, table
 
-PARTS = [bursts, off, sustained, shares, weights]
+PARTS = [bursts, off, sustained, shares, weights, rivals]
 
 
 def document(rows, command, quick, seconds):
@@ -37,7 +37,7 @@ def measure_all(cases, quick):
             print(f"    FAILED: {error}", file=sys.stderr)
             continue
         rows += found
-        disturbed = sum(row.noise.get("disturbed", 0) for row in found)
+        disturbed = found[0].noise.get("disturbed", 0)
         if disturbed:
             print(f"    others disturbed {disturbed} repetitions", file=sys.stderr)
     return rows, failed

@@ -1,0 +1,18 @@
+/* key=value by snprintf, as most programs log. */
+#include "rival.h"
+#include "text-time.h"
+
+static void emit(uint64_t events) {
+  for (uint64_t i = 0; i < events; i++) {
+    text_time now;
+    read_text_time(&now, "%Y-%m-%dT%H:%M:%S");
+    int written = snprintf((char *)rival_room(), RIVAL_EVENT_MAX,
+                           "ts=%s.%06ldZ level=info event=MY_EVENT MY_INT=%d MY_FLOAT=%g\n", now.second,
+                           now.microseconds, (int)i, (double)(float)i);
+    rival_wrote((size_t)written);
+  }
+}
+
+int main(int argc, char **argv) {
+  return rival_main(argc, argv, &(rival){.emit = emit, .bytes = rival_bytes, .burst = 10000});
+}
