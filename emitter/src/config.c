@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rules.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -145,6 +146,27 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
   return LL_CLOCK_CPU;
 }
 
+static void load_activations(loader *load, ll_config *config, const ll_options *options) {
+  ll_activation_settings *settings = &config->activations;
+  const char *resolution = text_of(options->resolution, "LIFELINE_RESOLUTION");
+  const char *triggers = text_of(options->triggers, "LIFELINE_TRIGGERS");
+  const char *never = text_of(options->never, "LIFELINE_NEVER"),
+             *longest = text_of(options->max_for, "LIFELINE_MAX_FOR");
+  if (resolution != NULL)
+    copy_text(load, "LIFELINE_RESOLUTION", resolution, settings->resolution, sizeof settings->resolution);
+  if (never != NULL) copy_text(load, "LIFELINE_NEVER", never, settings->never, sizeof settings->never);
+  if (triggers != NULL && !make_absolute(triggers, settings->triggers, sizeof settings->triggers) && load->good) {
+    snprintf(load->why, load->why_bytes, "LIFELINE_TRIGGERS is too long");
+    load->good = false;
+  }
+  if (longest == NULL) longest = "1d";
+  if (!ll_duration_parse(longest, strlen(longest), &settings->for_most_ns) && load->good) {
+    snprintf(load->why, load->why_bytes, "LIFELINE_MAX_FOR must be a duration like 90s, 10m or 1d, up to 365d");
+    load->good = false;
+  }
+  number_of(load, options->max_rate, "LIFELINE_MAX_RATE", 0, 0, 1000000000, &settings->events_per_second);
+}
+
 static void load_spool(loader *load, ll_config *config, const ll_options *options) {
   static const char *const full_names[] = {"drop-oldest", "drop-newest", "block", NULL};
   static const char *const sync_names[] = {"interval", "never", "always", NULL};
@@ -179,6 +201,7 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
 
   copy_text(&load, "LIFELINE_URL", url, config->url, sizeof config->url);
   load_routes(&load, config, text_of(options.routes, "LIFELINE_ROUTES"));
+  load_activations(&load, config, &options);
   config->budget_bytes = bytes_of(&load, options.budget_bytes, "LIFELINE_BUDGET_BYTES", 64u << 20,
                                   ll_store_least_budget(config->routes.count), 4ul << 30);
   config->batch_bytes = bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);

@@ -24,6 +24,15 @@ typedef struct ll_spool_settings {
   ll_spool_sync sync;
 } ll_spool_settings;
 
+/* What schemas/ACTIVATION.md says about these. */
+typedef struct ll_activation_settings {
+  char resolution[16384];
+  char triggers[PATH_MAX]; /* absolute; empty: there is no file */
+  char never[LL_TEXT_MAX];
+  uint64_t for_most_ns;
+  uint64_t events_per_second; /* 0: without limit */
+} ll_activation_settings;
+
 typedef struct ll_config {
   bool on;
   char url[LL_TEXT_MAX];
@@ -40,6 +49,7 @@ typedef struct ll_config {
   unsigned flush_timeout_ms;
   ll_clock_kind clock;
   ll_spool_settings spool;
+  ll_activation_settings activations;
   uint8_t context[16384]; /* as it travels */
   unsigned context_bytes;
   unsigned context_count;

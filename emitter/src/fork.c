@@ -1,5 +1,6 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
 #include "core.h"
+#include "resolution.h"
 #include "summary.h"
 
 #include <string.h>
@@ -41,6 +42,7 @@ static void in_child(void) {
     }
     ll_store_after_fork(&core->store);
   }
+  ll_resolution_after_fork();
   if (ll_tls_producer != NULL) {
     ll_tls_producer->base = nowhere;
     ll_tls_producer->head = &nothing;

@@ -5,7 +5,9 @@
 #include "log.h"
 #include "pool.h"
 #include "recover.h"
+#include "resolution.h"
 #include "summary.h"
+#include "triggers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -101,12 +103,8 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   current->ticket = 0;
 }
 
-static bool activate(void *ctx, const char *id, const char *line, int64_t written_ms, char *why, size_t why_bytes) {
-  (void)ctx;
-  (void)why;
-  (void)why_bytes;
-  ll_log(LL_LOG_INFO, "activation %s of %lld: %s", id, (long long)written_ms, line != NULL ? line : "ended");
-  return true;
+static uint64_t earlier(uint64_t one_ns, uint64_t other_ns) {
+  return one_ns < other_ns ? one_ns : other_ns;
 }
 
 static void run(ll_core *core) {
@@ -118,7 +116,9 @@ static void run(ll_core *core) {
   while (!load_acquire(&core->stop_wanted)) {
     uint32_t signal = load_ordered(&core->signal);
     take_request(core, &current);
-    if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), activate, core);
+    if (core->control != NULL) ll_control_apply(core->control, ll_monotonic_ns(), ll_resolution_control, core);
+    ll_triggers_tick();
+    ll_resolution_tick();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(core, LL_REPORT_DUE);
     bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
     ll_work work = ll_streams_work(core);
@@ -140,9 +140,9 @@ static void run(ll_core *core) {
     ll_streams_sequences(core, sequences);
     bool waiting = !ll_streams_settled(core, sequences);
     uint64_t nap_until = ll_monotonic_ns() + nap_ns;
-    uint64_t wake_ns = waiting && nap_until < due_ns ? nap_until : due_ns;
-    uint64_t summary_ns = ll_summary_due_ns();
-    sleep_until(core, signal, summary_ns < wake_ns ? summary_ns : wake_ns);
+    uint64_t wake_ns =
+        earlier(due_ns, earlier(ll_summary_due_ns(), earlier(ll_triggers_due_ns(), ll_resolution_due_ns())));
+    sleep_until(core, signal, waiting ? earlier(nap_until, wake_ns) : wake_ns);
   }
 }
 
@@ -219,6 +219,7 @@ static void *harvester(void *unused) {
   ll_core *core = &ll_the_core;
   pthread_setname_np(pthread_self(), "lifeline");
   ll_pool_replenish(&core->store); /* before the sink: that may have to look up names */
+  ll_triggers_begin(core->config.activations.triggers);
   int error = ll_streams_open(core);
   announce_opening(core, error);
   if (error == 0)

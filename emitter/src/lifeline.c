@@ -3,6 +3,7 @@
 #include "core.h"
 #include "futex.h"
 #include "log.h"
+#include "resolution.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -114,6 +115,11 @@ static int start(ll_core *core, const ll_options *options) {
     store_release(&core->state, LL_CORE_OFF);
     return 0;
   }
+  if (!ll_resolution_start(&core->config, why, sizeof why)) {
+    ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
+    store_release(&core->state, LL_CORE_STOPPED);
+    return EINVAL;
+  }
   make_condition(core);
   core->sensitive = ll_fork_sensitive_memory();
   int error = core->sensitive != NULL ? ll_types_create(&core->types) : ENOMEM;
@@ -148,6 +154,8 @@ static void restart_in_child(ll_core *core) {
     sensitive->restarting = 1;
     store_release(&core->sensitive, sensitive);
   }
+  char why[512];
+  ll_resolution_start(&core->config, why, sizeof why); /* which was good for the parent */
   if (sensitive == NULL || start_incarnation(core) != 0) store_release(&core->state, LL_CORE_STOPPED);
   ll_core_unlock(&before);
 }
@@ -253,6 +261,9 @@ void ll_stats(ll_statistics *statistics) {
     now.dropped_oversize = counters[4];
     now.dropped_shutdown = counters[5];
     now.dropped_sink = counters[7];
+    now.sampled_out = counters[8];
+    now.below_threshold = counters[9];
+    now.folded = counters[10];
     now.batches_sealed = ll_streams_sealed(core);
     now.batches_acknowledged = ll_streams_acknowledged(core);
     now.batches_in_flight = ll_streams_in_flight(core);

@@ -6,6 +6,7 @@
 #include "futex.h"
 #include "log.h"
 #include "pool.h"
+#include "resolution.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -65,6 +66,7 @@ static void thread_ends(void *unused) {
   ll_core *core = &ll_the_core;
   ll_producer *producer = ll_tls_producer, *elsewhere = ll_tls_elsewhere;
   ll_tls_producer = ll_tls_elsewhere = NULL;
+  ll_admit_thread_ends();
   if (core->sensitive->alive == 0) return;
   if (is_of_this_process(core, producer)) give_back(core, producer);
   while (is_of_this_process(core, elsewhere)) {
@@ -239,8 +241,12 @@ static uint32_t register_type(ll_core *core, ll_event_type *type) {
       snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped",
                type->name);
     }
-    store_release(&type->state, state);
-    if (state == LL_TYPE_REFUSED) ll_log(LL_LOG_ERROR, "%s", why);
+    if (state == LL_TYPE_REFUSED) {
+      store_release(&type->state, state);
+      ll_log(LL_LOG_ERROR, "%s", why);
+    } else {
+      state = ll_resolution_adopt(type, state);
+    }
   }
   ll_core_unlock(&before);
   return state;
@@ -327,20 +333,44 @@ ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
   return none;
 }
 
-ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) {
+bool ll_prepare(ll_event_type *type) {
+  ll_core *core = &ll_the_core;
+  bool ready = false;
+  if (is_nested(core, 0)) return false;
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (ll_core_enter() == LL_CORE_ON && load_ordered(&core->closing) == 0) {
+    uint32_t state = load_acquire(&type->state);
+    if (state == LL_TYPE_NEW) state = register_type(core, type);
+    ready = state < LL_TYPE_SHAPED || own_producer(core, 0) != NULL;
+    if (!ready && attach(core, 0) != NULL) {
+      store_release(&ll_tls_producer->busy, 0);
+      ready = true;
+    }
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return ready;
+}
+
+ll_producer *ll_producer_on(uint32_t route) {
+  return own_producer(&ll_the_core, route);
+}
+
+ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t route) {
   ll_core *core = &ll_the_core;
   ll_reservation taken = {NULL, 0, NULL};
-  if (is_nested(core, 0)) {
-    count_nested(core, 0);
+  if (is_nested(core, route)) {
+    count_nested(core, route);
     return taken;
   }
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   switch (ll_core_enter()) {
   case LL_CORE_ON: {
-    uint32_t state = load_relaxed(&type->state);
+    uint32_t state = load_acquire(&type->state); /* which may have changed since the event was admitted */
     if (state == LL_TYPE_NEW) state = register_type(core, type);
-    taken = take(core, make_room(core, 0, state, bytes), state, bytes);
+    taken = take(core, make_room(core, route, state, bytes), type->number, bytes);
     break;
   }
   case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;

@@ -14,4 +14,14 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
  * shut out. None: there is no room now; nothing was counted. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
 
+/* Makes the type known and, when it has to be asked about each event, sees to it that this thread has a producer on the
+ * default route. False: it cannot be done now, or the emitter does not run. */
+bool ll_prepare(ll_event_type *type);
+
+/* This thread's producer on another route than the default one; NULL before its first event there. */
+ll_producer *ll_producer_on(uint32_t route);
+
+/* The thread's memory of its samples goes. */
+void ll_admit_thread_ends(void);
+
 #endif

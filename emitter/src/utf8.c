@@ -1,6 +1,5 @@
 #include "utf8.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* The length of the well-formed sequence at `at`, which a zero byte ends; 0 when it is none. Unicode 15, table 3-7. */
@@ -16,14 +15,18 @@ static size_t sequence_bytes(const uint8_t *at) {
   return bytes;
 }
 
-bool ll_is_utf8(const char *text) {
+size_t ll_utf8_prefix(const char *text) {
   const uint8_t *at = (const uint8_t *)text;
   while (*at != 0) {
     size_t bytes = sequence_bytes(at);
-    if (bytes == 0) return false;
+    if (bytes == 0) break;
     at += bytes;
   }
-  return true;
+  return (size_t)(at - (const uint8_t *)text);
+}
+
+bool ll_is_utf8(const char *text) {
+  return text[ll_utf8_prefix(text)] == '\0';
 }
 
 void ll_make_utf8(char *text) {

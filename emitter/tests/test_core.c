@@ -68,7 +68,8 @@ static const ll_field two_fields[] = {{LL_CODE_i32, "a", "B"}, {LL_CODE_string, 
 static void equal_types_share_a_number_and_changed_ones_do_not(void **state) {
   (void)state;
   char why[256];
-  ll_event_type type = {LL_TYPE_NEW, LL_INFO, 2, 0, "name", two_fields, NULL}, other = type;
+  ll_event_type type = {.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 2, .name = "name", .fields = two_fields},
+                other = type;
   assert_int_equal(ll_types_register(&types, &type, why, sizeof why), 1);
   assert_int_equal(ll_types_register(&types, &other, why, sizeof why), 1);
   other.level = LL_WARN;
@@ -87,10 +88,12 @@ static void illegal_types_are_refused_with_a_reason(void **state) {
     ll_event_type type;
     const char *reason;
   } cases[] = {
-      {{LL_TYPE_NEW, LL_INFO, 2, 0, "x", twice, NULL}, "two fields or constants of one name"},
-      {{LL_TYPE_NEW, 9, 0, 0, "x", twice, NULL}, "unknown level"},
-      {{LL_TYPE_NEW, LL_INFO, 0, 0, name, twice, NULL}, "longer than 255 bytes"},
-      {{LL_TYPE_NEW, LL_INFO, 0, 0, "\xff", twice, NULL}, "not UTF-8"},
+      {{.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 2, .name = "x", .fields = twice},
+       "two fields or constants of one name"},
+      {{.state = LL_TYPE_NEW, .level = 9, .field_count = 0, .name = "x", .fields = twice}, "unknown level"},
+      {{.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 0, .name = name, .fields = twice},
+       "longer than 255 bytes"},
+      {{.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 0, .name = "\xff", .fields = twice}, "not UTF-8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     assert_int_equal(ll_types_register(&types, &cases[i].type, why, sizeof why), LL_TYPE_REFUSED);
@@ -102,7 +105,7 @@ static void illegal_types_are_refused_with_a_reason(void **state) {
 static void a_record_that_lies_about_its_length_is_no_record(void **state) {
   (void)state;
   char why[256];
-  ll_event_type type = {LL_TYPE_NEW, LL_INFO, 2, 0, "name", two_fields, NULL};
+  ll_event_type type = {.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 2, .name = "name", .fields = two_fields};
   assert_int_equal(ll_types_register(&types, &type, why, sizeof why), 1);
   uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_ptr_not_equal(pages, MAP_FAILED);

@@ -83,6 +83,12 @@ typedef struct ll_options {
   uint64_t spool_bytes;   /* LIFELINE_SPOOL_BYTES; 1 GiB, at least 2 MiB: of the directory, all programs together */
   const char *spool_full; /* LIFELINE_SPOOL_FULL: drop-oldest, drop-newest or block */
   const char *spool_sync; /* LIFELINE_SPOOL_SYNC: interval (each second), never or always */
+  const char *resolution; /* LIFELINE_RESOLUTION: what is emitted, "disk.* summary; * off level>=debug", as
+                             schemas/ACTIVATION.md says; everything in full */
+  const char *triggers;   /* LIFELINE_TRIGGERS: a file of such lines, which is looked at each second; none */
+  const char *never;      /* LIFELINE_NEVER: types that nobody may switch on, "secret.*,audit.keys"; none */
+  const char *max_for;    /* LIFELINE_MAX_FOR: how long a request from a file or a topic may last; 1d */
+  unsigned max_rate;      /* LIFELINE_MAX_RATE: events per second of each type under such a request; no limit */
 } ll_options;
 
 /* Counters since the start of this incarnation. emitted holds what has been harvested so far and what was dropped:
@@ -103,6 +109,9 @@ typedef struct ll_statistics {
   int crash_safe;              /* 1 when the rings are in a file that a recovery can read */
   uint64_t dropped_spool_full; /* in batches that the full spool had no room for */
   uint64_t spooled;            /* went through the spool */
+  uint64_t sampled_out;        /* left out on purpose, by sample:N or LIFELINE_MAX_RATE; not part of emitted */
+  uint64_t below_threshold;    /* the same, by a threshold */
+  uint64_t folded;             /* the same, since they are in summaries that were emitted */
 } ll_statistics;
 
 #ifndef LIFELINE_DISABLE
@@ -140,7 +149,7 @@ static inline int ll_shutdown(unsigned timeout_ms) {
   return (void)timeout_ms, 0;
 }
 static inline void ll_stats(ll_statistics *statistics) {
-  ll_statistics none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  ll_statistics none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   none.size = sizeof none;
   *statistics = none;
 }
@@ -150,7 +159,7 @@ static inline void ll_stats(ll_statistics *statistics) {
 #define LL_OPTIONS_INIT                                                                                                \
   {                                                                                                                    \
     sizeof(ll_options), NULL, NULL, 0, 0, 0, LL_POLICY_DEFAULT, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL,  \
-        NULL, 0, NULL, NULL                                                                                            \
+        NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                 \
   }
 
 #ifdef __cplusplus

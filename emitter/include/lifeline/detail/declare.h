@@ -72,13 +72,21 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
                                           sizeof ll_constants_##ident / sizeof ll_constants_##ident[0] - 1,            \
                                           event_name,                                                                  \
                                           ll_fields_##ident,                                                           \
-                                          ll_constants_##ident};                                                       \
-  __attribute__((unused, noinline, cold)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)       \
-                                                                                 ll_end_of_values ll_end) {            \
+                                          ll_constants_##ident,                                                        \
+                                          LL_OBJECT_,                                                                  \
+                                          NULL,                                                                        \
+                                          0};                                                                          \
+  __attribute__((unused, noinline)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)             \
+                                                                           ll_end_of_values ll_end) {                  \
     (void)ll_end;                                                                                                      \
+    uint32_t ll_way = 0;                                                                                               \
+    if (__atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED) > LL_TYPE_NUMBER_MAX) {                              \
+      const ll_number ll_numbers[] = {LL_EACH(LL_NUMBER_, __VA_ARGS__) ll_unsigned(0)};                                \
+      if (!ll_admit(&ll_type_##ident, ll_numbers, &ll_way)) return;                                                    \
+    }                                                                                                                  \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
     size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
-    ll_reservation ll_taken = ll_reserve_slowly(&ll_type_##ident, LL_PADDED_(ll_size));                                \
+    ll_reservation ll_taken = ll_reserve_slowly(&ll_type_##ident, LL_PADDED_(ll_size), ll_way);                        \
     if (ll_taken.producer == NULL) return;                                                                             \
     LL_WRITE_(LL_EACH(LL_STORE_, __VA_ARGS__))                                                                         \
   }                                                                                                                    \
@@ -113,6 +121,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 #define LL_ARGUMENT_(type, field, unit) field,
 #define LL_IGNORE_(type, field, unit) (void)field;
 #define LL_FIELD_(type, field, unit) {LL_CODE_##type, #field, unit},
+#define LL_NUMBER_(type, field, unit) LL_NUMBER_##type(field),
 #define LL_MEASURE_(type, field, unit) LL_MEASURE_##type(field)
 #define LL_SIZE_(type, field, unit) +LL_SIZE_##type(field)
 #define LL_STORE_(type, field, unit) LL_STORE_##type(field)
@@ -137,6 +146,16 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 #define LL_CODE_u64 7
 #define LL_CODE_bool 8
 #define LL_CODE_bytes 9
+
+#define LL_NUMBER_i32(field) ll_signed(field)
+#define LL_NUMBER_i64(field) ll_signed(field)
+#define LL_NUMBER_f32(field) ll_real((double)field)
+#define LL_NUMBER_f64(field) ll_real(field)
+#define LL_NUMBER_string(field) ll_unsigned(0)
+#define LL_NUMBER_u32(field) ll_unsigned(field)
+#define LL_NUMBER_u64(field) ll_unsigned(field)
+#define LL_NUMBER_bool(field) ll_unsigned(field)
+#define LL_NUMBER_bytes(field) ll_unsigned(0)
 
 #define LL_MEASURE_i32(field)
 #define LL_MEASURE_i64(field)
@@ -193,6 +212,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 /* In C, <stdbool.h> turns bool into _Bool before these names are pasted together. */
 #define LL_C__Bool LL_C_bool
 #define LL_CODE__Bool LL_CODE_bool
+#define LL_NUMBER__Bool LL_NUMBER_bool
 #define LL_MEASURE__Bool(field)
 #define LL_SIZE__Bool LL_SIZE_bool
 #define LL_STORE__Bool LL_STORE_bool

@@ -31,11 +31,13 @@ extern "C" {
 #define LL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. */
+/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. A shaped type
+ * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. */
 #define LL_TYPE_OFF 0u
 #define LL_TYPE_NUMBER_MAX 0xffffu
 #define LL_TYPE_NEW 0x10000u
 #define LL_TYPE_REFUSED 0x10001u
+#define LL_TYPE_SHAPED 0x20000u
 
 #define LL_RECORD_MAX 32768u
 #define LL_BUSY ((uint64_t)1 << 62)
@@ -56,6 +58,14 @@ typedef struct ll_constant {
   const char *text;
 } ll_constant;
 
+/* A number as it is compared and summarised. Which member holds it follows from the field's code: i for i32 and i64, u
+ * for u32, u64 and bool, f for f32 and f64. */
+typedef union ll_number {
+  int64_t i;
+  uint64_t u;
+  double f;
+} ll_number;
+
 typedef struct ll_event_type {
   uint32_t state;
   uint8_t level;
@@ -64,6 +74,9 @@ typedef struct ll_event_type {
   const char *name;
   const ll_field *fields;
   const ll_constant *constants;
+  const void *object;         /* the program or shared object that it lies in, by the address of __dso_handle */
+  struct ll_event_type *next; /* the library's list of those that were ever emitted */
+  uint16_t number;            /* whatever the state is */
 } ll_event_type;
 
 typedef struct ll_producer {
@@ -92,7 +105,46 @@ typedef struct ll_reservation {
 
 /* Everything but the common case: starts the emitter, numbers the type, finds the thread a ring, wakes the harvester,
  * waits for room if the policy says so. None: the event was counted as dropped, or its type is off. */
-LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes) __attribute__((cold));
+LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t route) __attribute__((cold));
+
+/* Whether this event of a type that is shaped, or was never emitted before, is to be written, and on which route.
+ * `values` holds the numeric fields, each at its index. False: the event was counted as left out, or has gone into a
+ * summary. */
+LL_API bool ll_admit(ll_event_type *type, const ll_number *values, uint32_t *route);
+
+/* The object is being unloaded: what the library knows about its event types must not outlive them. */
+LL_API void ll_forget(const void *object);
+
+#ifndef LIFELINE_INSIDE /* the library itself stays */
+/* Made by the compiler's start-up files, one in each program and shared object. */
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+/* The last destructor of the object, behind those of its C++ objects, which may emit. */
+__attribute__((destructor(101), used)) static void ll_object_ends(void) {
+  ll_forget(&__dso_handle);
+}
+#define LL_OBJECT_ &__dso_handle
+#else
+#define LL_OBJECT_ NULL
+#endif
+
+static inline ll_number ll_signed(int64_t value) {
+  ll_number number;
+  number.i = value;
+  return number;
+}
+
+static inline ll_number ll_unsigned(uint64_t value) {
+  ll_number number;
+  number.u = value;
+  return number;
+}
+
+static inline ll_number ll_real(double value) {
+  ll_number number;
+  number.f = value;
+  return number;
+}
 
 /* A length that is too large for any record needs no more than to stay so: cut, it cannot make the sum wrap. */
 static inline size_t ll_cut(size_t bytes) {
