@@ -61,7 +61,7 @@ static size_t resident_bytes(void) {
   return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-enum { SHORT_THREADS = 10000 };
+enum { SHORT_THREADS = 10000, SHORT_BUDGET = 8 << 20, SHORT_LEAST = 1000 };
 
 static void *emit_once(void *value) {
   ll_emit(number, (uint32_t)(uintptr_t)value);
@@ -90,11 +90,11 @@ static void start_and_end_many_threads(void) {
   size_t file = ring_file_bytes();
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* whose own memory grows with each thread */
   size_t more = resident_bytes() - resident;
-  if (more > 24u << 20) fprintf(stderr, "the program grew by %zu bytes\n", more), exit(5);
+  if (more > SHORT_BUDGET + (4u << 20)) fprintf(stderr, "the program grew by %zu bytes\n", more), exit(5);
 #else
   (void)resident;
 #endif
-  if (file > 24u << 20) fprintf(stderr, "the ring file takes %zu bytes\n", file), exit(6);
+  if (file > SHORT_BUDGET + (1u << 20)) fprintf(stderr, "the ring file takes %zu bytes\n", file), exit(6);
   if (ll_shutdown(10000) != 0) exit(7);
 }
 
@@ -105,15 +105,19 @@ static void tick_off(const llb_event *event, void *ctx) {
   assert_int_equal(seen[value]++, 0);
 }
 
-static void ten_thousand_short_threads_lose_nothing_in_bounded_memory(void **state) {
+/* There is room for the rings of 64 threads. Where a busy machine keeps the harvester from draining those that ended,
+ * the next ones are counted; if nobody drained them before the second is over, a few hundred would arrive. */
+static void ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory(void **state) {
   (void)state;
   static uint8_t seen[SHORT_THREADS];
+  setenv("LIFELINE_BUDGET_BYTES", "8388608", 1);
   assert_int_equal(test_in_child(start_and_end_many_threads, NULL), 0);
+  unsetenv("LIFELINE_BUDGET_BYTES");
   test_batches batches = test_read_batches(directory.out);
   test_check_sequences(&batches);
-  assert_int_equal(test_drops_in(&batches), 0);
   test_each_event(&batches, tick_off, seen);
-  assert_int_equal(test_events_in(&batches), SHORT_THREADS);
+  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches), SHORT_THREADS);
+  assert_true(test_events_in(&batches) >= SHORT_LEAST);
   test_free_batches(&batches);
 }
 
@@ -150,7 +154,7 @@ static void time_first_events(void) {
   usleep(100000);
   size_t before = ring_file_bytes();
   run_thread(emit_once_and_time_it, &took_ns[0]);
-  if (ring_file_bytes() != before) exit(4);
+  if (ring_file_bytes() != before) fprintf(stderr, "a ring was made for the thread\n"), exit(4);
   for (int i = 0; i < FIRSTS; i++) {
     run_thread(emit_once_and_time_it, &took_ns[i]);
     usleep(1000);
@@ -169,7 +173,7 @@ static void a_threads_first_event_finds_a_ring_ready(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(ten_thousand_short_threads_lose_nothing_in_bounded_memory),
+      TEST(ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory),
       TEST(the_budget_bounds_the_rings_of_ended_threads),
       TEST(a_threads_first_event_finds_a_ring_ready),
   };
