@@ -198,7 +198,6 @@ static void *recover_earlier_runs(void *unused) {
 
 static void deliver(ll_core *core) {
   pthread_t recovery;
-  ll_flush_at_exit(); /* again: after what the sink's libraries have put there, so before it at exit */
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
   bool recovering = core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
   watch_control(core);
@@ -221,6 +220,9 @@ static void *harvester(void *unused) {
   ll_pool_replenish(&core->store); /* before the sink: that may have to look up names */
   ll_triggers_begin(core->config.activations.triggers);
   int error = ll_streams_open(core);
+  /* Again: after what the sink's libraries have put there, so before it at exit. And before ll_init returns: exit
+   * handlers that the program registers then come before ours. */
+  if (error == 0) ll_flush_at_exit();
   announce_opening(core, error);
   if (error == 0)
     deliver(core);

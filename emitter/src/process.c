@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -54,8 +55,15 @@ static uint64_t pid_namespace(void) {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
+static uint32_t image(void) {
+  uint32_t value = 0;
+  const void *random = (const void *)getauxval(AT_RANDOM);
+  if (random != NULL) memcpy(&value, random, sizeof value);
+  return value;
+}
+
 ll_process ll_process_self(void) {
-  ll_process self = {.pid_namespace = pid_namespace(), .pid = (uint32_t)getpid()};
+  ll_process self = {.pid_namespace = pid_namespace(), .pid = (uint32_t)getpid(), .image = image()};
   boot_id(self.boot);
   self.start_time = start_time(self.pid);
   return self;
@@ -67,6 +75,7 @@ ll_liveness ll_process_liveness(const ll_process *process) {
   boot_id(boot);
   if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_DEAD;
   if (process->pid_namespace != pid_namespace()) return LL_UNKNOWN;
+  if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* we, before an exec */
   return start_time(process->pid) == process->start_time ? LL_ALIVE : LL_DEAD;
 }
 

@@ -1,4 +1,5 @@
 /* Which process is meant: a pid alone comes back, a pid with its start time and the boot that it belongs to does not.
+ * A process that has executed another program has kept all three; `image` tells it that it was another one before.
  */
 #ifndef LIFELINE_PROCESS_H
 #define LIFELINE_PROCESS_H
@@ -11,7 +12,7 @@ typedef struct ll_process {
   uint64_t pid_namespace;
   uint64_t start_time;
   uint32_t pid;
-  uint32_t reserved;
+  uint32_t image; /* random, from the kernel at each exec; a fork keeps it */
 } ll_process;
 
 typedef enum ll_liveness {
