@@ -22,6 +22,7 @@ static const char usage[] = "Usage: bench-first-event --name ROW [--threads N] [
 enum { THREADS_MAX = 64 };
 
 static uint64_t threads = 8;
+static double first_generation_ns;
 static pthread_barrier_t alive; /* nobody's ring is free before all have one */
 
 static void *live(void *result) {
@@ -45,6 +46,10 @@ static double generation(void) {
   }
   ll_flush(1000); /* their rings are drained, and free */
   return sum / (double)threads;
+}
+
+static void print_details(char *json, size_t bytes) {
+  snprintf(json, bytes, "\"threads\":%u,\"first_generation_ns\":%.0f", (unsigned)threads, first_generation_ns);
 }
 
 static row_sample repeat(void *unused) {
@@ -83,10 +88,9 @@ int main(int argc, char **argv) {
   ll_options options = LL_OPTIONS_INIT;
   options.url = "null:";
   if (ll_init(&options) != 0) return 1;
-  char details[100];
   pthread_barrier_init(&alive, NULL, (unsigned)threads);
-  snprintf(details, sizeof details, "\"details\":{\"threads\":%u,\"first_generation_ns\":%.0f}", (unsigned)threads,
-           generation());
-  row_measure(&(row){name, (unsigned)repetitions, repeat, NULL}, lost, details);
+  first_generation_ns = generation();
+  row_measure(&(row){
+      .name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = lost, .details = print_details});
   return ll_shutdown(1000) != 0;
 }

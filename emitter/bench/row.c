@@ -19,15 +19,16 @@ void row_print(const char *name, const row_sample *samples, unsigned count, cons
   if (count > 0 && samples[0].floor > 0) print_values("floors", samples, count, true);
   printf(",\"lost\":%" PRIu64 ",\"noise\":{\"foreign\":%.3f,\"stolen\":%.3f,\"waited\":%.3f,\"disturbed\":%u}", lost,
          around->foreign, around->stolen, around->waited, disturbed);
-  printf("%s%s}\n", details[0] != '\0' ? "," : "", details);
+  if (details[0] != '\0') printf(",\"details\":{%s}", details);
+  printf("}\n");
   fflush(stdout);
 }
 
-void row_measure(const row *wanted, uint64_t (*lost)(void), const char *details) {
+void row_measure(const row *wanted) {
   static row_sample quiet[ROW_REPETITIONS_MAX], all[2 * ROW_REPETITIONS_MAX];
   unsigned quiet_count = 0, all_count = 0;
   wanted->repeat(wanted->ctx);
-  uint64_t lost_before = lost != NULL ? lost() : 0;
+  uint64_t lost = wanted->lost != NULL ? wanted->lost() : 0;
   noise_reading start = noise_read();
   while (quiet_count < wanted->repetitions && all_count < 2 * wanted->repetitions) {
     noise_reading before = noise_read();
@@ -39,6 +40,9 @@ void row_measure(const row *wanted, uint64_t (*lost)(void), const char *details)
   noise_reading end = noise_read();
   noise around = noise_between(&start, &end);
   bool enough = 2 * quiet_count >= wanted->repetitions;
+  char details[512] = "";
+  if (wanted->lost != NULL) lost = wanted->lost() - lost;
+  if (wanted->details != NULL) wanted->details(details, sizeof details);
   row_print(wanted->name, enough ? quiet : all, enough ? quiet_count : all_count, &around, all_count - quiet_count,
-            lost != NULL ? lost() - lost_before : 0, details);
+            lost, details);
 }

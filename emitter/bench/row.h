@@ -4,6 +4,7 @@
 
 #include "noise.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { ROW_REPETITIONS_MAX = 1000 };
@@ -21,12 +22,13 @@ typedef struct row {
   unsigned repetitions;
   row_repetition repeat;
   void *ctx;
+  uint64_t (*lost)(void);                    /* events so far; NULL: none can be */
+  void (*details)(char *json, size_t bytes); /* the inside of an object, asked for at the end; NULL: none */
 } row;
 
 /* Runs once to warm up, then `repetitions` times and for each disturbed repetition once more, at most twice as often in
- * all. Prints what was not disturbed, or everything when that is less than half. `lost` counts events. `details` is
- * JSON's inside of an object, or empty. */
-void row_measure(const row *wanted, uint64_t (*lost)(void), const char *details);
+ * all. Prints what was not disturbed, or everything when that is less than half. */
+void row_measure(const row *wanted);
 
 /* The same for a figure that came another way. */
 void row_print(const char *name, const row_sample *samples, unsigned count, const noise *around, unsigned disturbed,

@@ -92,8 +92,8 @@ static int measure(const char *name, unsigned threads) {
   noise around = noise_between(&before, &after);
   char details[400];
   snprintf(details, sizeof details,
-           "\"details\":{\"events\":%.0f,\"threads\":%u,\"flushed\":%s,\"seconds\":%.3f,\"emit_ns\":%.2f,"
-           "\"harvester_cpu_ns\":%.2f,\"process_cpu_ns\":%.2f,\"server_cpu_ns\":%.2f}",
+           "\"events\":%.0f,\"threads\":%u,\"flushed\":%s,\"seconds\":%.3f,\"emit_ns\":%.2f,"
+           "\"harvester_cpu_ns\":%.2f,\"process_cpu_ns\":%.2f,\"server_cpu_ns\":%.2f",
            all, threads, flushed == 0 ? "true" : "false", (double)(ended - began) / 1e9, emitting,
            (double)harvester / all, (double)(after.own_ns - before.own_ns) / all,
            noise_kin_cpu_ns(&before, &after) / all);

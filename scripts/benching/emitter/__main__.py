@@ -9,10 +9,10 @@ import time
 
 from .. import machine
 from ..machine import ROOT
-from . import bursts, off, rivals, shares, sustained, weights
+from . import bursts, off, rivals, shares, summaries, sustained, triggers, weights
 from .table import bound, table
 
-PARTS = [bursts, off, sustained, shares, weights, rivals]
+PARTS = [bursts, off, summaries, sustained, shares, weights, triggers, rivals]
 
 
 def document(rows, command, quick, seconds):

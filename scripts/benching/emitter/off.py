@@ -16,16 +16,21 @@ SETTINGS = {"RESOLUTION": "bench.table1 off"}
 COUNT = 100_000
 
 
-def instructions(function, folder):
-    """Of one of bench-off's two loops, per round."""
-    output = f"{folder}/{function}.out"
+def instructions(function, count, folder):
+    """That one of bench-off's loops executes in so many rounds, and around them."""
+    output = f"{folder}/{function}.{count}.out"
     run("valgrind", "--tool=callgrind", f"--callgrind-out-file={output}", f"--toggle-collect={function}",
-        BIN / "bench-off", "--count", COUNT, environment=environment(**SETTINGS))
+        BIN / "bench-off", "--count", count, environment=environment(**SETTINGS))
     with open(output, encoding="utf-8") as profile:
         total = re.search(r"^(?:totals|summary): (\d+)", profile.read(), re.MULTILINE)
     if not total:
         raise RuntimeError(f"callgrind counted nothing in {function}")
-    return int(total[1]) / COUNT
+    return int(total[1])
+
+
+def per_round(function, folder):
+    """Without what is around the rounds."""
+    return (instructions(function, 2 * COUNT, folder) - instructions(function, COUNT, folder)) / COUNT
 
 
 def rows(case, quick):
@@ -34,5 +39,5 @@ def rows(case, quick):
     if not shutil.which("valgrind"):
         raise RuntimeError("valgrind is not installed: run scripts/setup --bench")
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
-        counted = instructions("bench_off_loop", folder) - instructions("bench_empty_loop", folder)
+        counted = per_round("bench_off_loop", folder) - per_round("bench_empty_loop", folder)
     return [Row(case, [round(counted, 2)])]

@@ -1,0 +1,18 @@
+"""Events of which only summaries travel."""
+
+from .programs import measure
+from .row import Case, Limit
+
+CASES = [
+    Case("emit.summary", "resolution summary of one field", limit=Limit("ratio", 0.6)),
+    Case("emit.summary.timed", "the same with the time from value to value", limit=Limit("ratio", 1.6)),
+]
+RESOLUTIONS = {"emit.summary": "bench.table1 summary of=value", "emit.summary.timed": "bench.table1 summary of=value timed"}
+
+
+def rows(case, quick):
+    row = measure(case, "bench-emit", "--events", 50_000, "--bursts", 200, "--repetitions", 3 if quick else 15,
+                  settings={"RESOLUTION": RESOLUTIONS[case.name]})
+    if row.details["folded"] < 1000 * row.details["emitted"]:
+        raise RuntimeError(f"{case.name}: events were not folded: {row.details}")
+    return [row]
