@@ -9,12 +9,13 @@ enum {
   FIXED_HEADER = 96,
   CALIBRATIONS_ROOM = LL_CALIBRATIONS_MAX * sizeof(ll_calibration),
   CRC_BYTES = 4,
+  NOTED_VARIES = 1, /* no length of a record */
 };
 
 void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
                     size_t total_limit) {
   for (uint32_t i = 0; i < batch->number_count; i++)
-    batch->seen[batch->numbers[i] / 64] = 0;
+    batch->noted[batch->numbers[i]] = 0;
   batch->types = types;
   batch->raw_limit = raw_limit;
   batch->total_limit = total_limit;
@@ -24,6 +25,7 @@ void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *stor
   batch->event_count = 0;
   batch->uniform_bytes = 0;
   batch->earliest_tick48 = 0;
+  batch->piece_count = 0;
   batch->segment_count = 0;
   batch->take_count = 0;
   batch->number_count = 0;
@@ -31,13 +33,12 @@ void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *stor
 }
 
 static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool first) {
-  uint64_t bit = UINT64_C(1) << number % 64;
-  if ((batch->seen[number / 64] & bit) != 0) return true;
-  size_t descriptor = batch->types->shapes[number].descriptor_bytes;
-  if (weight + descriptor > batch->total_limit && !first) return false;
-  batch->seen[number / 64] |= bit;
+  if (batch->noted[number] != 0) return true;
+  const ll_shape *shape = &batch->types->shapes[number];
+  if (weight + shape->descriptor_bytes > batch->total_limit && !first) return false;
+  batch->noted[number] = shape->record_bytes != 0 ? (uint16_t)shape->record_bytes : NOTED_VARIES;
   batch->numbers[batch->number_count++] = number;
-  batch->descriptors_bytes += descriptor;
+  batch->descriptors_bytes += shape->descriptor_bytes;
   return true;
 }
 
@@ -63,23 +64,21 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-/* How many bytes follow of records of the same type, all of one length, within `room`. Most events come in such runs,
- * and need nothing but a look at their first word. */
-static size_t run_bytes(const uint8_t *at, size_t room, uint16_t number, size_t record_bytes,
-                        uint64_t *earliest_tick48) {
+/* How many bytes follow of records of this length whose types are noted, within `room`. Most events come in such runs,
+ * and need nothing but a look at their first word. (That the length is the same is a branch which the CPU guesses
+ * right: it need not wait for one record's type to find the next.) */
+static size_t run_bytes(const ll_batch *batch, const uint8_t *at, size_t room, size_t record_bytes) {
   size_t run = 0;
   for (; run + record_bytes <= room; run += record_bytes) {
-    uint64_t word;
-    memcpy(&word, at + run, sizeof word);
-    if ((uint16_t)word != number) break;
-    if (earlier(word >> 16, *earliest_tick48)) *earliest_tick48 = word >> 16;
+    uint16_t number;
+    memcpy(&number, at + run, sizeof number); /* the low half of the first word */
+    if (batch->noted[number] != record_bytes) break;
   }
   return run;
 }
 
 /* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
 static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, uint32_t known, walk *walked) {
-  uint16_t last_number = 0;
   while (walked->position < end) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -94,19 +93,19 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, ui
     size_t weight = weight_with(batch, walked, bytes);
     bool fits = batch->records_bytes + walked->bytes + bytes <= batch->raw_limit && weight <= batch->total_limit;
     if (!fits && !first) return LL_GATHERED_FULL;
-    if (number != last_number && !note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
-    last_number = number;
+    if (!note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
+    /* A thread's ticks grow: its first event is its earliest, but for those that a signal handler slipped in. */
     uint64_t tick48 = word >> 16;
-    if (first || earlier(tick48, batch->earliest_tick48)) batch->earliest_tick48 = tick48;
+    if (first || (walked->events == 0 && earlier(tick48, batch->earliest_tick48))) batch->earliest_tick48 = tick48;
     if (first)
       batch->uniform_bytes = (uint32_t)bytes;
     else if (bytes != batch->uniform_bytes)
       batch->uniform_bytes = 0;
     size_t taken = bytes;
-    if (batch->types->shapes[number].record_bytes != 0 && fits) {
+    if (batch->noted[number] == bytes && fits) {
       size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
       room = least(room, bytes + batch->total_limit - weight_with(batch, walked, bytes));
-      taken += run_bytes(at + bytes, room - bytes, number, bytes, &batch->earliest_tick48);
+      taken += run_bytes(batch, at + bytes, room - bytes, bytes);
     }
     walked->bytes += taken;
     walked->position += taken;
@@ -130,7 +129,7 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
     size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
     uint64_t lap_end = walked.position + ring->bytes - offset; /* no record crosses it */
     result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, known, &walked);
-    memcpy(batch->records + batch->records_bytes + before, base + offset, walked.bytes - before);
+    if (walked.bytes > before) batch->pieces[batch->piece_count++] = (ll_piece){base + offset, walked.bytes - before};
   }
   if (result == LL_GATHERED_GARBAGE) walked.position = head;
   if (walked.position == from) return result;
@@ -141,6 +140,26 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   batch->records_bytes += walked.bytes;
   batch->event_count += walked.events;
   return result;
+}
+
+static void copy_records(const ll_batch *batch, uint8_t *to) {
+  for (uint32_t i = 0; i < batch->piece_count; i++) {
+    memcpy(to, batch->pieces[i].at, batch->pieces[i].bytes);
+    to += batch->pieces[i].bytes;
+  }
+}
+
+static ll_packed pack_records(ll_batch *batch, ll_compressor *compressor, uint8_t *out) {
+  if (ll_compressor_is_idle(compressor, batch->records_bytes)) {
+    copy_records(batch, out);
+    return (ll_packed){batch->records_bytes, LL_COMPRESSION_NONE, 0};
+  }
+  const uint8_t *records = batch->together;
+  if (batch->piece_count == 1)
+    records = batch->pieces[0].at;
+  else
+    copy_records(batch, batch->together);
+  return ll_compress(compressor, records, batch->records_bytes, batch->uniform_bytes, out);
 }
 
 typedef struct cursor {
@@ -179,7 +198,7 @@ static uint64_t earliest_tick(const ll_batch *batch, uint64_t near) {
   return near + (uint64_t)((int64_t)((batch->earliest_tick48 - near) << 16) >> 16);
 }
 
-size_t ll_batch_write(const ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
+size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
                       ll_compressor *compressor, const ll_batch_header *header, uint8_t *out) {
   const ll_file_header *file = store->header;
   uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
@@ -192,7 +211,7 @@ size_t ll_batch_write(const ll_batch *batch, const ll_store *store, const ll_cal
   header_bytes += header_padding;
 
   uint8_t *events = out + header_bytes + batch->descriptors_bytes;
-  ll_packed packed = ll_compress(compressor, batch->records, batch->records_bytes, batch->uniform_bytes, events);
+  ll_packed packed = pack_records(batch, compressor, events);
   size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + CRC_BYTES;
   uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 

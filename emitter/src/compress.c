@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* Declared here, since the headers of neither library are needed to build. */
 typedef int (*lz4_compress)(const char *from, char *to, int from_bytes, int to_bytes);
@@ -16,7 +19,10 @@ typedef size_t (*zstd_free)(void *context);
 typedef unsigned (*zstd_is_error)(size_t code);
 
 enum {
-  TRIAL_EVERY = 64, /* batches */
+  TRIAL_EVERY = 64,       /* batches, */
+  TRIAL_SELDOM = 1024,    /* when trial after trial chooses the same */
+  TRIAL_BYTES = 32 << 10, /* of the batch are weighed */
+  WORTH_IT = 256,         /* bytes: smaller batches go as they are */
   SHUFFLE_MAX = 128,
   ZSTD_LEVEL = 1,
 };
@@ -29,9 +35,8 @@ struct ll_compressor {
   void *zstd_context;
   bool may[3];
   ll_compression choice;
-  uint8_t choice_shuffle;
-  uint32_t until_trial;
-  uint32_t tried_record_bytes;
+  bool choice_shuffled;
+  uint32_t until_trial, between_trials;
   uint8_t shuffled[LL_BATCH_RAW_MAX];
   uint8_t trial[LL_BATCH_RAW_MAX];
 };
@@ -77,15 +82,58 @@ void ll_compressor_free(ll_compressor *compressor) {
   free(compressor);
 }
 
-/* FORMAT.md, section 8: byte j of row i goes to j * rows + i. */
+#if defined(__SSE2__)
+static __m128i eight_bytes(const uint8_t *at) {
+  return _mm_loadl_epi64((const __m128i *)at);
+}
+
+static void put_column(uint8_t *at, __m128i column) {
+  _mm_storeu_si128((__m128i *)at, column);
+}
+
+/* Eight bytes of each of 16 rows, as eight columns of 16: a transposition in four rounds of interleaving. */
+static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows) {
+#define ROWS(i) _mm_unpacklo_epi8(eight_bytes(from + (i)*stride), eight_bytes(from + ((i) + 8) * stride))
+  __m128i a0 = ROWS(0), a1 = ROWS(1), a2 = ROWS(2), a3 = ROWS(3), a4 = ROWS(4), a5 = ROWS(5), a6 = ROWS(6),
+          a7 = ROWS(7);
+#undef ROWS
+  __m128i b0 = _mm_unpacklo_epi8(a0, a4), b1 = _mm_unpackhi_epi8(a0, a4);
+  __m128i b2 = _mm_unpacklo_epi8(a1, a5), b3 = _mm_unpackhi_epi8(a1, a5);
+  __m128i b4 = _mm_unpacklo_epi8(a2, a6), b5 = _mm_unpackhi_epi8(a2, a6);
+  __m128i b6 = _mm_unpacklo_epi8(a3, a7), b7 = _mm_unpackhi_epi8(a3, a7);
+  __m128i c0 = _mm_unpacklo_epi8(b0, b4), c1 = _mm_unpackhi_epi8(b0, b4);
+  __m128i c2 = _mm_unpacklo_epi8(b2, b6), c3 = _mm_unpackhi_epi8(b2, b6);
+  __m128i c4 = _mm_unpacklo_epi8(b1, b5), c5 = _mm_unpackhi_epi8(b1, b5);
+  __m128i c6 = _mm_unpacklo_epi8(b3, b7), c7 = _mm_unpackhi_epi8(b3, b7);
+  put_column(to, _mm_unpacklo_epi8(c0, c2));
+  put_column(to + rows, _mm_unpackhi_epi8(c0, c2));
+  put_column(to + 2 * rows, _mm_unpacklo_epi8(c1, c3));
+  put_column(to + 3 * rows, _mm_unpackhi_epi8(c1, c3));
+  put_column(to + 4 * rows, _mm_unpacklo_epi8(c4, c6));
+  put_column(to + 5 * rows, _mm_unpackhi_epi8(c4, c6));
+  put_column(to + 6 * rows, _mm_unpacklo_epi8(c5, c7));
+  put_column(to + 7 * rows, _mm_unpackhi_epi8(c5, c7));
+}
+#else
+static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows) {
+  for (size_t column = 0; column < 8; column++)
+    for (size_t row = 0; row < 16; row++)
+      to[column * rows + row] = from[row * stride + column];
+}
+#endif
+
+/* FORMAT.md, section 8: byte j of row i goes to j * rows + i. The stride is a multiple of 8. Whole cache lines are
+ * written, before others that lie a power of two away push them out. */
 static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t stride) {
-  size_t rows = bytes / stride;
-  for (size_t i = 0; i < rows; i += 64) {
-    size_t end = i + 64 < rows ? i + 64 : rows; /* in tiles that stay in the first cache */
-    for (size_t j = 0; j < stride; j++)
-      for (size_t row = i; row < end; row++)
-        to[j * rows + row] = from[row * stride + j];
-  }
+  enum { LINE = 64 };
+  size_t rows = bytes / stride, tiled = rows / 16 * 16;
+  for (size_t block = 0; block < tiled; block += LINE)
+    for (size_t column = 0; column < stride; column += 8)
+      for (size_t row = block; row < tiled && row < block + LINE; row += 16)
+        shuffle_tile(from + row * stride + column, to + column * rows + row, stride, rows);
+  for (size_t row = tiled; row < rows; row++)
+    for (size_t column = 0; column < stride; column++)
+      to[column * rows + row] = from[row * stride + column];
   memcpy(to + rows * stride, from + rows * stride, bytes % stride);
 }
 
@@ -106,36 +154,52 @@ static size_t pack_shuffled(ll_compressor *compressor, ll_compression how, uint8
   return pack(compressor, how, compressor->shuffled, bytes, out);
 }
 
-/* Weighs the candidates on this batch. LZ4 costs a third of Zstandard's time, so the latter must save a quarter more to
- * be chosen; and anything must save a tenth. */
-static void choose(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes) {
-  uint8_t strides[2] = {record_bytes != 0 && record_bytes <= SHUFFLE_MAX ? (uint8_t)record_bytes : 8, 0};
+static uint8_t stride_for(uint32_t record_bytes) {
+  return record_bytes != 0 && record_bytes <= SHUFFLE_MAX ? (uint8_t)record_bytes : 8;
+}
+
+/* Weighs the candidates on the batch's beginning. Zstandard takes thrice the time of LZ4: it must save a fifth of the
+ * bytes more to be chosen; and anything must save a tenth. */
+static void choose(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint8_t stride) {
+  bytes = bytes < TRIAL_BYTES ? bytes : TRIAL_BYTES;
   size_t best = compressor->may[LL_COMPRESSION_NONE] ? bytes - bytes / 10 : SIZE_MAX;
+  ll_compression before = compressor->choice;
+  bool before_shuffled = compressor->choice_shuffled;
   compressor->choice = LL_COMPRESSION_NONE;
+  compressor->choice_shuffled = false;
   for (ll_compression how = LL_COMPRESSION_LZ4; how <= LL_COMPRESSION_ZSTD; how++)
-    for (int s = 0; s < 2 && compressor->may[how]; s++) {
-      size_t packed = pack_shuffled(compressor, how, strides[s], records, bytes, compressor->trial);
+    for (int plain = 0; plain < 2 && compressor->may[how]; plain++) {
+      size_t packed = pack_shuffled(compressor, how, plain ? 0 : stride, records, bytes, compressor->trial);
       if (packed == 0) continue;
-      size_t worth = how == LL_COMPRESSION_ZSTD && compressor->may[LL_COMPRESSION_LZ4] ? packed + packed / 3 : packed;
-      if (worth >= best) continue;
-      best = worth;
+      if (how == LL_COMPRESSION_ZSTD && compressor->may[LL_COMPRESSION_LZ4]) packed += bytes / 5;
+      if (packed >= best) continue;
+      best = packed;
       compressor->choice = how;
-      compressor->choice_shuffle = strides[s];
+      compressor->choice_shuffled = !plain;
     }
-  compressor->until_trial = TRIAL_EVERY;
-  compressor->tried_record_bytes = record_bytes;
+  bool same = compressor->choice == before && compressor->choice_shuffled == before_shuffled;
+  uint32_t longer = compressor->between_trials * 2;
+  compressor->between_trials = !same || longer < TRIAL_EVERY ? TRIAL_EVERY
+                               : longer < TRIAL_SELDOM       ? longer
+                                                             : TRIAL_SELDOM;
+  compressor->until_trial = compressor->between_trials;
+}
+
+bool ll_compressor_is_idle(const ll_compressor *compressor, size_t bytes) {
+  bool can = compressor->may[LL_COMPRESSION_LZ4] || compressor->may[LL_COMPRESSION_ZSTD];
+  return !can || bytes < WORTH_IT;
 }
 
 ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes,
                       uint8_t *out) {
-  bool could = compressor->may[LL_COMPRESSION_LZ4] || compressor->may[LL_COMPRESSION_ZSTD];
-  if (could && bytes >= 256) {
-    if (compressor->until_trial == 0 || compressor->tried_record_bytes != record_bytes)
-      choose(compressor, records, bytes, record_bytes);
+  if (!ll_compressor_is_idle(compressor, bytes)) {
+    uint8_t stride = stride_for(record_bytes);
+    if (compressor->until_trial == 0) choose(compressor, records, bytes, stride);
     compressor->until_trial--;
     if (compressor->choice != LL_COMPRESSION_NONE) {
-      size_t packed = pack_shuffled(compressor, compressor->choice, compressor->choice_shuffle, records, bytes, out);
-      if (packed > 0) return (ll_packed){packed, (uint8_t)compressor->choice, compressor->choice_shuffle};
+      if (!compressor->choice_shuffled) stride = 0;
+      size_t packed = pack_shuffled(compressor, compressor->choice, stride, records, bytes, out);
+      if (packed > 0) return (ll_packed){packed, (uint8_t)compressor->choice, stride};
     }
   }
   if (bytes > 0) memcpy(out, records, bytes);

@@ -25,6 +25,9 @@ typedef struct ll_packed {
 ll_compressor *ll_compressor_create(const char *wish, char *why, size_t why_bytes);
 void ll_compressor_free(ll_compressor *compressor);
 
+/* True when records of so many bytes would go uncompressed, unseen. */
+bool ll_compressor_is_idle(const ll_compressor *compressor, size_t bytes);
+
 /* Writes the records to `out`, which has room for `bytes`: compressed when that is smaller. `record_bytes` is the
  * length of each record, or 0 when they differ. */
 ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes,

@@ -9,6 +9,7 @@
 #include "types.h"
 #include "utf8.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,35 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
   ll_compressor_free(compressor);
 }
 
+typedef int (*lz4_decompress)(const char *from, char *to, int from_bytes, int to_bytes);
+
+/* Of every length of record, and with rows to spare behind the tiles that are turned at once. */
+static void shuffled_records_are_where_the_format_says(void **state) {
+  (void)state;
+  char why[256];
+  static uint8_t records[20000], packed[20000], flat[20000];
+  unsigned seed = 5;
+  void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) skip();
+  lz4_decompress decompress = (lz4_decompress)dlsym(library, "LZ4_decompress_safe");
+  for (uint32_t length = 8; length <= 128; length += 8)
+    for (uint32_t rows = 60; rows <= 150; rows += 7) {
+      size_t bytes = (size_t)rows * length;
+      for (size_t i = 0; i < bytes; i++)
+        records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* better shuffled than not */
+      ll_compressor *compressor = ll_compressor_create("lz4", why, sizeof why);
+      ll_packed result = ll_compress(compressor, records, bytes, length, packed);
+      assert_int_equal(result.compression, LL_COMPRESSION_LZ4);
+      assert_int_equal(result.shuffle, length);
+      assert_int_equal(decompress((char *)packed, (char *)flat, (int)result.bytes, sizeof flat), bytes);
+      for (size_t row = 0; row < rows; row++)
+        for (size_t column = 0; column < length; column++)
+          assert_int_equal(flat[column * rows + row], records[row * length + column]);
+      ll_compressor_free(compressor);
+    }
+  dlclose(library);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_is_that_of_rfc_3720),
@@ -266,6 +296,7 @@ int main(void) {
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
       cmocka_unit_test(records_that_do_not_shrink_stay_as_they_are),
+      cmocka_unit_test(shuffled_records_are_where_the_format_says),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
