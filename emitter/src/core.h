@@ -45,6 +45,7 @@ typedef struct ll_core {
   uint32_t stop_wanted;
   uint64_t stop_deadline_ns;
   uint64_t recovery_deadline_ns;    /* of what earlier runs left: the end of this one */
+  bool recovering;                  /* a thread works on them; with the lock */
   ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
   uint32_t undelivered;             /* batches that the stop left behind */
   ll_control *control;              /* NULL without memory: then the control topic is not watched */

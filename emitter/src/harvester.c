@@ -193,13 +193,36 @@ static void *recover_earlier_runs(void *unused) {
                           .report = report_recovered,
                           .ctx = core};
   if (!ll_recover(&recovery, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+  ll_disturbances before;
+  ll_core_lock(&before);
+  core->recovering = false;
+  pthread_cond_broadcast(&core->news);
+  ll_core_unlock(&before);
   return NULL;
 }
 
+/* Detached: a program that leaves by _exit leaves no thread that nobody joined. */
+static void start_recovery(ll_core *core) {
+  pthread_t thread;
+  core->recovering = true;
+  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0)
+    pthread_detach(thread);
+  else
+    core->recovering = false;
+}
+
+static void wait_for_recovery(ll_core *core) {
+  ll_disturbances before;
+  ll_core_lock(&before);
+  while (core->recovering)
+    pthread_cond_wait(&core->news, &core->lock);
+  ll_core_unlock(&before);
+}
+
 static void deliver(ll_core *core) {
-  pthread_t recovery;
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
-  bool recovering = core->store.crash_safe && pthread_create(&recovery, NULL, recover_earlier_runs, NULL) == 0;
+  core->recovering = false; /* a forked child has the parent's */
+  if (core->store.crash_safe) start_recovery(core);
   watch_control(core);
   run(core);
   ll_producers_close();
@@ -210,7 +233,7 @@ static void deliver(ll_core *core) {
   if (delivered) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   store_release(&core->recovery_deadline_ns, delivered ? load_acquire(&core->stop_deadline_ns) : 0);
-  if (recovering) pthread_join(recovery, NULL);
+  wait_for_recovery(core);
 }
 
 static void *harvester(void *unused) {

@@ -194,18 +194,20 @@ enum { FILES = 64 };
 /* Files that this program opens after it has closed all descriptors must stay its own. */
 static int close_all_descriptors(void) {
   char path[4096];
+  int mine[FILES];
   emit(1, EACH);
   for (int fd = 0; fd < 1024; fd++)
     close(fd);
   for (int i = 0; i < FILES; i++) {
     snprintf(path, sizeof path, "%s/mine-%d", arguments[0], i);
-    if (open(path, O_RDWR | O_CREAT | O_APPEND, 0600) != i) return 1;
+    mine[i] = open(path, O_RDWR | O_CREAT | O_APPEND, 0600);
+    if (mine[i] < 0) return 1;
   }
   emit(EACH + 1, EACH);
   int error = ll_shutdown(20000);
   for (int i = 0; i < FILES; i++) {
     struct stat status;
-    if (fstat(i, &status) != 0 || status.st_size != 0) return 2;
+    if (fstat(mine[i], &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0) return 2;
   }
   return error;
 }
