@@ -10,7 +10,6 @@ enum {
   LL_FOLDERS_MAX = 1024,
   LL_CELLS_MAX = 8192,
   LL_TOTALS_MAX = 2048,
-  LL_TURN_STALE = 2, /* in a cell's turn: its plan is not valid any more */
 };
 
 /* What all threads' values of one field add up to, within the interval. */

@@ -333,6 +333,24 @@ ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
   return none;
 }
 
+bool ll_make_known(ll_event_type *type) {
+  bool running = false;
+  if (in_slow_path) return false;
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  switch (ll_core_enter()) {
+  case LL_CORE_ON:
+    running = load_ordered(&ll_the_core.closing) == 0;
+    if (running && load_acquire(&type->state) == LL_TYPE_NEW) register_type(&ll_the_core, type);
+    break;
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  default: break;
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return running;
+}
+
 bool ll_prepare(ll_event_type *type) {
   ll_core *core = &ll_the_core;
   bool ready = false;

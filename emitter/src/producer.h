@@ -14,7 +14,10 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
  * shut out. None: there is no room now; nothing was counted. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
 
-/* Makes the type known and, when it has to be asked about each event, sees to it that this thread has a producer on the
+/* Starts the emitter, and makes the type known. False: it cannot be done now, or the emitter does not run. */
+bool ll_make_known(ll_event_type *type);
+
+/* The same, and when it has to be asked about each event, sees to it that this thread has a producer on the
  * default route. False: it cannot be done now, or the emitter does not run. */
 bool ll_prepare(ll_event_type *type);
 

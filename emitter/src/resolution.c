@@ -91,7 +91,7 @@ static uint32_t resolve(const ll_event_type *type, uint64_t now_ns) {
   if (is_ours(type)) return number;
   const ll_activation *by = ll_activations_decide(&all, type, now_ns);
   if (is_never(type) || (by != NULL && by->rule.resolution == LL_RESOLUTION_OFF)) return LL_TYPE_OFF;
-  if (by == NULL) return number;
+  if (by == NULL) return type->kind == LL_KIND_CALIPER ? LL_TYPE_SHAPED | number : number;
   ll_shaping *shaping = make_shaping(type, number, by);
   if (shaping == NULL || (shaping->summary && !plan_summary(number, &by->rule))) {
     ll_log(LL_LOG_WARN, "activation %s does not change event type %s: no memory", by->id, type->name);
@@ -125,6 +125,7 @@ static void apply_to_all(uint64_t now_ns) {
 
 uint32_t ll_resolution_adopt(ll_event_type *type, uint32_t number) {
   type->number = (uint16_t)number;
+  if (type->kind == LL_KIND_CALIPER) ll_summary_is_caliper(number);
   if (type->next == NULL) {
     type->next = types;
     types = type;

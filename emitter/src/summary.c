@@ -21,6 +21,7 @@ typedef struct plan {
   uint8_t made;
   uint8_t timed;
   uint8_t field; /* or ALL_FIELDS */
+  uint8_t caliper;
 } plan;
 
 static plan *plans; /* by number; mostly untouched memory */
@@ -31,8 +32,19 @@ static void *untouched(size_t bytes) {
 }
 
 static plan plan_of(uint32_t number) {
-  if (plans != NULL && plans[number].made) return plans[number];
-  return (plan){.interval_ns = LL_SUMMARY_INTERVAL_NS, .field = ALL_FIELDS};
+  plan found = plans != NULL ? plans[number] : (plan){0};
+  if (!found.made) found = (plan){.interval_ns = LL_SUMMARY_INTERVAL_NS, .field = ALL_FIELDS, .caliper = found.caliper};
+  if (found.caliper) found.field = 0; /* the others follow from it */
+  return found;
+}
+
+static bool make_plans(void) {
+  if (plans == NULL) plans = untouched(TYPES * sizeof *plans);
+  return plans != NULL;
+}
+
+void ll_summary_is_caliper(uint32_t number) {
+  if (make_plans()) plans[number].caliper = 1;
 }
 
 /* --- fields --- */
@@ -123,7 +135,7 @@ static ll_cell *take_cell(ll_summaries *summaries) {
 /* UINT32_MAX when there is no room. */
 static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned field, bool first, const plan *by) {
   uint32_t vacant = UINT32_MAX;
-  uint8_t kind = by->timed ? LL_CELL_TIMED : LL_CELL_VALUE;
+  uint8_t kind = by->caliper ? LL_CELL_CALIPER : by->timed ? LL_CELL_TIMED : LL_CELL_VALUE;
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
     const ll_total *total = &summaries->totals[i];
     if (total->number == number && total->field == field && !total->ending) return i;
@@ -230,8 +242,8 @@ bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
     if (field < 0 || !is_number(shape->field_codes[field])) return false;
     made.field = (uint8_t)field;
   }
-  if (plans == NULL) plans = untouched(TYPES * sizeof *plans);
-  if (plans == NULL) return false;
+  if (!make_plans()) return false;
+  made.caliper = plans[number].caliper;
   plan old = plan_of(number);
   bool same = old.interval_ns == made.interval_ns && old.timed == made.timed && old.field == made.field;
   plans[number] = made;
@@ -272,7 +284,8 @@ static void thread_ends(void *unused) {
         remove_cells(summaries, folder, folder->cells[i]->number);
     for (unsigned i = 0; i < LL_MARKS_MAX; i++)
       store_relaxed(&folder->marks[i].began, 0);
-    folder->in_use = 0;
+    folder->fast = 0;
+    store_release(&folder->in_use, 0);
   }
   ll_core_unlock(&before);
 }
@@ -287,8 +300,9 @@ static ll_folder *take_folder(ll_summaries *summaries) {
   for (uint32_t i = 0; i < LL_FOLDERS_MAX; i++) {
     ll_folder *folder = &summaries->folders[i];
     if (folder->in_use) continue;
-    folder->in_use = 1;
-    folder->thread = (uint64_t)gettid();
+    store_release(&folder->in_use, 1);
+    folder->fast = ll_the_core.config.clock == LL_CLOCK_CPU;
+    store_relaxed(&folder->thread, (uint64_t)gettid());
     ll_tls_folder = folder;
     pthread_setspecific(thread_end, folder);
     return folder;
@@ -328,23 +342,74 @@ static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *
   if (row == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
 }
 
-ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
-  for (int attempt = 0; attempt < 3; attempt++) { /* a plan may change meanwhile, but not for ever */
-    ll_folder *folder = ll_tls_folder;
-    if (LL_LIKELY(folder != NULL)) {
-      if (LL_UNLIKELY(load_relaxed(&folder->busy) != 0)) return LL_FOLD_REENTRANT;
-      store_relaxed(&folder->busy, 1);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);
-      ll_cell *cell = ll_find_cell(folder, number);
-      bool stale = cell == NULL || load_acquire(&cell->turn) >= LL_TURN_STALE; /* the first speaks for all */
-      for (; !stale && cell != NULL; cell = cell->next)
-        add_row(cell, load_acquire(&cell->turn) % LL_TURN_STALE, numbers);
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);
-      store_release(&folder->busy, 0);
-      if (LL_LIKELY(!stale)) return LL_FOLDED;
-    }
-    ll_fold made = make_cells(number);
-    if (made != LL_FOLDED) return made;
+/* The thread's folder, said to be busy: a signal handler that comes now has to stay out. */
+static inline ll_folder *enter_folder(ll_fold *result) {
+  ll_folder *folder = ll_tls_folder;
+  if (LL_UNLIKELY(folder == NULL)) return NULL;
+  if (LL_UNLIKELY(load_relaxed(&folder->busy) != 0)) {
+    *result = LL_FOLD_REENTRANT;
+    return NULL;
   }
-  return LL_FOLD_NO_ROOM;
+  store_relaxed(&folder->busy, 1);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return folder;
+}
+
+static inline void leave_folder(ll_folder *folder) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  store_release(&folder->busy, 0);
+}
+
+/* NULL when the thread has none for this type, or one of an old plan. The first field's speaks for all. */
+static inline ll_cell *valid_cell(const ll_folder *folder, uint32_t number) {
+  ll_cell *cell = ll_find_cell(folder, number);
+  return LL_LIKELY(cell != NULL && load_acquire(&cell->turn) < LL_TURN_STALE) ? cell : NULL;
+}
+
+enum { ATTEMPTS = 3 }; /* a plan may change meanwhile, but not for ever */
+
+ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
+  ll_fold result = LL_FOLDED;
+  for (int attempt = 0; attempt < ATTEMPTS && result == LL_FOLDED; attempt++) {
+    ll_folder *folder = enter_folder(&result);
+    if (LL_UNLIKELY(result != LL_FOLDED)) return result;
+    if (LL_LIKELY(folder != NULL)) {
+      ll_cell *first = valid_cell(folder, number);
+      for (ll_cell *cell = first; cell != NULL; cell = cell->next)
+        add_row(cell, load_acquire(&cell->turn) % LL_TURN_STALE, numbers);
+      leave_folder(folder);
+      if (LL_LIKELY(first != NULL)) return LL_FOLDED;
+    }
+    result = make_cells(number);
+  }
+  return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
+}
+
+ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks) {
+  ll_fold result = LL_FOLDED;
+  for (int attempt = 0; attempt < ATTEMPTS && result == LL_FOLDED; attempt++) {
+    ll_folder *folder = enter_folder(&result);
+    if (result != LL_FOLDED) return result;
+    if (folder != NULL) {
+      ll_cell *cell = valid_cell(folder, number);
+      if (cell != NULL) {
+        uint32_t half = load_acquire(&cell->turn) % LL_TURN_STALE, row = cell->rows[half];
+        memcpy(&cell->words[half][row], &value, sizeof value);
+        cell->words[half][row + 1] = ticks;
+        cell->rows[half] = row + 2;
+        if (row + 2 == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
+      }
+      leave_folder(folder);
+      if (cell != NULL) return LL_FOLDED;
+    }
+    result = make_cells(number);
+  }
+  return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
+}
+
+ll_folder *ll_summary_folder(uint32_t number) {
+  ll_folder *folder = ll_tls_folder;
+  if (folder != NULL && load_relaxed(&folder->busy) != 0) return NULL; /* a signal handler's operation */
+  if (folder != NULL && folder->in_use && valid_cell(folder, number) != NULL) return folder;
+  return make_cells(number) == LL_FOLDED ? ll_tls_folder : NULL;
 }

@@ -24,6 +24,15 @@ typedef enum ll_fold {
 union ll_number;
 ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers);
 
+/* The same for one operation of a caliper. */
+ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks);
+
+/* The calling thread's folder, with a cell for this caliper; NULL when there is no room, or at the end. */
+struct ll_folder *ll_summary_folder(uint32_t number);
+
+/* The number is a caliper's: its events are operations. With the core's lock held. */
+void ll_summary_is_caliper(uint32_t number);
+
 /* What to make of a type's events. */
 typedef struct ll_summary_plan {
   uint64_t interval_ns; /* 0: LL_SUMMARY_INTERVAL_NS */

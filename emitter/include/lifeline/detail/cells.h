@@ -20,11 +20,16 @@
 extern "C" {
 #endif
 
-enum { LL_CELL_ROWS = 64, LL_CELL_BUCKETS = 256, LL_MARKS_MAX = 64 };
+enum {
+  LL_CELL_ROWS = 64,
+  LL_CELL_BUCKETS = 256,
+  LL_MARKS_MAX = 64,
+  LL_TURN_STALE = 2, /* in a cell's turn: its plan is not valid any more */
+};
 
 typedef struct ll_cell {
   uint32_t number; /* of the event type; 0: this cell is free */
-  uint32_t turn;   /* the half to fill; above 1 the library has to be asked */
+  uint32_t turn;   /* the half to fill; from LL_TURN_STALE on the library has to be asked */
   uint32_t rows[2];
   struct ll_cell *next;   /* the same type's next field */
   struct ll_cell *beside; /* another type of the same bucket */
@@ -53,7 +58,7 @@ typedef struct ll_folder {
   uint32_t busy; /* its thread is at its cells */
   uint32_t in_use;
   uint32_t mark; /* probably free */
-  uint32_t reserved;
+  uint32_t fast; /* ticks are the CPU's; 0 also in a forked child, where this folder is the parent's */
   uint64_t thread;
   ll_cell *cells[LL_CELL_BUCKETS]; /* by the low bits of the type's number */
   ll_mark marks[LL_MARKS_MAX];

@@ -61,8 +61,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
 #define LL_EMIT_(ident, ...) ll_emit_##ident(__VA_ARGS__)
 
-#define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
-  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
+#define LL_EVENT_TYPE_(ident, event_name, event_level, event_kind, constant_list, ...)                                 \
   static const ll_field ll_fields_##ident[] = {LL_EACH(LL_FIELD_, __VA_ARGS__){0, NULL, NULL}};                        \
   static const ll_constant ll_constants_##ident[] = {                                                                  \
       LL_EACH(LL_CONSTANT_, LL_STRIP_ constant_list){0, NULL, NULL, 0, 0, NULL}};                                      \
@@ -75,7 +74,12 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
                                           ll_constants_##ident,                                                        \
                                           LL_OBJECT_,                                                                  \
                                           NULL,                                                                        \
-                                          0};                                                                          \
+                                          0,                                                                           \
+                                          event_kind}
+
+#define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
+  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
+  LL_EVENT_TYPE_(ident, event_name, event_level, LL_KIND_EVENT, constant_list, __VA_ARGS__);                           \
   __attribute__((unused, noinline)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)             \
                                                                            ll_end_of_values ll_end) {                  \
     (void)ll_end;                                                                                                      \

@@ -66,6 +66,9 @@ typedef union ll_number {
   double f;
 } ll_number;
 
+/* Without a rule, an event type is at full, and a caliper at summary. */
+typedef enum ll_event_kind { LL_KIND_EVENT, LL_KIND_CALIPER } ll_event_kind;
+
 typedef struct ll_event_type {
   uint32_t state;
   uint8_t level;
@@ -77,6 +80,7 @@ typedef struct ll_event_type {
   const void *object;         /* the program or shared object that it lies in, by the address of __dso_handle */
   struct ll_event_type *next; /* the library's list of those that were ever emitted */
   uint16_t number;            /* whatever the state is */
+  uint16_t kind;              /* ll_event_kind */
 } ll_event_type;
 
 typedef struct ll_producer {
