@@ -18,7 +18,7 @@ typedef enum ll_spool_full { LL_SPOOL_DROP_OLDEST, LL_SPOOL_DROP_NEWEST, LL_SPOO
 typedef enum ll_spool_sync { LL_SPOOL_SYNC_INTERVAL, LL_SPOOL_SYNC_NEVER, LL_SPOOL_SYNC_ALWAYS } ll_spool_sync;
 
 typedef struct ll_spool_settings {
-  char directory[PATH_MAX - 512]; /* absolute; empty: there is no spool */
+  char directory[LL_SPOOL_PATH_MAX]; /* absolute; empty: there is no spool */
   uint64_t bytes;
   ll_spool_full full;
   ll_spool_sync sync;

@@ -47,7 +47,8 @@ typedef struct ll_core {
   uint64_t recovery_deadline_ns;    /* of what earlier runs left: the end of this one */
   bool recovering;                  /* a thread works on them; with the lock */
   ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
-  uint32_t undelivered;             /* batches that the stop left behind */
+  uint32_t undelivered;             /* batches that the stop left behind, */
+  ll_left left;                     /* and where */
   ll_control *control;              /* NULL without memory: then the control topic is not watched */
 
   /* Futex words. `signal` moves when the harvester should look; `room` when it has made room. */

@@ -6,6 +6,7 @@
 #include "pool.h"
 #include "recover.h"
 #include "resolution.h"
+#include "spool_drain.h"
 #include "summary.h"
 #include "triggers.h"
 
@@ -179,6 +180,25 @@ static void report_recovered(void *ctx, const ll_recovered *file) {
   if (file->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
 }
 
+static void report_drained(void *ctx, const ll_drained *segment) {
+  const ll_core *core = ctx;
+  bool ending = load_acquire(&core->recovery_deadline_ns) != UINT64_MAX;
+  if (segment->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s in the spool: %s", segment->name, segment->trouble);
+}
+
+static void drain_spool(ll_core *core) {
+  char why[512];
+  if (core->config.spool.directory[0] == '\0') return;
+  ll_spool_drain drain = {.directory = core->config.spool.directory,
+                          .url = core->config.url,
+                          .routes = &core->config.routes,
+                          .program = core->config.program,
+                          .deadline_ns = &core->recovery_deadline_ns,
+                          .report = report_drained,
+                          .ctx = core};
+  if (!ll_spool_drain_all(&drain, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+}
+
 /* What earlier runs of this program left behind, beside the live events, until the end. */
 static void *recover_earlier_runs(void *unused) {
   (void)unused;
@@ -193,6 +213,7 @@ static void *recover_earlier_runs(void *unused) {
                           .report = report_recovered,
                           .ctx = core};
   if (!ll_recover(&recovery, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+  drain_spool(core);
   ll_disturbances before;
   ll_core_lock(&before);
   core->recovering = false;
@@ -227,12 +248,12 @@ static void deliver(ll_core *core) {
   run(core);
   ll_producers_close();
   report_last_summaries(core);
-  bool delivered = ll_streams_finish(core, &core->stop_deadline_ns);
-  core->undelivered = delivered ? 0 : ll_streams_in_flight(core);
+  core->left = ll_streams_finish(core, &core->stop_deadline_ns);
   ll_control_free(core->control);
-  if (delivered) ll_store_remove(&core->store);
+  if (core->left != LL_LEFT_IN_FILE) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
-  store_release(&core->recovery_deadline_ns, delivered ? load_acquire(&core->stop_deadline_ns) : 0);
+  uint64_t end_ns = core->left == LL_LEFT_NOTHING ? load_acquire(&core->stop_deadline_ns) : 0;
+  store_release(&core->recovery_deadline_ns, end_ns);
   wait_for_recovery(core);
 }
 

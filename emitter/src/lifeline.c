@@ -69,6 +69,7 @@ static void describe_emitter(ll_core *core) {
   header->context_bytes = core->config.context_bytes;
   header->context_count = core->config.context_count;
   header->clock = core->config.clock;
+  memcpy(header->spool, core->config.spool.directory, sizeof header->spool);
   ll_calibrate(&header->calibrations[0], core->config.clock);
 }
 
@@ -227,7 +228,13 @@ int ll_shutdown(unsigned timeout_ms) {
   while (!core->stopped && wait_for_news(core, &deadline)) {
   }
   bool left = !core->stopped || core->undelivered > 0;
-  if (left)
+  if (left && core->stopped && core->left == LL_LEFT_IN_SPOOL)
+    ll_log(
+        LL_LOG_WARN,
+        "events are not acknowledged yet (%u batches); they wait in the spool %s for the next start, lifeline-recover "
+        "or lifeline-spool drain",
+        core->undelivered, core->config.spool.directory);
+  else if (left)
     ll_log(LL_LOG_WARN,
            core->store.crash_safe
                ? "events are not acknowledged yet (%u batches); they wait in %s for the next start or lifeline-recover"
@@ -260,10 +267,12 @@ void ll_stats(ll_statistics *statistics) {
     now.dropped_reentrant = counters[3];
     now.dropped_oversize = counters[4];
     now.dropped_shutdown = counters[5];
+    now.dropped_spool_full = counters[6];
     now.dropped_sink = counters[7];
     now.sampled_out = counters[8];
     now.below_threshold = counters[9];
     now.folded = counters[10];
+    now.spooled = counters[11];
     now.batches_sealed = ll_streams_sealed(core);
     now.batches_acknowledged = ll_streams_acknowledged(core);
     now.batches_in_flight = ll_streams_in_flight(core);

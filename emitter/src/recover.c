@@ -4,6 +4,7 @@
 #include "directory.h"
 #include "finish.h"
 #include "log.h"
+#include "spool_give_up.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -83,14 +84,10 @@ typedef struct delivery {
   uint32_t count;
 } delivery;
 
-static const char *url_for(const ll_recovery *recovery, const char *name) {
-  int number = recovery->routes != NULL ? ll_routes_number(recovery->routes, name) : strcmp(name, "default");
-  return number == 0 ? recovery->url : number > 0 ? recovery->routes->urls[number - 1] : NULL;
-}
-
 /* False with a line in why when the route's events have to stay. */
 static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t route, char *why, size_t why_bytes) {
-  const char *name = work->store->header->routes[route].name, *url = url_for(recovery, name);
+  const char *name = work->store->header->routes[route].name,
+             *url = ll_routes_url(recovery->routes, name, recovery->url);
   ll_harvest *harvest = &work->harvests[work->count];
   ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
   if (compressor == NULL ||
@@ -158,6 +155,10 @@ static const char *recover_store(const ll_recovery *recovery, ll_store *store, l
   if (fault == NULL) fault = read_names(store, work->host, work->program, sizeof work->host);
   if (fault == NULL) {
     count_sealed(store, file);
+  }
+  for (uint32_t route = 0; fault == NULL && route < store->header->route_count; route++)
+    if (!ll_give_up_resolve(store, route, work->program, why, why_bytes)) fault = why;
+  if (fault == NULL) {
     file->complete = deliver(recovery, work, file, why, why_bytes);
     if (!file->complete) fault = why;
   }

@@ -224,6 +224,7 @@ static const char *fault_of(const ll_store *store) {
   if (header->calibration_current > 1) return "impossible calibrations";
   if (header->calibrations[header->calibration_current].count > LL_CALIBRATIONS_MAX) return "impossible calibrations";
   if (header->clock > LL_CLOCK_MONOTONIC) return "unknown clock";
+  if (memchr(header->spool, '\0', sizeof header->spool) == NULL) return "impossible spool";
   const char *fault = fault_of_routes(header);
   if (fault != NULL) return fault;
   for (uint32_t i = 0; i < header->ring_count; i++) {

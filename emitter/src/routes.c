@@ -69,3 +69,8 @@ int ll_routes_number(const ll_routes *routes, const char *name) {
     if (strcmp(routes->names[i], name) == 0) return (int)i + 1;
   return -1;
 }
+
+const char *ll_routes_url(const ll_routes *routes, const char *name, const char *url) {
+  int number = routes != NULL ? ll_routes_number(routes, name) : strcmp(name, "default");
+  return number == 0 ? url : routes != NULL && number > 0 ? routes->urls[number - 1] : NULL;
+}

@@ -25,4 +25,7 @@ bool ll_routes_add(ll_routes *routes, const char *declaration, size_t bytes, cha
 /* The number of the route of this name, "default" being 0; -1: it is not declared. */
 int ll_routes_number(const ll_routes *routes, const char *name);
 
+/* Where the route of this name leads, the default one to `url`; NULL: it is not declared. `routes` may be NULL. */
+const char *ll_routes_url(const ll_routes *routes, const char *name, const char *url);
+
 #endif

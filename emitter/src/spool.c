@@ -83,6 +83,7 @@ static void name_of(const ll_spool *spool, uint32_t number, char name[LL_SPOOL_N
 }
 
 static void forget(ll_spool *spool, size_t index) {
+  store_relaxed(&spool->batches, spool->batches - spool->segments[index].batches);
   if (index == 0) end_replay(spool);
   if (index + 1 == spool->count) spool->writing = false;
   memmove(&spool->segments[index], &spool->segments[index + 1], (spool->count - index - 1) * sizeof spool->segments[0]);
@@ -165,6 +166,7 @@ static void end_burst(ll_spool *spool, burst *now) {
     in_trouble(spool, errno, NULL);
     spool->used = now->used_before;
     spool->segments[spool->count - 1] = now->noted_before;
+    store_relaxed(&spool->batches, spool->batches - now->written_count);
     if (ftruncate(now->fd, (off_t)spool->used) != 0) spool->writing = false;
   } else if (now->written_count > 0) {
     ll_crash_point("spooled-unfreed");
@@ -238,6 +240,7 @@ static void note_record(ll_spool *spool, const ll_slot *slot, uint64_t sequence,
   ll_spool_segment *segment = &spool->segments[spool->count - 1];
   if (segment->batches == 0 || sequence < segment->first_sequence) segment->first_sequence = sequence;
   segment->batches++;
+  store_relaxed(&spool->batches, spool->batches + 1);
   segment->events += slot->event_count;
   segment->offered |= offered;
   spool->used += ll_record_total(slot->bytes);
@@ -425,11 +428,8 @@ bool ll_spool_settled(const ll_spool *spool, uint64_t sequence) {
   return true;
 }
 
-uint64_t ll_spool_batches(const ll_spool *spool) {
-  uint64_t batches = 0;
-  for (size_t i = 0; i < spool->count; i++)
-    batches += spool->segments[i].batches;
-  return batches;
+uint32_t ll_spool_batches(const ll_spool *spool) {
+  return load_relaxed(&spool->batches);
 }
 
 /* What was reserved for the newest segment is given back. */
@@ -445,5 +445,8 @@ void ll_spool_stop(ll_spool *spool) {
   }
   end_replay(spool);
   free(spool->segments);
-  memset(spool, 0, sizeof *spool);
+  spool->segments = NULL;
+  spool->count = spool->room = 0;
+  store_relaxed(&spool->batches, 0);
+  spool->settings = NULL;
 }

@@ -41,6 +41,7 @@ typedef struct ll_spool {
 
   ll_spool_segment *segments; /* oldest first */
   size_t count, room;
+  uint32_t batches; /* in all of them */
 
   bool writing; /* the newest may take more */
   size_t used;  /* of its bytes */
@@ -85,7 +86,7 @@ void ll_spool_tick(ll_spool *spool);
 /* True when the spool holds no batch up to this sequence. */
 bool ll_spool_settled(const ll_spool *spool, uint64_t sequence);
 
-/* Batches that the spool holds. */
-uint64_t ll_spool_batches(const ll_spool *spool);
+/* Batches that the spool holds. Any thread. */
+uint32_t ll_spool_batches(const ll_spool *spool);
 
 #endif

@@ -59,7 +59,7 @@ void ll_give_up_slot(ll_spool *spool, uint32_t slot, uint64_t sequence) {
 
 /* A segment was given up if it has that name. Its absence alone would not tell: a drain that was faster removes it,
  * too, but under its first name, after it has delivered it. */
-static bool segment_is_gone(const ll_store *store, uint32_t route, int directory, const char *program) {
+static void settle_segment(const ll_store *store, uint32_t route, int directory, const char *program) {
   ll_segment_identity identity = {.route = (uint16_t)route, .owner = store->header->owner};
   char gone[LL_SPOOL_NAME_MAX];
   struct stat status;
@@ -67,10 +67,7 @@ static bool segment_is_gone(const ll_store *store, uint32_t route, int directory
   snprintf(identity.program, sizeof identity.program, "%s", program);
   identity.number = (uint32_t)store->header->routes[route].spool.what;
   ll_spool_name(&identity, LL_SPOOL_GIVEN_UP, gone);
-  if (fstatat(directory, gone, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
-  count(&store->header->routes[route].spool);
-  unlinkat(directory, gone, 0);
-  return true;
+  if (fstatat(directory, gone, &status, AT_SYMLINK_NOFOLLOW) == 0) count(&store->header->routes[route].spool);
 }
 
 static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
@@ -78,13 +75,32 @@ static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
          store->header->slot_words[books->slot] == ll_slot_word(books->what, LL_SLOT_FREE);
 }
 
+/* A kill between counting and removing leaves the file. */
+static void remove_counted(const ll_store *store, uint32_t route, int directory) {
+  ll_spool_listing listing;
+  char set[64];
+  int used = 0;
+  if (ll_spool_listing_read(directory, NULL, &listing) != 0) return;
+  for (int i = 0; i < 16; i++)
+    used += snprintf(set + used, sizeof set - (size_t)used, "%02x", store->header->incarnation[i]);
+  snprintf(set + used, sizeof set - (size_t)used, "-%u-", (unsigned)route);
+  for (size_t i = 0; i < listing.count; i++)
+    if (listing.files[i].kind == LL_SPOOL_GIVEN_UP && strstr(listing.files[i].name, set) != NULL)
+      unlinkat(directory, listing.files[i].name, 0);
+  ll_spool_listing_free(&listing);
+}
+
 bool ll_give_up_resolve(ll_store *store, uint32_t route, const char *program, char *why, size_t why_bytes) {
   ll_spool_books *books = &store->header->routes[route].spool;
   if (books->giving_up == LL_GIVING_UP_SLOT && slot_is_gone(store, books)) count(books);
-  if (books->giving_up == LL_GIVING_UP_SEGMENT) {
-    int directory = ll_spool_directory_open(store->header->spool, false, why, why_bytes);
-    if (directory < 0) return false;
-    segment_is_gone(store, route, directory, program);
+  int directory = -1;
+  if (store->header->spool[0] != '\0') {
+    directory = ll_spool_directory_open(store->header->spool, false, why, why_bytes);
+    if (directory < 0 && errno != ENOENT && books->giving_up == LL_GIVING_UP_SEGMENT) return false;
+  }
+  if (directory >= 0) {
+    if (books->giving_up == LL_GIVING_UP_SEGMENT) settle_segment(store, route, directory, program);
+    remove_counted(store, route, directory);
     close(directory);
   }
   books->giving_up = LL_GIVING_UP_NOTHING;

@@ -163,8 +163,8 @@ static bool only_zeros_from(const ll_segment_scan *scan, size_t offset) {
   return true;
 }
 
-/* What a write that was cut short leaves is a beginning, with nothing or zeros behind it. So its last byte, which belongs
- * to the batch's CRC, is zero or not there. */
+/* What a write that was cut short leaves is a beginning, with nothing or zeros behind it. So its last byte, which
+ * belongs to the batch's CRC, is zero or not there. */
 static bool is_torn(const ll_segment_scan *scan, size_t offset) {
   if (scan->size - offset < sizeof(record_header)) return true;
   record_header header;

@@ -43,6 +43,7 @@ static int open_stream(ll_core *core, uint32_t route, char *why, size_t why_byte
   }
   if (ll_route_open(&stream->route, &core->store, route, url, core->config.host, core->config.program, progress, NULL,
                     why, why_bytes)) {
+    ll_route_spool(&stream->route, &core->config.spool);
     store_release(&stream->state, LL_STREAM_OPEN);
     return 0;
   }
@@ -125,6 +126,7 @@ static void announce_room(ll_core *core) {
 static ll_sealed seal(ll_core *core, ll_stream *stream) {
   stream->harvest.total_limit = ll_route_limit(&stream->route);
   ll_sealed sealed = ll_harvest_seal(&stream->harvest, 0);
+  stream->route.starved = sealed == LL_NO_SLOT;
   if (sealed != LL_SEALED) return sealed;
   add_owned(&stream->batches_sealed, 1);
   ll_pool_reclaim(&core->store);
@@ -182,7 +184,7 @@ uint64_t ll_streams_acknowledged(const ll_core *core) {
 uint32_t ll_streams_in_flight(const ll_core *core) {
   uint32_t batches = 0;
   for (uint32_t route = 0; route < core->store.header->route_count; route++)
-    batches += ll_slots_in(&core->store, route, LL_SLOT_SEALED);
+    batches += ll_slots_in(&core->store, route, LL_SLOT_SEALED) + ll_spool_batches(&core->streams[route].route.spool);
   return batches;
 }
 
@@ -197,7 +199,14 @@ bool ll_streams_settled(const ll_core *core, const uint64_t sequences[LL_ROUTES_
   return true;
 }
 
-bool ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {
+/* What the sink has not acknowledged goes into the spool. True when nothing is left in the file. */
+static bool leave_to_spool(ll_stream *stream) {
+  const ll_harvest *harvest = &stream->harvest;
+  bool said = harvest->finished && ll_harvest_pending(harvest) == 0 && !ll_harvest_has_refusals(harvest);
+  return ll_route_leave_to_spool(&stream->route) && said;
+}
+
+ll_left ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {
   ll_ending endings[LL_ROUTES_MAX];
   uint32_t count = 0;
   uint32_t used = ll_streams_work(core).some;
@@ -210,9 +219,15 @@ bool ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {
       discard(core, used & 1u << route);
   }
   bool delivered = ll_finish(endings, count, 0, deadline_ns);
-  for (uint32_t i = 0; i < count; i++)
-    ll_route_close(endings[i].route);
-  return delivered;
+  bool spooled = true;
+  if (!delivered) core->undelivered = ll_streams_in_flight(core);
+  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
+    ll_stream *stream = &core->streams[route];
+    if (stream->state != LL_STREAM_OPEN) continue;
+    ll_route_close(&stream->route);
+    if (!leave_to_spool(stream)) spooled = false;
+  }
+  return delivered ? LL_LEFT_NOTHING : spooled ? LL_LEFT_IN_SPOOL : LL_LEFT_IN_FILE;
 }
 
 void ll_streams_discard(ll_core *core) {

@@ -55,9 +55,15 @@ uint32_t ll_streams_in_flight(const struct ll_core *core);
 bool ll_streams_settled(const struct ll_core *core, const uint64_t sequences[LL_ROUTES_MAX]);
 void ll_streams_sequences(const struct ll_core *core, uint64_t sequences[LL_ROUTES_MAX]);
 
-/* Delivers the rest before the deadline, which another thread may move, and closes the sinks. False: something is left.
- */
-bool ll_streams_finish(struct ll_core *core, const uint64_t *deadline_ns);
+typedef enum ll_left {
+  LL_LEFT_NOTHING,  /* all is delivered */
+  LL_LEFT_IN_SPOOL, /* the rest: nobody needs the ring file any more */
+  LL_LEFT_IN_FILE,
+} ll_left;
+
+/* Delivers the rest before the deadline, which another thread may move, and closes the sinks. What is left then goes
+ * into the spool, if there is one with room. */
+ll_left ll_streams_finish(struct ll_core *core, const uint64_t *deadline_ns);
 
 /* Nothing can be sent at all: what was emitted meanwhile is counted. */
 void ll_streams_discard(struct ll_core *core);
