@@ -163,7 +163,7 @@ static void send(ll_route *route) {
     if (!send_slot(route, slot, sequence)) return;
     route->sent = sequence;
   }
-  while (send_from_spool(route) == LL_REPLAYED) {
+  while (load_acquire(&route->retry_wanted) == 0 && send_from_spool(route) == LL_REPLAYED) {
   }
 }
 

@@ -78,7 +78,8 @@ static bool carry(carrier *with, const uint64_t *deadline_ns) {
     uint64_t now = ll_monotonic_ns();
     if (now >= load_acquire(deadline_ns)) return false;
     if (__atomic_exchange_n(&with->retry_wanted, 0, __ATOMIC_ACQUIRE) != 0) retry_at_ns = now + RETRY_PAUSE_MS * MS;
-    while (now >= retry_at_ns && ll_replay_send(with->replay, with->plugin, with->sink) == LL_REPLAYED) {
+    while (now >= retry_at_ns && load_acquire(&with->retry_wanted) == 0 &&
+           ll_replay_send(with->replay, with->plugin, with->sink) == LL_REPLAYED) {
     }
     if (ll_replay_done(with->replay)) break;
     uint64_t began = ll_monotonic_ns();

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "plugin.h"
 #include "recover.h"
+#include "spool_drain.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -27,6 +28,7 @@ static const char usage[] =
     "  --program NAME      only files of this program\n"
     "  --timeout-ms N      give up after this time; what is not acknowledged stays for the next run (30000)\n"
     "  --json              one JSON object per line\n"
+    "  --spool DIR         deliver what waits in this spool as well (LIFELINE_SPOOL)\n"
     "  --other-namespaces  also files of other pid namespaces (containers), whose owners you know to be dead\n"
     "  --version           print it\n"
     "\n"
@@ -80,6 +82,33 @@ static void report(void *ctx, const ll_recovered *file) {
   }
 }
 
+/* A segment of the spool counts as a file. */
+static void report_segment(void *ctx, const ll_drained *segment) {
+  const ll_recovered file = {.path = segment->name,
+                             .complete = segment->trouble == NULL,
+                             .trouble = segment->trouble,
+                             .batches_resent = segment->batches,
+                             .events_resent = segment->events};
+  report(ctx, &file);
+}
+
+/* Returns false with one line in why when the directory cannot be read. */
+static bool drain_spool(ll_recovery *recovery, const char *directory, char *why, size_t why_bytes) {
+  ll_spool_drain drain = {.directory = directory,
+                          .url = recovery->url,
+                          .routes = recovery->routes,
+                          .program = recovery->program,
+                          .other_namespaces = recovery->other_namespaces,
+                          .deadline_ns = recovery->deadline_ns,
+                          .report = report_segment,
+                          .ctx = recovery->ctx};
+  bool read = ll_spool_drain_all(&drain, why, why_bytes);
+  recovery->files += drain.segments;
+  recovery->skipped_live += drain.skipped_live;
+  recovery->failed += drain.failed;
+  return read;
+}
+
 static bool parse_number(const char *text, uint64_t *value) {
   char *end;
   errno = 0;
@@ -93,13 +122,18 @@ static int wrong(const char *what) {
 }
 
 int main(int argc, char **argv) {
-  static const struct option names[] = {
-      {"ring-dir", required_argument, NULL, 'd'},   {"url", required_argument, NULL, 'u'},
-      {"route", required_argument, NULL, 'r'},      {"program", required_argument, NULL, 'p'},
-      {"timeout-ms", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
-      {"other-namespaces", no_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0}};
-  const char *directory_option = NULL;
+  static const struct option names[] = {{"ring-dir", required_argument, NULL, 'd'},
+                                        {"url", required_argument, NULL, 'u'},
+                                        {"route", required_argument, NULL, 'r'},
+                                        {"program", required_argument, NULL, 'p'},
+                                        {"spool", required_argument, NULL, 's'},
+                                        {"timeout-ms", required_argument, NULL, 't'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"other-namespaces", no_argument, NULL, 'o'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'v'},
+                                        {NULL, 0, NULL, 0}};
+  const char *directory_option = NULL, *spool_option = NULL;
   uint64_t timeout_ms = 30000;
   totals all = {false, 0, 0, 0, 0};
   static ll_routes routes;
@@ -117,6 +151,7 @@ int main(int argc, char **argv) {
       if (!ll_routes_add(&routes, optarg, strlen(optarg), why, sizeof why)) return wrong(why);
       break;
     case 'p': recovery.program = optarg; break;
+    case 's': spool_option = optarg; break;
     case 'j': all.json = true; break;
     case 'o': recovery.other_namespaces = true; break;
     case 'h': fputs(usage, stdout); return 0;
@@ -129,7 +164,8 @@ int main(int argc, char **argv) {
   }
   if (optind != argc) return wrong("only options are taken");
   if (recovery.url == NULL || *recovery.url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
-  char directory[PATH_MAX];
+  char directory[PATH_MAX], spool[LL_SPOOL_PATH_MAX];
+  if (!ll_config_spool_dir(spool_option, spool, sizeof spool)) return wrong("the spool directory's name is too long");
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
     return wrong("the ring directory's name is too long");
   /* shown now, and not only on the day on which there is something to send */
@@ -141,7 +177,8 @@ int main(int argc, char **argv) {
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
   recovery.directory = directory;
   recovery.deadline_ns = &deadline_ns;
-  if (!ll_recover(&recovery, why, sizeof why)) {
+  if (!ll_recover(&recovery, why, sizeof why) ||
+      (spool[0] != '\0' && !drain_spool(&recovery, spool, why, sizeof why))) {
     fprintf(stderr, "lifeline-recover: %s\n", why);
     return 1;
   }

@@ -8,6 +8,8 @@
  *   retry     asks for each batch a second time, then writes and acknowledges it
  *   small     as `odd` without refusals, but takes at most 8,000 bytes
  *   fail      says that no batch can ever be sent
+ *   tide      takes nothing while the file <path>.away exists, then writes and acknowledges
+ *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
 #include "sink.h"
 
@@ -96,6 +98,12 @@ static bool was_asked(ll_sink *sink, uint64_t sequence) {
   return false;
 }
 
+static bool is_away(const ll_sink *sink) {
+  char path[600];
+  snprintf(path, sizeof path, "%s.away", sink->path);
+  return access(path, F_OK) == 0;
+}
+
 static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
                                 uint64_t sequence) {
   (void)route;
@@ -104,6 +112,11 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (strcmp(sink->mood, "busy") == 0) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "fail") == 0) return LL_SINK_FAILED;
   if (strcmp(sink->mood, "never") == 0) return LL_SINK_OK;
+  if (strcmp(sink->mood, "tide") == 0 && is_away(sink)) return LL_SINK_BUSY;
+  if (strcmp(sink->mood, "ebb") == 0 && is_away(sink)) {
+    if (sequence % 2 == 0) store(sink, batch, bytes);
+    outcome = LL_SINK_RETRY;
+  }
   if (strcmp(sink->mood, "refuse") == 0 || (strcmp(sink->mood, "odd") == 0 && sequence % 2 == 1))
     outcome = LL_SINK_REFUSED;
   if (strcmp(sink->mood, "retry") == 0 && !was_asked(sink, sequence)) outcome = LL_SINK_RETRY;
