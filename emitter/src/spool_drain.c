@@ -102,16 +102,45 @@ static const char *put_away(int directory, const ll_replay *replay) {
                              : "it is damaged; what was whole is delivered, and it is kept as .damaged";
 }
 
+/* Returns 0; EBUSY when somebody is at it; ENOENT when it is gone; else what is wrong, with a line in why. */
+static int claim(const ll_spool_drain *drain, int directory, const char *name, ll_spool_content *content, char *why,
+                 size_t why_bytes) {
+  ll_spool_access access = drain->other_namespaces ? LL_SPOOL_CLAIM_ANYWHERE : LL_SPOOL_CLAIM;
+  int error = ll_spool_content_read(directory, name, access, content, why, why_bytes);
+  if (error != EINVAL) return error;
+  /* Half made: by one who died over it, or who is at it. */
+  int unborn = ll_spool_remove_unborn(directory, name);
+  if (unborn != EINVAL) return unborn == 0 ? ENOENT : EBUSY;
+  return ll_spool_content_read(directory, name, access, content, why, why_bytes);
+}
+
+/* What is claimed goes to its sink. Says in `segment` what became of it. */
+static void deliver(const ll_spool_drain *drain, int directory, ll_replay *replay, carrier *with, ll_drained *segment,
+                    char *why, size_t why_bytes) {
+  bool answered = false;
+  if (open_carrier(with, drain, replay, why, why_bytes)) {
+    answered = carry(with, drain->deadline_ns);
+    if (!answered) {
+      close_carrier(with); /* gives back what it holds of the segment */
+      snprintf(why, why_bytes, "the time was over before all was acknowledged; run it again");
+    }
+  }
+  if (answered) segment->trouble = put_away(directory, replay);
+  segment->complete = answered && replay->refused == 0;
+  segment->batches = ll_replay_delivered(replay);
+  segment->events = ll_replay_events(replay, false);
+  segment->refused_batches = replay->refused;
+  segment->refused_events = ll_replay_events(replay, true);
+  segment->damaged_places = replay->damaged;
+}
+
 static void drain_segment(ll_spool_drain *drain, int directory, const ll_spool_file *file, carrier *with) {
   ll_spool_content content;
   ll_replay replay;
   char why[512] = "";
-  int error =
-      ll_spool_content_read(directory, file->name, drain->other_namespaces ? LL_SPOOL_CLAIM_ANYWHERE : LL_SPOOL_CLAIM,
-                            &content, why, sizeof why);
+  int error = claim(drain, directory, file->name, &content, why, sizeof why);
   if (error == EBUSY) drain->skipped_live++;
   if (error == EBUSY || error == ENOENT) return; /* another drain was faster */
-  if (error == EINVAL && ll_spool_remove_unborn(directory, file->name)) return;
   ll_drained segment = {.name = file->name, .trouble = why};
   if (error == 0 && ll_replay_start(&replay, file->name, &content, 0) != 0) {
     ll_spool_content_free(&content);
@@ -119,21 +148,7 @@ static void drain_segment(ll_spool_drain *drain, int directory, const ll_spool_f
     error = ENOMEM;
   }
   if (error == 0) {
-    bool answered = false;
-    if (open_carrier(with, drain, &replay, why, sizeof why)) {
-      answered = carry(with, drain->deadline_ns);
-      if (!answered) {
-        close_carrier(with); /* gives back what it holds of the segment */
-        snprintf(why, sizeof why, "the time was over before all was acknowledged; run it again");
-      }
-    }
-    if (answered) segment.trouble = put_away(directory, &replay);
-    segment.complete = answered && replay.refused == 0;
-    segment.batches = ll_replay_delivered(&replay);
-    segment.events = ll_replay_events(&replay, false);
-    segment.refused_batches = replay.refused;
-    segment.refused_events = ll_replay_events(&replay, true);
-    segment.damaged_places = replay.damaged;
+    deliver(drain, directory, &replay, with, &segment, why, sizeof why);
     ll_replay_free(&replay);
   }
   drain->segments++;

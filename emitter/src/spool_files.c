@@ -279,8 +279,8 @@ void ll_spool_content_free(ll_spool_content *content) {
   content->size = 0;
 }
 
-bool ll_spool_remove_unborn(int directory, const char *name) {
-  if (flock(directory, LOCK_EX | LOCK_NB) != 0) return false;
+int ll_spool_remove_unborn(int directory, const char *name) {
+  if (flock(directory, LOCK_EX | LOCK_NB) != 0) return EAGAIN;
   uint8_t header[LL_SEGMENT_HEADER_BYTES];
   size_t size = 0;
   char why[128];
@@ -293,5 +293,5 @@ bool ll_spool_remove_unborn(int directory, const char *name) {
   if (fd >= 0) close(fd);
   unborn = unborn && unlinkat(directory, name, 0) == 0;
   flock(directory, LOCK_UN);
-  return unborn;
+  return unborn ? 0 : EINVAL;
 }

@@ -74,7 +74,8 @@ int ll_spool_content_read(int directory, const char *name, ll_spool_access acces
 void ll_spool_content_free(ll_spool_content *content);
 
 /* Removes a segment whose maker died before it had a header: it was made with the directory's lock held, so that
- * whoever has the lock now knows that nobody is about to finish it. False when it is not such a one. */
-bool ll_spool_remove_unborn(int directory, const char *name);
+ * whoever has the lock now knows that nobody is about to finish it. Returns 0; EAGAIN when one is being
+ * made at this moment, maybe this; EINVAL when it is not such a one. */
+int ll_spool_remove_unborn(int directory, const char *name);
 
 #endif

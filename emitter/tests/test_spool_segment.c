@@ -338,10 +338,10 @@ static void a_file_whose_maker_died_at_once_is_rubbish(void **state) {
   put_file("zeros.spool", zeros, sizeof zeros, 0600);
   put_file("empty.spool", "", 0, 0600);
   put_dead_segment(&identity, name);
-  assert_true(ll_spool_remove_unborn(directory, "zeros.spool"));
-  assert_true(ll_spool_remove_unborn(directory, "empty.spool"));
-  assert_false(ll_spool_remove_unborn(directory, name));
-  assert_false(ll_spool_remove_unborn(directory, "nothing.spool"));
+  assert_int_equal(ll_spool_remove_unborn(directory, "zeros.spool"), 0);
+  assert_int_equal(ll_spool_remove_unborn(directory, "empty.spool"), 0);
+  assert_int_equal(ll_spool_remove_unborn(directory, name), EINVAL);
+  assert_int_equal(ll_spool_remove_unborn(directory, "nothing.spool"), EINVAL);
 }
 
 static void a_directory_that_others_may_write_to_is_no_spool(void **state) {

@@ -44,6 +44,8 @@ typedef struct settings {
   bool failed;
 } settings;
 
+enum { HALF_MADE_US = 50000 };
+
 static uint64_t deadline_ns = UINT64_MAX;
 
 static void stop(int signal) {
@@ -137,6 +139,10 @@ static int look(settings *with, bool verify) {
     ll_spool_content segment;
     const ll_spool_file *file = &listing.files[i];
     error = ll_spool_content_read(directory, file->name, LL_SPOOL_LOOK, &segment, why, sizeof why);
+    if (error == EINVAL) { /* it may be in the making */
+      usleep(HALF_MADE_US);
+      error = ll_spool_content_read(directory, file->name, LL_SPOOL_LOOK, &segment, why, sizeof why);
+    }
     if (error == ENOENT) continue; /* delivered meanwhile */
     content all = {0, 0, 0, 0, 0};
     if (error == 0) all = count(&segment);
