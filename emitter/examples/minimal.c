@@ -1,6 +1,6 @@
 /* The smallest complete example: ten squares become ten events.
  *
- *   LIFELINE_URL=file:///tmp/squares.llb ./lifeline-minimal && lifeline-decode --concatenated < /tmp/squares.llb
+ *   LIFELINE_URL=file:///tmp/squares.llb ./lifeline-minimal && lifeline-cat /tmp/squares.llb
  */
 #include <lifeline/lifeline.h>
 
