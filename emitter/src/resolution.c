@@ -102,13 +102,14 @@ static uint32_t resolve(const ll_event_type *type, uint64_t now_ns) {
     free(shaping);
     return number;
   }
+  bool summed = shaping->summary && shaping->threshold.kind == LL_KIND_NONE;
   if (are_equal(ll_shapings[number], shaping)) {
     free(shaping);
   } else {
     if (shaping->allowance != NULL) store_relaxed(shaping->allowance, events_per_second);
     publish(number, shaping);
   }
-  return LL_TYPE_SHAPED | number;
+  return LL_TYPE_SHAPED | (summed ? LL_TYPE_SUMMED : 0) | number;
 }
 
 static void apply(ll_event_type *type, uint64_t now_ns) {

@@ -311,7 +311,7 @@ static ll_folder *take_folder(ll_summaries *summaries) {
 }
 
 /* Sees to it that the thread has cells for this type, under the plan that holds now. */
-static ll_fold make_cells(uint32_t number) {
+__attribute__((noinline, cold)) static ll_fold make_cells(uint32_t number) {
   ll_disturbances before;
   ll_core_lock(&before);
   ll_fold result = LL_FOLD_NO_ROOM;

@@ -32,12 +32,14 @@ extern "C" {
 #define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. A shaped type
- * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. */
+ * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. A summed type is a shaped one
+ * of which nothing is asked but a summary of all. */
 #define LL_TYPE_OFF 0u
 #define LL_TYPE_NUMBER_MAX 0xffffu
 #define LL_TYPE_NEW 0x10000u
 #define LL_TYPE_REFUSED 0x10001u
 #define LL_TYPE_SHAPED 0x20000u
+#define LL_TYPE_SUMMED 0x40000u
 
 #define LL_RECORD_MAX 32768u
 #define LL_BUSY ((uint64_t)1 << 62)
