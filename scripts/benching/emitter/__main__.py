@@ -6,11 +6,13 @@ import shlex
 import signal
 import sys
 import time
+from dataclasses import asdict
 
 from .. import machine
 from ..machine import ROOT
 from . import bursts, off, rivals, shares, summaries, sustained, triggers, weights
-from .table import bound, table
+from .elsewhere import ELSEWHERE, FLOOR_NS, MACHINE
+from .table import bound, elsewhere, table
 
 PARTS = [bursts, off, summaries, sustained, shares, weights, triggers, rivals]
 
@@ -18,7 +20,8 @@ PARTS = [bursts, off, summaries, sustained, shares, weights, triggers, rivals]
 def document(rows, command, quick, seconds):
     return {"command": command, "quick": quick, "seconds": round(seconds), "machine": machine.profile(),
             "floor_is": "read the CPU's counter and store 16 bytes into a thread's ring of 64 KiB, in the same run",
-            "rows": [row.document() for row in rows]}
+            "rows": [row.document() for row in rows],
+            "elsewhere": {"machine": MACHINE, "floor_ns": FLOOR_NS, "rows": [asdict(row) for row in ELSEWHERE]}}
 
 
 def chosen_cases(words):
@@ -68,6 +71,8 @@ def main():
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n", encoding="utf-8")
     print(text if arguments.json else table(rows))
+    if any(row.case.rival for row in rows) and not arguments.json:
+        print(f"\n{elsewhere()}")
     missed = sum(bool(row.missed_by) for row in rows)
     print(f"bench-emitter: rows={len(rows)} missed={missed} failed={len(failed)} written to {path.relative_to(ROOT)}",
           file=sys.stderr)

@@ -13,6 +13,7 @@ EVENTS, EVENTS_QUICK = 100_000_000, 4_000_000
 
 CASES = [
     Case("emit.sustained.null.1t", "100 M events into null:, policy block"),
+    Case("emit.sustained.null.2t", "the same from 2 threads, 50 M each"),
     Case("emit.sustained.file.1t", "100 M events into a file on tmpfs, read back whole", limit=Limit("ratio", 1.2)),
     Case("emit.sustained.file.2t", "the same from 2 threads, 50 M each", limit=Limit("ratio", 1.8)),
     Case("emit.sustained.nats.1t", "100 M events into JetStream, acknowledged and read back", limit=Limit("ratio", 1.3)),

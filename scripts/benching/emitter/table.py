@@ -1,5 +1,7 @@
 """The table for people."""
 
+from .elsewhere import ELSEWHERE, FLOOR_NS, MACHINE
+
 HEADINGS = ("row", "median", "min", "floor", "ratio", "at most", "verdict", "lost", "others took")
 
 
@@ -31,3 +33,10 @@ def table(rows):
                       for column, (cell, width) in enumerate(zip(cells, widths))).rstrip() for cells in lines]
     text.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(text)
+
+
+def elsewhere():
+    """What was not measured now."""
+    lines = [f"Measured elsewhere, on {MACHINE} (ns of a burst, and its ratio to the floor of {FLOOR_NS} there):"]
+    lines += [f"  {row.what:58} {row.burst_ns:6g} {row.burst_ns / FLOOR_NS:6.1f} x" for row in ELSEWHERE]
+    return "\n".join(lines)

@@ -1,0 +1,42 @@
+"""Writes every page and plot that the measurements suffice for."""
+
+import json
+import sys
+
+from ..machine import ROOT
+from . import emitter as emitter_page
+from . import overview, table1, table2, triggers
+
+RESULTS = ROOT / "results"
+
+
+def pages(bench):
+    """Name of the file -> its text."""
+    found = {}
+    measured = emitter_page.Emitter(bench["emitter"]) if "emitter" in bench else None
+    if measured:
+        for name, page in (("emitter", emitter_page), ("netlogger-table-1", table1), ("netlogger-table-2", table2),
+                           ("triggers", triggers)):
+            missing = [row for row in getattr(page, "NEEDED", ()) if row not in measured]
+            if missing:
+                raise SystemExit(f"results: emitter.json has no row {missing[0]}: run make bench-emitter")
+            found[f"{name}.md"] = page.page(measured)
+            found[f"{name}.svg"] = page.plot(measured)
+    found["README.md"] = overview.page([bench[name] for name in sorted(bench) if name != "emitter"], measured)
+    return found
+
+
+def main():
+    bench = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "bench").glob("*.json"))}
+    if not bench:
+        print("results: results/bench/ holds no measurement: run make bench-emitter and make bench", file=sys.stderr)
+        return 1
+    found = pages(bench)
+    for name, text in found.items():
+        (RESULTS / name).write_text(text, encoding="utf-8")
+    print(f"results: {len(bench)} measurements, {len(found)} files written to results/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

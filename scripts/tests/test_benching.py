@@ -1,0 +1,82 @@
+"""The benchmarks' tables: what they judge, and that the pages in results/ say what was measured."""
+
+import json
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from benching.emitter.__main__ import PARTS  # noqa: E402
+from benching.emitter.programs import measured_quietly  # noqa: E402
+from benching.emitter.row import Case, Limit, Row, merged  # noqa: E402
+from benching.emitter.sustained import check  # noqa: E402
+from benching.results.__main__ import pages  # noqa: E402
+from benching.results.chart import Bar, chart  # noqa: E402
+
+
+def row(values, floors=(), limit=None, disturbed=0, lost=0):
+    noise = {"foreign": 0.5 if disturbed else 0.0, "stolen": 0, "waited": 0, "disturbed": disturbed}
+    return Row(Case("a.row", "what", limit=limit), list(values), list(floors), lost, noise)
+
+
+class Rows(unittest.TestCase):
+    def test_a_ratio_is_that_of_the_medians(self):
+        self.assertAlmostEqual(row([10, 11, 90], [10, 10, 70]).ratio, 1.1)
+
+    def test_a_limit_that_is_just_reached_is_met(self):
+        self.assertEqual(row([11], [10], Limit("ratio", 1.1)).verdict, "met")
+        self.assertEqual(row([0.85], limit=Limit("value", 0.85, at_least=True)).verdict, "met")
+
+    def test_a_missed_limit_says_by_how_much(self):
+        self.assertEqual(row([15], [10], Limit("ratio", 1.2)).verdict, "missed by 25%")
+        self.assertEqual(row([0.5], limit=Limit("value", 0.85, at_least=True)).verdict, "missed by 70%")
+
+    def test_a_row_of_times_names_them_nanoseconds_and_others_do_not(self):
+        self.assertIn("ns_median", row([1]).document())
+        weight = Row(Case("bytes.raw", "weight", unit="B"), [16]).document()
+        self.assertIn("value_median", weight)
+        self.assertNotIn("ns_median", weight)
+
+    def test_repetitions_of_one_row_are_one_sample_and_their_losses_add_up(self):
+        both = merged(Case("a.row", "what"), [row([1, 2], [1, 1], lost=3), row([9], [1], lost=4)])
+        self.assertEqual((both.median, both.lost), (2, 7))
+
+    def test_disturbed_repetitions_are_measured_again_and_left_out(self):
+        answers = iter([row([99], disturbed=1), row([1]), row([98], disturbed=1), row([2])])
+        self.assertEqual([found.values[0] for found in measured_quietly(Case("a", "b"), 2, lambda: next(answers))], [1, 2])
+
+    def test_on_a_machine_that_is_never_quiet_all_repetitions_count(self):
+        self.assertEqual(len(measured_quietly(Case("a", "b"), 2, lambda: row([1], disturbed=1))), 4)
+
+    def test_no_two_rows_have_the_same_name(self):
+        names = [case.name for part in PARTS for case in part.CASES]
+        self.assertEqual(len(names), len(set(names)))
+
+
+class ReadBack(unittest.TestCase):
+    WHOLE = {"events": 8, "sum": 12, "emitted": 8, "dropped": 0, "each_batch_once": True, "final": True}
+
+    def test_all_serials_of_all_threads_are_a_whole(self):
+        check(self.WHOLE, Case("a", "b"), 8, 2)
+
+    def test_one_event_twice_in_place_of_another_is_found(self):
+        with self.assertRaisesRegex(RuntimeError, "sum"):
+            check({**self.WHOLE, "sum": 13}, Case("a", "b"), 8, 2)
+
+
+class Pages(unittest.TestCase):
+    def test_a_bar_of_ten_times_the_value_is_one_power_of_ten_longer(self):
+        drawn = chart("title", "ns", [Bar("a", 20, "ours", "20"), Bar("b", 200, "others", "200"), Bar("c", 2000, "paper", "2 k")])
+        lengths = [float(line.split('width="')[1].split('"')[0]) for line in drawn.splitlines() if 'height="18"' in line]
+        self.assertAlmostEqual(lengths[2] - lengths[1], lengths[1] - lengths[0], delta=0.2)
+
+    def test_results_hold_what_make_results_would_write(self):
+        bench = {path.stem: json.loads(path.read_text()) for path in (ROOT / "results/bench").glob("*.json")}
+        for name, text in pages(bench).items():
+            self.assertEqual((ROOT / "results" / name).read_text(), text, f"{name}: run make results")
+
+
+if __name__ == "__main__":
+    unittest.main()
