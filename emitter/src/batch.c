@@ -142,24 +142,29 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   return result;
 }
 
-static void copy_records(const ll_batch *batch, uint8_t *to) {
+/* Side by side, for the compressor. */
+static const uint8_t *records_together(ll_batch *batch) {
+  uint8_t *to = batch->together;
+  if (batch->piece_count == 1) return batch->pieces[0].at;
   for (uint32_t i = 0; i < batch->piece_count; i++) {
     memcpy(to, batch->pieces[i].at, batch->pieces[i].bytes);
     to += batch->pieces[i].bytes;
   }
+  return batch->together;
 }
 
-static ll_packed pack_records(ll_batch *batch, ll_compressor *compressor, uint8_t *out) {
-  if (ll_compressor_is_idle(compressor, batch->records_bytes)) {
-    copy_records(batch, out);
-    return (ll_packed){batch->records_bytes, LL_COMPRESSION_NONE, 0};
-  }
-  const uint8_t *records = batch->together;
-  if (batch->piece_count == 1)
-    records = batch->pieces[0].at;
-  else
-    copy_records(batch, batch->together);
-  return ll_compress(compressor, records, batch->records_bytes, batch->uniform_bytes, out);
+/* Copies the records and goes on with the CRC over them, in steps that the first cache holds: each byte comes from
+ * memory once. */
+static uint32_t copy_records(const ll_batch *batch, uint8_t *to, uint32_t crc) {
+  enum { STEP = 8192 };
+  for (uint32_t i = 0; i < batch->piece_count; i++)
+    for (size_t done = 0; done < batch->pieces[i].bytes; done += STEP) {
+      size_t bytes = least(STEP, batch->pieces[i].bytes - done);
+      memcpy(to, batch->pieces[i].at + done, bytes);
+      crc = ll_crc32c_more(crc, to, bytes);
+      to += bytes;
+    }
+  return crc;
 }
 
 typedef struct cursor {
@@ -211,7 +216,10 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   header_bytes += header_padding;
 
   uint8_t *events = out + header_bytes + batch->descriptors_bytes;
-  ll_packed packed = pack_records(batch, compressor, events);
+  bool as_it_is = ll_compressor_is_idle(compressor, batch->records_bytes);
+  ll_packed packed = {batch->records_bytes, LL_COMPRESSION_NONE, 0};
+  if (!as_it_is)
+    packed = ll_compress(compressor, records_together(batch), batch->records_bytes, batch->uniform_bytes, events);
   size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + CRC_BYTES;
   uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 
@@ -252,7 +260,9 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
     const ll_shape *shape = &batch->types->shapes[batch->numbers[i]];
     put(&to, shape->descriptor, shape->descriptor_bytes);
   }
+  uint32_t crc = ll_crc32c(out, (size_t)(to.at - out));
+  crc = as_it_is ? copy_records(batch, to.at, crc) : ll_crc32c_more(crc, to.at, packed.bytes);
   to.at += packed.bytes;
-  put_u32(&to, ll_crc32c(out, total - CRC_BYTES));
+  put_u32(&to, crc);
   return total;
 }

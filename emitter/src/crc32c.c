@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 #if defined(__x86_64__)
-#include <nmmintrin.h>
+#include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_acle.h>
 #include <sys/auxv.h>
@@ -17,8 +17,20 @@ static uint32_t table[8][256];
 enum { BLOCK = 1024 };
 static uint32_t shift[4][256];
 
+/* fold[0], fold[1]: what 64 bits become FOLD bytes further on, for the low and the high half of 128. */
+enum { FOLD = 256 };
+static uint64_t fold[2];
+
 static uint32_t step(uint32_t crc, uint8_t byte) {
   return table[0][(crc ^ byte) & 0xff] ^ crc >> 8;
+}
+
+/* x^exponent modulo the polynomial, bits reflected as everywhere here. */
+static uint32_t power_of_x(unsigned exponent) {
+  uint32_t value = 0x80000000u;
+  while (exponent-- > 0)
+    value = value >> 1 ^ (value & 1 ? POLYNOMIAL : 0);
+  return value;
 }
 
 static void make_tables(void) {
@@ -38,6 +50,8 @@ static void make_tables(void) {
         crc = step(crc, 0);
       shift[n][i] = crc;
     }
+  fold[0] = (uint64_t)power_of_x(8 * FOLD + 32) << 1;
+  fold[1] = (uint64_t)power_of_x(8 * FOLD - 32) << 1;
 }
 
 static void need_tables(void) {
@@ -102,15 +116,59 @@ WITH_INSTRUCTION static uint32_t by_instruction(uint32_t crc, const uint8_t *at,
   return by_table(crc, at, count);
 }
 
-uint32_t ll_crc32c(const void *bytes, size_t count) {
+#if defined(__x86_64__)
+/* A carry-less product takes 128 bits to where they have the same remainder FOLD bytes further on, and there the next
+ * data is added. What is left at the end, FOLD bytes, has the remainder of all. Where a CPU multiplies four pairs at
+ * once, this is thrice as fast as the instruction that was made for it. */
+__attribute__((target("avx512f,vpclmulqdq,sse4.2"))) static uint32_t by_folding(uint32_t crc, const uint8_t *at,
+                                                                                size_t count) {
+  enum { LANES = FOLD / sizeof(__m512i) };
+  const __m512i factors = _mm512_broadcast_i32x4(_mm_set_epi64x((long long)fold[1], (long long)fold[0]));
+  __m512i lanes[LANES];
+  uint8_t left[FOLD];
+#pragma GCC unroll 4
+  for (int i = 0; i < LANES; i++)
+    lanes[i] = _mm512_loadu_si512((const __m512i *)at + i);
+  lanes[0] = _mm512_xor_si512(lanes[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
+  for (at += FOLD, count -= FOLD; count >= FOLD; at += FOLD, count -= FOLD) {
+#pragma GCC unroll 4
+    for (int i = 0; i < LANES; i++) {
+      __m512i low = _mm512_clmulepi64_epi128(lanes[i], factors, 0x00);
+      __m512i high = _mm512_clmulepi64_epi128(lanes[i], factors, 0x11);
+      lanes[i] = _mm512_xor_si512(_mm512_xor_si512(low, high), _mm512_loadu_si512((const __m512i *)at + i));
+    }
+  }
+  memcpy(left, lanes, sizeof left);
+  return by_instruction(by_instruction(0, left, sizeof left), at, count);
+}
+
+static int has_folding(void) {
+  return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f");
+}
+#else
+static uint32_t by_folding(uint32_t crc, const uint8_t *at, size_t count) {
+  return by_instruction(crc, at, count);
+}
+static int has_folding(void) {
+  return 0;
+}
+#endif
+
+uint32_t ll_crc32c_more(uint32_t crc, const void *bytes, size_t count) {
   need_tables();
-  return has_instruction() ? ~by_instruction(~0u, bytes, count) : ~by_table(~0u, bytes, count);
+  if (!has_instruction()) return ~by_table(~crc, bytes, count);
+  return count >= 4 * FOLD && has_folding() ? ~by_folding(~crc, bytes, count) : ~by_instruction(~crc, bytes, count);
 }
 
 #else
 
-uint32_t ll_crc32c(const void *bytes, size_t count) {
-  return ll_crc32c_by_table(bytes, count);
+uint32_t ll_crc32c_more(uint32_t crc, const void *bytes, size_t count) {
+  need_tables();
+  return ~by_table(~crc, bytes, count);
 }
 
 #endif
+
+uint32_t ll_crc32c(const void *bytes, size_t count) {
+  return ll_crc32c_more(0, bytes, count);
+}
