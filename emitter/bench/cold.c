@@ -123,6 +123,6 @@ int main(int argc, char **argv) {
   ll_options options = LL_OPTIONS_INIT;
   options.url = "null:";
   if (ll_init(&options) != 0) return 1;
-  row_measure(&(row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = lost});
+  row_measure(&(bench_row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = lost});
   return ll_shutdown(1000) != 0;
 }

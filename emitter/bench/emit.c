@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     if (pthread_create(&thread, NULL, worker, &work.sums[i]) != 0) return 1;
     pthread_detach(thread);
   }
-  row_measure(&(row){
+  row_measure(&(bench_row){
       .name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = lost, .details = print_counts});
   return ll_shutdown(FLUSH_MS) != 0;
 }

@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
   if (ll_init(&options) != 0) return 1;
   pthread_barrier_init(&alive, NULL, (unsigned)threads);
   first_generation_ns = generation();
-  row_measure(&(row){
+  row_measure(&(bench_row){
       .name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = lost, .details = print_details});
   return ll_shutdown(1000) != 0;
 }

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     bench_off_loop(count);
     return 0;
   }
-  row_measure(&(row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat});
+  row_measure(&(bench_row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat});
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   if (now.emitted > 0) {

@@ -24,7 +24,7 @@ void row_print(const char *name, const row_sample *samples, unsigned count, cons
   fflush(stdout);
 }
 
-void row_measure(const row *wanted) {
+void row_measure(const bench_row *wanted) {
   static row_sample quiet[ROW_REPETITIONS_MAX], all[2 * ROW_REPETITIONS_MAX];
   unsigned quiet_count = 0, all_count = 0;
   wanted->repeat(wanted->ctx);

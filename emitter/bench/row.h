@@ -17,18 +17,18 @@ typedef struct row_sample {
 
 typedef row_sample (*row_repetition)(void *ctx);
 
-typedef struct row {
+typedef struct bench_row {
   const char *name;
   unsigned repetitions;
   row_repetition repeat;
   void *ctx;
   uint64_t (*lost)(void);                    /* events so far; NULL: none can be */
   void (*details)(char *json, size_t bytes); /* the inside of an object, asked for at the end; NULL: none */
-} row;
+} bench_row;
 
 /* Runs once to warm up, then `repetitions` times and for each disturbed repetition once more, at most twice as often in
  * all. Prints what was not disturbed, or everything when that is less than half. */
-void row_measure(const row *wanted);
+void row_measure(const bench_row *wanted);
 
 /* The same for a figure that came another way. */
 void row_print(const char *name, const row_sample *samples, unsigned count, const noise *around, unsigned disturbed,

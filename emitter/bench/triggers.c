@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
   }
   activations.limits =
       (ll_activation_limits){.program = "remote-copy", .host = "here", .for_most_ns = UINT64_MAX, .routes = &routes};
-  row_measure(&(row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .ctx = &version});
+  row_measure(&(bench_row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .ctx = &version});
   ll_activations_clear(&activations);
   return 0;
 }

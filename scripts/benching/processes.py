@@ -17,8 +17,11 @@ BIN = ROOT / "build/emitter/bin"
 def run(*command, environment=None, timeout=900):
     """Standard output of a command that must succeed. A setting of the environment that is None is taken out of it."""
     settings = {key: value for key, value in {**os.environ, **(environment or {})}.items() if value is not None}
-    done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=timeout,
-                          env=settings)
+    try:
+        done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=timeout,
+                              env=settings)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RuntimeError(f"{command[0]}: {error}") from error
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-2000:]}")
     return done.stdout

@@ -81,7 +81,8 @@ int rival_main(int argc, char **argv, const rival *rival_to_measure) {
     fprintf(stderr, "%s: wrong usage (try --help)\n", argv[0]);
     return 2;
   }
-  row_measure(&(row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = measured->lost});
+  row_measure(
+      &(bench_row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = measured->lost});
   if (measured->finish != NULL) measured->finish();
   /* A line of its own: what an event weighs is known once all are kept. */
   printf("{\"events\":%llu,\"bytes_per_event\":%.2f}\n", (unsigned long long)encoded_events,

@@ -1,4 +1,4 @@
-"""Events of which only summaries travel."""
+"""Events of which only summaries travel, and calipers, of which nothing else ever does."""
 
 from .programs import measure
 from .row import Case, Limit
@@ -6,11 +6,15 @@ from .row import Case, Limit
 CASES = [
     Case("emit.summary", "resolution summary of one field", limit=Limit("ratio", 0.6)),
     Case("emit.summary.timed", "the same with the time from value to value", limit=Limit("ratio", 1.6)),
+    Case("caliper", "begin and end: three summaries and the open mark, beside two clock reads and the arithmetic",
+         limit=Limit("ratio", 1.05)),
 ]
 RESOLUTIONS = {"emit.summary": "bench.table1 summary of=value", "emit.summary.timed": "bench.table1 summary of=value timed"}
 
 
 def rows(case, quick):
+    if case.name == "caliper":
+        return [measure(case, "bench-caliper", "--repetitions", 3 if quick else 25)]
     row = measure(case, "bench-emit", "--events", 50_000, "--bursts", 200, "--repetitions", 3 if quick else 15,
                   settings={"RESOLUTION": RESOLUTIONS[case.name]})
     if row.details["folded"] < 1000 * row.details["emitted"]:
