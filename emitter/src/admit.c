@@ -122,7 +122,7 @@ static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_n
 __attribute__((noinline)) static bool ask(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
   uint32_t state = load_acquire(&type->state);
   const ll_producer *wiped_by_fork = ll_tls_producer;
-  if (LL_UNLIKELY(state == LL_TYPE_NEW || wiped_by_fork == NULL || wiped_by_fork->in_use == 0)) {
+  if (LL_UNLIKELY(state == LL_TYPE_NEW || wiped_by_fork == NULL || load_relaxed(&wiped_by_fork->in_use) == 0)) {
     if (!ll_prepare(type)) return true;
     state = load_acquire(&type->state);
   }

@@ -180,7 +180,7 @@ static bool read_never(const char *text, char *why, size_t why_bytes) {
 
 bool ll_resolution_start(const ll_config *config, char *why, size_t why_bytes) {
   static const char variable[] = "LIFELINE_RESOLUTION: ";
-  if (ll_shapings == NULL) ll_shapings = untouched(NUMBERS * sizeof *ll_shapings);
+  if (ll_shapings == NULL) ll_shapings = calloc(NUMBERS, sizeof *ll_shapings); /* pages that are mostly never touched */
   if (allowances == NULL) allowances = untouched(NUMBERS * sizeof *allowances);
   if (ll_shapings == NULL || allowances == NULL) {
     snprintf(why, why_bytes, "no memory to start");

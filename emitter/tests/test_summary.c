@@ -424,6 +424,9 @@ static void fork_and_measure(void) {
 
 static void a_forked_child_starts_with_nothing(void **state) {
   (void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  skip(); /* for the reasons that test_fork.c tells */
+#endif
   assert_int_equal(test_in_child(fork_and_measure, NULL), 0);
   test_batches batches;
   found all = read_all(&batches);
