@@ -85,14 +85,17 @@ void flight_wake(flight *f) {
   pthread_mutex_unlock(&f->mutex);
 }
 
-void flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why) {
+unsigned flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why) {
+  unsigned landed = 0;
   for (unsigned slot = 0; slot < f->capacity; slot++) {
     pthread_mutex_lock(&f->mutex);
     bool due = f->slots[slot].taken && f->slots[slot].deadline_ms <= now_ms;
     uint64_t ticket = f->slots[slot].ticket;
     pthread_mutex_unlock(&f->mutex);
     if (due) flight_land(f, slot, ticket, outcome, why);
+    landed += due;
   }
+  return landed;
 }
 
 void flight_hurry(flight *f, int64_t deadline_ms) {

@@ -45,8 +45,8 @@ bool flight_cancel(flight *f, unsigned slot, uint64_t ticket);
 /* Ends one batch, unless that ticket has landed already. */
 void flight_land(flight *f, unsigned slot, uint64_t ticket, ll_sink_outcome outcome, const char *why);
 
-/* Ends all whose deadline has passed; INT64_MAX ends all. */
-void flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why);
+/* Ends all whose deadline has passed; INT64_MAX ends all. Returns how many that were. */
+unsigned flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why);
 
 /* No batch waits longer than until then. */
 void flight_hurry(flight *f, int64_t deadline_ms);

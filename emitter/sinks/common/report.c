@@ -15,6 +15,12 @@ void sink_report_init(sink_report *report, const ll_sink_host *host) {
 static void say(sink_report *report, ll_sink_log_level level, const char *message) {
   if (!report->host || strcmp(message, report->last) == 0) return;
   snprintf(report->last, sizeof report->last, "%s", message);
+  if (level != LL_SINK_INFO) {
+    int64_t now_ms = flight_now_ms();
+    if (strcmp(message, report->trouble) == 0 && now_ms < report->trouble_until_ms) return;
+    snprintf(report->trouble, sizeof report->trouble, "%s", message);
+    report->trouble_until_ms = now_ms + SINK_REPORT_AGAIN_MS;
+  }
   report->host->log(report->host->ctx, level, message);
 }
 

@@ -1,4 +1,5 @@
-/* Tells the host what state the connection is in, each state once: a broker that is down for a day is one line.
+/* Tells the host what state the connection is in, each state once: a broker that is down for a day is one line, and a
+ * connection that comes and goes one a minute.
  *
  * A client library often says first that a broker cannot be reached and only then why. So such a symptom waits a
  * moment for its cause, which takes its place; without one it is said all the same.
@@ -10,12 +11,14 @@
 
 #include "sink.h"
 
-enum { SINK_REPORT_PATIENCE_MS = 1500 };
+enum { SINK_REPORT_PATIENCE_MS = 1500, SINK_REPORT_AGAIN_MS = 60000 };
 
 typedef struct sink_report {
   const ll_sink_host *host; /* NULL once the sink is closed: its threads may outlive it */
   pthread_mutex_t mutex;
   char last[256];
+  char trouble[256]; /* the last that was no mere information, and from when on it is news again */
+  int64_t trouble_until_ms;
   char symptom[256]; /* "" unless one waits for its cause */
   int64_t symptom_due_ms;
 } sink_report;

@@ -85,8 +85,9 @@ const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *sy
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     return "refuses the credentials: look at LIFELINE_USER and LIFELINE_PASSWORD_FILE";
   case RD_KAFKA_RESP_ERR__SSL:
-    return "cannot be reached by TLS: the certificate is not signed by the TLS authority (LIFELINE_TLS_CA) or not for "
-           "that name, or the server has no TLS";
+    return "cannot be reached by TLS: the certificate is not signed by the TLS authority (LIFELINE_TLS_CA), not for "
+           "that name or has expired, or the server has no TLS";
+  case RD_KAFKA_RESP_ERR__TIMED_OUT: return "does not answer";
   case RD_KAFKA_RESP_ERR__RESOLVE: return "has a name that cannot be resolved";
   case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
   case RD_KAFKA_RESP_ERR__TRANSPORT: *symptom = true; return "cannot be reached";

@@ -21,6 +21,7 @@ enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
   MAX_IN_FLIGHT_MOST = 65535, /* a slot's number travels in 16 bits of a message's opaque */
   RESTART_PAUSE_MS = 1000,
+  FORBIDDEN_PAUSE_MS = 3000,
   CLOSE_TIMEOUT_MS = 1500,
   RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
 };
@@ -44,6 +45,7 @@ struct ll_sink {
   size_t max_message_bytes; /* of the producer */
   size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
   bool fatal;
+  bool forbidden;  /* the producer was told so, and would not ask again for minutes */
   bool stalled;    /* the last send was refused for now */
   unsigned health; /* a health */
   unsigned buried; /* producers that are being destroyed */
@@ -83,7 +85,8 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
     return LL_SINK_REFUSED;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
-    return LL_SINK_REFUSED;
+    __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
+    return LL_SINK_RETRY;
   case RD_KAFKA_RESP_ERR__FATAL:
   case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
   case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
@@ -130,6 +133,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
       {"allow.auto.create.topics", "false"},
       {"topic.metadata.propagation.max.ms", "3000"}, /* how long a missing topic may stay unnoticed */
       {"linger.ms", "1"},
+      {"socket.timeout.ms", "10000"}, /* how long a broker that accepts and never answers goes unnoticed */
       {NULL, NULL},
   };
   char client_id[128], value[32];
@@ -234,12 +238,16 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
 }
 
 /* An idempotent producer that has lost track is fatally broken, and another one takes its place: what was in flight
- * comes again, and its copies are absorbed by whoever reads. */
+ * comes again, and its copies are absorbed by whoever reads. So it does for one that may not write its topic. */
 static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
     sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches; starting another");
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
+  }
+  if (__atomic_exchange_n(&sink->forbidden, false, __ATOMIC_ACQ_REL) && sink->producer) {
+    stop(sink);
+    sink->restart_at_ms = flight_now_ms() + FORBIDDEN_PAUSE_MS;
   }
   char error[256];
   if (!sink->producer && flight_now_ms() >= sink->restart_at_ms && !start(sink, error, sizeof error)) {
@@ -280,8 +288,8 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   sink->stalled = false;
   size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's own bound may have been raised since */
   if (bytes > most) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a batch of %zu is lost", most,
-                      bytes);
+    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is lost",
+                      most);
     return LL_SINK_FAILED;
   }
   unsigned slot;

@@ -58,11 +58,6 @@ static void announce_down(nats_link *link) {
   link->callbacks.event(link->callbacks.ctx, LINK_DOWN);
 }
 
-static void on_reconnected(natsConnection *connection, void *ctx) {
-  (void)connection;
-  announce_up(ctx);
-}
-
 static void on_disconnected(natsConnection *connection, void *ctx) {
   (void)connection;
   nats_link *link = ctx;
@@ -145,7 +140,7 @@ static void wait_ms(nats_link *link, int ms, const bool *until) {
   pthread_mutex_unlock(&link->mutex);
 }
 
-/* Lives with one connection until nats.c or the owner gives it up. */
+/* Lives with one connection until it is lost or the owner gives it up. */
 static natsStatus live(nats_link *link) {
   natsConnection *connection = NULL;
   natsSubscription *subscription = NULL;
@@ -203,16 +198,21 @@ static void *keep(void *ctx) {
   nats_link *link = ctx;
   const bool never = false;
   int pause_ms = RETRY_FIRST_MS;
+  bool loss_told = false; /* that it cannot be reached either is no news then, but any other reason is */
   while (!is(link, &link->closing)) {
     natsStatus status = live(link);
-    if (status == NATS_OK) { /* it did live; nats.c closes a connection only when its credentials hold no longer */
-      status = NATS_CONNECTION_AUTH_FAILED;
-      pause_ms = RETRY_FIRST_MS;
-    }
     if (is(link, &link->closing)) break;
-    char why[256];
-    bool cause = nats_explain(status, link->url, link->security, why, sizeof why);
-    (cause ? sink_report_cause : sink_report_symptom)(link->report, "%s; trying again", why);
+    if (status == NATS_OK) { /* it did live */
+      loss_told = true;
+      pause_ms = RETRY_FIRST_MS;
+    } else {
+      char why[256];
+      bool cause = nats_explain(status, link->url, link->security, why, sizeof why);
+      if (cause)
+        sink_report_cause(link->report, "%s; trying again", why);
+      else if (!loss_told)
+        sink_report_symptom(link->report, "%s; trying again", why);
+    }
     wait_ms(link, pause_ms, &never);
     pause_ms = pause_ms * 2 < RETRY_MOST_MS ? pause_ms * 2 : RETRY_MOST_MS;
   }
@@ -227,8 +227,7 @@ static void *keep(void *ctx) {
 }
 
 static bool set_callbacks(nats_link *link) {
-  return natsOptions_SetReconnectedCB(link->options, on_reconnected, link) == NATS_OK &&
-         natsOptions_SetDisconnectedCB(link->options, on_disconnected, link) == NATS_OK &&
+  return natsOptions_SetDisconnectedCB(link->options, on_disconnected, link) == NATS_OK &&
          natsOptions_SetClosedCB(link->options, on_closed, link) == NATS_OK &&
          natsOptions_SetErrorHandler(link->options, on_error, link) == NATS_OK &&
          natsOptions_SetWriteDeadline(link->options, WRITE_DEADLINE_MS) == NATS_OK;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 3000, RECONNECT_WAIT_MS = 500, PING_INTERVAL_MS = 20000 };
+enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 3000, PING_INTERVAL_MS = 20000 };
 
 /* natsOptions_SetURL would put user and password into the library's own messages. */
 static natsStatus set_servers(natsOptions *options, const sink_url *url) {
@@ -44,8 +44,7 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
   if (status == NATS_OK) status = set_servers(options, url);
   if (status == NATS_OK) status = natsOptions_SetName(options, name);
   if (status == NATS_OK) status = natsOptions_SetTimeout(options, CONNECT_TIMEOUT_MS);
-  if (status == NATS_OK) status = natsOptions_SetMaxReconnect(options, -1);
-  if (status == NATS_OK) status = natsOptions_SetReconnectWait(options, RECONNECT_WAIT_MS);
+  if (status == NATS_OK) status = natsOptions_SetAllowReconnect(options, false); /* link.h says why */
   if (status == NATS_OK) status = natsOptions_SetPingInterval(options, PING_INTERVAL_MS);
   if (status == NATS_OK) status = set_security(options, security);
   if (status == NATS_OK) return options;
@@ -71,7 +70,8 @@ bool nats_explain(natsStatus status, const sink_url *url, const sink_security *s
     snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
     return true;
   case NATS_SSL_ERROR:
-    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
+    snprintf(text, bytes,
+             "nats: TLS with %s fails: its certificate is not signed by %s, not for that name, or has expired",
              url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
     return true;
   case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */

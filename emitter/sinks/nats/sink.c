@@ -83,9 +83,11 @@ static void expire(ll_sink *sink) {
   if (sink->core)
     flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_ACKED, "");
   else if (get(&sink->forbidden))
-    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_REFUSED, "the user may not publish");
-  else
-    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_RETRY, "no acknowledgement in time");
+    flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_RETRY, "the user may not publish");
+  else if (flight_land_until(&sink->flight, flight_now_ms(), LL_SINK_RETRY, "no acknowledgement in time") > 0) {
+    set(&sink->troubled, true);
+    sink_report_state(&sink->report, LL_SINK_WARN, "nats: %s does not answer; trying again", sink->url.hosts);
+  }
 }
 
 static void on_event(void *ctx, link_event event) {
@@ -249,10 +251,11 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   size_t most = nats_max_batch_bytes(sink);
   if (most == 0 || !link_is_up(sink->link)) return LL_SINK_BUSY;
   if (bytes > most) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes %zu bytes at most; a batch of %zu is lost",
-                      most, bytes);
+    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes %zu bytes at most; a larger batch is lost",
+                      most);
     return LL_SINK_FAILED;
   }
+  if (get(&sink->forbidden) && !flight_idle(&sink->flight)) return LL_SINK_BUSY; /* one at a time asks whether it is */
   unsigned slot;
   uint64_t ticket;
   /* Core NATS never answers: its batches land at the next look at the clock. */
