@@ -20,7 +20,7 @@ class Trace:
         run("lttng", "stop", self.session, environment=self.environment)
         listed = run("lttng", "list", self.session, environment=self.environment)
         discarded = re.search(r"Discarded events: (\d+)", listed)
-        size = sum(path.stat().st_size for path in Path(self.folder).rglob("my_channel_*"))
+        size = sum(path.stat().st_size for path in Path(self.folder, "trace").rglob("my_channel_*"))
         return int(discarded[1]) if discarded else 0, size
 
 
@@ -53,16 +53,15 @@ def end(pid):
 
 @contextlib.contextmanager
 def traced(folder):
-    """The tracepoint is on, into files in the folder."""
-    home = tempfile.mkdtemp(prefix="lifeline-bench.")
-    environment = {"LTTNG_HOME": home, "LTTNG_UST_REGISTER_TIMEOUT": "10000"}
+    """The tracepoint is on, into files in the folder, which also holds the tools' settings."""
+    environment = {"LTTNG_HOME": folder, "LTTNG_UST_REGISTER_TIMEOUT": "10000"}
     session = f"lifeline-bench-{os.getpid()}"
 
     def lttng(*arguments):
         run("lttng", *arguments, environment=environment, timeout=60)
 
     with daemon(environment):
-        lttng("create", session, f"--output={folder}")
+        lttng("create", session, f"--output={folder}/trace")
         try:
             lttng("enable-channel", "-u", "my_channel", "-s", session, "--subbuf-size=1M", "--num-subbuf=4")
             lttng("enable-event", "-u", "lifeline_bench:my_event", "-s", session, "-c", "my_channel")

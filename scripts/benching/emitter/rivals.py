@@ -68,7 +68,7 @@ def rows(case, quick):
     program, package, _ = RIVALS[case.name]
     if not os.path.exists(BIN / f"bench-rival-{program}"):
         raise RuntimeError(f"{program} is not built: run scripts/setup --bench and scripts/build rivals")
-    arguments = ["--repetitions", 2 if quick else 5]
+    arguments = ["--repetitions", 2 if quick else 5 if program in ("lttng", "spdlog") else 15]
     if case.name.endswith(".stream"):
         arguments += STREAM if program == "lttng" else ("--burst", 300_000, "--bursts", 1)
     elif quick or program == "spdlog":
