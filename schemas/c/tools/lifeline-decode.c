@@ -15,6 +15,7 @@ static const char usage[] =
     "  --stream        messages, each behind its length as a u32 in little-endian order; one line for each: its JSON,\n"
     "                  or {\"rejected\":\"<code>\",\"offset\":N,\"message\":\"...\"}\n"
     "  --help          this text\n"
+    "  --version       the version\n"
     "\n"
     "Exit status: 0 decoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>` on standard error;\n"
     "2 wrong usage or unreadable input. With --stream, a rejection is output and no failure.\n";
@@ -78,6 +79,9 @@ int main(int argc, char **argv) {
   int status;
   if (argc == 2 && strcmp(option, "--help") == 0) {
     fputs(usage, stdout);
+    status = 0;
+  } else if (argc == 2 && strcmp(option, "--version") == 0) {
+    puts("lifeline-decode " LIFELINE_VERSION);
     status = 0;
   } else if (argc == 1 || (argc == 2 && strcmp(option, "--concatenated") == 0)) {
     status = decode_all(argc == 2);

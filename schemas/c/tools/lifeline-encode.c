@@ -13,9 +13,10 @@ static const char usage[] =
     "shuffle\n"
     "are those that the JSON names; lengths, hashes and the CRC are computed.\n"
     "\n"
-    "  --stream  one JSON object per line; writes each batch behind its length as a u32 in little-endian order.\n"
-    "            A refused one has the length 0, and standard error says why\n"
-    "  --help    this text\n"
+    "  --stream   one JSON object per line; writes each batch behind its length as a u32 in little-endian order.\n"
+    "             A refused one has the length 0, and standard error says why\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
     "\n"
     "Exit status: 0 encoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>` on standard error;\n"
     "2 wrong usage or unreadable input.\n";
@@ -64,6 +65,9 @@ int main(int argc, char **argv) {
   int status;
   if (argc == 2 && strcmp(argv[1], "--help") == 0) {
     fputs(usage, stdout);
+    status = 0;
+  } else if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    puts("lifeline-encode " LIFELINE_VERSION);
     status = 0;
   } else if (argc == 2 && strcmp(argv[1], "--stream") == 0) {
     status = encode_stream();
