@@ -216,6 +216,22 @@ static void events_before_main_and_of_a_threads_objects_arrive(void **state) {
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
+/* --- shared objects --- */
+
+static void a_shared_object_may_emit_be_unloaded_and_come_again(void **state) {
+  (void)state;
+  char triggers[200];
+  snprintf(triggers, sizeof triggers, "%s/triggers", directory.path);
+  setenv("LIFELINE_TRIGGERS", triggers, 1);
+  int status = live("load-and-unload", TEST_PLUGIN_DIR "/life-plugin.so");
+  unsetenv("LIFELINE_TRIGGERS");
+  assert_int_equal(status, 0);
+  assert_string_equal(test_text_of(output), "");
+  arrived all = look();
+  assert_true(came(&all, 1, EACH));
+  assert_int_equal(all.events, EACH);
+}
+
 /* --- poor surroundings --- */
 
 static void a_program_that_closes_all_descriptors_finds_nothing_of_ours_in_its_files(void **state) {
@@ -389,6 +405,7 @@ int main(void) {
       TEST(events_after_shutdown_are_counted_and_harm_nobody),
       TEST(events_of_key_destructors_arrive_and_their_rings_come_back),
       TEST(events_before_main_and_of_a_threads_objects_arrive),
+      TEST(a_shared_object_may_emit_be_unloaded_and_come_again),
       TEST(a_program_that_closes_all_descriptors_finds_nothing_of_ours_in_its_files),
       TEST(without_proc_and_dev_shm_events_arrive_and_a_line_warns),
       TEST(without_address_space_the_program_runs_on_and_events_are_counted),

@@ -3,6 +3,7 @@
  */
 #include <lifeline/lifeline.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -272,6 +273,34 @@ static int fill_midway(void) {
   return ll_shutdown(20000);
 }
 
+/* --- shared objects --- */
+
+static int write_triggers(int round) {
+  FILE *file = fopen(getenv("LIFELINE_TRIGGERS"), "w");
+  if (file == NULL) return 1;
+  fprintf(file, "other.* off for=%ds\nend\n", 60 + round);
+  return fclose(file);
+}
+
+enum { ROUNDS = 25, PER_ROUND = 40 };
+
+/* Meanwhile rules change, which are applied to every event type that the library knows. */
+static int load_and_unload(void) {
+  for (int round = 0; round < ROUNDS; round++) {
+    void *plugin = dlopen(arguments[0], RTLD_NOW | RTLD_LOCAL);
+    if (plugin == NULL) return 1;
+    void (*plugin_emit)(uint64_t, uint64_t) = (void (*)(uint64_t, uint64_t))dlsym(plugin, "plugin_emit");
+    if (plugin_emit == NULL) return 2;
+    plugin_emit((uint64_t)round * PER_ROUND + 1, PER_ROUND - 1);
+    if (dlclose(plugin) != 0) return 3;
+    if (dlopen(arguments[0], RTLD_NOW | RTLD_NOLOAD) != NULL)
+      return 4; /* it has to be gone for this to mean anything */
+    if (write_triggers(round) != 0) return 5;
+    usleep(100000);
+  }
+  return ll_shutdown(20000);
+}
+
 typedef struct way {
   const char *name;
   int (*go)(void);
@@ -296,6 +325,7 @@ static const way ways[] = {
     {"close-all-descriptors", close_all_descriptors},
     {"without-proc-and-shm", without_proc_and_shm},
     {"without-address-space", without_address_space},
+    {"load-and-unload", load_and_unload},
     {"fill", fill},
     {"fill-midway", fill_midway},
 };
