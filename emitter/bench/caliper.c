@@ -42,7 +42,7 @@ __attribute__((noinline)) static void run_floor(uint64_t count) {
   for (uint64_t i = 0; i < count; i++) {
     uint64_t began = read_tick();
     __asm__ volatile("" ::: "memory");
-    double duration = (double)(read_tick() - began), value = (double)i;
+    double duration = (double)(int64_t)(read_tick() - began), value = (double)(int64_t)i;
     add(&floor_sums[0], value);
     add(&floor_sums[1], duration);
     add(&floor_sums[2], value / duration);
