@@ -9,15 +9,42 @@
  *    the test of one flag.
  *  - An emit never fails, never blocks under the default policy, and makes no system call but every half ring (to wake
  *    the harvester) and on a thread's first event. An event that finds no room is dropped and counted: see ll_stats.
- *  - The library starts one thread, at the first emit or at ll_init. It installs no signal handler, and prints nothing
- *    but one line per trouble to stderr, or to the log callback of ll_options.
- *  - A child after fork() is an emitter of its own, from its first event on.
+ *  - The library starts one thread, at the first emit or at ll_init. It installs no signal handler, keeps no descriptor
+ *    open, never ends the process, and prints nothing but one line per trouble to stderr, or to the log callback of
+ *    ll_options.
  *
- * Every function may be called from any thread, and none of them from a signal handler. ll_emit may be called from a
- * signal handler once ll_init has returned and the thread has emitted before; an event from a handler that interrupted
- * another emit is dropped and counted as dropped_reentrant.
+ * Functions that return int return 0, or the errno value that says what went wrong; errno itself is not touched.
  *
- * Functions that return int return 0, or the errno value that says what went wrong.
+ * Threads. Every function may be called from any thread at any time. A thread needs no preparation: its first event
+ * takes a ring of the pool, which goes back when the thread has ended. Threads share nothing when they emit.
+ *
+ * Signal handlers. ll_emit may be called from one once ll_init has returned and the thread has emitted before; so may
+ * ll_begin and ll_end (caliper.h) and ll_emit_values (dynamic.h). An event from a handler that interrupted another emit
+ * is dropped and counted as dropped_reentrant. Nothing else may be called from a handler.
+ *
+ * The life of a process, and what becomes of events:
+ *  - before main, in constructors of static objects: emitted as any other;
+ *  - fork, with or without threads: the child is an emitter of its own, from its first event on; what the parent
+ * emitted before is sent once, by the parent. A child that executes another program at once leaves no trace;
+ *  - vfork, posix_spawn: nothing happens, since nothing may be called between them and exec;
+ *  - exec: the rings stay behind in their file. The process' new program sends them when it is the same program, and
+ *    an emitter; otherwise lifeline-recover does, when the process has ended. Flush before, to have it sooner;
+ *  - daemon(3): a fork whose parent leaves by _exit: see both;
+ *  - return from main, exit: ll_shutdown is called, with flush_timeout_ms. Exit handlers that were registered after
+ *    ll_init returned run before it; events of earlier ones, and of static objects' destructors, come too late when
+ *    they run after it, and are counted as dropped_shutdown;
+ *  - _exit, quick_exit, abort, a signal that kills: what was not sent is in the ring file, and the next start of the
+ *    program or lifeline-recover sends it. This covers the death of the process, not that of the machine;
+ *  - the end of a thread: its events are sent. Destructors of thread_local objects and of pthread keys may emit;
+ *  - dlclose of a shared object that emits: its events are sent, its event types forgotten; it may come again. Its
+ *    threads must have left it. liblifeline itself stays;
+ *  - after ll_shutdown: counted as dropped_shutdown, at the price of a function call.
+ *
+ * Poor surroundings: without a directory for the ring file, without room in it, or without /proc, everything works but
+ * does not survive a kill, and a line says so. A filesystem that fills up later costs counted events. Without memory or
+ * threads instrumentation stays off, and events are counted. A program that runs with another user's privileges
+ * (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A program that closes all of
+ * its descriptors loses nothing but a connection to the broker, which is made anew.
  */
 #ifndef LIFELINE_LIFELINE_H
 #define LIFELINE_LIFELINE_H
@@ -56,9 +83,15 @@ typedef enum ll_log_level { LL_LOG_ERROR, LL_LOG_WARN, LL_LOG_INFO } ll_log_leve
 /* Called with one line without a newline, never with a secret. Any thread; must not block or call ll_*. */
 typedef void (*ll_log_function)(void *ctx, ll_log_level level, const char *message);
 
-/* What ll_init may be told. A member that is zero is taken from the environment variable beside it, then from the
- * default. Strings are copied. Start from LL_OPTIONS_INIT, so that a program built today works with the library of
- * tomorrow. */
+/* What ll_init may be told, and the one list of all settings: a member that is zero or NULL is taken from the
+ * environment variable that stands first in its comment, then from the default behind the semicolon. Strings are
+ * copied. Start from LL_OPTIONS_INIT, so that a program built today works with the library of tomorrow; members are
+ * only ever added, at the end.
+ *
+ * Variables without a member: LIFELINE=off switches everything off. LIFELINE_PLUGIN_DIR: where sinks are loaded from
+ * instead of the directory that they were installed in. LIFELINE_USER and LIFELINE_PASSWORD_FILE (or
+ * LIFELINE_PASSWORD), LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY: credentials, which
+ * belong in no program. lifeline(7) explains each in the words of those who run a program. */
 typedef struct ll_options {
   size_t size;               /* of this structure; set by LL_OPTIONS_INIT */
   const char *url;           /* LIFELINE_URL; none: instrumentation is off */
@@ -116,25 +149,46 @@ typedef struct ll_statistics {
 
 #ifndef LIFELINE_DISABLE
 
-/* Starts the emitter. Optional: the first emit does the same with the environment's settings, without waiting for the
- * sink to open. `options` may be NULL. Returns 0 also when instrumentation is off; EALREADY when the emitter runs
- * already; EINVAL for a bad value or URL; ENOENT for a sink that is not installed; ENOMEM or EAGAIN when the system
- * gives no memory or thread. An error has been logged as one line, and the program may go on: its events are counted
- * as dropped_shutdown. Waits for the sink to open, which does not wait for a broker. */
+/* Starts the emitter with what `options`, which may be NULL, and the environment say. Optional: the first emit does the
+ * same with the environment alone, without waiting for the sink to open.
+ *
+ *   threads    any; when several call at once, one starts it and the others get EALREADY
+ *   blocks     while the sink opens, which does not wait for a broker
+ *   ownership  everything is copied but log_ctx, which must live as long as the process
+ *   errors     EALREADY  it runs, or ran, already
+ *              EINVAL    a bad value or URL
+ *              ENOENT    the sink is not installed
+ *              ENOMEM, EAGAIN  the system gives no memory, or no thread
+ *
+ * 0 also when instrumentation is off. An error but EALREADY has been logged as one line, and the program may go on: its
+ * events are counted as dropped_shutdown. */
 LL_API int ll_init(const ll_options *options);
 
 /* Seals what all threads have emitted before this call, sends it, and waits until the sink has acknowledged or refused
- * all of it. Returns ETIMEDOUT after timeout_ms: nothing is lost by that, sending goes on. 0 when instrumentation is
- * off. */
+ * all of it.
+ *
+ *   threads    any; several may wait at once
+ *   blocks     for at most timeout_ms milliseconds; 0 asks and does not wait
+ *   errors     ETIMEDOUT  not everything was acknowledged. Nothing is lost by that: sending goes on
+ *
+ * 0 when instrumentation is off, or stopped. */
 LL_API int ll_flush(unsigned timeout_ms);
 
-/* Flushes, tells the readers that no more will come (FINAL), and stops the thread. Events emitted from now on are
- * counted as dropped_shutdown. What is not acknowledged after timeout_ms stays in the ring file, where the next start
- * of the program or lifeline-recover finds it; a line says so, and ETIMEDOUT is returned. Called at exit if the program
- * does not. */
+/* Flushes, tells the readers that no more will come (FINAL), and stops the thread. Called at exit if the program does
+ * not. There is no way back: events emitted from now on, also while this waits, are counted as dropped_shutdown.
+ *
+ *   threads    any; a second call waits for the first
+ *   blocks     for at most timeout_ms milliseconds, and three seconds more when the sink does not close
+ *   errors     ETIMEDOUT  what is not acknowledged stays in the ring file, where the next start of the program or
+ *                         lifeline-recover finds it, or in the spool; a line says so
+ *
+ * 0 when instrumentation is off. */
 LL_API int ll_shutdown(unsigned timeout_ms);
 
-/* Fills in the counters. Never blocks. */
+/* Fills in as much of the structure as its size says that there is.
+ *
+ *   threads    any; wait-free, but for the number of rings that it sums over. Counters are read one after the other,
+ *              while other threads go on: they are exact where nobody emits */
 LL_API void ll_stats(ll_statistics *statistics);
 
 #else
