@@ -16,6 +16,7 @@ type books struct {
 	t      *testing.T
 	reader llb.Reader
 	runs   map[int]*account
+	only   int // this run and no other, if not 0
 }
 
 // account is of one run of an emitter: one process, one incarnation.
@@ -62,7 +63,11 @@ func (b *books) enter(message []byte) {
 		return
 	}
 	header := b.reader.Header()
-	a := b.account(runOf(b.t, header))
+	run := runOf(b.t, header)
+	if b.only != 0 && run != b.only {
+		return
+	}
+	a := b.account(run)
 	if len(a.routes) == 0 {
 		a.incarnation = header.Incarnation
 	} else if a.incarnation != header.Incarnation {

@@ -11,10 +11,28 @@ import (
 	"lifeline/tests/harness"
 )
 
-// The points of emitter/src/crash_point.h that an emitter passes at work, and the one at its end.
+// A point of emitter/src/crash_point.h, and what an emitter needs to get there.
+type point struct {
+	name     string
+	settings []string
+	events   int  // that it emits
+	first    bool // at its first passing
+	away     bool // the sink is
+}
+
 var (
-	pointsAtWork = []string{"sealed-unfreed", "sealed-unsent", "sent-unacknowledged", "acknowledged-unfreed"}
-	pointAtEnd   = "finished-unremoved"
+	away      = []string{"LIFELINE_BUDGET_BYTES=2097152"}
+	spoolFull = append(away, "LIFELINE_SPOOL_BYTES=2097152", "LIFELINE_COMPRESSION=none")
+	points    = []point{
+		{name: "sealed-unfreed", events: endless},
+		{name: "sealed-unsent", events: endless},
+		{name: "sent-unacknowledged", events: endless},
+		{name: "acknowledged-unfreed", events: endless},
+		{name: "spooled-unfreed", events: endless, away: true, settings: away},
+		{name: "giving-up-announced", events: endless, away: true, settings: spoolFull},
+		{name: "given-up-uncounted", events: endless, away: true, settings: spoolFull},
+		{name: "finished-unremoved", events: 20_000, first: true},
+	}
 )
 
 const (
@@ -40,8 +58,9 @@ func TestEveryEventArrivesOnceWhileProcessesDieBetweenTwoSteps(t *testing.T) {
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			hunt := startHunt(t, kind)
-			for _, point := range append(pointsAtWork, pointAtEnd) {
-				hunt.kills(scaled(map[string]int{"nats": 100, "kafka": 30}[kind], 4), func(h *hunter, run int) { h.dieAt(point, run) })
+			for _, where := range points {
+				hunt.kills(scaled(map[string]int{"nats": 100, "kafka": 30}[kind], 4),
+					func(h *hunter, run int) { h.dieAt(where, run) })
 			}
 			hunt.settle()
 		})
@@ -72,6 +91,7 @@ type hunt struct {
 type hunter struct {
 	*hunt
 	rings    string
+	spool    string
 	emitters []*harness.SerialEmitter
 }
 
@@ -79,7 +99,7 @@ func startHunt(t *testing.T, kind string) *hunt {
 	h := &hunt{t: t, broker: harness.StartBroker(t, kind), sides: t.TempDir(), books: newBooks(t)}
 	h.broker.SetUp(t)
 	for i := range h.hunters {
-		h.hunters[i] = &hunter{hunt: h, rings: harness.RingDir(t)}
+		h.hunters[i] = &hunter{hunt: h, rings: harness.RingDir(t), spool: harness.RingDir(t)}
 	}
 	return h
 }
@@ -107,24 +127,31 @@ func (h *hunt) kills(times int, kill func(h *hunter, run int)) {
 
 func (h *hunter) settings(more ...string) []string {
 	interval := 1 << rand.Intn(9) // ms: from batches of a few events to full ones
-	return append(h.broker.Settings(), append([]string{"LIFELINE_RING_DIR=" + h.rings, "LIFELINE_POLICY=block",
-		"LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_FLUSH_TIMEOUT_MS=60000",
+	return append(h.broker.Settings(), append([]string{"LIFELINE_RING_DIR=" + h.rings, "LIFELINE_SPOOL=" + h.spool,
+		"LIFELINE_POLICY=block", "LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_FLUSH_TIMEOUT_MS=60000",
 		fmt.Sprintf("LIFELINE_INTERVAL_MS=%d", interval)}, more...)...)
 }
 
+// nowhere is a URL of the broker's kind at which nobody listens.
+func (h *hunter) nowhere() string { return "LIFELINE_URL=" + h.broker.Kind + "://127.0.0.1:1" }
+
 // killAtRandom kills an emitter, which may be recovering what the one before left; every third time a recovery clears
-// the ground, and is killed too. Every fifth emitter floods a small budget, so that it drops.
+// the ground, and is killed too. Of five emitters one floods a small budget, so that it drops, and one finds no broker, so
+// that it fills its spool.
 func (h *hunter) killAtRandom(run int) {
 	rate, settings := killRate, h.settings()
-	if run%5 == 0 {
+	switch run % 5 {
+	case 0:
 		rate, settings = 0, h.settings("LIFELINE_POLICY=drop-newest", "LIFELINE_BUDGET_BYTES=2097152")
+	case 1:
+		settings = h.settings(append(away, h.nowhere())...)
 	}
 	emitter := harness.StartSerialEmitter(h.t, settings, h.sides, run, endless, rate)
 	h.emitters = append(h.emitters, emitter)
 	sleepBetween(0, 150*time.Millisecond)
 	h.kill(emitter.Process)
 	if run%3 == 0 {
-		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), h.rings)
+		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), h.rings, h.spool)
 		sleepBetween(0, 40*time.Millisecond)
 		h.kill(recovery)
 	}
@@ -136,23 +163,26 @@ func (h *hunter) kill(process *harness.Process) {
 }
 
 // dieAt has an emitter die where it is told, and every third time the recovery after it as well.
-func (h *hunter) dieAt(point string, run int) {
-	passing, events := 1+rand.Intn(10), endless
-	if point == pointAtEnd {
-		passing, events = 1, 20_000
+func (h *hunter) dieAt(where point, run int) {
+	settings, passing := h.settings(where.settings...), 1+rand.Intn(10)
+	if where.first {
+		passing = 1
 	}
-	order := fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", point, passing)
-	emitter := harness.StartSerialEmitterOf(h.t, harness.CrashProgram(h.t, "serial-emitter"), h.settings(order), h.sides, run,
-		events, killRate)
+	if where.away {
+		settings = append(settings, h.nowhere())
+	}
+	order := fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", where.name, passing)
+	emitter := harness.StartSerialEmitterOf(h.t, harness.CrashProgram(h.t, "serial-emitter"), append(settings, order), h.sides,
+		run, where.events, killRate)
 	h.emitters = append(h.emitters, emitter)
 	if code := emitter.Wait(h.t, pointReached); code != killedBySelf {
-		h.t.Errorf("the emitter did not die at %s, but ended with %d: %s", point, code, emitter.Stderr())
+		h.t.Errorf("the emitter did not die at %s, but ended with %d: %s", where.name, code, emitter.Stderr())
 		return
 	}
 	h.killed.Add(1)
 	if run%3 == 0 {
-		recovery := harness.StartRecover(h.t, harness.CrashProgram(h.t, "lifeline-recover"),
-			append(h.broker.Settings(), fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", point, 1+rand.Intn(2))), h.rings)
+		recovery := harness.StartRecover(h.t, harness.CrashProgram(h.t, "lifeline-recover"), append(h.broker.Settings(),
+			fmt.Sprintf("LIFELINE_CRASH_POINT=%s:%d", where.name, 1+rand.Intn(2))), h.rings, h.spool)
 		if h.count(recovery) == killedBySelf {
 			h.killed.Add(1)
 		}
@@ -174,13 +204,15 @@ func (h *hunt) settle() {
 		return
 	}
 	for _, one := range h.hunters {
-		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), one.rings)
+		recovery := harness.StartRecover(h.t, harness.Program(h.t, "lifeline-recover"), h.broker.Settings(), one.rings, one.spool)
 		if code := h.count(recovery); code != 0 {
 			h.t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())
 		}
 		for _, emitter := range one.emitters {
 			h.books.note(emitter)
 		}
+		harness.IsEmpty(h.t, one.rings)
+		harness.IsEmpty(h.t, one.spool)
 	}
 	harness.ReadTopic(h.t, h.broker, h.books.enter)
 	sum := h.books.close()

@@ -71,3 +71,9 @@ func (b *Broker) Settings() []string {
 	}
 	return settings
 }
+
+// EmitterSettings are those of the user who may do no more than an emitter needs: of a broker with --auth.
+func (b *Broker) EmitterSettings() []string {
+	return append(b.Settings(), "LIFELINE_USER="+b.Env["LIFELINE_EMITTER_USER"],
+		"LIFELINE_PASSWORD_FILE="+b.Env["LIFELINE_EMITTER_PASSWORD_FILE"])
+}

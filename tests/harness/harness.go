@@ -69,3 +69,12 @@ func RingDir(t T) string {
 	t.Cleanup(func() { os.RemoveAll(directory) })
 	return directory
 }
+
+// IsEmpty fails the test when something is left in a directory.
+func IsEmpty(t T, directory string) {
+	t.Helper()
+	left, err := os.ReadDir(directory)
+	if err != nil || len(left) > 0 {
+		t.Fatalf("%d files are left in %s, as %v: %v", len(left), directory, left[:min(len(left), 3)], err)
+	}
+}

@@ -14,10 +14,14 @@ type Recovered struct {
 	EventsNew     int64 `json:"events_new"`
 }
 
-// StartRecover starts a lifeline-recover of the given build on a ring directory.
-func StartRecover(t T, program string, settings []string, rings string) *Process {
+// StartRecover starts a lifeline-recover of the given build on a ring directory, and on a spool if there is one.
+func StartRecover(t T, program string, settings []string, rings, spool string) *Process {
 	t.Helper()
-	return Start(t, settings, program, "--ring-dir", rings, "--json")
+	arguments := []string{"--ring-dir", rings, "--json"}
+	if spool != "" {
+		arguments = append(arguments, "--spool", spool)
+	}
+	return Start(t, settings, program, arguments...)
 }
 
 // RecoveredBy waits for a lifeline-recover, and returns its totals and exit code. One that was killed has none.

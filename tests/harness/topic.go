@@ -88,15 +88,7 @@ func readStream(broker *Broker, visit func([]byte)) error {
 }
 
 func readTopic(broker *Broker, visit func([]byte)) error {
-	// Kafka sends its clients to the address that it advertises, which may be a proxy's.
-	direct := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, broker.address())
-	}
-	options := []kgo.Opt{kgo.SeedBrokers(broker.address()), kgo.Dialer(direct), kgo.ConsumeTopics(topic),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}
-	if user, password := broker.credentials(); user != "" {
-		options = append(options, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
-	}
+	options := append(broker.kafkaOptions(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return err
@@ -130,6 +122,19 @@ func readTopic(broker *Broker, visit func([]byte)) error {
 		})
 	}
 	return nil
+}
+
+// kafkaOptions lead to the broker itself: Kafka sends its clients to the address that it advertises, which may be a
+// proxy's.
+func (b *Broker) kafkaOptions() []kgo.Opt {
+	direct := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, b.address())
+	}
+	options := []kgo.Opt{kgo.SeedBrokers(b.address()), kgo.Dialer(direct)}
+	if user, password := b.credentials(); user != "" {
+		options = append(options, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
+	}
+	return options
 }
 
 func errorsOf(fetched kgo.Fetches) []error {

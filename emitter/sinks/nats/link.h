@@ -1,5 +1,6 @@
-/* One NATS connection that is kept: a thread of its own connects, and connects again when the connection is lost. nats.c
- * could do the latter by itself, but then nobody learns why it does not succeed: a certificate that has expired, say.
+/* One NATS connection that is kept: a thread of its own connects, and connects again when the connection is lost.
+ * nats.c could do the latter by itself, but then nobody learns why it does not succeed: a certificate that has expired,
+ * say.
  *
  * nats.c ignores SIGPIPE for the whole process and starts threads that would take the program's signals. So the thread
  * blocks all signals, which nats.c's threads inherit, and puts SIGPIPE's disposition back.

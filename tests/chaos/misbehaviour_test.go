@@ -1,0 +1,153 @@
+package chaos
+
+import (
+	"crypto/tls"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+// A broker, or the way to it, misbehaves in the middle of an emitter's work, and behaves again.
+type misbehaviour struct {
+	name      string
+	begin     func(p *patient)
+	end       func(p *patient)
+	lasts     time.Duration
+	complaint string // what the program's standard error says of it
+	refuses   bool   // the broker takes some batches never: they are counted as dropped
+}
+
+// patient is whom it is tried on: a broker behind a proxy.
+type patient struct {
+	t         *testing.T
+	broker    *harness.Broker
+	proxy     *harness.Proxy
+	authority *harness.Authority
+	trust     []string // settings that the proxy's certificate asks for
+}
+
+const (
+	patientRate   = 50_000
+	healthyFor    = time.Second
+	harmless      = 1.2 // times as long as the program would have taken, and no longer
+	misbehaveFor  = 5 * time.Second
+	expiresWithin = 2 * time.Second
+)
+
+var misbehaviours = []misbehaviour{
+	{
+		name:      "accepts and never answers",
+		begin:     func(p *patient) { p.proxy.Silence() },
+		end:       func(p *patient) { p.proxy.Speak() },
+		lasts:     12 * time.Second, // NATS's acknowledgements are waited for 10 s
+		complaint: "does not answer",
+	},
+	{
+		name:      "closes every connection after a while",
+		begin:     func(p *patient) { p.proxy.CutAfter(30_000) },
+		end:       func(p *patient) { p.proxy.Speak() },
+		lasts:     misbehaveFor,
+		complaint: "trying again",
+	},
+	{
+		name: "has a certificate that expires",
+		begin: func(p *patient) {
+			time.Sleep(expiresWithin)
+			p.proxy.Hangup()
+		},
+		end: func(p *patient) {
+			p.proxy.Certify(p.authority.Certify(p.t, time.Hour))
+			p.proxy.Hangup()
+		},
+		lasts:     misbehaveFor,
+		complaint: "(?i)certificate",
+	},
+	{
+		name:      "revokes the permission to publish",
+		begin:     func(p *patient) { p.broker.Allow(p.t, false) },
+		end:       func(p *patient) { p.broker.Allow(p.t, true) },
+		lasts:     misbehaveFor,
+		complaint: "may not",
+	},
+	{
+		name:      "takes no message as large as a batch",
+		begin:     func(p *patient) { p.broker.LimitMessages(p.t, 3000) },
+		end:       func(p *patient) { p.broker.LimitMessages(p.t, 1<<20) },
+		lasts:     misbehaveFor,
+		complaint: "takes",
+		refuses:   true,
+	},
+}
+
+func TestNothingIsMissingAndTheProgramIsUnharmedWhenTheBroker(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t, kind)
+			for run, what := range misbehaviours {
+				t.Run(what.name, func(t *testing.T) { p.suffer(t, run+1, what) })
+			}
+		})
+	}
+}
+
+func newPatient(t *testing.T, kind string) *patient {
+	p := &patient{t: t, proxy: harness.NewProxy(t), authority: harness.NewAuthority(t)}
+	options := []string{"--auth", "--advertise", strconv.Itoa(p.proxy.Port())}
+	if kind == "kafka" {
+		options = append(options, "--acl")
+	}
+	p.broker = harness.StartBroker(t, kind, options...)
+	p.proxy.To(p.broker)
+	p.broker.SetUp(t)
+	p.broker.Allow(t, true)
+	return p
+}
+
+// suffer lets an emitter work through one misbehaviour, and looks at what arrived, what was said and how long it took.
+func (p *patient) suffer(t *testing.T, run int, what misbehaviour) {
+	p.t = t
+	settings := append(p.broker.EmitterSettings(), "LIFELINE_URL="+p.proxy.URL(), "LIFELINE_RING_DIR="+harness.RingDir(t),
+		"LIFELINE_FLUSH_TIMEOUT_MS=60000", "LIFELINE_SPOOL="+t.TempDir())
+	if what.name == "has a certificate that expires" {
+		defer p.proxy.Certify(tls.Certificate{})
+		p.proxy.Certify(p.authority.Certify(t, expiresWithin))
+		settings = append(settings, "LIFELINE_URL="+p.proxy.URL()+"/?tls=true", "LIFELINE_TLS_CA="+p.authority.File)
+	}
+	events := int((healthyFor + what.lasts + healthyFor).Seconds() * patientRate)
+	emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), run, events, patientRate)
+	time.Sleep(healthyFor)
+	what.begin(p)
+	time.Sleep(what.lasts)
+	what.end(p)
+	if code := emitter.Wait(t, 2*time.Minute); code != 0 {
+		t.Fatalf("the emitter exited with %d: %s", code, emitter.Stderr())
+	}
+	said := reportOf(t, emitter)
+	sum := p.closeBooks(t, emitter, run)
+	t.Logf("%s: %s; the longest pause of 256 emits was %.1f ms; said: %s", p.broker.Kind, &sum, said.LongestPauseMs, emitter.Stderr())
+	if !regexp.MustCompile(what.complaint).MatchString(emitter.Stderr()) {
+		t.Errorf("the program should complain with %q, but says %q", what.complaint, emitter.Stderr())
+	}
+	if sum.dropped > 0 != what.refuses {
+		t.Errorf("%d events were dropped", sum.dropped)
+	}
+	if said.LongestPauseMs > longest.Seconds()*1e3 || said.Seconds > harmless*float64(events)/patientRate {
+		t.Errorf("the program took %.1f s, and paused for %.0f ms", said.Seconds, said.LongestPauseMs)
+	}
+}
+
+// closeBooks reads the whole topic, of which only the run's own batches are looked at.
+func (p *patient) closeBooks(t *testing.T, emitter *harness.SerialEmitter, run int) tally {
+	books := newBooks(t)
+	books.only = run
+	books.note(emitter)
+	harness.ReadTopic(t, p.broker, books.enter)
+	sum := books.close()
+	sum.outages = 1
+	enter(sum)
+	return sum
+}

@@ -1,0 +1,94 @@
+package chaos
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"lifeline/tests/harness"
+)
+
+const (
+	outageRate = 1_000_000 // events per second
+	between    = 4 * time.Second
+	longest    = 2 * time.Second // that an outage may hold up 256 emits of a program, on a machine that does much else
+)
+
+// report is what a serial-emitter prints at its end.
+type report struct {
+	Emitted        int64   `json:"emitted"`
+	Dropped        int64   `json:"dropped"`
+	Seconds        float64 `json:"seconds"`
+	LongestPauseMs float64 `json:"longest_pause_ms"`
+}
+
+func reportOf(t *testing.T, emitter *harness.SerialEmitter) (said report) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(emitter.Stdout()), &said); err != nil {
+		t.Fatalf("the emitter's last line is %q: %v", emitter.Stdout(), err)
+	}
+	return said
+}
+
+func TestNothingIsMissingAfterOutagesOfTheBrokerUnderAMillionEventsPerSecond(t *testing.T) {
+	for _, kind := range harness.Brokers {
+		t.Run(kind+" with a spool, which holds it all", func(t *testing.T) {
+			sum := outages(t, kind, t.TempDir(), scaled(10, 1), "LIFELINE_POLICY=block", "LIFELINE_BLOCK_TIMEOUT_MS=120000")
+			if sum.dropped > 0 {
+				t.Errorf("%d events were dropped", sum.dropped)
+			}
+		})
+		t.Run(kind+" without one, when what is not there was counted as dropped", func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("in the long form")
+			}
+			sum := outages(t, kind, "", 1, "LIFELINE_POLICY=drop-newest")
+			if sum.dropped == 0 {
+				t.Errorf("an outage of this length fits into memory: the test does not show that drops are counted")
+			}
+		})
+	}
+}
+
+// outages has the broker die again and again while an emitter works.
+func outages(t *testing.T, kind, spool string, times int, settings ...string) tally {
+	broker := harness.StartBroker(t, kind)
+	broker.SetUp(t)
+	rings, books := harness.RingDir(t), newBooks(t)
+	settings = append(append(broker.Settings(), "LIFELINE_RING_DIR="+rings, "LIFELINE_FLUSH_TIMEOUT_MS=120000"), settings...)
+	if spool != "" {
+		settings = append(settings, "LIFELINE_SPOOL="+spool, "LIFELINE_SPOOL_BYTES=20000000000")
+	}
+	emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 1, endless, outageRate)
+	away := time.Duration(scaled(30, 3)) * time.Second
+	for number := range times {
+		time.Sleep(between / time.Duration(scaled(1, 4)))
+		broker.Kill(t)
+		time.Sleep(away)
+		broker.Restart(t)
+		t.Logf("%s: outage %d of %d is over", kind, number+1, times)
+	}
+	time.Sleep(time.Second)
+	emitter.Terminate()
+	if code := emitter.Wait(t, 5*time.Minute); code != 0 {
+		t.Fatalf("the emitter exited with %d: %s", code, emitter.Stderr())
+	}
+	said := reportOf(t, emitter)
+	recovery := harness.StartRecover(t, harness.Program(t, "lifeline-recover"), broker.Settings(), rings, spool)
+	if _, code := harness.RecoveredBy(t, recovery); code != 0 {
+		t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())
+	}
+	books.note(emitter)
+	harness.ReadTopic(t, broker, books.enter)
+	sum := books.close()
+	sum.outages = int64(times)
+	enter(sum)
+	t.Logf("%s: %s; the longest pause of 256 emits was %.1f ms", kind, &sum, said.LongestPauseMs)
+	if said.LongestPauseMs > longest.Seconds()*1e3 {
+		t.Errorf("the program was held up for %.0f ms", said.LongestPauseMs)
+	}
+	if rate := float64(said.Emitted) / said.Seconds; rate < 0.9*outageRate {
+		t.Errorf("the program came to %.0f events per second only: %s", rate, emitter.Stderr())
+	}
+	return sum
+}
