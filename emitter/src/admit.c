@@ -74,12 +74,18 @@ static inline bool has_put(ll_folder *folder, uint32_t number, const ll_number *
   store_relaxed(&folder->busy, 1);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   ll_cell *cell = folder->cells[number % LL_CELL_BUCKETS];
-  if (LL_LIKELY(cell != NULL && cell->number == number && cell->next == NULL && cell->kind == LL_CELL_VALUE)) {
+  if (LL_LIKELY(cell != NULL && cell->number == number && cell->next == NULL)) {
     uint32_t turn = load_acquire(&cell->turn);
-    uint32_t row = turn < 2 ? cell->rows[turn] : LL_CELL_ROWS;
-    put = row < LL_CELL_ROWS - 1; /* the one that fills it up has it folded */
+    uint32_t row = turn < LL_TURN_STALE ? cell->rows[turn] : LL_CELL_ROWS;
+    bool plain = cell->kind == LL_CELL_VALUE;
+    put = plain ? row < LL_CELL_ROWS - 1 : row < LL_CELL_ROWS - 2 && folder->fast; /* the one that fills it is folded */
     if (LL_LIKELY(put)) {
       cell->words[turn][row] = numbers[cell->field].u;
+      if (!plain) {
+        uint64_t now = LL_CPU_TICK();
+        cell->words[turn][++row] = cell->previous != 0 ? now - cell->previous : 0;
+        cell->previous = now;
+      }
       cell->rows[turn] = row + 1;
     }
   }

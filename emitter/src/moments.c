@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LANES = 4 }; /* sums side by side: one alone would wait for itself at each step */
+/* Sums side by side: one alone would wait for itself at each step. */
+enum { LANES = 4 };
 
 typedef struct pair {
   double high, low;
@@ -53,13 +54,14 @@ static pair mean_of(const ll_moments *moments) {
   return divide(sum_in(moments), (double)moments->count);
 }
 
-void ll_moments_merge(ll_moments *into, const ll_moments *other) {
-  into->not_finite += other->not_finite;
+/* Counts and sums of both, whose values are all in their sums. */
+static void merge_settled(ll_moments *into, const ll_moments *other) {
   if (other->count == 0) return;
   if (into->count == 0) {
-    uint64_t not_finite = into->not_finite;
-    *into = *other;
-    into->not_finite = not_finite;
+    into->sum = other->sum, into->sum_low = other->sum_low;
+    into->squares = other->squares, into->squares_low = other->squares_low;
+    into->count = other->count;
+    into->min = other->min, into->max = other->max;
     return;
   }
   double n = (double)into->count, m = (double)other->count;
@@ -76,7 +78,43 @@ void ll_moments_merge(ll_moments *into, const ll_moments *other) {
   if (other->max > into->max) into->max = other->max;
 }
 
-/* --- doubles --- */
+/* The values around the pivot join the others. */
+static void settle(ll_moments *moments) {
+  uint64_t near_count = moments->near_count;
+  if (near_count == 0) return;
+  double n = (double)near_count;
+  pair left = {moments->near_sum, moments->near_sum_low};
+  pair sum = add_pairs(product_of(moments->pivot, n), left);
+  pair square = product_of(left.high, left.high / n); /* what the pivot lies beside the mean */
+  square.low += 2 * left.low * (left.high / n);
+  pair squares = add_pairs((pair){moments->near_squares, moments->near_squares_low}, (pair){-square.high, -square.low});
+  ll_moments around = {.count = near_count,
+                       .min = moments->min,
+                       .max = moments->max,
+                       .sum = sum.high,
+                       .sum_low = sum.low,
+                       .squares = squares.high > 0 ? squares.high : 0,
+                       .squares_low = squares.high > 0 ? squares.low : 0};
+  moments->count -= near_count;
+  moments->near_count = 0;
+  moments->near_sum = moments->near_sum_low = moments->near_squares = moments->near_squares_low = 0;
+  merge_settled(moments, &around);
+}
+
+static ll_moments settled(const ll_moments *moments) {
+  ll_moments copy = *moments;
+  settle(&copy);
+  return copy;
+}
+
+void ll_moments_merge(ll_moments *into, const ll_moments *other) {
+  ll_moments more = settled(other);
+  settle(into);
+  merge_settled(into, &more);
+  into->not_finite += other->not_finite;
+}
+
+/* --- doubles, the long way --- */
 
 /* The second pass. `near` is a double close to the mean: what is left of the distances' own sum corrects it. */
 static double squares_around(double near, const double *values, unsigned count) {
@@ -128,8 +166,11 @@ static bool add_finite(ll_moments *moments, const double *values, unsigned count
     if (min[lane] < block.min) block.min = min[lane];
     if (max[lane] > block.max) block.max = max[lane];
   }
-  block.squares = squares_around(mean_of(&block).high, values, count);
-  ll_moments_merge(moments, &block);
+  double mean = mean_of(&block).high;
+  block.squares = squares_around(mean, values, count);
+  settle(moments);
+  merge_settled(moments, &block);
+  moments->pivot = mean;
   return true;
 }
 
@@ -141,12 +182,88 @@ static void add_with_care(ll_moments *moments, const double *values, unsigned co
       continue;
     }
     ll_moments one = {.count = 1, .min = values[i], .max = values[i], .sum = values[i]};
-    ll_moments_merge(moments, &one);
+    settle(moments);
+    merge_settled(moments, &one);
   }
 }
 
+/* --- doubles around the pivot --- */
+
+typedef double lanes __attribute__((vector_size(2 * sizeof(double))));
+
+static inline lanes least_of(lanes a, lanes b) {
+#if defined(__SSE2__)
+  return __builtin_ia32_minpd(a, b);
+#else
+  return (lanes){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+#endif
+}
+
+static inline lanes most_of(lanes a, lanes b) {
+#if defined(__SSE2__)
+  return __builtin_ia32_maxpd(a, b);
+#else
+  return (lanes){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+#endif
+}
+
+typedef struct around {
+  double left;    /* sum of the distances from the pivot */
+  double squares; /* and of their squares */
+  double min, max;
+} around;
+
+/* `count` is a multiple of LANES. */
+static inline around sum_around(double pivot_value, const double *values, unsigned count) {
+  lanes pivot = {pivot_value, pivot_value}, a, b;
+  lanes left_a = {0, 0}, left_b = {0, 0}, squares_a = {0, 0}, squares_b = {0, 0};
+  lanes min, max;
+  memcpy(&min, values, sizeof min);
+  max = min;
+  for (unsigned i = 0; i < count; i += LANES) {
+    memcpy(&a, values + i, sizeof a);
+    memcpy(&b, values + i + 2, sizeof b);
+    min = least_of(least_of(a, b), min);
+    max = most_of(most_of(a, b), max);
+    a -= pivot;
+    b -= pivot;
+    left_a += a;
+    left_b += b;
+    squares_a += a * a;
+    squares_b += b * b;
+  }
+  left_a += left_b;
+  squares_a += squares_b;
+  return (around){left_a[0] + left_a[1], squares_a[0] + squares_a[1], min[0] < min[1] ? min[0] : min[1],
+                  max[0] > max[1] ? max[0] : max[1]};
+}
+
+/* How many times larger the squares may be than they are around the mean, and the distances' sum than the values' own:
+ * three digits of sixteen. */
+#define LOSS_MAX 1e3
+
+/* False: too many digits would be lost, or something is not finite; nothing was added. */
+static inline bool add_around(ll_moments *moments, const double *values, unsigned count) {
+  if (count % LANES != 0 || count == 0) return false;
+  around block = sum_around(moments->pivot, values, count);
+  double n = count, sum = moments->pivot * n + block.left;
+  bool keeps_variance = block.squares * n * (1 - 1 / LOSS_MAX) >= block.left * block.left;
+  bool keeps_sum = block.squares * n <= sum * sum * (LOSS_MAX * LOSS_MAX);
+  if (!keeps_variance || !keeps_sum || !(block.squares < 1e290) || moments->count == 0) return false;
+  pair left = sum_of(moments->near_sum, block.left);
+  pair squares = sum_of(moments->near_squares, block.squares);
+  moments->near_sum = left.high, moments->near_sum_low += left.low;
+  moments->near_squares = squares.high, moments->near_squares_low += squares.low;
+  moments->near_count += count;
+  moments->count += count;
+  if (block.min < moments->min) moments->min = block.min;
+  if (block.max > moments->max) moments->max = block.max;
+  return true;
+}
+
 void ll_moments_add(ll_moments *moments, const double *values, unsigned count) {
-  if (count > 0 && !add_finite(moments, values, count)) add_with_care(moments, values, count);
+  if (count == 0 || add_around(moments, values, count)) return;
+  if (!add_finite(moments, values, count)) add_with_care(moments, values, count);
 }
 
 /* --- integers of 64 bits: a double holds 53 of them, so they are told apart before they are turned into one --- */
@@ -191,31 +308,66 @@ static void add_integers(ll_moments *moments, const uint64_t *bits, unsigned cou
                       .sum = total.high,
                       .sum_low = total.low,
                       .squares = squares > 0 ? squares : 0};
-  ll_moments_merge(moments, &block);
+  settle(moments);
+  merge_settled(moments, &block);
+  moments->pivot = mean_of(&block).high;
+}
+
+/* Integers of less than 51 bits as doubles: they become the digits of 1.5 * 2^52, which is then taken away. False: some
+ * are larger. */
+static bool are_small(const uint64_t *bits, unsigned count, double *values) {
+  static const uint64_t magic = UINT64_C(0x4338000000000000);
+  uint64_t outside = 0;
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t digits = bits[i] + magic;
+    outside |= (bits[i] + ((uint64_t)1 << 51)) >> 52;
+    memcpy(&values[i], &digits, sizeof digits);
+    values[i] -= 6755399441055744.0;
+  }
+  return outside == 0;
 }
 
 void ll_moments_add_i64(ll_moments *moments, const uint64_t *bits, unsigned count) {
-  add_integers(moments, bits, count, true);
+  double values[LL_MOMENTS_BLOCK_MAX];
+  if (are_small(bits, count, values))
+    ll_moments_add(moments, values, count);
+  else
+    add_integers(moments, bits, count, true);
 }
 
 void ll_moments_add_u64(ll_moments *moments, const uint64_t *bits, unsigned count) {
-  add_integers(moments, bits, count, false);
+  double values[LL_MOMENTS_BLOCK_MAX];
+  uint64_t negative = 0;
+  for (unsigned i = 0; i < count; i++)
+    negative |= bits[i] >> 63;
+  if (negative == 0 && are_small(bits, count, values))
+    ll_moments_add(moments, values, count);
+  else
+    add_integers(moments, bits, count, false);
 }
 
 /* --- what is told of them --- */
 
 void ll_moments_scale(ll_moments *moments, double factor) {
+  settle(moments);
   moments->min *= factor, moments->max *= factor;
   moments->sum *= factor, moments->sum_low *= factor;
   moments->squares *= factor * factor, moments->squares_low *= factor * factor;
 }
 
+double ll_moments_sum(const ll_moments *moments) {
+  ll_moments all = settled(moments);
+  return all.sum + all.sum_low;
+}
+
 double ll_moments_mean(const ll_moments *moments) {
-  return moments->count > 0 ? mean_of(moments).high : 0;
+  ll_moments all = settled(moments);
+  return all.count > 0 ? mean_of(&all).high : 0;
 }
 
 double ll_moments_variance(const ll_moments *moments) {
-  if (moments->count < 2) return 0;
-  double squares = moments->squares + moments->squares_low;
-  return squares > 0 ? squares / (double)(moments->count - 1) : 0;
+  ll_moments all = settled(moments);
+  if (all.count < 2) return 0;
+  double squares = all.squares + all.squares_low;
+  return squares > 0 ? squares / (double)(all.count - 1) : 0;
 }

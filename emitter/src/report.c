@@ -87,7 +87,7 @@ static bool emit_summary(const ll_total *total, unsigned index, uint64_t interva
       {.u64 = moments.count},
       {.f64 = moments.min},
       {.f64 = moments.max},
-      {.f64 = moments.sum + moments.sum_low},
+      {.f64 = ll_moments_sum(&moments)},
       {.f64 = ll_moments_mean(&moments)},
       {.f64 = ll_moments_variance(&moments)},
       {.u64 = moments.not_finite},

@@ -71,14 +71,10 @@ static void fold_values(const ll_cell *cell, const uint64_t *words, unsigned row
   if (cell->code == LL_CODE_f32 || cell->code == LL_CODE_f64) {
     memcpy(values, words, rows * sizeof *values);
     ll_moments_add(moments, values, rows);
-  } else if (cell->code == LL_CODE_i64) {
+  } else if (cell->code == LL_CODE_i32 || cell->code == LL_CODE_i64) {
     ll_moments_add_i64(moments, words, rows);
-  } else if (cell->code == LL_CODE_u64) {
-    ll_moments_add_u64(moments, words, rows);
   } else {
-    for (unsigned i = 0; i < rows; i++)
-      values[i] = double_of(cell->code, words[i]);
-    ll_moments_add(moments, values, rows);
+    ll_moments_add_u64(moments, words, rows);
   }
 }
 
