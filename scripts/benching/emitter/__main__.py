@@ -24,6 +24,14 @@ def document(rows, command, quick, seconds):
             "elsewhere": {"machine": MACHINE, "floor_ns": FLOOR_NS, "rows": [asdict(row) for row in ELSEWHERE]}}
 
 
+def updated(path, new):
+    """The document at the path, with the new one's rows in the places of the old ones."""
+    old = json.loads(path.read_text(encoding="utf-8"))
+    fresh = {row["name"]: row for row in new["rows"]}
+    rows = [fresh.pop(row["name"], row) for row in old["rows"]]
+    return old | {"rows": rows + list(fresh.values())}
+
+
 def chosen_cases(words):
     cases = [(part, case) for part in PARTS for case in part.CASES]
     return [(part, case) for part, case in cases if not words or any(word in case.name for word in words)]
@@ -50,12 +58,15 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/bench-emitter")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="WORD")
+    parser.add_argument("--update", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     cases = chosen_cases(arguments.only)
     if not cases:
         parser.error("no row has such a name (--list prints them all)")
+    if arguments.update and (arguments.quick or not arguments.only):
+        parser.error("--update goes with --only, and not with --quick")
     if arguments.list:
         for _, case in cases:
             print(f"{case.name:28} {bound(case.limit):8} {case.what}")
@@ -65,9 +76,13 @@ def main():
     rows, failed = measure_all(cases, arguments.quick)
     if not rows:
         return 1
-    path = ROOT / ("build/bench" if arguments.quick or arguments.only else "results/bench") / "emitter.json"
+    part = arguments.quick or (arguments.only and not arguments.update)
+    path = ROOT / ("build/bench" if part else "results/bench") / "emitter.json"
     command = shlex.join(["scripts/bench-emitter", *sys.argv[1:]])
-    text = json.dumps(document(rows, command, arguments.quick, time.monotonic() - started), indent=2)
+    measured = document(rows, command, arguments.quick, time.monotonic() - started)
+    if arguments.update:
+        measured = updated(path, measured)
+    text = json.dumps(measured, indent=2)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n", encoding="utf-8")
     print(text if arguments.json else table(rows))

@@ -1,6 +1,7 @@
 """A row of the emitter's table: what is measured, what it may cost at most, and what came out."""
 
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from statistics import median
 
 
@@ -41,6 +42,7 @@ class Row:
     lost: int = 0  # events
     noise: dict = field(default_factory=dict)
     details: dict = field(default_factory=dict)
+    measured: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
 
     @property
     def median(self):
@@ -84,8 +86,8 @@ class Row:
             limit = self.case.limit
             row |= {"at_least" if limit.at_least else "at_most": limit.bound, "limit_of": limit.of,
                     "met": not self.missed_by, "missed_by": round(self.missed_by, 3)}
-        return row | {"rival": self.case.rival, "repetitions": len(self.values), "noise": self.noise,
-                      "details": self.details}
+        return row | {"rival": self.case.rival, "repetitions": len(self.values), "measured": self.measured,
+                      "noise": self.noise, "details": self.details}
 
 
 def merged(case, rows):
