@@ -85,8 +85,9 @@ int ll_harvester_start(void);
  */
 void ll_producers_close(void);
 
-/* From the first call on, no fork comes upon a held lock. */
-void ll_fork_watch(void);
+/* False while a thread is held up in the middle of an emit: what it publishes will still come. */
+bool ll_producers_are_quiet(void);
+
 ll_fork_sensitive *ll_fork_sensitive_memory(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
 #include "core.h"
+#include "producer.h"
 #include "resolution.h"
 #include "summary.h"
 
@@ -16,12 +17,14 @@ ll_fork_sensitive *ll_fork_sensitive_memory(void) {
   return memory;
 }
 
-static ll_disturbances before_fork; /* whoever has the lock */
+static ll_disturbances before_fork; /* of whoever has the lock, */
+static ll_producer *interrupted;    /* and its emit on another route, if a signal handler forks */
 
 static void before_any(void) {
   ll_disturbances before;
   ll_core_lock(&before);
   before_fork = before;
+  interrupted = ll_producer_interrupted();
 }
 
 static void in_parent(void) {
@@ -43,18 +46,17 @@ static void in_child(void) {
     ll_store_after_fork(&core->store);
   }
   ll_resolution_after_fork();
-  if (ll_tls_producer != NULL) {
-    ll_tls_producer->base = nowhere;
-    ll_tls_producer->head = &nothing;
-  }
+  ll_producer *unfinished[] = {ll_tls_producer, interrupted};
+  for (int i = 0; i < 2; i++)
+    if (unfinished[i] != NULL) {
+      unfinished[i]->base = nowhere;
+      unfinished[i]->head = &nothing;
+    }
   in_parent();
 }
 
-static void watch(void) {
+/* When the library is loaded: handlers that are registered while another thread forks might not run in that fork, and
+ * the child would have a lock that nobody releases. */
+__attribute__((constructor)) static void watch(void) {
   pthread_atfork(before_any, in_parent, in_child);
-}
-
-void ll_fork_watch(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch);
 }

@@ -240,6 +240,20 @@ static void wait_for_recovery(ll_core *core) {
   ll_core_unlock(&before);
 }
 
+/* A thread that is held up in its last emit for longer than anybody waits will publish into a ring that nobody looks at
+ * any more: then the file stays, for the next start to find the event in it. True if it does. */
+static bool leave_to_the_late(ll_core *core) {
+  bool quiet = ll_producers_are_quiet(); /* before the look: what was published until then is seen */
+  if (quiet && ll_streams_work(core).some == 0) return false;
+  ll_log(LL_LOG_WARN,
+         core->store.crash_safe
+             ? "a thread was held up in an emit beyond the shutdown; its event waits in %s for the next start or "
+               "lifeline-recover"
+             : "a thread was held up in an emit beyond the shutdown; its event is lost: %s could not be made",
+         core->store.path);
+  return true;
+}
+
 static void deliver(ll_core *core) {
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
   core->recovering = false; /* a forked child has the parent's */
@@ -250,7 +264,7 @@ static void deliver(ll_core *core) {
   report_last_summaries(core);
   core->left = ll_streams_finish(core, &core->stop_deadline_ns);
   ll_control_free(core->control);
-  if (core->left != LL_LEFT_IN_FILE) ll_store_remove(&core->store);
+  if (core->left != LL_LEFT_IN_FILE && !leave_to_the_late(core)) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   uint64_t end_ns = core->left == LL_LEFT_NOTHING ? load_acquire(&core->stop_deadline_ns) : 0;
   store_release(&core->recovery_deadline_ns, end_ns);

@@ -12,7 +12,11 @@
 
 ll_core ll_the_core = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-enum { CLOSE_GRACE_MS = 3000 }; /* what a sink may take to close, and some */
+enum {
+  CLOSE_GRACE_MS = 3000, /* what a sink may take to close, and some */
+  OPEN_WAIT_MS = 1000, /* in a constructor of a library that is just being loaded, the sink cannot be: the caller holds
+                          the loader's lock */
+};
 
 #define MS UINT64_C(1000000)
 
@@ -166,7 +170,6 @@ ll_core_state ll_core_enter(void) {
   if (is_forked_child(core)) restart_in_child(core);
   ll_core_state state = load_acquire(&core->state);
   if (state != LL_CORE_NEW) return state;
-  ll_fork_watch();
   ll_disturbances before;
   ll_core_lock(&before);
   if (load_relaxed(&core->state) == LL_CORE_NEW) start(core, NULL);
@@ -177,14 +180,14 @@ ll_core_state ll_core_enter(void) {
 int ll_init(const ll_options *options) {
   ll_core *core = &ll_the_core;
   if (is_forked_child(core)) restart_in_child(core);
-  ll_fork_watch();
   ll_disturbances before;
   ll_core_lock(&before);
   int error = load_relaxed(&core->state) == LL_CORE_NEW ? start(core, options) : EALREADY;
   if (error == 0 && load_relaxed(&core->state) == LL_CORE_ON) {
-    while (!core->opened)
-      pthread_cond_wait(&core->news, &core->lock);
-    error = core->open_error;
+    struct timespec deadline = from_now(OPEN_WAIT_MS);
+    while (!core->opened && wait_for_news(core, &deadline)) {
+    }
+    if (core->opened) error = core->open_error;
   }
   ll_core_unlock(&before);
   return error;
@@ -210,6 +213,21 @@ int ll_flush(unsigned timeout_ms) {
   return error;
 }
 
+/* One line for what a shutdown leaves behind, and where. With the lock held. */
+static void report_left(const ll_core *core) {
+  uint32_t batches = core->stopped ? core->undelivered : ll_streams_in_flight(core);
+  char what[80] = "the sink does not end; events that it did not take";
+  if (batches > 0)
+    snprintf(what, sizeof what, "events are not acknowledged yet (%u batch%s); they", batches, batches > 1 ? "es" : "");
+  if (core->stopped && core->left == LL_LEFT_IN_SPOOL)
+    ll_log(LL_LOG_WARN, "%s wait in the spool %s for the next start, lifeline-recover or lifeline-spool drain", what,
+           core->config.spool.directory);
+  else if (core->store.crash_safe)
+    ll_log(LL_LOG_WARN, "%s wait in %s for the next start or lifeline-recover", what, core->store.path);
+  else
+    ll_log(LL_LOG_WARN, "%s are lost with this process: %s could not be made", what, core->store.path);
+}
+
 int ll_shutdown(unsigned timeout_ms) {
   ll_core *core = &ll_the_core;
   if (!is_running(core)) {
@@ -228,18 +246,7 @@ int ll_shutdown(unsigned timeout_ms) {
   while (!core->stopped && wait_for_news(core, &deadline)) {
   }
   bool left = !core->stopped || core->undelivered > 0;
-  if (left && core->stopped && core->left == LL_LEFT_IN_SPOOL)
-    ll_log(
-        LL_LOG_WARN,
-        "events are not acknowledged yet (%u batches); they wait in the spool %s for the next start, lifeline-recover "
-        "or lifeline-spool drain",
-        core->undelivered, core->config.spool.directory);
-  else if (left)
-    ll_log(LL_LOG_WARN,
-           core->store.crash_safe
-               ? "events are not acknowledged yet (%u batches); they wait in %s for the next start or lifeline-recover"
-               : "events are not acknowledged (%u batches), and lost with this process: %s could not be made",
-           core->stopped ? core->undelivered : ll_streams_in_flight(core), core->store.path);
+  if (left) report_left(core);
   ll_core_unlock(&before);
   return left ? ETIMEDOUT : 0;
 }

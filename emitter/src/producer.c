@@ -53,6 +53,15 @@ static ll_producer *own_producer(const ll_core *core, uint32_t route) {
   return producer;
 }
 
+ll_producer *ll_producer_interrupted(void) {
+  const ll_core *core = &ll_the_core;
+  ll_producer *producer = core->sensitive != NULL ? ll_tls_elsewhere : NULL;
+  if (producer == NULL || !is_of_this_process(core, producer)) return NULL;
+  while (producer != NULL && load_relaxed(&producer->busy) == 0)
+    producer = producer->next;
+  return producer;
+}
+
 /* Its ring goes back to the pool. */
 static void give_back(ll_core *core, ll_producer *producer) {
   store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
@@ -112,11 +121,16 @@ static ll_producer *attach(ll_core *core, uint32_t route) {
 
 enum { QUIESCE_NS = 1000000000 };
 
+bool ll_producers_are_quiet(void) {
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
+    if (load_acquire(&ll_the_core.sensitive->producers[i].busy) != 0) return false;
+  return true;
+}
+
 static void quiesce(uint64_t deadline_ns) {
   static const struct timespec moment = {0, 50000};
-  for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
-    while (load_acquire(&ll_the_core.sensitive->producers[i].busy) != 0 && ll_monotonic_ns() < deadline_ns)
-      nanosleep(&moment, NULL);
+  while (!ll_producers_are_quiet() && ll_monotonic_ns() < deadline_ns)
+    nanosleep(&moment, NULL);
 }
 
 /* A producer says busy, then reads its limit, without a fence between. The fence is here: behind it, each emit

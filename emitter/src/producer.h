@@ -27,4 +27,7 @@ ll_producer *ll_producer_on(uint32_t route);
 /* The thread's memory of its samples goes. */
 void ll_admit_thread_ends(void);
 
+/* This thread's producer on another route than the default one that is inside of an emit; NULL: none. */
+ll_producer *ll_producer_interrupted(void);
+
 #endif

@@ -204,6 +204,37 @@ static void events_of_a_route_that_nobody_declares_stay_and_the_others_go(void *
   test_directory_remove(&here.directory);
 }
 
+/* A host that lives on must not keep what it could not deliver from those who can. */
+static void a_failed_recovery_gives_the_file_back(void **state) {
+  (void)state;
+  static const char *const stuck[ROUTES] = {"never", "never", "never"};
+  place here;
+  make_place(&here);
+  use_sinks(&here, stuck);
+  const char *const emitter[] = {"route-emitter", here.notes, "2", "300", NULL};
+  kill_in_the_middle(test_start(emitter, NULL), &here, 0);
+  use_sinks(&here, healthy);
+  unsetenv("LIFELINE_ROUTES");
+  char others[200];
+  snprintf(others, sizeof others, "%s/others", here.directory.path);
+  setenv("LIFELINE_PROGRAM", "route-emitter", 1); /* whose files it recovers */
+  const char *const host[] = {"crash-emitter", others, "1", "1000", NULL};
+  pid_t pid = test_start(host, here.log);
+  for (int i = 0; i < 1000 && strstr(test_text_of(here.log), "is not recovered") == NULL; i++)
+    usleep(10000);
+  unsetenv("LIFELINE_PROGRAM");
+  use_sinks(&here, healthy);
+  const char *const recovery[] = {"lifeline-recover", "--program", "route-emitter", NULL};
+  char log[200];
+  snprintf(log, sizeof log, "%s/log-2", here.directory.path);
+  int status = test_wait(test_start(recovery, log));
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  if (status != 0) fail_msg("%s", test_text_of(log));
+  assert_non_null(strstr(test_text_of(log), "files=1"));
+  test_directory_remove(&here.directory);
+}
+
 static void declarations_are_read_or_refused_with_a_reason(void **state) {
   (void)state;
   static ll_routes routes;
@@ -291,6 +322,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_route_whose_sink_is_dead_holds_nobody_back),
       cmocka_unit_test(a_killed_emitters_routes_all_arrive_exactly_once),
       cmocka_unit_test(events_of_a_route_that_nobody_declares_stay_and_the_others_go),
+      cmocka_unit_test(a_failed_recovery_gives_the_file_back),
       cmocka_unit_test(a_route_that_cannot_be_opened_costs_its_own_events_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

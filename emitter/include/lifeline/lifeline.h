@@ -153,7 +153,8 @@ typedef struct ll_statistics {
  * same with the environment alone, without waiting for the sink to open.
  *
  *   threads    any; when several call at once, one starts it and the others get EALREADY
- *   blocks     while the sink opens, which does not wait for a broker
+ *   blocks     while the sink opens, which does not wait for a broker: at most a second. (In a constructor of a library
+ *              that dlopen is just loading, a sink can only be opened once that returns)
  *   ownership  everything is copied but log_ctx, which must live as long as the process
  *   errors     EALREADY  it runs, or ran, already
  *              EINVAL    a bad value or URL
