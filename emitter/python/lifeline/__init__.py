@@ -1,0 +1,31 @@
+"""Lifeline for Python: typed, timestamped events into NATS, Kafka or a file.
+
+    import lifeline
+
+    lifeline.emit("backup.end", nbytes=1 << 20, ok=True)
+
+Where to is said by LIFELINE_URL, or by init(); without either, events cost a look at a flag. Nothing here blocks or
+raises because of a broker: what cannot be sent is counted, see stats(). The library is liblifeline.so.0, found where
+the system finds libraries, or named by LIFELINE_LIBRARY.
+"""
+
+from lifeline._library import LifelineError
+from lifeline.emitter import flush, init, shutdown, stats
+from lifeline.events import EventType, F32, I32, U32, U64, emit
+from lifeline.handler import Handler
+
+__all__ = [
+    "EventType",
+    "F32",
+    "Handler",
+    "I32",
+    "LifelineError",
+    "U32",
+    "U64",
+    "emit",
+    "flush",
+    "init",
+    "shutdown",
+    "stats",
+]
+__version__ = "0.1.0"

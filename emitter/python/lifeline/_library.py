@@ -1,0 +1,90 @@
+"""The C library, as ctypes sees it: structures and prototypes of <lifeline/lifeline.h> and <lifeline/dynamic.h>."""
+
+import ctypes
+import os
+
+
+class LifelineError(OSError):
+    """The library refused a call; errno says why."""
+
+
+class Bytes(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t)]
+
+
+class Value(ctypes.Union):
+    _fields_ = [("i64", ctypes.c_int64), ("u64", ctypes.c_uint64), ("f64", ctypes.c_double), ("bytes", Bytes)]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("name", ctypes.c_char_p), ("unit", ctypes.c_char_p)]
+
+
+class Options(ctypes.Structure):
+    """The members that this package sets; the library takes those behind them as zero."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("url", ctypes.c_char_p),
+        ("ring_dir", ctypes.c_char_p),
+        ("budget_bytes", ctypes.c_size_t),
+        ("batch_bytes", ctypes.c_size_t),
+        ("interval_ms", ctypes.c_uint),
+        ("policy", ctypes.c_int),
+        ("block_timeout_ms", ctypes.c_uint),
+        ("compression", ctypes.c_char_p),
+        ("clock", ctypes.c_char_p),
+        ("program", ctypes.c_char_p),
+        ("host", ctypes.c_char_p),
+        ("context", ctypes.c_char_p),
+        ("flush_timeout_ms", ctypes.c_uint),
+    ]
+
+
+class Statistics(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("emitted", ctypes.c_uint64),
+        ("dropped_ring_full", ctypes.c_uint64),
+        ("dropped_no_ring", ctypes.c_uint64),
+        ("dropped_reentrant", ctypes.c_uint64),
+        ("dropped_oversize", ctypes.c_uint64),
+        ("dropped_shutdown", ctypes.c_uint64),
+        ("dropped_sink", ctypes.c_uint64),
+        ("batches_sealed", ctypes.c_uint64),
+        ("batches_acknowledged", ctypes.c_uint64),
+        ("batches_in_flight", ctypes.c_uint64),
+        ("on", ctypes.c_int),
+        ("crash_safe", ctypes.c_int),
+    ]
+
+
+def _load():
+    name = os.environ.get("LIFELINE_LIBRARY") or "liblifeline.so.0"
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"{error}; install liblifeline, or set LIFELINE_LIBRARY to the path of liblifeline.so") from None
+    library.ll_init.argtypes = [ctypes.c_void_p]
+    library.ll_flush.argtypes = [ctypes.c_uint]
+    library.ll_shutdown.argtypes = [ctypes.c_uint]
+    library.ll_stats.argtypes = [ctypes.POINTER(Statistics)]
+    library.ll_stats.restype = None
+    library.ll_declare.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.POINTER(Field),
+        ctypes.c_uint,
+        ctypes.POINTER(ctypes.c_void_p),
+    ]
+    library.ll_emit_values.argtypes = [ctypes.c_void_p, ctypes.POINTER(Value), ctypes.c_uint]
+    library.ll_is_on.argtypes = [ctypes.c_void_p]
+    return library
+
+
+library = _load()
+
+
+def check(error, what):
+    if error != 0:
+        raise LifelineError(error, f"{what}: {os.strerror(error)}")

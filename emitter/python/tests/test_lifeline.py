@@ -1,0 +1,220 @@
+"""What Python programs emit is what arrives. Each runs in a process of its own, as an emitter does."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("LIFELINE_BUILD", PACKAGE.parents[1] / "build" / "emitter"))
+
+
+class Run:
+    """A finished program, and the events that came of it."""
+
+    def __init__(self, finished, directory):
+        self.returncode, self.output = finished.returncode, finished.stdout + finished.stderr
+        self.batches = []
+        archive = Path(directory, "out.llb")
+        if archive.exists():
+            decoded = subprocess.run([BUILD / "bin" / "lifeline-decode", "--concatenated"],
+                                     input=archive.read_bytes(), capture_output=True, check=True)
+            self.batches = [json.loads(line) for line in decoded.stdout.splitlines()]
+
+    def events(self):
+        for batch in self.batches:
+            types = {type["number"]: type for type in batch["types"]}
+            for event in batch["events"]:
+                type = types[event["type"]]
+                yield type, dict(zip((field["name"] for field in type["fields"]), event["fields"]))
+
+    def named(self, name):
+        return [fields for type, fields in self.events() if type["name"] == name]
+
+
+class Programs(unittest.TestCase):
+    def run_python(self, program, **settings):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
+            environment |= {"PYTHONPATH": str(PACKAGE), "LIFELINE_LIBRARY": str(BUILD / "lib" / "liblifeline.so.0"),
+                            "LIFELINE_RING_DIR": f"{directory}/rings", "LIFELINE_URL": f"file://{directory}/out.llb"}
+            environment |= settings
+            environment = {key: value for key, value in environment.items() if value is not None}
+            finished = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
+                                      env=environment, timeout=60, cwd=directory)
+            return Run(finished, directory)
+
+    def run_well(self, program, **settings):
+        run = self.run_python(program, **settings)
+        self.assertEqual((run.returncode, run.output), (0, ""))
+        return run
+
+
+class Lifeline(Programs):
+    def test_values_become_typed_fields(self):
+        run = self.run_well("""
+            import lifeline
+            lifeline.emit("a.b", n=-5, x=0.5, ok=True, text="gr\\u00fc\\u00df", raw=b"\\0\\xff", big=2**64 - 1,
+                          port=lifeline.U32(443), none=None)
+        """)
+        [(type, fields)] = run.events()
+        self.assertEqual(type["name"], "a.b")
+        self.assertEqual(type["level"], "info")
+        self.assertEqual([field["type"] for field in type["fields"]],
+                         ["i64", "f64", "bool", "string", "bytes", "u64", "u32", "string"])
+        self.assertEqual(fields, {"n": "-5", "x": 0.5, "ok": True, "text": "gr\u00fc\u00df", "raw": "00ff",
+                                  "big": str(2**64 - 1), "port": 443, "none": "None"})
+
+    def test_a_declared_type_takes_values_in_order_and_by_name(self):
+        run = self.run_well("""
+            import lifeline
+            READ = lifeline.EventType("disk.read.end", [("u64", "id", ""), ("f32", "load", "%")], level="debug")
+            READ(7, 0.5)
+            READ(8, load=1)
+            READ(load=2, id=9)
+            assert lifeline.flush()
+        """)
+        self.assertEqual(run.named("disk.read.end"),
+                         [{"id": "7", "load": 0.5}, {"id": "8", "load": 1}, {"id": "9", "load": 2}])
+        self.assertEqual([type["level"] for type, _ in run.events()], ["debug"] * 3)
+
+    def test_what_no_type_may_be_is_an_error_before_anything_is_emitted(self):
+        run = self.run_well("""
+            import lifeline
+            def refuses(error, call):
+                try:
+                    call()
+                except error:
+                    return
+                raise SystemExit(f"{call.__code__.co_firstlineno}: not refused")
+            refuses(lifeline.LifelineError, lambda: lifeline.emit("", x=1))
+            refuses(lifeline.LifelineError, lambda: lifeline.emit("n" * 256, x=1))
+            refuses(ValueError, lambda: lifeline.emit("a\\0b", x=1))
+            refuses(KeyError, lambda: lifeline.emit("a", "loud", x=1))
+            refuses(ValueError, lambda: lifeline.EventType("a", [("i128", "x", "")]))
+            refuses(lifeline.LifelineError, lambda: lifeline.EventType("a", [("i32", "x", ""), ("i32", "x", "")]))
+            T = lifeline.EventType("t", [("u32", "x", "")])
+            refuses(OverflowError, lambda: T(-1))
+            refuses(OverflowError, lambda: T(2**32))
+            refuses(OverflowError, lambda: lifeline.emit("a", x=-2**63 - 1))
+            refuses(TypeError, lambda: T())
+            refuses(TypeError, lambda: T(1, 2))
+            refuses(TypeError, lambda: T(1, x=2))
+            refuses(TypeError, lambda: T(y=2))
+            refuses(TypeError, lambda: lifeline.init(colour="blue"))
+        """)
+        self.assertEqual(list(run.events()), [])
+
+    def test_log_records_arrive_with_level_place_and_extra(self):
+        run = self.run_well("""
+            import logging, lifeline
+            log = logging.getLogger("shop.cart")
+            log.addHandler(lifeline.Handler())
+            log.setLevel(logging.DEBUG)
+            log.propagate = False
+            log.warning("%d items", 3, extra={"user": "eve", "total": 9.5, "file": "x"})
+            try:
+                1 / 0
+            except ZeroDivisionError:
+                log.exception("failed")
+        """)
+        (warning, first), (error, second) = run.events()
+        self.assertEqual((warning["name"], warning["level"], error["level"]), ("log.record", "warn", "error"))
+        self.assertEqual((first["logger"], first["message"], first["line"]), ("shop.cart", "3 items", 7))
+        self.assertEqual((first["user"], first["total"], first["file_"], first["file"]), ("eve", 9.5, "x", "<string>"))
+        self.assertIn("ZeroDivisionError: division by zero", second["exception"])
+
+    def test_many_threads_lose_nothing(self):
+        run = self.run_well("""
+            import threading, lifeline
+            lifeline.init(policy="block")
+            def work(thread):
+                for i in range(2000):
+                    lifeline.emit("t", thread=thread, i=i)
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+        """)
+        seen = {(fields["thread"], fields["i"]) for fields in run.named("t")}
+        self.assertEqual(len(seen), 16000)
+        self.assertEqual(len(run.named("t")), 16000)
+
+    def test_a_forked_child_is_an_emitter_of_its_own(self):
+        run = self.run_well("""
+            import os, lifeline
+            lifeline.emit("before", pid=os.getpid())
+            child = os.fork()
+            lifeline.emit("after", pid=os.getpid())
+            if child == 0:
+                raise SystemExit
+            assert os.waitpid(child, 0)[1] == 0
+        """)
+        self.assertEqual(len(run.named("before")), 1)
+        self.assertEqual(len({fields["pid"] for fields in run.named("after")}), 2)
+        self.assertEqual(len({batch["incarnation"] for batch in run.batches}), 2)
+
+    def test_multiprocessing_workers_deliver_before_they_end(self):
+        run = self.run_well("""
+            import multiprocessing, lifeline
+            def work(i):
+                lifeline.emit("work", i=i)
+                lifeline.flush()
+            if __name__ == "__main__":
+                with multiprocessing.get_context("fork").Pool(2) as pool:
+                    pool.map(work, range(20))
+        """)
+        self.assertEqual({fields["i"] for fields in run.named("work")}, {str(i) for i in range(20)})
+
+    def test_rules_apply_to_what_python_emits(self):
+        run = self.run_well("""
+            import lifeline
+            for i in range(100):
+                lifeline.emit("quiet", x=i)
+                lifeline.emit("load", "info", x=float(i))
+                lifeline.emit("some", x=i)
+        """, LIFELINE_RESOLUTION="quiet off; load summary; some sample:10")
+        self.assertEqual(len(run.named("quiet")), 0)
+        self.assertEqual(len(run.named("load")), 0)
+        self.assertEqual(len(run.named("some")), 10)
+        [summary] = run.named("lifeline.summary")
+        self.assertEqual((summary["type"], summary["count"], summary["mean"]), ("load", "100", 49.5))
+
+    def test_without_a_url_nothing_happens(self):
+        run = self.run_well("""
+            import lifeline
+            lifeline.emit("a", x=1)
+            assert lifeline.flush() and lifeline.stats()["on"] == 0 and lifeline.stats()["emitted"] == 0
+        """, LIFELINE_URL=None)
+        self.assertEqual(run.batches, [])
+
+    def test_counters_tell_what_was_emitted(self):
+        self.run_well("""
+            import lifeline
+            for _ in range(5):
+                lifeline.emit("a", x=1)
+            assert lifeline.flush()
+            assert lifeline.stats()["emitted"] == 5, lifeline.stats()
+            assert lifeline.shutdown()
+            lifeline.emit("a", x=1)
+            assert lifeline.stats()["dropped_shutdown"] == 1, lifeline.stats()
+        """)
+
+    def test_a_missing_library_says_what_to_do(self):
+        run = self.run_python("import lifeline", LIFELINE_LIBRARY="/nonexistent/liblifeline.so.0")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("install liblifeline, or set LIFELINE_LIBRARY", run.output)
+
+
+class Example(Programs):
+    def test_the_example_runs_and_its_events_arrive(self):
+        run = self.run_well((PACKAGE.parent / "examples" / "python" / "backup.py").read_text())
+        self.assertEqual([fields["ok"] for fields in run.named("backup.end")], [True])
+        self.assertEqual([fields["message"] for fields in run.named("log.record")], ["backed up 3 files"])
+
+
+if __name__ == "__main__":
+    unittest.main()
