@@ -33,7 +33,7 @@ said() {
   if [ -f "$work/out.llb" ]; then
     # The first batch; FINAL, empty, is behind it.
     bytes=$(od -An -tu4 -j56 -N4 "$work/out.llb" | tr -d ' ')
-    head -c "$bytes" "$work/out.llb" | "$build/bin/lifeline-decode" | grep -o '"fields":\["[^]]*\]'
+    head -c "$bytes" "$work/out.llb" | "$build/bin/lifeline-decode" | grep -o '"fields":\["C[^]]*\]'
   fi
 }
 

@@ -64,6 +64,18 @@ class Examples(unittest.TestCase):
         self.assertLess(packets[-1]["ts_ns"] - packets[0]["ts_ns"], 4 * 10**9)
         self.assertGreater(len(events) - len(packets), 2)
 
+    def test_calipers_sums_up_the_reads_and_tells_of_the_one_that_hangs(self):
+        said = self.run_example("calipers", LIFELINE_RESOLUTION="example.read summary interval=1s")
+        self.assertEqual(said, "read 8192000 bytes\n")
+        events = self.events()
+        summaries = [event for event in events if event["type"] == "lifeline.summary"]
+        self.assertEqual({event["field"] for event in summaries}, {"value", "duration", "rate"})
+        self.assertEqual(sum(e["sum"] for e in summaries if e["field"] == "value"), 8192000)
+        self.assertGreater(max(e["max"] for e in summaries if e["field"] == "duration"), 2.4e9)
+        hanging = [event for event in events if event["type"] == "lifeline.open"]
+        self.assertGreaterEqual(len(hanging), 1)
+        self.assertGreaterEqual(hanging[-1]["age"], 1e9)
+
 
 if __name__ == "__main__":
     unittest.main()
