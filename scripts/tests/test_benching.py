@@ -9,9 +9,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from benching.emitter.__main__ import PARTS  # noqa: E402
-from benching.emitter.programs import measured_quietly  # noqa: E402
+from benching.emitter.bursts import CASES as BURSTS  # noqa: E402
+from benching.emitter.programs import measure, measured_quietly  # noqa: E402
 from benching.emitter.row import Case, Limit, Row, merged  # noqa: E402
-from benching.emitter.sustained import check  # noqa: E402
+from benching.emitter.sustained import check, destination, once  # noqa: E402
+from benching.processes import BIN  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.results.chart import Bar, chart  # noqa: E402
 
@@ -64,6 +66,20 @@ class ReadBack(unittest.TestCase):
     def test_one_event_twice_in_place_of_another_is_found(self):
         with self.assertRaisesRegex(RuntimeError, "sum"):
             check({**self.WHOLE, "sum": 13}, Case("a", "b"), 8, 2)
+
+
+@unittest.skipUnless((BIN / "bench-sustained").exists(), "the C parts are not built: scripts/build c")
+class Programs(unittest.TestCase):
+    def test_two_threads_events_into_a_file_are_read_back_whole(self):
+        with destination("file") as (url, kin):
+            found = once(Case("a.row", "what"), "file", url, kin, 100_000, 2, {})
+        self.assertEqual((found.details["read_back"], found.lost), (100_000, 0))
+        self.assertGreater(found.floor, 0)
+
+    def test_a_burst_has_a_floor_beside_it_in_each_repetition(self):
+        found = measure(BURSTS[0], "bench-emit", "--events", 1000, "--bursts", 2, "--repetitions", 3)
+        self.assertEqual(len(found.values), len(found.floors))
+        self.assertEqual(found.details["emitted"] % 1000, 0)
 
 
 class Pages(unittest.TestCase):
