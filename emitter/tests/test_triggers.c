@@ -1,0 +1,211 @@
+/* The trigger file: a program that runs does what its file says, and nothing that a broken one says. */
+#include "following.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
+
+static test_directory directory;
+static char file[200], output[200];
+
+static int set_up(void **state) {
+  (void)state;
+  test_directory_make(&directory);
+  snprintf(file, sizeof file, "%s/triggers", directory.path);
+  snprintf(output, sizeof output, "%s/output", directory.path);
+  setenv("LIFELINE_TRIGGERS", file, 1);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  test_forget_rules();
+  test_directory_remove(&directory);
+  return 0;
+}
+
+static void run(void (*body)(void)) {
+  int status = test_in_child(body, output);
+  if (status != 0) fail_msg("%s", test_text_of(output));
+}
+
+static void replace_file(const char *text) {
+  char fresh[220];
+  snprintf(fresh, sizeof fresh, "%s.new", file);
+  test_write(fresh, text);
+  REQUIRE(rename(fresh, file) == 0);
+}
+
+static void follow_the_file(void) {
+  REQUIRE(ll_init(NULL) == 0);
+  REQUIRE(!test_emits_numbers()); /* what the file says at the start holds from the first event on */
+  test_write(file, "# all of it\n* full\nend\n");
+  BECOMES(test_emits_numbers, true);
+  replace_file("test.* off\nend\n");
+  BECOMES(test_emits_numbers, false);
+  REQUIRE(unlink(file) == 0);
+  BECOMES(test_emits_numbers, true);
+  test_write(file, "test.* off\nend\n");
+  BECOMES(test_emits_numbers, false);
+}
+
+static void a_running_program_follows_its_trigger_file(void **state) {
+  (void)state;
+  test_write(file, "* off\nend\n");
+  run(follow_the_file);
+  assert_int_equal(test_lines(test_text_of(output)), 0);
+}
+
+static void wait_for_the_end(void) {
+  REQUIRE(ll_init(NULL) == 0);
+  REQUIRE(!test_emits_numbers());
+  BECOMES(test_emits_numbers, true);
+  sleep(2); /* over is over, though the line is still there */
+  REQUIRE(test_emits_numbers());
+}
+
+static void what_a_file_asks_for_ends_by_itself(void **state) {
+  (void)state;
+  test_write(file, "* off for=1s\nend\n");
+  run(wait_for_the_end);
+}
+
+static void wait_for_the_cap(void) {
+  REQUIRE(ll_init(NULL) == 0);
+  REQUIRE(!test_emits_numbers());
+  BECOMES(test_emits_numbers, true);
+}
+
+static void no_file_asks_for_longer_than_the_user_allows(void **state) {
+  (void)state;
+  setenv("LIFELINE_MAX_FOR", "1s", 1);
+  test_write(file, "* off for=1h\nend\n");
+  run(wait_for_the_cap);
+}
+
+/* --- faults: each of these leaves `* off` in force, is told of once, and is over with its cause --- */
+
+typedef struct fault {
+  const char *text; /* in place of the file; NULL: no regular file */
+  int (*make)(const char *path);
+  mode_t mode;
+  const char *told;
+} fault;
+
+static int make_link(const char *path) {
+  char target[256];
+  snprintf(target, sizeof target, "%s.target", path);
+  test_write(target, "* full\nend\n");
+  return symlink(target, path);
+}
+
+static int make_pipe(const char *path) {
+  return mkfifo(path, 0600);
+}
+
+static int make_directory(const char *path) {
+  return mkdir(path, 0700);
+}
+
+static const fault faults[] = {
+    {"", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
+    {"* full\n", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
+    {"* full\nend", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
+    {"end\n* full\n", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
+    {"* full\n* ful\nend\n", NULL, 0600,
+     "line 2, column 3: \"ful\" is no resolution; write off, summary, sample:N or full"},
+    {"* full\nend\nend\n", NULL, 0600, "line 2, column 4: the resolution is missing"},
+    {"* full\nend\n", NULL, 0620, "others may write to it (chmod go-w)"},
+    {"* full\nend\n", NULL, 0602, "others may write to it (chmod go-w)"},
+    {NULL, make_link, 0, "it is a link"},
+    {NULL, make_pipe, 0, "it is no regular file"},
+    {NULL, make_directory, 0, "it is no regular file"},
+};
+
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+static char said[FAULTS * 1024];
+
+static void collect(void *unused, ll_log_level level, const char *line) {
+  (void)unused;
+  if (level == LL_LOG_INFO) return;
+  strncat(said, line, sizeof said - strlen(said) - 2);
+  strcat(said, "\n");
+}
+
+static void put(const fault *wrong) {
+  REQUIRE(unlink(file) == 0);
+  if (wrong->text == NULL) {
+    REQUIRE(wrong->make(file) == 0);
+    return;
+  }
+  test_write(file, wrong->text);
+  REQUIRE(chmod(file, wrong->mode) == 0);
+}
+
+static void live_with(const fault *wrong) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.url = "null:";
+  options.log = collect;
+  options.triggers = file;
+  test_write(file, "* off\nend\n");
+  REQUIRE(ll_init(&options) == 0 && !test_emits_numbers());
+  put(wrong);
+  usleep(3300000);
+  REQUIRE(!test_emits_numbers());
+  if (test_lines(said) != 1 || strstr(said, wrong->told) == NULL) fputs(said, stderr);
+  REQUIRE(test_lines(said) == 1 && strstr(said, wrong->told) != NULL);
+  REQUIRE(remove(file) == 0);
+  BECOMES(test_emits_numbers, true);
+}
+
+static void a_file_with_a_fault_changes_nothing_and_is_told_of_once(void **state) {
+  (void)state;
+  pid_t children[FAULTS];
+  for (size_t i = 0; i < FAULTS; i++) {
+    children[i] = fork();
+    assert_true(children[i] >= 0);
+    if (children[i] != 0) continue;
+    snprintf(file, sizeof file, "%s/triggers-%zu", directory.path, i);
+    live_with(&faults[i]);
+    exit(0);
+  }
+  for (size_t i = 0; i < FAULTS; i++)
+    if (test_wait(children[i]) != 0) fail_msg("fault %zu", i);
+}
+
+static void stay_within_the_rate(void) {
+  REQUIRE(ll_init(NULL) == 0);
+  for (int i = 0; i < 1000; i++)
+    ll_emit(number, 0);
+  ll_statistics now = test_statistics();
+  REQUIRE(now.emitted >= 10 && now.emitted <= 20 && now.emitted + now.sampled_out == 1000);
+  usleep(2100000);
+  uint64_t before = now.emitted;
+  for (int i = 0; i < 1000; i++)
+    ll_emit(number, 0);
+  now = test_statistics();
+  REQUIRE(now.emitted >= before + 10 && now.emitted <= before + 20 && now.emitted + now.sampled_out == 2000);
+}
+
+static void a_request_causes_no_more_events_than_the_user_allows(void **state) {
+  (void)state;
+  setenv("LIFELINE_MAX_RATE", "10", 1);
+  test_write(file, "* full\nend\n");
+  run(stay_within_the_rate);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(a_running_program_follows_its_trigger_file),
+      TEST(what_a_file_asks_for_ends_by_itself),
+      TEST(no_file_asks_for_longer_than_the_user_allows),
+      TEST(a_file_with_a_fault_changes_nothing_and_is_told_of_once),
+      TEST(a_request_causes_no_more_events_than_the_user_allows),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
