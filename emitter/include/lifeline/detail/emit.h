@@ -32,8 +32,8 @@ extern "C" {
 #define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. A shaped type
- * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. A summed type is a shaped one
- * of which nothing is asked but a summary of all. */
+ * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. A summed type is a shaped
+ * one of which nothing is asked but a summary of all. */
 #define LL_TYPE_OFF 0u
 #define LL_TYPE_NUMBER_MAX 0xffffu
 #define LL_TYPE_NEW 0x10000u
