@@ -20,7 +20,8 @@
  *
  * Signal handlers. ll_emit may be called from one once ll_init has returned and the thread has emitted before; so may
  * ll_begin and ll_end (caliper.h) and ll_emit_values (dynamic.h). An event from a handler that interrupted another emit
- * is dropped and counted as dropped_reentrant. Nothing else may be called from a handler.
+ * is dropped and counted as dropped_reentrant. Nothing else may be called from a handler. A handler that interrupted an
+ * emit must return to it: after a longjmp out of there all further events of the thread are dropped_reentrant.
  *
  * The life of a process, and what becomes of events:
  *  - before main, in constructors of static objects: emitted as any other;
