@@ -1,5 +1,6 @@
 #include "plugin.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -22,9 +23,12 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   return true;
 }
 
-/* In order: what the environment says; beside liblifeline.so; beside the directory of a program that has the core
- * inside of it; where the build installs to. Only the last one in a set-user-id program. */
-static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
+enum { PLACES = 4 };
+
+/* The directories of sinks, in the order in which they are looked at: what the environment says, and then nothing else;
+ * beside liblifeline.so; beside the directory of a program that has the core inside of it; where the build installs to.
+ * Only the last one in a set-user-id program. False: there is none of this number. */
+static bool place(unsigned number, char directory[PATH_MAX]) {
   char own[PATH_MAX] = "";
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
   Dl_info self;
@@ -33,14 +37,43 @@ static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
     *strrchr(own, '/') = '\0';
   const struct {
     const char *base, *below;
-  } places[] = {{given, ""}, {own, "/lifeline"}, {own, "/../lib/lifeline"}, {LL_INSTALLED_PLUGIN_DIR, ""}};
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    if (places[i].base == NULL || places[i].base[0] != '/') continue;
-    int length = snprintf(path, PATH_MAX, "%s%s/lifeline-sink-%s.so", places[i].base, places[i].below, scheme);
+  } places[PLACES] = {{given, ""}, {own, "/lifeline"}, {own, "/../lib/lifeline"}, {LL_INSTALLED_PLUGIN_DIR, ""}};
+  const char *base = places[number].base;
+  bool alone = given != NULL && given[0] == '/';
+  if (base == NULL || base[0] != '/' || (alone && number > 0)) return false;
+  int length = snprintf(directory, PATH_MAX, "%s%s", base, places[number].below);
+  return length > 0 && length < PATH_MAX;
+}
+
+static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
+  char directory[PATH_MAX];
+  for (unsigned i = 0; i < PLACES; i++) {
+    if (!place(i, directory)) continue;
+    int length = snprintf(path, PATH_MAX, "%s/lifeline-sink-%s.so", directory, scheme);
     if (length > 0 && length < PATH_MAX && access(path, R_OK) == 0) return true;
-    if (places[i].base == given) return false;
   }
   return false;
+}
+
+/* As "null:, file:, nats:". */
+static void list_installed(char *list, size_t list_bytes) {
+  static const char begin[] = "lifeline-sink-";
+  size_t used = (size_t)snprintf(list, list_bytes, "null:, file:");
+  for (unsigned i = 0; i < PLACES; i++) {
+    char directory[PATH_MAX], name[SCHEME_MAX + 4];
+    DIR *opened = place(i, directory) ? opendir(directory) : NULL;
+    if (opened == NULL) continue;
+    for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
+      const char *scheme = entry->d_name + sizeof begin - 1;
+      if (strncmp(entry->d_name, begin, sizeof begin - 1) != 0 || strlen(scheme) >= SCHEME_MAX + 3) continue;
+      const char *dot = strchr(scheme, '.');
+      if (dot == NULL || strcmp(dot, ".so") != 0) continue;
+      snprintf(name, sizeof name, ", %.*s:", (int)(dot - scheme), scheme);
+      if (strstr(list, name) == NULL && used + strlen(name) < list_bytes)
+        used += (size_t)snprintf(list + used, list_bytes - used, "%s", name);
+    }
+    closedir(opened);
+  }
 }
 
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes) {
@@ -53,7 +86,11 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
   if (strcmp(scheme, ll_sink_file.scheme) == 0) return &ll_sink_file;
 
   if (!find_plugin(scheme, path)) {
-    snprintf(why, why_bytes, "no sink for %s:// is installed (the last place looked at: %s)", scheme, path);
+    char installed[256], where[PATH_MAX];
+    list_installed(installed, sizeof installed);
+    for (unsigned i = 0; i < PLACES; i++)
+      if (place(i, where)) break;
+    snprintf(why, why_bytes, "no sink for %s:// is installed; there are %s (in %s)", scheme, installed, where);
     return NULL;
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -95,12 +95,13 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
     snprintf(why, why_bytes, "no memory");
     return false;
   }
+  ll_route_setup setup = {
+      .url = url, .host = work->host, .program = work->program, .silent = recovery->beside_an_emitter};
   bool good = ll_harvest_is_done(harvest);
   if (!good && url == NULL)
     snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",
              name);
-  else if (!good && ll_route_open(&work->routes[work->count], work->store, route, url, work->host, work->program, NULL,
-                                  NULL, why, why_bytes)) {
+  else if (!good && ll_route_open(&work->routes[work->count], work->store, route, &setup, why, why_bytes)) {
     work->endings[work->count] = (ll_ending){.harvest = harvest, .route = &work->routes[work->count]};
     work->count++;
     return true;

@@ -17,8 +17,8 @@ enum {
 _Static_assert(LL_SLOTS_MAX <= LL_REPLAY_TOKEN, "a token names the slot in its low bits, or says that there is none");
 
 static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
-  (void)ctx;
-  ll_log((ll_log_level)level, "%s", message);
+  const ll_route *route = ctx;
+  if (!route->setup.silent) ll_log((ll_log_level)level, "%s", message);
 }
 
 static void control_begins(void *ctx) {
@@ -51,7 +51,7 @@ static void done_for_spool(ll_route *route, uint64_t token, ll_sink_outcome outc
   if (!ll_spool_answer(&route->spool, token, outcome)) return;
   if (outcome == LL_SINK_ACKED) note_acknowledged(route);
   if (outcome == LL_SINK_RETRY) store_release(&route->retry_wanted, 1);
-  if (route->progress != NULL) route->progress(route->progress_ctx);
+  if (route->setup.progress != NULL) route->setup.progress(route->setup.progress_ctx);
 }
 
 static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
@@ -71,19 +71,18 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
   case LL_SINK_REFUSED: refuse(route, index, sequence, why); break;
   case LL_SINK_RETRY: store_release(&route->retry_wanted, 1); break;
   }
-  if (route->progress != NULL) route->progress(route->progress_ctx);
+  if (route->setup.progress != NULL) route->setup.progress(route->setup.progress_ctx);
 }
 
-bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char *url, const char *host,
-                   const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes) {
+bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const ll_route_setup *setup, char *why,
+                   size_t why_bytes) {
   memset(route, 0, sizeof *route);
   route->store = store;
   route->number = number;
-  route->progress = progress;
-  route->progress_ctx = ctx;
-  route->host = (ll_sink_host){.url = url,
-                               .host_name = host,
-                               .program = program,
+  route->setup = *setup;
+  route->host = (ll_sink_host){.url = setup->url,
+                               .host_name = setup->host,
+                               .program = setup->program,
                                .ctx = route,
                                .log = log_for_sink,
                                .done = done,
@@ -91,7 +90,7 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char
                                .control = control_says,
                                .control_complete = control_is_complete};
   memcpy(route->host.incarnation, store->header->incarnation, sizeof route->host.incarnation);
-  route->plugin = ll_sink_plugin_for(url, why, why_bytes);
+  route->plugin = ll_sink_plugin_for(setup->url, why, why_bytes);
   if (route->plugin != NULL) route->sink = route->plugin->open(&route->host, why, why_bytes);
   return route->sink != NULL;
 }

@@ -10,14 +10,21 @@
 #include "relief.h"
 #include "slots.h"
 
+/* What a route is opened with. Texts must outlive it. */
+typedef struct ll_route_setup {
+  const char *url, *host, *program;
+  void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
+  void *progress_ctx;
+  bool silent; /* another route of this process has the same sink, and says what troubles it */
+} ll_route_setup;
+
 typedef struct ll_route {
   ll_store *store;
   uint32_t number;
   const ll_sink_plugin *plugin;
   ll_sink *sink;
   ll_sink_host host;
-  void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
-  void *progress_ctx;
+  ll_route_setup setup;
   ll_control *control; /* where the control topic's news go; NULL: it is not watched */
   uint64_t sent;       /* all sealed batches up to here were handed over, once */
   uint64_t retry_at_ns;
@@ -34,10 +41,9 @@ typedef struct ll_route {
   uint32_t live_sent;               /* batches since the spool had its turn */
 } ll_route;
 
-/* Opens the sink. On failure writes one line into why and returns false. url, host and program must outlive the route.
- */
-bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const char *url, const char *host,
-                   const char *program, void (*progress)(void *ctx), void *ctx, char *why, size_t why_bytes);
+/* Opens the sink. On failure writes one line into why and returns false. */
+bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const ll_route_setup *setup, char *why,
+                   size_t why_bytes);
 void ll_route_close(ll_route *route);
 
 /* Gives the route a spool. `settings` must outlive the route. */

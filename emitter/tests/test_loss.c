@@ -93,7 +93,7 @@ static void a_sink_that_is_not_installed_is_named(void **state) {
   (void)state;
   setenv("LIFELINE_URL", "carrier-pigeon:secret", 1);
   setenv("LIFELINE_URL", "pigeon://user:secret@coop", 1);
-  expect(emit_into_nothing, "no sink for pigeon:// is installed");
+  expect(emit_into_nothing, "no sink for pigeon:// is installed; there are null:, file:");
   assert_null(strstr(test_text_of(log_path), "secret"));
 }
 
@@ -155,6 +155,26 @@ static void fill_up(void) {
   emit_many();
   ll_shutdown(50);
   leave_with_ring_full();
+}
+
+static void emit_one_and_leave(void) {
+  ll_emit(number, 1);
+  ll_shutdown(100);
+}
+
+/* The recovery of what the first run left meets the same trouble as the second run's own sink. */
+static void a_folder_that_is_not_there_is_told_once_and_what_is_left_once(void **state) {
+  (void)state;
+  char url[200];
+  snprintf(url, sizeof url, "file://%s/nowhere/out.llb", directory.path);
+  setenv("LIFELINE_URL", url, 1);
+  for (int run = 0; run < 2; run++) {
+    assert_int_equal(test_in_child(emit_one_and_leave, log_path), 0);
+    const char *told = test_text_of(log_path);
+    assert_int_equal(test_lines(told), 2);
+    assert_non_null(strstr(told, "cannot append to"));
+    assert_non_null(strstr(told, "(1 batch); they wait in"));
+  }
 }
 
 static void with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted(void **state) {
@@ -450,6 +470,7 @@ int main(void) {
       TEST(without_a_url_nothing_happens_and_nothing_is_said),
       TEST(lifeline_off_wins_over_the_url),
       TEST(the_programs_own_log_gets_the_line_instead),
+      TEST(a_folder_that_is_not_there_is_told_once_and_what_is_left_once),
       TEST(with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted),
       TEST(a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvester),
       TEST(blocking_is_bounded),

@@ -2,10 +2,12 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,6 +161,50 @@ static void a_file_that_makes_no_sense_is_left_and_named(void **state) {
   test_directory_remove(&directory);
 }
 
+/* A slot and a ring of which the header speaks, and which were never allocated: to look at them takes pages. */
+static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], log[200], from[400], to[400], full[400];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  if (mount("tmpfs", directory.rings, "tmpfs", 0, "size=4m,mode=700") != 0) {
+    test_directory_remove(&directory);
+    print_message("skipped: a small tmpfs cannot be mounted\n");
+    skip();
+  }
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  pid_t pid = test_start(endless, NULL);
+  wait_for_notes(notes);
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  /* All but the first page becomes a hole; then the room is taken. */
+  struct stat status;
+  glob_t found;
+  snprintf(from, sizeof from, "%s/*.rings", directory.rings);
+  assert_int_equal(glob(from, 0, NULL, &found), 0);
+  snprintf(to, sizeof to, "%s", found.gl_pathv[0]);
+  globfree(&found);
+  int fd = open(to, O_RDWR);
+  assert_int_equal(fstat(fd, &status), 0);
+  int punched = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 16384, status.st_size - 16384);
+  close(fd);
+  snprintf(full, sizeof full, "%s/full", directory.rings);
+  fd = open(full, O_WRONLY | O_CREAT, 0600);
+  while (write(fd, log, sizeof log) > 0) {
+  }
+  close(fd);
+  const char *const recover[] = {"lifeline-recover", "--timeout-ms", "500", NULL};
+  int recovered = test_wait(test_start(recover, log));
+  assert_int_equal(umount2(directory.rings, MNT_DETACH), 0);
+  assert_int_equal(punched, 0);
+  assert_int_equal(recovered, 1);
+  assert_non_null(strstr(test_text_of(log), "No space left on device"));
+  test_directory_remove(&directory);
+}
+
 static void a_recovery_may_be_killed_and_run_again(void **state) {
   (void)state;
   for (unsigned i = 0; i < rounds / 2; i++)
@@ -172,6 +218,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_next_start_delivers_what_the_last_run_left),
       cmocka_unit_test(a_living_programs_file_is_left_alone),
       cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),
+      cmocka_unit_test(a_file_with_holes_on_a_full_filesystem_is_no_sigbus),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
