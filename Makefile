@@ -55,7 +55,7 @@ lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev
 	@scripts/lint
 
-install: ## library, tools, pkg-config, CMake (PREFIX=, DESTDIR=)
+install: ## library, tools, manual pages, Python (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
 	@DESTDIR=$(DESTDIR) cmake --install build/emitter --prefix $(or $(PREFIX),/usr/local)
