@@ -13,6 +13,7 @@
  *   spooled-unfreed        the spool has the batch, and so has its slot
  *   giving-up-announced    the spool is full, its books say what is about to be given up, and it is still there
  *   given-up-uncounted     it is gone, and the totals do not know it yet
+ *   given-up-unremoved     they know it, and its file is still there
  *   finished-unremoved     all is delivered, and the file is still there to be recovered once more
  */
 #ifndef LIFELINE_CRASH_POINT_H

@@ -40,6 +40,7 @@ int ll_give_up_segment(ll_spool *spool, int directory, uint32_t number, uint64_t
     return error;
   }
   count(spool->books);
+  ll_crash_point("given-up-unremoved");
   if (keep == LL_SPOOL_KINDS) {
     unlinkat(directory, gone, 0);
   } else {
