@@ -23,7 +23,7 @@ enum {
   SEGMENTS_WITHIN_CAP = 16,
   TROUBLE_PAUSE_MS = 1000,
   FULL_PAUSE_MS = 50,
-  LOCKED_PAUSE_MS = 5,
+  PASSING_PAUSE_MS = 5,
   SYNC_MS = 1000,
   FLYING_MOST = 16, /* batches of the spool that the sink has at a time */
 };
@@ -76,6 +76,19 @@ static int open_directory(ll_spool *spool, bool make) {
   return directory;
 }
 
+/* Another process had the directory's lock, or the program closed all of its descriptors, and ours with them, in the
+ * middle of our work. That is over as soon as it began. */
+static bool is_passing(int error) {
+  return error == EAGAIN || error == EBADF || error == EEXIST;
+}
+
+/* The descriptor is the newest segment's, as we made it. Looked at before each write: a program that closes all of its
+ * descriptors and uses their numbers for files of its own must not find our batches in them. */
+static bool is_newest(const ll_spool *spool, int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && status.st_dev == spool->device && status.st_ino == spool->inode;
+}
+
 static void name_of(const ll_spool *spool, uint32_t number, char name[LL_SPOOL_NAME_MAX]) {
   ll_segment_identity identity = spool->identity;
   identity.number = number;
@@ -113,18 +126,18 @@ typedef struct burst {
 
 /* Nothing more goes into the newest segment: what was reserved for it is given back. */
 static void finish_segment(ll_spool *spool, int fd) {
-  if (ftruncate(fd, (off_t)spool->used) != 0) return; /* then it keeps its zeros, which read as its end */
+  if (!is_newest(spool, fd) || ftruncate(fd, (off_t)spool->used) != 0)
+    return; /* then it keeps its zeros, which read as its end */
   if (spool->settings->sync != LL_SPOOL_SYNC_NEVER) fdatasync(fd);
 }
 
 /* The newest segment as we made it. EIO stands for one that is another now. */
 static int open_newest(ll_spool *spool, int directory, int *fd) {
   char name[LL_SPOOL_NAME_MAX];
-  struct stat status;
   name_of(spool, spool->identity.number, name);
   *fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (*fd < 0) return errno;
-  if (fstat(*fd, &status) == 0 && status.st_dev == spool->device && status.st_ino == spool->inode) return 0;
+  if (is_newest(spool, *fd)) return 0;
   close(*fd);
   *fd = -1;
   return ENOENT;
@@ -142,6 +155,7 @@ static int make_segment(ll_spool *spool, int directory) {
   identity.number++;
   int error = ll_spool_segment_create(directory, &identity, spool->segment_bytes, spool->settings->bytes,
                                       &spool->device, &spool->inode);
+  if (error == EEXIST) spool->identity.number++; /* left by an attempt that was cut short: see is_passing */
   if (error != 0) return error;
   if (spool->settings->sync != LL_SPOOL_SYNC_NEVER) fsync(directory);
   spool->identity.number = identity.number;
@@ -158,16 +172,22 @@ static void free_slot(ll_spool *spool, uint32_t index) {
   if (ll_slot_move(store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) add_owned(&spool->books->spooled, events);
 }
 
+/* What stands behind `used` is not ours to keep: a shorter record there would leave half of a longer one behind it. */
+static void cut_off(ll_spool *spool, burst *now) {
+  if (now->fd >= 0 && (!is_newest(spool, now->fd) || ftruncate(now->fd, (off_t)spool->used) != 0))
+    spool->writing = false;
+}
+
 /* What is written is on disk, as far as the policy wants that, and only then leaves its slots. */
 static void end_burst(ll_spool *spool, burst *now) {
   if (now->fd < 0) return;
   bool safe = spool->settings->sync != LL_SPOOL_SYNC_ALWAYS || now->written_count == 0 || fdatasync(now->fd) == 0;
   if (!safe) {
-    in_trouble(spool, errno, NULL);
+    if (!is_passing(errno)) in_trouble(spool, errno, NULL);
     spool->used = now->used_before;
     spool->segments[spool->count - 1] = now->noted_before;
     store_relaxed(&spool->batches, spool->batches - now->written_count);
-    if (ftruncate(now->fd, (off_t)spool->used) != 0) spool->writing = false;
+    cut_off(spool, now);
   } else if (now->written_count > 0) {
     ll_crash_point("spooled-unfreed");
     for (unsigned i = 0; i < now->written_count; i++)
@@ -228,6 +248,7 @@ static int write_record(ll_spool *spool, int fd, const ll_slot *slot, uint64_t s
       }
       skip -= parts[first].iov_len;
     }
+    if (!is_newest(spool, fd)) return EBADF;
     ssize_t written = pwritev(fd, parts + first, 3 - first, (off_t)(spool->used + done));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : EIO;
@@ -244,11 +265,6 @@ static void note_record(ll_spool *spool, const ll_slot *slot, uint64_t sequence,
   segment->events += slot->event_count;
   segment->offered |= offered;
   spool->used += ll_record_total(slot->bytes);
-}
-
-/* What stands behind `used` is not ours to keep: a shorter record there would leave half of a longer one behind it. */
-static void cut_off(ll_spool *spool, burst *now) {
-  if (now->fd >= 0 && ftruncate(now->fd, (off_t)spool->used) != 0) spool->writing = false;
 }
 
 /* Room by the policy. True: try again. */
@@ -301,8 +317,8 @@ static put_outcome put_one(ll_spool *spool, burst *now, const ll_spool_candidate
     note_record(spool, slot, sequence, candidate->offered);
     return WRITTEN;
   }
-  if (error == EAGAIN)
-    spool->retry_at_ns = ll_monotonic_ns() + LOCKED_PAUSE_MS * MS;
+  if (is_passing(error))
+    spool->retry_at_ns = ll_monotonic_ns() + PASSING_PAUSE_MS * MS;
   else
     in_trouble(spool, error, NULL);
   cut_off(spool, now);

@@ -13,6 +13,8 @@
  *    about to go, and what the totals are then (ll_spool_books); then one rename, or the freeing of the slot, makes it
  * so; then the totals are stored. A recovery that finds the announcement looks whether the deed was done.
  *  - After FINAL nothing is given up any more: FINAL's counters are the last word.
+ *  - No descriptor is open between two calls, and within one it is looked at before each write: see ringfile.h. (A
+ * mapped file would need none; but then a disk that fails kills the program, by SIGBUS, where a write only fails.)
  *  - A full or vanished disk is no reason to lose anything: batches stay in their slots, as without a spool, until it
  *    works again.
  */

@@ -9,6 +9,7 @@
  *   small     as `odd` without refusals, but takes at most 8,000 bytes
  *   fail      says that no batch can ever be sent
  *   tide      takes nothing while the file <path>.away exists, then writes and acknowledges
+ *   neap      as `tide`, but then refuses odd sequences
  *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
 #include "sink.h"
@@ -112,12 +113,14 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (strcmp(sink->mood, "busy") == 0) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "fail") == 0) return LL_SINK_FAILED;
   if (strcmp(sink->mood, "never") == 0) return LL_SINK_OK;
-  if (strcmp(sink->mood, "tide") == 0 && is_away(sink)) return LL_SINK_BUSY;
+  bool tidal = strcmp(sink->mood, "tide") == 0 || strcmp(sink->mood, "neap") == 0;
+  if (tidal && is_away(sink)) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "ebb") == 0 && is_away(sink)) {
     if (sequence % 2 == 0) store(sink, batch, bytes);
     outcome = LL_SINK_RETRY;
   }
-  if (strcmp(sink->mood, "refuse") == 0 || (strcmp(sink->mood, "odd") == 0 && sequence % 2 == 1))
+  if (strcmp(sink->mood, "refuse") == 0 ||
+      (sequence % 2 == 1 && (strcmp(sink->mood, "odd") == 0 || strcmp(sink->mood, "neap") == 0)))
     outcome = LL_SINK_REFUSED;
   if (strcmp(sink->mood, "retry") == 0 && !was_asked(sink, sequence)) outcome = LL_SINK_RETRY;
   if (strcmp(sink->mood, "small") == 0 && bytes > SMALL_BYTES) outcome = LL_SINK_REFUSED;
