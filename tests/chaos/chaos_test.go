@@ -69,7 +69,9 @@ func killEverything(t *testing.T, kind string, size scale) {
 	t.Logf("%.0f s: the surviving emitter ended: %s%s", stage.seconds(), steady.Stdout(), steady.Stderr())
 	stage.recover(true)
 	t.Logf("%.0f s: all is recovered", stage.seconds())
-	stage.verify()
+	sum := stage.verify()
+	sum.kills, sum.outages = int64(size.jobKills+size.emitterKills), 1
+	enter(sum)
 	t.Logf("%.0f s: verified", stage.seconds())
 }
 

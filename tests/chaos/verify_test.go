@@ -17,13 +17,14 @@ FROM (SELECT DISTINCT run, incarnation FROM "test.serial") JOIN ledger USING (in
 
 type archived struct{ events, serials, last int64 }
 
-func (s *stage) verify() {
+// verify returns the figures of the books that it has compared.
+func (s *stage) verify() tally {
 	books := s.waitForFinalBooks()
 	found := map[[2]int64]archived{}
 	for _, row := range harness.Query(s.t, s.jobs.Archive, archivedSQL) {
 		found[[2]int64{row.Int("run"), row.Int("worker")}] = archived{row.Int("events"), row.Int("serials"), row.Int("last")}
 	}
-	var total, dropped int64
+	var sum tally
 	for _, emitter := range s.emitters {
 		var events, returned int64
 		book := books[int64(emitter.Run)]
@@ -31,16 +32,20 @@ func (s *stage) verify() {
 			have := found[[2]int64{int64(emitter.Run), int64(thread)}]
 			returned += count
 			events += have.events
+			sum.duplicated += have.events - have.serials
 			checkThread(s.t, emitter.Run, thread, count, have, book.Int("dropped") == 0)
 		}
 		checkBook(s.t, emitter.Run, returned, events, book)
-		total += events
-		dropped += book.Int("dropped")
+		sum.emitted += max(book.Int("emitted"), returned)
+		sum.archived += events
+		sum.dropped += book.Int("dropped")
+		sum.missing += max(book.Int("missing"), returned-events-book.Int("dropped"), 0)
 	}
-	s.t.Logf("%d events of %d emitters archived exactly once, %d dropped and counted", total, len(s.emitters), dropped)
-	if dropped == 0 {
+	s.t.Logf("%d events of %d emitters archived exactly once, %d dropped and counted", sum.archived, len(s.emitters), sum.dropped)
+	if sum.dropped == 0 {
 		s.t.Errorf("no flood dropped anything: the test does not show that drops are counted")
 	}
+	return sum
 }
 
 // checkThread compares the serials in the archive with the side file. The process may have died between an emit and
