@@ -97,6 +97,19 @@ class RunCommandTest {
   }
 
   @Test
+  void waitsForABrokerThatIsStartedAfterItAndSaysSo() throws Exception {
+    createStreams();
+    broker("kill");
+    Process process =
+        lifelineJobs("run", "-s", "jobs=archive", "-s", "archive.dir=" + directory.resolve("archive"));
+    assertThat(process.errorReader().readLine()).contains(url + "/lifeline.batches cannot be reached; waiting up to 30 s");
+    broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
+    assertThat(process.inputReader().readLine()).startsWith("ready: ");
+    process.toHandle().destroy();
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
   void endsAtOnceWithASentenceWhenTheStreamIsMissing() throws Exception {
     Process process = lifelineJobs("run", "-s", "jobs=summarise");
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();

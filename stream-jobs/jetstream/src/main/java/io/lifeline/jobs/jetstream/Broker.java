@@ -9,6 +9,10 @@ import io.nats.client.KeyValue;
 import io.nats.client.Nats;
 import io.nats.client.StreamContext;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The connection, and what the tasks use of it. */
 record Broker(
@@ -21,25 +25,46 @@ record Broker(
     Owner owner)
     implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final long PAUSE_MS = 500;
   private static final int NOT_FOUND = 404;
 
-  /** Connects and makes sure that streams and bucket are there. */
+  /** Connects, to a broker that is away within 30 seconds, and makes sure that streams and bucket are there. */
   static Broker connect(NatsSettings settings) throws HostException {
-    Connection connection;
     ConnectionLog log = new ConnectionLog();
-    try {
-      connection = Nats.connect(settings.options(log));
-    } catch (IOException e) {
-      throw new HostException("cannot connect to " + settings.shownUrl() + ": " + e.getMessage(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new HostException("interrupted while connecting", e);
-    }
+    Connection connection = connect(settings, log);
     try {
       return open(connection, log, settings);
     } catch (HostException e) {
       close(connection);
       throw e;
+    }
+  }
+
+  /** Jobs and broker are often started together, and then the broker is the slower one. */
+  private static Connection connect(NatsSettings settings, ConnectionLog log) throws HostException {
+    Instant patience = Instant.now().plus(PATIENCE);
+    boolean told = false;
+    try {
+      while (true) {
+        boolean listening = settings.isListening();
+        try {
+          return Nats.connect(settings.options(log));
+        } catch (IOException e) {
+          if (listening || Instant.now().isAfter(patience)) {
+            throw new HostException("cannot connect to " + settings.shownUrl() + ": " + e.getMessage(), e);
+          }
+        }
+        if (!told) {
+          LOG.warn("{} cannot be reached; waiting up to {} s for it", settings.shownUrl(), PATIENCE.toSeconds());
+          told = true;
+        }
+        Thread.sleep(PAUSE_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new HostException("interrupted while connecting", e);
     }
   }
 

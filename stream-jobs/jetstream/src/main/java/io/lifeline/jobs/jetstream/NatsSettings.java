@@ -7,6 +7,9 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.nats.client.Nats;
 import io.nats.client.Options;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +36,23 @@ final class NatsSettings {
   /** Where the broker is, without secrets. */
   String shownUrl() {
     return url.toString();
+  }
+
+  /** Whether anybody takes connections there: then it is not for want of a broker that one fails. */
+  boolean isListening() {
+    return url.servers().stream().anyMatch(NatsSettings::takesConnections);
+  }
+
+  private static boolean takesConnections(String server) {
+    int colon = server.lastIndexOf(':');
+    String host = server.substring(0, colon).replaceAll("[\\[\\]]", "");
+    try (Socket socket = new Socket()) {
+      socket.connect(
+          new InetSocketAddress(host, Integer.parseInt(server.substring(colon + 1))), (int) CONNECT_TIMEOUT.toMillis());
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   String stream() {

@@ -23,10 +23,13 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The topics around the jobs: which must be there, which are made when needed, and where a log begins. */
 final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Topics.class);
   private static final long TIMEOUT_S = 30;
   private static final int ANSWER_MS = 2000;
   private static final long WAIT_MS = 100;
@@ -48,6 +51,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   /** Checks that the broker answers and has these topics; those made a moment ago may need another to be seen. */
   void require(List<String> wanted) throws HostException {
+    if (!answers()) {
+      LOG.warn("{} cannot be reached; waiting up to {} s for it", settings.shownUrl(), TIMEOUT_S);
+    }
     try {
       Set<String> missing = missing(wanted);
       for (long waitedMs = 0; !missing.isEmpty() && waitedMs < LONGEST_WAIT_MS; waitedMs += WAIT_MS) {

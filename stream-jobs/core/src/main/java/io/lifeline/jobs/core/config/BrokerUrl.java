@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The same URL that an emitter takes: {@code nats://[user:password@]host:port[,host:port]/[prefix]?key=value} or {@code
@@ -24,13 +25,28 @@ public record BrokerUrl(
 
   /** The brokers that jobs run on. */
   public enum Scheme {
-    NATS(4222),
+    NATS(4222, "creds", "mode", "stream"),
     KAFKA(9092);
 
     private final int defaultPort;
+    private final List<String> parameters;
 
-    Scheme(int defaultPort) {
+    Scheme(int defaultPort, String... parameters) {
       this.defaultPort = defaultPort;
+      this.parameters = Stream.concat(ofBoth(), Arrays.stream(parameters)).sorted().toList();
+    }
+
+    /** Some concern emitters alone: the jobs take the very URL that emitters do. */
+    private static Stream<String> ofBoth() {
+      return Stream.of("control", "max_in_flight", "tls", "tls_ca", "tls_cert", "tls_key");
+    }
+
+    private boolean knows(String parameter) {
+      return parameters.contains(parameter) || this == KAFKA && parameter.startsWith("kafka.");
+    }
+
+    private String known() {
+      return String.join(", ", parameters) + (this == KAFKA ? ", kafka.<setting of librdkafka>" : "");
     }
   }
 
@@ -56,7 +72,7 @@ public record BrokerUrl(
         path,
         userInfo.length > 0 ? decode(userInfo[0]) : null,
         userInfo.length > 1 ? decode(userInfo[1]) : null,
-        parameters(url.group(5)));
+        parameters(scheme, url.group(5)));
   }
 
   private static String server(String text, int defaultPort) {
@@ -67,13 +83,20 @@ public record BrokerUrl(
     return server.group(1) + ":" + port;
   }
 
-  private static Map<String, String> parameters(String query) {
+  private static Map<String, String> parameters(Scheme scheme, String query) {
     Map<String, String> parameters = new LinkedHashMap<>();
     if (query != null && !query.isEmpty()) {
       for (String pair : query.split("&")) {
         String[] parts = pair.split("=", 2);
         require(parts.length == 2 && !parts[0].isEmpty());
         parameters.put(decode(parts[0]), decode(parts[1]));
+      }
+    }
+    for (String parameter : parameters.keySet()) {
+      if (!scheme.knows(parameter)) {
+        throw new ConfigException(
+            Keys.BROKER_URL_KEY.name() + ": the URL's parameter '" + parameter + "' is unknown; those of a "
+                + scheme.name().toLowerCase(Locale.ROOT) + " URL are " + scheme.known());
       }
     }
     require(List.of("true", "false").contains(parameters.getOrDefault("tls", "false")));

@@ -138,6 +138,19 @@ class JobConfigTest {
   }
 
   @Test
+  void refusesAParameterThatNothingKnowsAndNamesThoseThatThereAre() {
+    assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://h?tsl=true")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(
+            "broker.url: the URL's parameter 'tsl' is unknown; those of a nats URL are control, creds, max_in_flight,"
+                + " mode, stream, tls, tls_ca, tls_cert, tls_key");
+    assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("broker.url", "kafka://h?creds=/f")))
+        .hasMessage(
+            "broker.url: the URL's parameter 'creds' is unknown; those of a kafka URL are control, max_in_flight,"
+                + " tls, tls_ca, tls_cert, tls_key, kafka.<setting of librdkafka>");
+  }
+
+  @Test
   void understandsTheUrlsOfTheEmitter() {
     BrokerUrl nats = BrokerUrl.parse("nats://a,b:1/?stream=OTHER&tls=true");
     assertThat(nats.servers()).isEqualTo(List.of("a:4222", "b:1"));
