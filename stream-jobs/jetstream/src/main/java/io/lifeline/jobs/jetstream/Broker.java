@@ -53,7 +53,8 @@ record Broker(
           return Nats.connect(settings.options(log));
         } catch (IOException e) {
           if (listening || Instant.now().isAfter(patience)) {
-            throw new HostException("cannot connect to " + settings.shownUrl() + ": " + e.getMessage(), e);
+            throw new HostException(
+                "cannot connect to " + settings.shownUrl() + ": " + log.cause().orElse(e.getMessage()), e);
           }
         }
         if (!told) {

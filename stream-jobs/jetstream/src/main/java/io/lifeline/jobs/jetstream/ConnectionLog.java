@@ -6,6 +6,8 @@ import io.nats.client.Consumer;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStreamSubscription;
 import io.nats.client.support.Status;
+import java.security.GeneralSecurityException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +19,7 @@ final class ConnectionLog implements ConnectionListener, ErrorListener {
 
   private final AtomicLong connections = new AtomicLong();
   private volatile boolean connected;
+  private volatile String untrusted;
 
   /** How often a connection was made: when it changes, the broker may have forgotten what it knew. */
   long connections() {
@@ -54,6 +57,18 @@ final class ConnectionLog implements ConnectionListener, ErrorListener {
   @Override
   public void exceptionOccurred(Connection connection, Exception exception) {
     LOG.debug("connection: {}", exception.toString());
+    Throwable root = exception;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    if (root instanceof GeneralSecurityException) {
+      untrusted = root.getMessage() + ": check broker.tls.ca";
+    }
+  }
+
+  /** Why TLS was refused, which the client itself does not say. */
+  Optional<String> cause() {
+    return Optional.ofNullable(untrusted);
   }
 
   @Override
