@@ -14,7 +14,7 @@ broker_install() {
 
 broker_configure() {
   {
-    printf 'server_name: %s\nlisten: "127.0.0.1:%s"\n' "$NAME" "$PORT"
+    printf 'server_name: %s\nlisten: "127.0.0.1:%s"\nmax_payload: 1MB\n' "$NAME" "$PORT"
     printf 'jetstream { store_dir: "%s/data", max_memory_store: 256MB, max_file_store: 64GB }\n' "$DIR"
     if ((TLS)); then
       printf 'tls { cert_file: "%s/tls/server.pem", key_file: "%s/tls/server.key", ca_file: "%s/tls/ca.pem"' \

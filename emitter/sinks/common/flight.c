@@ -32,7 +32,7 @@ void flight_destroy(flight *f) {
   pthread_mutex_destroy(&f->mutex);
 }
 
-bool flight_take(flight *f, uint64_t token, int64_t deadline_ms, unsigned *slot, uint64_t *ticket) {
+bool flight_take(flight *f, uint64_t token, size_t bytes, int64_t deadline_ms, unsigned *slot, uint64_t *ticket) {
   pthread_mutex_lock(&f->mutex);
   bool room = f->count < f->capacity;
   if (room) {
@@ -40,16 +40,27 @@ bool flight_take(flight *f, uint64_t token, int64_t deadline_ms, unsigned *slot,
       f->next = (f->next + 1) % f->capacity;
     *slot = f->next;
     *ticket = ++f->tickets;
-    f->slots[f->next] = (flight_slot){true, *ticket, token, deadline_ms};
+    f->slots[f->next] = (flight_slot){true, *ticket, token, bytes, deadline_ms};
     f->count++;
   }
   pthread_mutex_unlock(&f->mutex);
   return room;
 }
 
+static bool holds(const flight *f, unsigned slot, uint64_t ticket) {
+  return slot < f->capacity && f->slots[slot].taken && f->slots[slot].ticket == ticket;
+}
+
+size_t flight_bytes(flight *f, unsigned slot, uint64_t ticket) {
+  pthread_mutex_lock(&f->mutex);
+  size_t bytes = holds(f, slot, ticket) ? f->slots[slot].bytes : 0;
+  pthread_mutex_unlock(&f->mutex);
+  return bytes;
+}
+
 /* With the lock held. */
 static bool release(flight *f, unsigned slot, uint64_t ticket, uint64_t *token) {
-  if (slot >= f->capacity || !f->slots[slot].taken || f->slots[slot].ticket != ticket) return false;
+  if (!holds(f, slot, ticket)) return false;
   *token = f->slots[slot].token;
   f->slots[slot].taken = false;
   f->count--;

@@ -16,6 +16,7 @@ typedef struct flight_slot {
   bool taken;
   uint64_t ticket; /* distinguishes the slot's uses: an answer may come after its batch was given up */
   uint64_t token;
+  size_t bytes;
   int64_t deadline_ms;
 } flight_slot;
 
@@ -37,7 +38,10 @@ bool flight_init(flight *f, const ll_sink_host *host, unsigned capacity, char *e
 void flight_destroy(flight *f);
 
 /* False if the table is full. */
-bool flight_take(flight *f, uint64_t token, int64_t deadline_ms, unsigned *slot, uint64_t *ticket);
+bool flight_take(flight *f, uint64_t token, size_t bytes, int64_t deadline_ms, unsigned *slot, uint64_t *ticket);
+
+/* The size of a batch that is on its way; 0 if it has landed. */
+size_t flight_bytes(flight *f, unsigned slot, uint64_t ticket);
 
 /* Takes the batch out without done, as if it had not been sent; false if it landed meanwhile. */
 bool flight_cancel(flight *f, unsigned slot, uint64_t ticket);

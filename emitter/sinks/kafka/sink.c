@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bound.h"
 #include "compacted.h"
 #include "conf.h"
 #include "flight.h"
@@ -44,6 +45,9 @@ struct ll_sink {
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
   size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
+  bool limit_outdated;      /* a batch was refused for its size: ask again */
+  bool alone;               /* batches are not to share a record batch, since one was refused for its size */
+  uint64_t alone_since;     /* the first ticket of a producer that holds to it; 0: none does */
   bool fatal;
   bool forbidden;  /* the producer was told so, and would not ask again for minutes */
   bool stalled;    /* the last send was refused for now */
@@ -72,6 +76,25 @@ static void missing_topic(ll_sink *sink) {
   worsen(sink, REFUSING, THE_TOPIC, "is missing; create it with lifeline-setup");
 }
 
+static bool is_about_size(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE;
+}
+
+/* A refusal for the size of a record batch with several batches in it is none of each: another producer sends each in
+ * one of its own. */
+static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) {
+  uint64_t alone_since = __atomic_load_n(&sink->alone_since, __ATOMIC_ACQUIRE);
+  if (alone_since && ticket >= alone_since) {
+    worsen(sink, REFUSING, THE_TOPIC, "takes no message as large as a batch: raise its max.message.bytes");
+    sink_bound_learn(&sink->topic_limit_bytes, bytes);
+    __atomic_store_n(&sink->limit_outdated, true, __ATOMIC_RELEASE);
+    return LL_SINK_REFUSED;
+  }
+  if (!__atomic_exchange_n(&sink->alone, true, __ATOMIC_ACQ_REL))
+    __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
+  return LL_SINK_RETRY;
+}
+
 /* What a delivery report means, or an error of producev. */
 static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   switch (code) {
@@ -79,10 +102,6 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
   case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: missing_topic(sink); return LL_SINK_RETRY;
-  case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-  case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-    worsen(sink, REFUSING, THE_TOPIC, "takes no message as large as a batch: raise its max.message.bytes");
-    return LL_SINK_REFUSED;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
     __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
@@ -96,7 +115,8 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
 
 static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
   uint64_t opaque = (uint64_t)(uintptr_t)message->_private;
-  ll_sink_outcome outcome = judge(sink, message->err);
+  ll_sink_outcome outcome =
+      is_about_size(message->err) ? judge_size(sink, opaque >> 16, message->len) : judge(sink, message->err);
   flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
 }
 
@@ -119,9 +139,16 @@ static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
     on_error(ctx, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
-    __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, kafka_limit_read(event), __ATOMIC_RELEASE);
+    size_t limit = kafka_limit_read(event);
+    if (limit) __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, limit, __ATOMIC_RELEASE);
   }
   rd_kafka_event_destroy(event);
+}
+
+static void ask_for_limit(ll_sink *sink) {
+  rd_kafka_queue_t *background = rd_kafka_queue_get_background(sink->producer);
+  kafka_limit_ask(sink->producer, sink->url.name, background);
+  rd_kafka_queue_destroy(background);
 }
 
 static bool start(ll_sink *sink, char *error, size_t error_bytes) {
@@ -143,6 +170,10 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   if (!conf) return false;
   if (rd_kafka_conf_get(conf, "message.max.bytes", value, &size) == RD_KAFKA_CONF_OK)
     sink->max_message_bytes = strtoul(value, NULL, 10);
+  if (__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE)) {
+    rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
+    if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
+  }
   rd_kafka_conf_set_opaque(conf, sink);
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   rd_kafka_conf_set_background_event_cb(conf, on_event);
@@ -156,9 +187,9 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_queue_t *main_queue = rd_kafka_queue_get_main(sink->producer);
   rd_kafka_queue_t *background = rd_kafka_queue_get_background(sink->producer);
   rd_kafka_queue_forward(main_queue, background);
-  kafka_limit_ask(sink->producer, sink->url.name, background);
   rd_kafka_queue_destroy(background);
   rd_kafka_queue_destroy(main_queue);
+  ask_for_limit(sink);
   return true;
 }
 
@@ -241,7 +272,8 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
  * comes again, and its copies are absorbed by whoever reads. So it does for one that may not write its topic. */
 static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
-    sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches; starting another");
+    if (!__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE))
+      sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches; starting another");
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
   }
@@ -294,7 +326,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   }
   unsigned slot;
   uint64_t ticket;
-  if (!replace_broken(sink) || !flight_take(&sink->flight, token, INT64_MAX, &slot, &ticket)) return busy(sink);
+  if (!replace_broken(sink) || !flight_take(&sink->flight, token, bytes, INT64_MAX, &slot, &ticket)) return busy(sink);
   rd_kafka_resp_err_t code = produce(sink, ticket << 16 | slot, batch, bytes);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR || !flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_OK;
   if (code == RD_KAFKA_RESP_ERR__FATAL) __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
@@ -303,7 +335,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
 
 static void kafka_poll(ll_sink *sink, int timeout_ms) {
   sink_report_tick(&sink->report);
-  replace_broken(sink);
+  if (replace_broken(sink) && __atomic_exchange_n(&sink->limit_outdated, false, __ATOMIC_ACQ_REL)) ask_for_limit(sink);
   if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
 }
 

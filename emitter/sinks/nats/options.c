@@ -70,8 +70,11 @@ bool nats_explain(natsStatus status, const sink_url *url, const sink_security *s
     snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
     return true;
   case NATS_SSL_ERROR:
-    snprintf(text, bytes,
-             "nats: TLS with %s fails: its certificate is not signed by %s, not for that name, or has expired",
+    if (nats_GetLastError(NULL) && strstr(nats_GetLastError(NULL), "expired")) {
+      snprintf(text, bytes, "nats: TLS with %s fails: its certificate has expired", url->hosts);
+      return true;
+    }
+    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
              url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
     return true;
   case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ack.h"
+#include "bound.h"
 #include "bucket.h"
 #include "flight.h"
 #include "link.h"
@@ -32,8 +33,9 @@ struct ll_sink {
   sink_control control;
   nats_watch watch;
   bool core;
-  bool troubled;  /* batches are not stored for a reason other than the connection */
-  bool forbidden; /* the server said that the user may not publish */
+  bool troubled;       /* batches are not stored for a reason other than the connection */
+  bool forbidden;      /* the server said that the user may not publish */
+  size_t stream_limit; /* learnt from what the stream refused; 0 while it refused nothing */
   const char *stream;
   char subject[256];
   char incarnation[INCARNATION_HEX_BYTES];
@@ -131,6 +133,7 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
   case NATS_ACK_TOO_LARGE:
     snprintf(report, sizeof report, "stream %s takes no message as large as a batch: %s", sink->stream, why);
     trouble(sink, report);
+    sink_bound_learn(&sink->stream_limit, flight_bytes(&sink->flight, slot, ticket));
     flight_land(&sink->flight, slot, ticket, LL_SINK_REFUSED, why);
     break;
   case NATS_ACK_LATER:
@@ -240,15 +243,21 @@ static natsStatus publish(ll_sink *sink, const char *reply, const uint8_t *batch
   return status;
 }
 
-static size_t nats_max_batch_bytes(ll_sink *sink) {
+/* What the server takes. */
+static size_t server_limit(ll_sink *sink) {
   int64_t payload = link_max_payload(sink->link);
   size_t headers = header_bytes(sink);
   return payload > (int64_t)headers ? (size_t)payload - headers : 0;
 }
 
+static size_t nats_max_batch_bytes(ll_sink *sink) {
+  size_t server = server_limit(sink), stream = __atomic_load_n(&sink->stream_limit, __ATOMIC_ACQUIRE);
+  return stream != 0 && stream < server ? stream : server;
+}
+
 static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
                                 uint64_t sequence) {
-  size_t most = nats_max_batch_bytes(sink);
+  size_t most = server_limit(sink); /* the stream's own bound may have been raised since */
   if (most == 0 || !link_is_up(sink->link)) return LL_SINK_BUSY;
   if (bytes > most) {
     sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes %zu bytes at most; a larger batch is lost",
@@ -261,7 +270,7 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   /* Core NATS never answers: its batches land at the next look at the clock. */
   int64_t deadline_ms =
       sink->core ? 0 : flight_now_ms() + (get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS);
-  if (!flight_take(&sink->flight, token, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
+  if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
   snprintf(reply, sizeof reply, "%s.%u-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket);
   natsStatus status = publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence);

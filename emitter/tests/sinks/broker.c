@@ -1,6 +1,7 @@
 #include "broker.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +76,18 @@ void broker_kill(broker *b) {
 void broker_stop(broker *b) {
   char output[4096];
   run(output, sizeof output, BROKER_SCRIPT " stop --dir %s 2>&1; rm -rf %s", b->directory, b->directory);
+}
+
+int broker_port(const broker *b) {
+  return atoi(strrchr(b->url, ':') + 1);
+}
+
+void broker_reconfigure(broker *b, const char *from, const char *to) {
+  char output[4096];
+  if (run(output, sizeof output, "cd %s && grep -qF -- '%s' nats.conf && sed -i 's|%s|%s|' nats.conf 2>&1",
+          b->directory, from, from, to) != 0)
+    fail_msg("the configuration has no %s: %s", from, output);
+  kill(b->pid, SIGHUP);
 }
 
 int broker_setup(const char *url, const char *arguments, char *output, int output_bytes) {

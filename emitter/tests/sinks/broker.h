@@ -25,6 +25,11 @@ void broker_again(broker *b, const char *kind); /* same port, same data */
 void broker_kill(broker *b);                    /* SIGKILL */
 void broker_stop(broker *b);                    /* and removes the directory */
 
+int broker_port(const broker *b);
+
+/* Rewrites a text of NATS' configuration and has the server load it anew. */
+void broker_reconfigure(broker *b, const char *from, const char *to);
+
 /* Runs lifeline-setup on it with these arguments; returns the exit status and its output, both streams. */
 int broker_setup(const char *url, const char *arguments, char *output, int output_bytes);
 

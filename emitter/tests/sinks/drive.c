@@ -131,6 +131,15 @@ void drive_complains_only(const char *scheme, const char *url, const char *text)
   }
 }
 
+unsigned drive_said(drive *d, const char *text) {
+  unsigned times = 0;
+  pthread_mutex_lock(&d->mutex);
+  for (const char *at = d->log; (at = strstr(at, text)); at++)
+    times++;
+  pthread_mutex_unlock(&d->mutex);
+  return times;
+}
+
 unsigned drive_tally(drive *d, drive_fate fate) {
   unsigned tally = 0;
   pthread_mutex_lock(&d->mutex);

@@ -41,6 +41,9 @@ bool drive_until_logged(drive *d, const char *text, int timeout_ms);
  * text. */
 void drive_complains_only(const char *scheme, const char *url, const char *text);
 
+/* How often the log holds this text. */
+unsigned drive_said(drive *d, const char *text);
+
 unsigned drive_tally(drive *d, drive_fate fate);
 
 void drive_close(drive *d);

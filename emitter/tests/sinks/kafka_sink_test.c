@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "acl.h"
 #include "broker.h"
 #include "drive.h"
 
@@ -254,38 +255,6 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   broker_stop(&asking);
 }
 
-/* As sinks/permissions/kafka-acls.sh does by Kafka's own tool, which the broker's jars lack. */
-static void allow_emitter(const broker *b, const char *topic, rd_kafka_AclOperation_t operation) {
-  char error[256], password[64] = "", principal[80];
-  FILE *file = fopen(b->password_file, "r");
-  assert_non_null(file);
-  assert_non_null(fgets(password, sizeof password, file));
-  fclose(file);
-  password[strcspn(password, "\n")] = 0;
-  rd_kafka_conf_t *conf = rd_kafka_conf_new();
-  rd_kafka_conf_set(conf, "bootstrap.servers", b->url + strlen("kafka://"), error, sizeof error);
-  rd_kafka_conf_set(conf, "security.protocol", "sasl_plaintext", error, sizeof error);
-  rd_kafka_conf_set(conf, "sasl.mechanisms", "PLAIN", error, sizeof error);
-  rd_kafka_conf_set(conf, "sasl.username", b->user, error, sizeof error);
-  rd_kafka_conf_set(conf, "sasl.password", password, error, sizeof error);
-  rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
-  assert_non_null(client);
-  snprintf(principal, sizeof principal, "User:%s", b->emitter);
-  rd_kafka_AclBinding_t *acl =
-      rd_kafka_AclBinding_new(RD_KAFKA_RESOURCE_TOPIC, topic, RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal, "*",
-                              operation, RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, error, sizeof error);
-  assert_non_null(acl);
-  rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
-  rd_kafka_CreateAcls(client, &acl, 1, NULL, queue);
-  rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TIMEOUT_MS);
-  assert_non_null(event);
-  assert_int_equal(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
-  rd_kafka_event_destroy(event);
-  rd_kafka_queue_destroy(queue);
-  rd_kafka_AclBinding_destroy(acl);
-  rd_kafka_destroy(client);
-}
-
 /* Leaves the sink open, with batches that wait. */
 static void expect_forbidden(drive *d, const char *url, const char *topic) {
   char forbidden[512], complaint[256];
@@ -307,8 +276,8 @@ static void what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_ma
   set_up_topics(strict.url, "");
   broker_credentials(strict.emitter, strict.emitter_password_file, NULL);
   expect_forbidden(&d, strict.url, "lifeline.batches");
-  allow_emitter(&strict, "lifeline.batches", RD_KAFKA_ACL_OPERATION_WRITE);
-  allow_emitter(&strict, "lifeline.activations", RD_KAFKA_ACL_OPERATION_READ);
+  acl_allow(&strict, "lifeline.batches", ACL_WRITE, true);
+  acl_allow(&strict, "lifeline.activations", ACL_READ, true);
   drive_add(&d, 100, BATCH_BYTES);
   assert_true(drive_run(&d, TIMEOUT_MS));
   drive_close(&d);

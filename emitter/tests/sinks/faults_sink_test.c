@@ -1,0 +1,224 @@
+/* What brokers do to a sink in bad hours, on both kinds: every batch is acknowledged in the end or said to be refused,
+ * each trouble is one line, and the sink closes in time. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "acl.h"
+#include "broker.h"
+#include "drive.h"
+#include "faulty.h"
+
+enum { BATCH_BYTES = 20000, TIMEOUT_MS = 30000 };
+
+static broker plain, guarded;
+
+typedef struct kit {
+  const char *scheme;
+  broker *plain;
+  broker *guarded; /* TLS and users; on Kafka with ACLs */
+} kit;
+
+static const kit nats_kit = {"nats", &plain, &guarded}, kafka_kit = {"kafka", &plain, &guarded};
+static const kit *the_kit; /* of this run */
+
+static char text[8192];
+
+static bool is_nats(const kit *k) {
+  return strcmp(k->scheme, "nats") == 0;
+}
+
+static void open_sink(const kit *k, drive *d, const char *url) {
+  char error[256] = "";
+  if (!drive_open(d, k->scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
+}
+
+static void never_connects(const kit *k, faulty_manner manner) {
+  drive d;
+  broker_credentials(NULL, NULL, NULL);
+  faulty server;
+  char url[128];
+  faulty_start(&server, manner, 0, NULL, false);
+  snprintf(url, sizeof url, "%s://127.0.0.1:%d", k->scheme, server.port);
+  open_sink(k, &d, url);
+  drive_add(&d, 3, BATCH_BYTES);
+  drive_run(&d, 7000);
+  assert_true(server.connections > 0);
+  assert_int_equal(drive_tally(&d, DRIVE_WAITING) + drive_tally(&d, DRIVE_SENT), 3);
+  drive_close(&d);
+  faulty_stop(&server);
+  assert_int_equal(drive_said(&d, "error: "), 1);
+  assert_int_equal(drive_said(&d, "\n"), 1);
+  assert_int_equal(drive_said(&d, "cannot be reached"), 1);
+}
+
+static void a_broker_that_never_answers_is_one_line_and_batches_wait(void **state) {
+  (void)state;
+  never_connects(the_kit, ACCEPTS_AND_NEVER_ANSWERS);
+}
+
+static void a_broker_that_closes_every_connection_is_one_line_and_batches_wait(void **state) {
+  (void)state;
+  never_connects(the_kit, CLOSES_EVERY_CONNECTION);
+}
+
+/* Something else takes the broker's port for a while. */
+static void nothing_is_lost_while_another_has_the_port(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  drive d;
+  broker_credentials(NULL, NULL, NULL);
+  open_sink(k, &d, k->plain->url);
+  drive_add(&d, 50, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  broker_kill(k->plain);
+  faulty server;
+  faulty_start(&server, CLOSES_EVERY_CONNECTION, broker_port(k->plain), NULL, false);
+  drive_add(&d, 100, BATCH_BYTES);
+  drive_run(&d, 2500);
+  faulty_stop(&server);
+  broker_again(k->plain, k->scheme);
+  assert_true(drive_run(&d, 2 * TIMEOUT_MS));
+  drive_close(&d);
+}
+
+static void as_emitter(const kit *k) {
+  broker_credentials(k->guarded->emitter, k->guarded->emitter_password_file, k->guarded->ca);
+}
+
+static void an_expired_certificate_is_said_and_batches_wait_for_a_new_one(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  drive d;
+  as_emitter(k);
+  open_sink(k, &d, k->guarded->tls_url);
+  drive_add(&d, 50, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  broker_kill(k->guarded);
+  faulty server;
+  faulty_start(&server, SHOWS_AN_EXPIRED_CERTIFICATE, broker_port(k->guarded), k->guarded->directory, is_nats(k));
+  drive_add(&d, 50, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "certificate has expired", TIMEOUT_MS));
+  drive_run(&d, 1000);
+  assert_int_equal(drive_said(&d, "certificate has expired"), 1);
+  faulty_stop(&server);
+  broker_again(k->guarded, k->scheme);
+  assert_true(drive_run(&d, 2 * TIMEOUT_MS));
+  drive_close(&d);
+}
+
+static void set_revoked(const kit *k, bool revoked) {
+  const char *allowed = "include emitter-permissions.conf", *forbidden = "permissions: { publish: nothing }";
+  if (is_nats(k))
+    broker_reconfigure(k->guarded, revoked ? allowed : forbidden, revoked ? forbidden : allowed);
+  else
+    acl_allow(k->guarded, "lifeline.batches", ACL_WRITE, !revoked);
+}
+
+static void batches_wait_while_the_permission_is_revoked(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  drive d;
+  as_emitter(k);
+  open_sink(k, &d, k->guarded->tls_url);
+  drive_add(&d, 50, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  set_revoked(k, true);
+  usleep(200000);
+  drive_add(&d, 50, BATCH_BYTES);
+  snprintf(text, sizeof text, is_nats(k) ? "user emitter may not publish to" : "may not be written by this user");
+  assert_true(drive_until_logged(&d, text, TIMEOUT_MS));
+  drive_run(&d, 3000);
+  assert_int_equal(drive_said(&d, text), 1);
+  assert_int_equal(drive_tally(&d, DRIVE_REFUSED) + drive_tally(&d, DRIVE_FAILED), 0);
+  set_revoked(k, false);
+  if (!drive_run(&d, TIMEOUT_MS)) fail_msg("%s", d.log);
+  drive_close(&d);
+}
+
+static void lower_limit(const kit *k, bool lowered) {
+  if (is_nats(k))
+    broker_reconfigure(k->plain, lowered ? "max_payload: 1MB" : "max_payload: 60KB",
+                       lowered ? "max_payload: 60KB" : "max_payload: 1MB");
+  else
+    acl_alter_topic(k->plain, "lifeline.batches", "max.message.bytes", lowered ? "60000" : "1012000");
+}
+
+/* Those that are too large already are given up, aloud; those to come are made smaller. */
+static void a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  drive d;
+  broker_credentials(NULL, NULL, NULL);
+  open_sink(k, &d, k->plain->url);
+  drive_add(&d, 20, 100000);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  lower_limit(k, true);
+  usleep(500000);
+  drive_add(&d, 10, BATCH_BYTES);
+  drive_add(&d, 2, 100000);
+  drive_add(&d, 10, BATCH_BYTES);
+  drive_run(&d, TIMEOUT_MS);
+  assert_int_equal(drive_tally(&d, DRIVE_ACKED), 40);
+  assert_int_equal(drive_tally(&d, DRIVE_REFUSED) + drive_tally(&d, DRIVE_FAILED), 2);
+  if (drive_said(&d, "error: ") != 1) fail_msg("%s", d.log);
+  drive_run(&d, 500);
+  assert_in_range(d.plugin->max_batch_bytes(d.sink), 40000, 62000);
+  lower_limit(k, false);
+  usleep(500000);
+  if (is_nats(k)) { /* which tells its limit to new connections only */
+    drive_close(&d);
+    return;
+  }
+  drive_add(&d, 20, 100000);
+  drive_run(&d, TIMEOUT_MS);
+  assert_int_equal(drive_tally(&d, DRIVE_ACKED), 60);
+  drive_close(&d);
+}
+
+static void set_up(const broker *b) {
+  broker_credentials(b->user, b->password_file, b->ca);
+  if (broker_setup(b->tls_url, "", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
+}
+
+static int start_brokers(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  broker_start(k->plain, k->scheme, "");
+  broker_start(k->guarded, k->scheme, is_nats(k) ? "--tls --auth" : "--tls --auth --acl");
+  set_up(k->plain);
+  set_up(k->guarded);
+  if (!is_nats(k)) acl_allow(k->guarded, "lifeline.batches", ACL_WRITE, true);
+  return 0;
+}
+
+static int stop_brokers(void **state) {
+  (void)state;
+  broker_stop(the_kit->plain);
+  broker_stop(the_kit->guarded);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2 || (strcmp(argv[1], "nats") != 0 && strcmp(argv[1], "kafka") != 0)) {
+    fputs("Usage: faults_sink_test nats|kafka\n", stderr);
+    return 2;
+  }
+  the_kit = strcmp(argv[1], "nats") == 0 ? &nats_kit : &kafka_kit;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_broker_that_never_answers_is_one_line_and_batches_wait),
+      cmocka_unit_test(a_broker_that_closes_every_connection_is_one_line_and_batches_wait),
+      cmocka_unit_test(nothing_is_lost_while_another_has_the_port),
+      cmocka_unit_test(an_expired_certificate_is_said_and_batches_wait_for_a_new_one),
+      cmocka_unit_test(a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more),
+      cmocka_unit_test(batches_wait_while_the_permission_is_revoked),
+  };
+  return cmocka_run_group_tests_name("sink faults", tests, start_brokers, stop_brokers);
+}
