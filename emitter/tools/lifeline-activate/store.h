@@ -1,0 +1,38 @@
+/* Where activations are kept: a KV bucket, a compacted topic or a trigger file. */
+#ifndef LIFELINE_ACTIVATE_STORE_H
+#define LIFELINE_ACTIVATE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ERROR_BYTES = 512 };
+
+typedef struct activation {
+  char *id;
+  char *line;
+} activation;
+
+typedef struct activations {
+  activation *at;
+  size_t count;
+} activations;
+
+/* Copies both. An id that is known already gets the new line; a line that is NULL takes it out. */
+void activations_put(activations *all, const char *id, size_t id_bytes, const char *line, size_t line_bytes);
+void activations_free(activations *all);
+
+typedef struct store store;
+
+/* One of these for each kind of place. All but open and close write one line into error on failure. */
+typedef struct store_kind {
+  store *(*open)(const char *url, char error[ERROR_BYTES]);
+  bool (*read)(store *s, activations *all, char error[ERROR_BYTES]);
+  bool (*put)(store *s, const char *id, const char *line, char error[ERROR_BYTES]);
+  bool (*remove)(store *s, const char *id, char error[ERROR_BYTES]);
+  void (*close)(store *s);
+  bool id_in_line; /* as its last option */
+} store_kind;
+
+extern const store_kind store_nats, store_kafka, store_file;
+
+#endif
