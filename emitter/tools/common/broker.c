@@ -83,7 +83,11 @@ static void on_kafka_error(rd_kafka_t *client, int code, const char *reason, voi
 
 bool tool_kafka_open(tool_kafka *kafka, const tool_broker *broker, const char *name, tool_delivered delivered,
                      char *error, size_t error_bytes) {
-  static const kafka_setting defaults[] = {{"allow.auto.create.topics", "false"}, {NULL, NULL}};
+  static const kafka_setting defaults[] = {
+      {"allow.auto.create.topics", "false"},
+      {"message.max.bytes", "16000000"}, /* let the broker say what it takes */
+      {NULL, NULL},
+  };
   *kafka = (tool_kafka){0};
   rd_kafka_conf_t *conf = kafka_conf_new(&broker->url, &broker->security, name, defaults, error, error_bytes);
   if (!conf) return false;

@@ -1,0 +1,192 @@
+/* This machine: what an emitter needs of it before any broker. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "doctor.h"
+#include "rules.h"
+
+#define MIB (1024.0 * 1024)
+
+enum { MOST_TRIGGER_BYTES = 65536, FAIR_ERROR_NS = 1000, FAIR_CLOCK_US = 100000 };
+
+static void check_synchronisation(void) {
+  struct timex state = {0};
+  int result = adjtimex(&state);
+  if (result < 0)
+    report(SKIPPED, "clock sync", "the kernel does not tell: %s", strerror(errno));
+  else if (result == TIME_ERROR || (state.status & STA_UNSYNC))
+    report(WARN, "clock sync",
+           "nothing synchronises this machine's clock, so that its events may not line up with those of others; run "
+           "chrony or systemd-timesyncd (in a virtual machine or container, on the host)");
+  else if (state.maxerror > FAIR_CLOCK_US)
+    report(WARN, "clock sync", "synchronised, but it may be %.1f ms off", (double)state.maxerror / 1000);
+  else
+    report(OK, "clock sync", "synchronised, at most %.1f ms off", (double)state.maxerror / 1000);
+}
+
+void check_clock(void) {
+  ll_calibrations calibrations = {0};
+  bool cpu = ll_cpu_clock_usable();
+  ll_clock_kind kind = cpu ? LL_CLOCK_CPU : LL_CLOCK_MONOTONIC;
+  uint32_t best = UINT32_MAX;
+  for (int i = 0; i < 5; i++, usleep(2000)) {
+    ll_calibrate(&calibrations, kind);
+    uint32_t error = calibrations.at[calibrations.count - 1].error_ns;
+    if (error < best) best = error;
+  }
+  if (cpu)
+    report(OK, "clock", "the CPU's counter runs at one rate");
+  else
+    report(WARN, "clock", "the CPU's counter does not run at one rate; clock_gettime takes its place, which is slower");
+  report(best <= FAIR_ERROR_NS ? OK : WARN, "clock calibration", "ticks are tied to the time of day within %u ns%s",
+         best, best <= FAIR_ERROR_NS ? "" : ": this machine pauses us, or reads its clock by a system call");
+  check_synchronisation();
+}
+
+static const char *parent_of(const char *path, char *parent, size_t bytes) {
+  snprintf(parent, bytes, "%s", path);
+  char *slash = strrchr(parent, '/');
+  if (slash && slash != parent)
+    *slash = 0;
+  else
+    snprintf(parent, bytes, "/");
+  return parent;
+}
+
+/* Whether the directory is the user's own, or can be made. Writes where to look for room. */
+static bool check_directory(const char *subject, const char *path, char *place, size_t place_bytes) {
+  struct stat status;
+  char parent[PATH_MAX];
+  snprintf(place, place_bytes, "%s", path);
+  if (lstat(path, &status) != 0) {
+    snprintf(place, place_bytes, "%s", parent_of(path, parent, sizeof parent));
+    if (errno == ENOENT && access(place, W_OK | X_OK) == 0) return true;
+    report(FAIL, subject, "%s is not there, and cannot be made in %s: %s", path, place, strerror(errno));
+  } else if (!S_ISDIR(status.st_mode)) {
+    report(FAIL, subject, "%s is no directory", path);
+  } else if (status.st_uid != geteuid()) {
+    report(FAIL, subject, "%s belongs to user %u, not to you; choose another", path, (unsigned)status.st_uid);
+  } else if (status.st_mode & 022) {
+    report(FAIL, subject, "%s may be written by others: chmod go-w %s", path, path);
+  } else if (access(path, W_OK | X_OK) != 0) {
+    report(FAIL, subject, "%s cannot be written: %s", path, strerror(errno));
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void check_ring_directory(const ll_config *config) {
+  static const char subject[] = "ring directory";
+  char path[PATH_MAX], place[PATH_MAX];
+  struct statfs room;
+  double budget = config->budget_bytes ? (double)config->budget_bytes : 64 * MIB;
+  if (!ll_config_ring_dir(NULL, path, sizeof path)) {
+    report(FAIL, subject, "LIFELINE_RING_DIR is too long");
+    return;
+  }
+  if (!check_directory(subject, path, place, sizeof place)) return;
+  if (statfs(place, &room) != 0) {
+    report(FAIL, subject, "%s: %s", place, strerror(errno));
+    return;
+  }
+  double free_bytes = (double)room.f_bavail * (double)room.f_bsize;
+  if (free_bytes < budget)
+    report(FAIL, subject,
+           "%s has %s free, and one program may want %s: make room, lower LIFELINE_BUDGET_BYTES, or let "
+           "LIFELINE_RING_DIR name another place. Events would not survive a crash",
+           place, bytes_text(free_bytes), bytes_text(budget));
+  else if (room.f_type != TMPFS_MAGIC)
+    report(WARN, subject, "%s is on a disk: a program stalls whenever the disk does; /dev/shm would not", place);
+  else
+    report(OK, subject, "%s is in memory, %s free", path, bytes_text(free_bytes));
+}
+
+void check_spool(void) {
+  const char *path = getenv("LIFELINE_SPOOL");
+  char place[PATH_MAX];
+  struct statfs room;
+  if (!path || !*path) {
+    report(OK, "spool", "none: while the broker is away, what does not fit the ring file is dropped (LIFELINE_SPOOL)");
+    return;
+  }
+  const char *bound = getenv("LIFELINE_SPOOL_BYTES");
+  double wanted = bound && *bound ? strtod(bound, NULL) : 1024 * MIB;
+  if (!check_directory("spool", path, place, sizeof place)) return;
+  if (statfs(place, &room) != 0) {
+    report(FAIL, "spool", "%s: %s", place, strerror(errno));
+    return;
+  }
+  double free_bytes = (double)room.f_bavail * (double)room.f_bsize;
+  if (free_bytes < wanted)
+    report(WARN, "spool", "%s has %s free, less than the %s that LIFELINE_SPOOL_BYTES allows", path,
+           bytes_text(free_bytes), bytes_text(wanted));
+  else if (room.f_type == TMPFS_MAGIC)
+    report(WARN, "spool", "%s is in memory: what waits there does not survive the machine's restart", path);
+  else
+    report(OK, "spool", "%s, %s free", path, bytes_text(free_bytes));
+}
+
+/* Reports the first line that is none. */
+static bool check_lines(const char *subject, char *text, const char *separator) {
+  ll_rule rule;
+  char why[256];
+  unsigned number = 0;
+  for (char *line; (line = strsep(&text, separator));) {
+    number++;
+    size_t blank = strspn(line, " \t\r");
+    if (!line[blank] || line[blank] == '#' || strcmp(line, "end") == 0) continue;
+    if (ll_rule_parse(&rule, line, strlen(line), why, sizeof why)) continue;
+    report(FAIL, subject, "line %u: %s", number, why);
+    return false;
+  }
+  return true;
+}
+
+static bool check_trigger_file(const char *path, const struct stat *status, char *text) {
+  size_t length = strlen(text);
+  if (status->st_uid != geteuid())
+    report(FAIL, "trigger file", "%s belongs to user %u, not to you, and is not read", path, (unsigned)status->st_uid);
+  else if (status->st_mode & 022)
+    report(FAIL, "trigger file", "%s may be written by others, and is not read: chmod go-w %s", path, path);
+  else if (status->st_size > MOST_TRIGGER_BYTES)
+    report(FAIL, "trigger file", "%s is larger than 64 KiB, and is not read", path);
+  else if (length < 4 || strcmp(text + length - 4, "end\n") != 0 || (length > 4 && text[length - 5] != '\n'))
+    report(FAIL, "trigger file", "%s does not end with the line \"end\", and is not read", path);
+  else
+    return check_lines("trigger file", text, "\n");
+  return false;
+}
+
+void check_triggers(void) {
+  const char *path = getenv("LIFELINE_TRIGGERS");
+  static char text[MOST_TRIGGER_BYTES + 1];
+  struct stat status;
+  if (!path || !*path) {
+    report(OK, "trigger file", "none (LIFELINE_TRIGGERS)");
+    return;
+  }
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT) {
+    report(OK, "trigger file", "%s is not there, which is one without lines", path);
+    return;
+  }
+  if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    report(FAIL, "trigger file", "%s: %s", path, file < 0 ? strerror(errno) : "is no regular file");
+    if (file >= 0) close(file);
+    return;
+  }
+  ssize_t size = read(file, text, sizeof text - 1);
+  close(file);
+  text[size > 0 ? size : 0] = 0;
+  if (check_trigger_file(path, &status, text)) report(OK, "trigger file", "%s is in order", path);
+}

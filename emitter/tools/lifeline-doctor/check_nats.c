@@ -1,0 +1,179 @@
+/* NATS: credentials, JetStream, the stream, and what this user may do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bucket.h"
+#include "doctor.h"
+#include "options.h"
+
+enum { WAIT_MS = 1000, FAIR_DUPLICATES_S = 10 };
+
+#define NO_SUCH_STREAM "lifeline-doctor-expects-another-stream"
+
+/* What a server says to a message that says of itself that it must not be stored: permissions come first. */
+typedef enum answer { STORED_NOTHING, NOBODY, FORBIDDEN, NO_ANSWER } answer;
+
+/* Writes the stream that would take the message. */
+static answer probe(tool_nats *nats, const char *subject, char *stream, size_t bytes) {
+  natsMsg *message = NULL, *reply = NULL;
+  __atomic_store_n(&nats->forbidden, false, __ATOMIC_RELEASE);
+  natsStatus status = natsMsg_Create(&message, subject, NULL, NULL, 0);
+  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Expected-Stream", NO_SUCH_STREAM);
+  if (status == NATS_OK) status = natsConnection_RequestMsg(&reply, nats->connection, message, WAIT_MS);
+  *stream = 0;
+  const char *found = status == NATS_OK ? strstr(natsMsg_GetData(reply), "\"stream\":\"") : NULL;
+  if (found) snprintf(stream, bytes, "%.*s", (int)strcspn(found + 10, "\""), found + 10);
+  answer is = status == NATS_OK              ? STORED_NOTHING
+              : status == NATS_NO_RESPONDERS ? NOBODY
+              : tool_nats_forbade(nats)      ? FORBIDDEN
+                                             : NO_ANSWER;
+  natsMsg_Destroy(reply);
+  natsMsg_Destroy(message);
+  return is;
+}
+
+static bool check_publishing(const tool_broker *broker, tool_nats *nats, const char *wanted) {
+  char subject[300], stream[256];
+  snprintf(subject, sizeof subject, "%s.0", *broker->url.name ? broker->url.name : NATS_DEFAULT_PREFIX);
+  switch (probe(nats, subject, stream, sizeof stream)) {
+  case STORED_NOTHING:
+    if (strcmp(stream, wanted) == 0)
+      report(OK, "batches", "this user may publish %s, which goes to the stream %s", subject, stream);
+    else
+      report(FAIL, "batches", "%s goes to the stream %s, not %s: look at the URL's stream= and path", subject, stream,
+             wanted);
+    return true;
+  case NOBODY: report(FAIL, "batches", "no stream takes %s; create it with lifeline-setup", subject); return true;
+  case FORBIDDEN:
+    report(FAIL, "batches", "this user may not publish %s; sinks/permissions/nats.conf has what an emitter needs",
+           subject);
+    return true;
+  default: report(FAIL, "batches", "nobody answers to %s: does JetStream hang?", subject); return false;
+  }
+}
+
+static void check_limits(const jsStreamConfig *c, const char *name) {
+  if (c->Sealed)
+    report(FAIL, "stream", "%s is sealed: it takes nothing any more", name);
+  else if (c->MaxMsgSize >= 0 && c->MaxMsgSize < DEFAULT_BATCH + 1000)
+    report(FAIL, "stream",
+           "%s takes messages of at most %d bytes; batches have 64 KiB and more: raise max_msg_size to %d", name,
+           c->MaxMsgSize, LARGEST_MESSAGE);
+  else if (c->MaxMsgSize >= 0 && c->MaxMsgSize < LARGEST_MESSAGE)
+    report(WARN, "stream", "%s takes messages of at most %d bytes; batches under load reach %d", name, c->MaxMsgSize,
+           LARGEST_MESSAGE);
+  else if (c->Retention != js_LimitsPolicy)
+    report(FAIL, "stream", "the retention of %s is not by limits: whoever reads a batch removes it", name);
+  else if (c->Discard == js_DiscardNew)
+    report(WARN, "stream", "%s refuses batches when it is full, instead of forgetting old ones", name);
+  else if (c->Duplicates < FAIR_DUPLICATES_S * 1000000000LL)
+    report(WARN, "stream", "%s looks for duplicates only %.1f s back; a batch that is sent twice may be stored twice",
+           name, (double)c->Duplicates / 1e9);
+  else
+    report(OK, "stream", "%s keeps batches for %s, %lld replica%s, duplicates within %lld s", name,
+           c->MaxAge ? "a limited time" : "ever", (long long)c->Replicas, c->Replicas == 1 ? "" : "s",
+           (long long)(c->Duplicates / 1000000000));
+}
+
+static void check_room(const jsStreamInfo *info) {
+  const jsStreamConfig *c = info->Config;
+  double held = (double)info->State.Bytes;
+  if (c->MaxBytes <= 0 && c->MaxAge <= 0)
+    report(WARN, "retention", "%s has no limit of age or size, and so grows until the disk is full", c->Name);
+  else if (c->MaxBytes <= 0)
+    report(OK, "retention", "%.1f days, no bound on bytes; %s held", (double)c->MaxAge / 864e11, bytes_text(held));
+  else
+    report(OK, "retention", "%.1f days, at most %s; %s held", (double)c->MaxAge / 864e11,
+           bytes_text((double)c->MaxBytes), bytes_text(held));
+}
+
+static void check_disk(tool_nats *nats) {
+  jsAccountInfo *info = NULL;
+  if (js_GetAccountInfo(&info, nats->js, NULL, NULL) != NATS_OK) {
+    report(SKIPPED, "storage", "this user may not see the account's limits");
+    return;
+  }
+  double used = (double)info->Store, most = (double)info->Limits.MaxStore;
+  if (most > 0 && used > 0.9 * most)
+    report(WARN, "storage", "%s of the account's %s are used", bytes_text(used), bytes_text(most));
+  else
+    report(OK, "storage", "%s used%s%s", bytes_text(used), most > 0 ? " of " : ", no limit of the account",
+           most > 0 ? bytes_text(most) : "");
+  jsAccountInfo_Destroy(info);
+}
+
+static void check_stream(tool_nats *nats, const char *name) {
+  jsStreamInfo *info = NULL;
+  natsStatus status = js_GetStreamInfo(&info, nats->js, name, NULL, NULL);
+  if (status == NATS_OK) {
+    check_limits(info->Config, name);
+    check_room(info);
+  } else if (status == NATS_NOT_FOUND) {
+    report(FAIL, "stream", "%s is missing; create it with lifeline-setup", name);
+  } else {
+    report(SKIPPED, "stream", "this user may not see the limits of %s", name);
+  }
+  jsStreamInfo_Destroy(info);
+}
+
+static void check_control(const tool_broker *broker, tool_nats *nats) {
+  const char *wish = sink_url_parameter(&broker->url, "control");
+  const char *name = wish && strcmp(wish, "on") != 0 ? wish : NATS_DEFAULT_CONTROL;
+  char subject[300], stream[256];
+  kvStore *bucket = NULL;
+  if (strcmp(name, "off") == 0) {
+    report(OK, "activations", "control=off: programs read none");
+    return;
+  }
+  natsStatus status = js_KeyValue(&bucket, nats->js, name);
+  kvStore_Destroy(bucket);
+  if (status == NATS_NOT_FOUND)
+    report(WARN, "activations",
+           "the bucket %s is missing, so that programs cannot be switched; lifeline-setup makes it", name);
+  else if (status != NATS_OK)
+    report(WARN, "activations", "this user may not read the bucket %s, so that programs cannot be switched", name);
+  else
+    report(OK, "activations", "they are read from the bucket %s", name);
+  snprintf(subject, sizeof subject, "$KV.%s.lifeline-doctor", name);
+  answer may = probe(nats, subject, stream, sizeof stream);
+  if (may == FORBIDDEN)
+    report(OK, "control", "this user may not write activations, as it should be for an emitter");
+  else if (may == STORED_NOTHING)
+    report(WARN, "control", "this user may switch other programs; give emitters one with sinks/permissions/nats.conf");
+}
+
+static void check_server(tool_nats *nats) {
+  char server[256] = "";
+  natsConnection_GetConnectedUrl(nats->connection, server, sizeof server);
+  int64_t payload = natsConnection_GetMaxPayload(nats->connection);
+  if (payload < DEFAULT_BATCH + 1000)
+    report(FAIL, "server", "it takes messages of at most %s; batches have 64 KiB and more: raise max_payload to 1 MB",
+           bytes_text((double)payload));
+  else if (payload < LARGEST_MESSAGE)
+    report(WARN, "server", "it takes messages of at most %s; batches under load reach 960,000 bytes: raise max_payload",
+           bytes_text((double)payload));
+  else
+    report(OK, "server", "it takes messages of %s", bytes_text((double)payload));
+}
+
+void check_nats(const tool_broker *broker) {
+  char error[512];
+  tool_nats nats;
+  const char *stream = sink_url_parameter(&broker->url, "stream"), *mode = sink_url_parameter(&broker->url, "mode");
+  if (!tool_nats_open(&nats, broker, "lifeline-doctor", WAIT_MS, error, sizeof error)) {
+    report(FAIL, "credentials", "%s", error);
+    return;
+  }
+  report(OK, "credentials", "%s%s", broker->security.user ? "the server accepts user " : "the server lets you in",
+         broker->security.user ? broker->security.user : "");
+  check_server(&nats);
+  if (mode && strcmp(mode, "core") == 0)
+    report(WARN, "batches", "mode=core: nothing is acknowledged, and what the server loses is missing");
+  else if (check_publishing(broker, &nats, stream ? stream : NATS_DEFAULT_STREAM)) {
+    check_stream(&nats, stream ? stream : NATS_DEFAULT_STREAM);
+    check_disk(&nats);
+  }
+  check_control(broker, &nats);
+  tool_nats_close(&nats);
+  nats_Close();
+}
