@@ -57,7 +57,10 @@ static void drop_log(const rd_kafka_t *rk, int level, const char *facility, cons
   (void)text;
 }
 
-/* librdkafka's own words do not tell an expired certificate from one of a stranger. */
+/* librdkafka's own words do not tell an expired certificate from one of a stranger: what this callback saw last does.
+ * Of several brokers it may be another's, which a wrong word in a message is worth. */
+static int last_verification;
+
 static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_error, int depth, const char *certificate,
                   size_t certificate_bytes, char *why, size_t why_bytes, void *opaque) {
   (void)rk;
@@ -67,6 +70,7 @@ static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_erro
   (void)certificate;
   (void)certificate_bytes;
   (void)opaque;
+  __atomic_store_n(&last_verification, *x509_error, __ATOMIC_RELAXED);
   if (*x509_error == X509_V_OK) return 1;
   snprintf(why, why_bytes, "%s", X509_verify_cert_error_string(*x509_error));
   return 0;
@@ -102,7 +106,8 @@ const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *sy
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     return "refuses the credentials: look at LIFELINE_USER and LIFELINE_PASSWORD_FILE";
   case RD_KAFKA_RESP_ERR__SSL:
-    if (strstr(reason, "expired")) return "cannot be reached by TLS: its certificate has expired";
+    if (__atomic_load_n(&last_verification, __ATOMIC_RELAXED) == X509_V_ERR_CERT_HAS_EXPIRED)
+      return "cannot be reached by TLS: its certificate has expired";
     return "cannot be reached by TLS: the certificate is not signed by the TLS authority (LIFELINE_TLS_CA) or not for "
            "that name, or the server has no TLS";
   case RD_KAFKA_RESP_ERR__TIMED_OUT: return "does not answer";

@@ -161,6 +161,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
       {"topic.metadata.propagation.max.ms", "3000"}, /* how long a missing topic may stay unnoticed */
       {"linger.ms", "1"},
       {"socket.timeout.ms", "10000"}, /* how long a broker that accepts and never answers goes unnoticed */
+      {"api.version.request.timeout.ms", "5000"},
       {NULL, NULL},
   };
   char client_id[128], value[32];

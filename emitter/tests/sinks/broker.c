@@ -94,6 +94,14 @@ int broker_setup(const char *url, const char *arguments, char *output, int outpu
   return run(output, output_bytes, SETUP_TOOL " --url '%s' %s 2>&1", url, arguments);
 }
 
+int broker_activate(const char *url, const char *arguments, char *output, int output_bytes) {
+  return run(output, output_bytes, ACTIVATE_TOOL " --url '%s' %s 2>&1", url, arguments);
+}
+
+int broker_doctor(const char *url, const char *arguments, char *output, int output_bytes) {
+  return run(output, output_bytes, DOCTOR_TOOL " --url '%s' %s 2>&1", url, arguments);
+}
+
 static void set_or_unset(const char *name, const char *value) {
   if (value && *value)
     setenv(name, value, 1);

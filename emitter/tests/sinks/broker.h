@@ -33,6 +33,10 @@ void broker_reconfigure(broker *b, const char *from, const char *to);
 /* Runs lifeline-setup on it with these arguments; returns the exit status and its output, both streams. */
 int broker_setup(const char *url, const char *arguments, char *output, int output_bytes);
 
+/* The same for the other tools. */
+int broker_activate(const char *url, const char *arguments, char *output, int output_bytes);
+int broker_doctor(const char *url, const char *arguments, char *output, int output_bytes);
+
 /* LIFELINE_USER and the like for what follows; NULL unsets. */
 void broker_credentials(const char *user, const char *password_file, const char *ca);
 void broker_client_certificate(const char *certificate, const char *key);

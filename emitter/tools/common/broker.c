@@ -7,6 +7,7 @@
 #include "options.h"
 
 bool tool_broker_read(tool_broker *broker, const char *url, char *error, size_t error_bytes) {
+  sink_security_outlive_exit(); /* the client libraries' threads do not all end before exit */
   *broker = (tool_broker){.nats = strncmp(url, "nats://", 7) == 0};
   if (!broker->nats && strncmp(url, "kafka://", 8) != 0) {
     snprintf(error, error_bytes, "the URL is neither nats:// nor kafka://");

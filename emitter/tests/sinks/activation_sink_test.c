@@ -1,0 +1,139 @@
+/* A running program is switched from outside: lifeline-activate, a real broker, the emitter, and what it then emits. */
+#include <lifeline/lifeline.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "broker.h"
+
+enum { PROMPT_MS = 2000, PATIENCE_MS = 15000, STEP_MS = 5, CALM_MS = 300 };
+
+LL_EVENT(switched, "switch.test", LL_INFO, (u64, serial, ""));
+
+static const char *scheme;
+static broker server;
+static char text[8192];
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static uint64_t emitted(void) {
+  ll_statistics statistics;
+  ll_stats(&statistics);
+  return statistics.emitted;
+}
+
+/* Emits for CALM_MS, and says whether any of it counts. */
+static bool emits(void) {
+  static uint64_t serial;
+  uint64_t before = emitted();
+  for (int64_t end = now_ms() + CALM_MS; now_ms() < end; usleep(STEP_MS * 1000))
+    ll_emit(switched, ++serial);
+  return emitted() != before;
+}
+
+/* How long it takes until the program emits, or emits no more; PATIENCE_MS if it never comes. */
+static int64_t until_it_emits(bool wanted) {
+  int64_t began = now_ms();
+  while (emits() != wanted)
+    if (now_ms() - began > PATIENCE_MS) return PATIENCE_MS;
+  return now_ms() - began;
+}
+
+static void activate(const char *arguments) {
+  if (broker_activate(server.tls_url, arguments, text, sizeof text) != 0)
+    fail_msg("lifeline-activate %s: %s", arguments, text);
+}
+
+static void a_type_is_switched_off_and_on_again_within_two_seconds(void **state) {
+  (void)state;
+  assert_true(emits());
+  activate("set --id quiet 'switch.* off'");
+  assert_in_range(until_it_emits(false), 0, PROMPT_MS);
+  activate("list");
+  assert_non_null(strstr(text, "quiet"));
+  activate("end quiet");
+  assert_in_range(until_it_emits(true), 0, PROMPT_MS);
+}
+
+static void an_activation_ends_by_itself(void **state) {
+  (void)state;
+  activate("set --for 2s 'switch.test off'");
+  assert_in_range(until_it_emits(false), 0, PROMPT_MS);
+  assert_in_range(until_it_emits(true), 500, 2 * PROMPT_MS);
+}
+
+static void one_that_was_over_before_the_program_saw_it_does_nothing(void **state) {
+  (void)state;
+  activate("set --for 1s --id brief 'switch.test off'");
+  sleep(2);
+  until_it_emits(true);
+  activate("set --id other 'no.such.type off'"); /* the topic goes on */
+  assert_true(emits());
+}
+
+static void what_was_set_while_the_broker_was_away_holds_when_it_is_back(void **state) {
+  (void)state;
+  activate("set --id stays --for 1m 'switch.* off'");
+  assert_in_range(until_it_emits(false), 0, PROMPT_MS);
+  broker_kill(&server);
+  assert_false(emits()); /* what is not heard has not ended */
+  broker_again(&server, scheme);
+  activate("end --all");
+  assert_in_range(until_it_emits(true), 0, PATIENCE_MS - 1);
+}
+
+static void a_line_that_makes_no_sense_is_refused_before_it_is_sent(void **state) {
+  (void)state;
+  assert_int_equal(broker_activate(server.tls_url, "set 'switch.* sampel:3'", text, sizeof text), 2);
+  assert_non_null(strstr(text, "column 10"));
+  assert_int_equal(broker_activate(server.tls_url, "end nobody", text, sizeof text), 1);
+  assert_int_equal(broker_activate(server.tls_url, "list --json", text, sizeof text), 0);
+  assert_null(strstr(text, "sampel"));
+}
+
+static int start(void **state) {
+  (void)state;
+  broker_start(&server, scheme, "");
+  if (broker_setup(server.tls_url, "", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
+  ll_options options = LL_OPTIONS_INIT;
+  options.url = server.tls_url;
+  options.interval_ms = 20; /* what is emitted shows in the counters when it is sealed */
+  assert_int_equal(ll_init(&options), 0);
+  for (int i = 0; i < 20 && !emits(); i++)
+    ;
+  return 0;
+}
+
+static int stop(void **state) {
+  (void)state;
+  ll_shutdown(5000);
+  broker_stop(&server);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fputs("Usage: activation_sink_test nats|kafka\n", stderr);
+    return 2;
+  }
+  scheme = argv[1];
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_type_is_switched_off_and_on_again_within_two_seconds),
+      cmocka_unit_test(an_activation_ends_by_itself),
+      cmocka_unit_test(one_that_was_over_before_the_program_saw_it_does_nothing),
+      cmocka_unit_test(what_was_set_while_the_broker_was_away_holds_when_it_is_back),
+      cmocka_unit_test(a_line_that_makes_no_sense_is_refused_before_it_is_sent),
+  };
+  return cmocka_run_group_tests_name("activation", tests, start, stop);
+}
