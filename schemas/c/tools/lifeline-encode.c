@@ -6,20 +6,20 @@
 
 #include "input.h"
 
-static const char usage[] =
-    "Usage: lifeline-encode [--stream] < JSON > BATCH\n"
-    "\n"
-    "Writes the Lifeline batch that JSON describes (schemas/FORMAT.md, section 13). Byte order, compression and "
-    "shuffle\n"
-    "are those that the JSON names; lengths, hashes and the CRC are computed.\n"
-    "\n"
-    "  --stream   one JSON object per line; writes each batch behind its length as a u32 in little-endian order.\n"
-    "             A refused one has the length 0, and standard error says why\n"
-    "  --help     this text\n"
-    "  --version  the version\n"
-    "\n"
-    "Exit status: 0 encoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>` on standard error;\n"
-    "2 wrong usage or unreadable input.\n";
+static const char usage[] = "Usage: lifeline-encode [--stream] < JSON > BATCH\n"
+                            "\n"
+                            "Writes the Lifeline batch that JSON describes (schemas/FORMAT.md, section 13). Byte\n"
+                            "order, compression and shuffle are those that the JSON names; lengths, hashes and\n"
+                            "the CRC are computed.\n"
+                            "\n"
+                            "  --stream   one JSON object per line; writes each batch behind its length as a u32\n"
+                            "             in little-endian order. A refused one has the length 0, and standard\n"
+                            "             error says why\n"
+                            "  --help     this text\n"
+                            "  --version  the version\n"
+                            "\n"
+                            "Exit status: 0 encoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>`\n"
+                            "on standard error; 2 wrong usage or unreadable input.\n";
 
 /* The batch's bytes, to be freed; NULL after saying why not. */
 static uint8_t *encode(const char *json, size_t json_size, size_t *size) {
