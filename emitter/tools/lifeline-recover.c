@@ -13,26 +13,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "Usage: lifeline-recover [--ring-dir DIR] [--url URL] [--route NAME=URL]... [--program NAME]\n"
-    "                        [--timeout-ms N] [--json] [--other-namespaces]\n"
-    "\n"
-    "Delivers the events that programs left in their ring files when they were killed or when the broker\n"
-    "was away at their exit, each exactly once, and removes the files that are delivered. Files of living\n"
-    "programs are left alone. It may be killed and run again at any time.\n"
-    "\n"
-    "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or /dev/shm/lifeline-<uid>)\n"
-    "  --url URL           where to send (LIFELINE_URL; keep passwords there, or in LIFELINE_PASSWORD_FILE)\n"
-    "  --route NAME=URL    where to send the events of that route; may be repeated (LIFELINE_ROUTES). Events of\n"
-    "                      a route that is not given stay where they are\n"
-    "  --program NAME      only files of this program\n"
-    "  --timeout-ms N      give up after this time; what is not acknowledged stays for the next run (30000)\n"
-    "  --json              one JSON object per line\n"
-    "  --spool DIR         deliver what waits in this spool as well (LIFELINE_SPOOL)\n"
-    "  --other-namespaces  also files of other pid namespaces (containers), whose owners you know to be dead\n"
-    "  --version           print it\n"
-    "\n"
-    "Exit status: 0 all is delivered, 1 something is left, 2 wrong usage.\n";
+static const char usage[] = "Usage: lifeline-recover [--ring-dir DIR] [--url URL] [--route NAME=URL]...\n"
+                            "                        [--program NAME] [--timeout-ms N] [--spool DIR] [--json]\n"
+                            "                        [--other-namespaces]\n"
+                            "\n"
+                            "Delivers the events that programs left in their ring files when they were killed\n"
+                            "or when the broker was away at their exit, each exactly once, and removes the\n"
+                            "files that are delivered. Files of living programs are left alone. It may be\n"
+                            "killed and run again at any time.\n"
+                            "\n"
+                            "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or\n"
+                            "                      /dev/shm/lifeline-<uid>)\n"
+                            "  --url URL           where to send (LIFELINE_URL; keep passwords there, or in\n"
+                            "                      LIFELINE_PASSWORD_FILE)\n"
+                            "  --route NAME=URL    where to send the events of that route; may be repeated\n"
+                            "                      (LIFELINE_ROUTES). Events of a route that is not given stay\n"
+                            "                      where they are\n"
+                            "  --program NAME      only files of this program\n"
+                            "  --timeout-ms N      give up after this time; what is not acknowledged stays for\n"
+                            "                      the next run (30000)\n"
+                            "  --json              one JSON object per line\n"
+                            "  --spool DIR         deliver what waits in this spool as well (LIFELINE_SPOOL)\n"
+                            "  --other-namespaces  also files of other pid namespaces (containers), whose owners\n"
+                            "                      you know to be dead\n"
+                            "  --help              this text\n"
+                            "  --version           the version\n"
+                            "\n"
+                            "Exit status: 0 all is delivered, 1 something is left, 2 wrong usage.\n";
 
 typedef struct totals {
   bool json;

@@ -60,9 +60,9 @@ QUICK = [
     Stage("build", 150, "scripts/build c go java asan tsan crash", builds_only, "build"),
     Stage("vectors: every producer against every consumer", 10, "schemas/vectors/run.py",
           reports.vectors, "vectors"),
-    c_tests("C", "emitter", 110),
-    c_tests("C under address and undefined behaviour sanitizers", "asan", 130),
-    c_tests("C under thread sanitizer", "tsan", 80),
+    c_tests("C", "emitter", 330),
+    c_tests("C under address and undefined behaviour sanitizers", "asan", 150),
+    c_tests("C under thread sanitizer", "tsan", 100),
     Stage("Go codec", 10, go_test("schemas/go", "-vet=all"), reports.go, "go"),
     Stage("Java", 135,
           "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "

@@ -6,19 +6,22 @@
 
 #include "input.h"
 
-static const char usage[] =
-    "Usage: lifeline-decode [--stream | --concatenated] < BATCH > JSON\n"
-    "\n"
-    "Prints what a Lifeline batch says, as JSON on one line (schemas/FORMAT.md, section 13).\n"
-    "\n"
-    "  --concatenated  batches one behind the other, as the sink file:// writes them; one line for each\n"
-    "  --stream        messages, each behind its length as a u32 in little-endian order; one line for each: its JSON,\n"
-    "                  or {\"rejected\":\"<code>\",\"offset\":N,\"message\":\"...\"}\n"
-    "  --help          this text\n"
-    "  --version       the version\n"
-    "\n"
-    "Exit status: 0 decoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>` on standard error;\n"
-    "2 wrong usage or unreadable input. With --stream, a rejection is output and no failure.\n";
+static const char usage[] = "Usage: lifeline-decode [--stream | --concatenated] < BATCH > JSON\n"
+                            "\n"
+                            "Prints what a Lifeline batch says, as JSON on one line (schemas/FORMAT.md,\n"
+                            "section 13).\n"
+                            "\n"
+                            "  --concatenated  batches one behind the other, as the sink file:// writes them; one\n"
+                            "                  line for each\n"
+                            "  --stream        messages, each behind its length as a u32 in little-endian order;\n"
+                            "                  one line for each: its JSON, or\n"
+                            "                  {\"rejected\":\"<code>\",\"offset\":N,\"message\":\"...\"}\n"
+                            "  --help          this text\n"
+                            "  --version       the version\n"
+                            "\n"
+                            "Exit status: 0 decoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>`\n"
+                            "on standard error; 2 wrong usage or unreadable input. With --stream, a rejection is\n"
+                            "output and no failure.\n";
 
 static bool decode(const void *message, size_t size, llb_rejection *rejection) {
   llb_batch *batch = llb_read(message, size, rejection);
