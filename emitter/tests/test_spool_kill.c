@@ -113,12 +113,21 @@ static void check_books(const scene *here, tally *all) {
   test_free_batches(&batches);
 }
 
+static void wait_for_events(const scene *here) {
+  test_serials kept = {.threads = THREADS};
+  for (int i = 0; i < 2000 && kept.returned[0] == 0; i++) {
+    usleep(2000);
+    read_notes(here, &kept);
+  }
+}
+
 /* Outages come and go while the program runs, until it is killed. */
 static void kill_at_random(unsigned seed, tally *all) {
   scene here;
   scene_make(&here, seed);
   const char *const emitter[] = {"crash-emitter", here.notes, "2", "200", NULL};
   pid_t pid = test_start(emitter, here.log);
+  if (seed % 3 != 0) wait_for_events(&here); /* else the start may be its end, too */
   unsigned phases = 1 + seed % 4;
   for (unsigned i = 0; i < phases; i++) {
     if (i % 2 == 0)
