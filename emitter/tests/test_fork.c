@@ -280,7 +280,8 @@ enum { SKIPPED = 77 };
 int main(void) {
   /* ThreadSanitizer supports no new threads in a child of a process with threads. AddressSanitizer (gcc 12) holds its
    * allocator's locks over no fork: when another thread had one, the child waits for it for ever, at the latest in the
-   * search for leaks at its exit. */
+   * search for leaks at its exit. (Or its harvester does, before it runs its first line: then the shutdown gives up.)
+   */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   puts("skipped: this sanitizer does not support what forks do here");
   return SKIPPED;
