@@ -83,14 +83,17 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
   __attribute__((unused, noinline)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)             \
                                                                            ll_end_of_values ll_end) {                  \
     (void)ll_end;                                                                                                      \
-    uint32_t ll_way = 0;                                                                                               \
+    uint32_t ll_way = 0, ll_passed = 0;                                                                                \
     if (__atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED) > LL_TYPE_NUMBER_MAX) {                              \
       const ll_number ll_numbers[] = {LL_EACH(LL_NUMBER_, __VA_ARGS__) ll_unsigned(0)};                                \
       if (!ll_admit(&ll_type_##ident, ll_numbers, &ll_way)) return;                                                    \
+      if (ll_way == 0) ll_passed = ll_type_##ident.number;                                                             \
     }                                                                                                                  \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
     size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
-    ll_reservation ll_taken = ll_reserve_slowly(&ll_type_##ident, LL_PADDED_(ll_size), ll_way);                        \
+    ll_reservation ll_taken = {NULL, 0, NULL};                                                                         \
+    if (ll_passed != 0) ll_taken = ll_reserve(ll_passed, LL_PADDED_(ll_size));                                         \
+    if (ll_taken.producer == NULL) ll_taken = ll_reserve_slowly(&ll_type_##ident, LL_PADDED_(ll_size), ll_way);        \
     if (ll_taken.producer == NULL) return;                                                                             \
     LL_WRITE_(LL_EACH(LL_STORE_, __VA_ARGS__))                                                                         \
   }                                                                                                                    \
