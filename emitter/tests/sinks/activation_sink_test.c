@@ -28,7 +28,7 @@ static int64_t now_ms(void) {
 }
 
 static uint64_t emitted(void) {
-  ll_statistics statistics;
+  ll_statistics statistics = {.size = sizeof statistics};
   ll_stats(&statistics);
   return statistics.emitted;
 }
