@@ -31,8 +31,8 @@ def page(emitter):
         f"| a type that is off | - | {emitter.ns('emit.off'):.2f} ns in all | `emit.off` |", "",
         "The paper paid 5 % for a look at the clock and the file from within the logging call. Here that is the background "
         "thread's work, and what is left is within the noise of this measurement. Names are compared once per type and not per "
-        "event, so a filter by name costs nothing; a threshold has to see the event's values, and such types leave the inlined "
-        "path. Reparsing is of the paper's order, 24 years later: each of our lines has a level, a program, a threshold, a "
+        "event, so a filter by name costs nothing; a threshold has to see each event's values before it can tell. "
+        "Reparsing is of the paper's order, 24 years later: each of our lines has a level, a program, a threshold, a "
         "duration and an id, all are checked to the column, and nobody waits for it.", "", emitter.source(), ""])
 
 
