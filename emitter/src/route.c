@@ -122,14 +122,16 @@ static bool ready_to_send(ll_route *route) {
   return now >= route->retry_at_ns;
 }
 
-/* A sink that holds every slot would leave none for the spool to free. */
+/* A sink that holds every slot would leave none for the spool to free; and of those that it leaves, two are needed: the
+ * latest is not filled again before another one is sealed. */
 static bool holds_enough(const ll_route *route) {
   if (route->spool.settings == NULL) return false;
   ll_slot_range range = ll_slots_of(route->store, route->number);
   uint32_t held = 0;
   for (uint32_t i = range.first; i < range.end; i++)
     held += load_acquire(&route->in_flight[i]) != 0;
-  return held >= (range.end - range.first + 1) / 2;
+  uint32_t slots = range.end - range.first, half = (slots + 1) / 2, most = slots > 3 ? slots - 2 : 1;
+  return held >= (half < most ? half : most);
 }
 
 /* False when the sink takes nothing more now. */

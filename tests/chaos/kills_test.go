@@ -18,6 +18,7 @@ type point struct {
 	events   int  // that it emits
 	first    bool // at its first passing
 	away     bool // the sink is
+	full     bool // and so is the spool
 }
 
 var (
@@ -29,8 +30,8 @@ var (
 		{name: "sent-unacknowledged", events: endless},
 		{name: "acknowledged-unfreed", events: endless},
 		{name: "spooled-unfreed", events: endless, away: true, settings: away},
-		{name: "giving-up-announced", events: endless, away: true, settings: spoolFull},
-		{name: "given-up-uncounted", events: endless, away: true, settings: spoolFull},
+		{name: "giving-up-announced", events: endless, away: true, full: true, settings: spoolFull},
+		{name: "given-up-uncounted", events: endless, away: true, full: true, settings: spoolFull},
 		{name: "finished-unremoved", events: 20_000, first: true},
 	}
 )
@@ -59,6 +60,10 @@ func TestEveryEventArrivesOnceWhileProcessesDieBetweenTwoSteps(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			hunt := startHunt(t, kind)
 			for _, where := range points {
+				// Kafka's client takes batches before it has found a broker, and what it may have sent is never given up.
+				if where.full && kind == "kafka" {
+					continue
+				}
 				hunt.kills(scaled(map[string]int{"nats": 100, "kafka": 30}[kind], 4),
 					func(h *hunter, run int) { h.dieAt(where, run) })
 			}
