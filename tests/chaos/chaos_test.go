@@ -33,6 +33,7 @@ const (
 )
 
 func TestEveryEventIsArchivedExactlyOnceWhileJobsBrokerAndEmittersAreKilled(t *testing.T) {
+	t.Parallel() // with what waits as much as this does
 	size := full
 	if testing.Short() {
 		size = short

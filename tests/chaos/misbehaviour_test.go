@@ -83,6 +83,7 @@ var misbehaviours = []misbehaviour{
 }
 
 func TestNothingIsMissingAndTheProgramIsUnharmedWhenTheBroker(t *testing.T) {
+	t.Parallel()
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
