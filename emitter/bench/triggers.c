@@ -1,5 +1,5 @@
 /* bench-triggers: what the background thread does when the trigger file changed: read it and parse all of its lines. */
-#include "activations.h"
+#include "resolution/activations.h"
 #include "options.h"
 #include "row.h"
 #include "timing.h"

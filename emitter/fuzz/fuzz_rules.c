@@ -1,7 +1,7 @@
 /* libFuzzer target: lines of activations from strangers. What is taken keeps within its bounds, and is taken again from
  * its own text; what is refused is refused with a column inside of the line; one trigger file's worth replaces another.
  */
-#include "activations.h"
+#include "resolution/activations.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Which line decides over a type, and for how long: ACTIVATION.md, sections 2 to 5, without a clock or a file. */
-#include "activations.h"
+#include "resolution/activations.h"
 #include "support.h"
 
 #include <stdio.h>

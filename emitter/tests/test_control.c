@@ -1,5 +1,5 @@
 /* Activations on their way from a sink to the harvester: in order, bounded, whatever a topic holds. */
-#include "control.h"
+#include "resolution/control.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

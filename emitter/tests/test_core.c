@@ -1,13 +1,13 @@
 /* The core's parts, one by one, where a whole program would not reach their corners. */
 #include "support.h"
 
-#include "clock.h"
-#include "compress.h"
-#include "crc32c.h"
-#include "process.h"
-#include "slots.h"
-#include "types.h"
-#include "utf8.h"
+#include "batch/clock.h"
+#include "batch/compress.h"
+#include "batch/crc32c.h"
+#include "life/process.h"
+#include "ring/slots.h"
+#include "ring/types.h"
+#include "life/utf8.h"
 
 #include <dlfcn.h>
 #include <errno.h>

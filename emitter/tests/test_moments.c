@@ -1,5 +1,5 @@
 /* Summaries keep their digits: checked against arithmetic that makes no error. */
-#include "moments.h"
+#include "summary/moments.h"
 #include "support.h"
 
 #include <float.h>

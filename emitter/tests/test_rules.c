@@ -1,5 +1,5 @@
 /* The line of ACTIVATION.md: what is taken, what is refused and where, what it matches, and which values pass. */
-#include "rules.h"
+#include "resolution/rules.h"
 #include "support.h"
 
 #include <locale.h>

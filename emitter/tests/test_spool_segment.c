@@ -1,9 +1,9 @@
 /* Segments of the spool as bytes and files: what is whole is found again, whatever happened to the rest. */
 #include "support.h"
 
-#include "crc32c.h"
-#include "spool_files.h"
-#include "spool_replay.h"
+#include "batch/crc32c.h"
+#include "spool/spool_files.h"
+#include "spool/spool_replay.h"
 
 #include <errno.h>
 #include <fcntl.h>

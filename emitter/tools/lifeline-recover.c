@@ -1,9 +1,9 @@
 /* lifeline-recover: delivers what emitters left behind that died. */
-#include "clock.h"
-#include "config.h"
-#include "plugin.h"
-#include "recover.h"
-#include "spool_drain.h"
+#include "batch/clock.h"
+#include "life/config.h"
+#include "route/plugin.h"
+#include "route/recover.h"
+#include "spool/spool_drain.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,9 +1,9 @@
 /* lifeline-spool: looks into a spool's directory, and delivers what dead programs left in it. */
-#include "clock.h"
+#include "batch/clock.h"
 #include "common/json.h"
-#include "config.h"
-#include "plugin.h"
-#include "spool_drain.h"
+#include "life/config.h"
+#include "route/plugin.h"
+#include "spool/spool_drain.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -37,7 +37,7 @@ func Program(t T, name string) string {
 	return built(t, "emitter", name, "make build")
 }
 
-// CrashProgram is one of those that can be told where to die: emitter/src/crash_point.h.
+// CrashProgram is one of those that can be told where to die: emitter/src/life/crash_point.h.
 func CrashProgram(t T, name string) string {
 	t.Helper()
 	return built(t, "crash", name, "scripts/build crash")

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "sink.h"
+#include "route/sink.h"
 
 enum { SINK_REPORT_PATIENCE_MS = 1500, SINK_REPORT_AGAIN_MS = 60000 };
 

@@ -3,8 +3,8 @@
  *
  * Random bytes would die at the header and at the CRCs. So each input is read as the records of a segment whose header
  * is good, once as it is, and once more with every record header and batch in it made true. */
-#include "crc32c.h"
-#include "spool_segment.h"
+#include "batch/crc32c.h"
+#include "spool/spool_segment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * Takes the routes 0 (default), 1 and 2 in turn; LIMIT is per thread and route.
  */
-#include "producer.h"
+#include "ring/producer.h"
 
 #include <fcntl.h>
 #include <lifeline/lifeline.h>

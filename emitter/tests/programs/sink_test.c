@@ -12,7 +12,7 @@
  *   neap      as `tide`, but then refuses odd sequences
  *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
-#include "sink.h"
+#include "route/sink.h"
 
 #include <fcntl.h>
 #include <pthread.h>

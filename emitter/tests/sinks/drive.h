@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "sink.h"
+#include "route/sink.h"
 
 enum { DRIVE_MAX_BATCHES = 4096 };
 

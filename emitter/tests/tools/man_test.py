@@ -62,7 +62,7 @@ class ManualPages(unittest.TestCase):
         self.assertEqual(read - {"LIFELINE_CRASH_POINT"}, described)  # that one is for tests
 
     def test_every_setting_stands_in_the_header(self):
-        read = {name for text in [(EMITTER / "src/config.c").read_text()] for name in re.findall(r'"(LIFELINE_[A-Z_]+)"', text)}
+        read = {name for text in [(EMITTER / "src/life/config.c").read_text()] for name in re.findall(r'"(LIFELINE_[A-Z_]+)"', text)}
         header = set(VARIABLE.findall((EMITTER / "include/lifeline/lifeline.h").read_text()))
         self.assertEqual(read - header, set())
 

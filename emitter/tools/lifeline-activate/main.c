@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "json.h"
-#include "rules.h"
+#include "resolution/rules.h"
 #include "store.h"
 
 static const char usage[] = "Usage: lifeline-activate [options] set [--for TIME] [--id ID] 'LINE'\n"

@@ -10,9 +10,9 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "batch/clock.h"
 #include "doctor.h"
-#include "rules.h"
+#include "resolution/rules.h"
 
 #define MIB (1024.0 * 1024)
 

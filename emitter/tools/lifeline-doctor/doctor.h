@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "broker.h"
-#include "config.h"
+#include "life/config.h"
 
 /* What cannot be seen from here is skipped, and counts as well. */
 typedef enum verdict { OK, SKIPPED, WARN, FAIL } verdict;

@@ -9,7 +9,7 @@
 
 #include "doctor.h"
 #include "json.h"
-#include "plugin.h"
+#include "route/plugin.h"
 
 static const char usage[] = "Usage: lifeline-doctor [--url URL] [--json]\n"
                             "\n"

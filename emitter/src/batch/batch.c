@@ -1,0 +1,268 @@
+#include "batch.h"
+
+#include "life/atomics.h"
+#include "crc32c.h"
+
+#include <string.h>
+
+enum {
+  FIXED_HEADER = 96,
+  CALIBRATIONS_ROOM = LL_CALIBRATIONS_MAX * sizeof(ll_calibration),
+  CRC_BYTES = 4,
+  NOTED_VARIES = 1, /* no length of a record */
+};
+
+void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
+                    size_t total_limit) {
+  for (uint32_t i = 0; i < batch->number_count; i++)
+    batch->noted[batch->numbers[i]] = 0;
+  batch->types = types;
+  batch->raw_limit = raw_limit;
+  batch->total_limit = total_limit;
+  batch->fixed_bytes = FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + CALIBRATIONS_ROOM + store->header->names_bytes +
+                       store->header->context_bytes + 2 + 255 + 8 + CRC_BYTES;
+  batch->records_bytes = 0;
+  batch->event_count = 0;
+  batch->uniform_bytes = 0;
+  batch->earliest_tick48 = 0;
+  batch->piece_count = 0;
+  batch->segment_count = 0;
+  batch->take_count = 0;
+  batch->number_count = 0;
+  batch->descriptors_bytes = 0;
+}
+
+static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool first) {
+  if (batch->noted[number] != 0) return true;
+  const ll_shape *shape = &batch->types->shapes[number];
+  if (weight + shape->descriptor_bytes > batch->total_limit && !first) return false;
+  batch->noted[number] = shape->record_bytes != 0 ? (uint16_t)shape->record_bytes : NOTED_VARIES;
+  batch->numbers[batch->number_count++] = number;
+  batch->descriptors_bytes += shape->descriptor_bytes;
+  return true;
+}
+
+/* Ticks are compared within their 48 bits: a batch spans hours at most. */
+static bool earlier(uint64_t tick48, uint64_t than) {
+  return (int64_t)((tick48 - than) << 16) < 0;
+}
+
+/* Where a walk over records stands. */
+typedef struct walk {
+  uint64_t position;
+  size_t bytes; /* of records, without fillers */
+  uint32_t events;
+} walk;
+
+/* What the batch would weigh with this record. */
+static size_t weight_with(const ll_batch *batch, const walk *walked, size_t record) {
+  return batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
+         batch->records_bytes + walked->bytes + record;
+}
+
+static size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* How many bytes follow of records of this length whose types are noted, within `room`. Most events come in such runs,
+ * and need nothing but a look at their first word. (That the length is the same is a branch which the CPU guesses
+ * right: it need not wait for one record's type to find the next.) */
+static size_t run_bytes(const ll_batch *batch, const uint8_t *at, size_t room, size_t record_bytes) {
+  size_t run = 0;
+  for (; run + record_bytes <= room; run += record_bytes) {
+    uint16_t number;
+    memcpy(&number, at + run, sizeof number); /* the low half of the first word */
+    if (batch->noted[number] != record_bytes) break;
+  }
+  return run;
+}
+
+/* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
+static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, uint32_t known, walk *walked) {
+  while (walked->position < end) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint16_t number = (uint16_t)word;
+    if (number == 0) { /* filler: the next record did not fit behind it */
+      walked->position = end;
+      break;
+    }
+    size_t bytes = number <= known ? ll_record_bytes(batch->types, at, end - walked->position) : 0;
+    if (bytes == 0) return LL_GATHERED_GARBAGE;
+    bool first = batch->event_count + walked->events == 0; /* goes alone, if it must */
+    size_t weight = weight_with(batch, walked, bytes);
+    bool fits = batch->records_bytes + walked->bytes + bytes <= batch->raw_limit && weight <= batch->total_limit;
+    if (!fits && !first) return LL_GATHERED_FULL;
+    if (!note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
+    /* A thread's ticks grow: its first event is its earliest, but for those that a signal handler slipped in. */
+    uint64_t tick48 = word >> 16;
+    if (first || (walked->events == 0 && earlier(tick48, batch->earliest_tick48))) batch->earliest_tick48 = tick48;
+    if (first)
+      batch->uniform_bytes = (uint32_t)bytes;
+    else if (bytes != batch->uniform_bytes)
+      batch->uniform_bytes = 0;
+    size_t taken = bytes;
+    if (batch->noted[number] == bytes && fits) {
+      size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
+      room = least(room, bytes + batch->total_limit - weight_with(batch, walked, bytes));
+      taken += run_bytes(batch, at + bytes, room - bytes, bytes);
+    }
+    walked->bytes += taken;
+    walked->position += taken;
+    walked->events += (uint32_t)(taken / bytes);
+    at += taken;
+  }
+  return LL_GATHERED_ALL;
+}
+
+ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index) {
+  const ll_ring *ring = &store->rings[ring_index];
+  const uint8_t *base = ll_ring_base(store, ring);
+  uint64_t head = load_acquire(&ring->head), from = load_relaxed(&ring->tail);
+  uint32_t known = load_acquire(&batch->types->count);
+  if (head == from) return LL_GATHERED_ALL;
+  if (batch->take_count == LL_TAKES_MAX) return LL_GATHERED_FULL;
+
+  ll_gathered result = LL_GATHERED_ALL;
+  walk walked = {.position = from};
+  while (walked.position < head && result == LL_GATHERED_ALL) {
+    size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
+    uint64_t lap_end = walked.position + ring->bytes - offset; /* no record crosses it */
+    result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, known, &walked);
+    if (walked.bytes > before) batch->pieces[batch->piece_count++] = (ll_piece){base + offset, walked.bytes - before};
+  }
+  if (result == LL_GATHERED_GARBAGE) walked.position = head;
+  if (walked.position == from) return result;
+  batch->takes[batch->take_count++] = (ll_take){ring_index, from, walked.position};
+  if (walked.events > 0)
+    batch->segments[batch->segment_count++] =
+        (ll_segment){load_relaxed(&ring->thread), (uint32_t)walked.bytes, walked.events};
+  batch->records_bytes += walked.bytes;
+  batch->event_count += walked.events;
+  return result;
+}
+
+/* Side by side, for the compressor. */
+static const uint8_t *records_together(ll_batch *batch) {
+  uint8_t *to = batch->together;
+  if (batch->piece_count == 1) return batch->pieces[0].at;
+  for (uint32_t i = 0; i < batch->piece_count; i++) {
+    memcpy(to, batch->pieces[i].at, batch->pieces[i].bytes);
+    to += batch->pieces[i].bytes;
+  }
+  return batch->together;
+}
+
+/* Copies the records and goes on with the CRC over them, in steps that the first cache holds: each byte comes from
+ * memory once. */
+static uint32_t copy_records(const ll_batch *batch, uint8_t *to, uint32_t crc) {
+  enum { STEP = 8192 };
+  for (uint32_t i = 0; i < batch->piece_count; i++)
+    for (size_t done = 0; done < batch->pieces[i].bytes; done += STEP) {
+      size_t bytes = least(STEP, batch->pieces[i].bytes - done);
+      memcpy(to, batch->pieces[i].at + done, bytes);
+      crc = ll_crc32c_more(crc, to, bytes);
+      to += bytes;
+    }
+  return crc;
+}
+
+typedef struct cursor {
+  uint8_t *at;
+} cursor;
+
+static void put(cursor *out, const void *bytes, size_t count) {
+  if (count > 0) memcpy(out->at, bytes, count);
+  out->at += count;
+}
+
+static void put_u8(cursor *out, uint8_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u16(cursor *out, uint16_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u32(cursor *out, uint32_t value) {
+  put(out, &value, sizeof value);
+}
+static void put_u64(cursor *out, uint64_t value) {
+  put(out, &value, sizeof value);
+}
+
+static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
+  for (uint32_t i = first; i < calibrations->count; i++) {
+    ll_calibration calibration = calibrations->at[i];
+    if (i == first) calibration.flags &= ~LL_CALIBRATION_STEP; /* a step from what this batch does not show */
+    put(out, &calibration, sizeof calibration);
+  }
+}
+
+/* The full tick of the earliest event, as seen from the latest calibration. */
+static uint64_t earliest_tick(const ll_batch *batch, uint64_t near) {
+  if (batch->event_count == 0) return near;
+  return near + (uint64_t)((int64_t)((batch->earliest_tick48 - near) << 16) >> 16);
+}
+
+size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
+                      ll_compressor *compressor, const ll_batch_header *header, uint8_t *out) {
+  const ll_file_header *file = store->header;
+  uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
+  uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
+  size_t route_name_bytes = strlen(header->route_name);
+  size_t header_bytes =
+      FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + (calibrations->count - first) * sizeof(ll_calibration) +
+      batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes + file->context_bytes;
+  size_t header_padding = (8 - header_bytes % 8) % 8;
+  header_bytes += header_padding;
+
+  uint8_t *events = out + header_bytes + batch->descriptors_bytes;
+  bool as_it_is = ll_compressor_is_idle(compressor, batch->records_bytes);
+  ll_packed packed = {batch->records_bytes, LL_COMPRESSION_NONE, 0};
+  if (!as_it_is)
+    packed = ll_compress(compressor, records_together(batch), batch->records_bytes, batch->uniform_bytes, events);
+  size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + CRC_BYTES;
+  uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
+
+  cursor to = {out};
+  put(&to, "\x89LLB", 4);
+  put_u8(&to, 1);
+  put_u8(&to, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+  put_u8(&to, packed.compression);
+  put_u8(&to, packed.shuffle);
+  put_u32(&to, flags);
+  put_u32(&to, (uint32_t)header_bytes);
+  put(&to, file->incarnation, sizeof file->incarnation);
+  put_u64(&to, header->sequence);
+  put_u64(&to, base_tick);
+  put_u64(&to, ll_tick_hz(calibrations, (ll_clock_kind)file->clock));
+  put_u32(&to, (uint32_t)total);
+  put_u32(&to, (uint32_t)batch->descriptors_bytes);
+  put_u32(&to, (uint32_t)packed.bytes);
+  put_u32(&to, (uint32_t)batch->records_bytes);
+  put_u32(&to, batch->event_count);
+  put_u32(&to, file->owner.pid);
+  put_u16(&to, header->route);
+  put_u16(&to, LL_COUNTERS);
+  put_u16(&to, (uint16_t)(calibrations->count - first));
+  put_u16(&to, (uint16_t)batch->segment_count);
+  put_u16(&to, (uint16_t)file->context_count);
+  put_u8(&to, (uint8_t)file->clock);
+  put(&to, (const uint8_t[5]){0}, 5);
+  put(&to, header->counters, sizeof header->counters);
+  put_calibrations(&to, calibrations, first);
+  put(&to, batch->segments, batch->segment_count * sizeof(ll_segment));
+  put(&to, store->identity, file->names_bytes);
+  put_u16(&to, (uint16_t)route_name_bytes);
+  put(&to, header->route_name, route_name_bytes);
+  put(&to, store->identity + file->names_bytes, file->context_bytes);
+  put(&to, (const uint8_t[8]){0}, header_padding);
+  for (uint32_t i = 0; i < batch->number_count; i++) {
+    const ll_shape *shape = &batch->types->shapes[batch->numbers[i]];
+    put(&to, shape->descriptor, shape->descriptor_bytes);
+  }
+  uint32_t crc = ll_crc32c(out, (size_t)(to.at - out));
+  crc = as_it_is ? copy_records(batch, to.at, crc) : ll_crc32c_more(crc, to.at, packed.bytes);
+  to.at += packed.bytes;
+  put_u32(&to, crc);
+  return total;
+}

@@ -1,0 +1,86 @@
+/* A batch in the making: records gathered from rings, then laid out as FORMAT.md says.
+ *
+ * Gathering only looks at the records, which stay where they are; it is bounded by what the finished batch may weigh:
+ * header and descriptors are counted as they become necessary, so that a batch never has to be taken apart again.
+ * Writing copies each record once, straight to its place behind the header, unless it is to be compressed. So rings
+ * must not be given back in between.
+ */
+#ifndef LIFELINE_BATCH_H
+#define LIFELINE_BATCH_H
+
+#include "compress.h"
+#include "ring/slots.h"
+#include "ring/types.h"
+
+enum {
+  LL_BATCH_FINAL = 1,
+  LL_BATCH_RECOVERED = 2,
+  LL_BATCH_CLOCK_UNCERTAIN = 4,
+};
+
+enum { LL_COUNTERS = 12 };
+
+typedef struct ll_segment {
+  uint64_t thread;
+  uint32_t bytes;
+  uint32_t events;
+} ll_segment;
+
+/* Records one behind the other. */
+typedef struct ll_piece {
+  const uint8_t *at;
+  size_t bytes;
+} ll_piece;
+
+typedef struct ll_batch {
+  const ll_types *types;
+  size_t raw_limit;   /* for the records */
+  size_t total_limit; /* for the whole */
+  size_t fixed_bytes; /* header without calibrations and segments, and the CRC */
+
+  size_t records_bytes;
+  uint32_t event_count;
+  uint32_t uniform_bytes; /* of each record; 0 when they differ */
+  uint64_t earliest_tick48;
+  ll_piece pieces[2 * LL_TAKES_MAX]; /* where the records lie: a ring's end and its beginning, at most, for each take */
+  uint32_t piece_count;
+
+  ll_segment segments[LL_TAKES_MAX];
+  uint32_t segment_count;
+  ll_take takes[LL_TAKES_MAX];
+  uint32_t take_count;
+
+  uint16_t numbers[LL_TYPE_NUMBER_MAX]; /* types that occur, in the order of their first event */
+  uint32_t number_count;
+  size_t descriptors_bytes;
+  uint16_t noted[65536]; /* by number: the length of each record of a type that occurs, or NOTED_VARIES; else 0 */
+
+  uint8_t together[LL_BATCH_RAW_MAX]; /* the records, when somebody needs them side by side */
+} ll_batch;
+
+typedef enum ll_gathered {
+  LL_GATHERED_ALL,     /* the ring is drained up to its head */
+  LL_GATHERED_FULL,    /* no room for its next record */
+  LL_GATHERED_GARBAGE, /* the ring holds no record where one should be: somebody wrote over it. Its rest is skipped */
+} ll_gathered;
+
+/* Starts an empty batch of at most raw_limit bytes of records and total_limit in all. */
+void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
+                    size_t total_limit);
+
+/* Takes in what the ring holds from its tail on, as far as there is room. Does not move the tail. */
+ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index);
+
+typedef struct ll_batch_header {
+  uint64_t sequence;
+  uint32_t flags;
+  uint16_t route;
+  const char *route_name;
+  uint64_t counters[LL_COUNTERS];
+} ll_batch_header;
+
+/* Lays the batch out at `out` (LL_BATCH_STORED_MAX bytes) and returns its length. */
+size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
+                      ll_compressor *compressor, const ll_batch_header *header, uint8_t *out);
+
+#endif

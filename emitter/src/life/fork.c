@@ -1,0 +1,62 @@
+/* What a fork must not carry over. See ll_fork_sensitive in core.h. */
+#include "core.h"
+#include "ring/producer.h"
+#include "resolution/resolution.h"
+#include "summary/summary.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static bool wiped_by_kernel;
+
+ll_fork_sensitive *ll_fork_sensitive_memory(void) {
+  size_t bytes = sizeof(ll_fork_sensitive);
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  wiped_by_kernel = madvise(memory, bytes, MADV_WIPEONFORK) == 0;
+  return memory;
+}
+
+static ll_disturbances before_fork; /* of whoever has the lock, */
+static ll_producer *interrupted;    /* and its emit on another route, if a signal handler forks */
+
+static void before_any(void) {
+  ll_disturbances before;
+  ll_core_lock(&before);
+  before_fork = before;
+  interrupted = ll_producer_interrupted();
+}
+
+static void in_parent(void) {
+  ll_disturbances before = before_fork;
+  ll_core_unlock(&before);
+}
+
+/* Before Linux 4.14 the handler is all there is. It also covers the emit that was interrupted by a signal handler which
+ * forked: the child finishes that one into memory that nobody reads. */
+static void in_child(void) {
+  static uint8_t nowhere[LL_RECORD_MAX];
+  static uint64_t nothing;
+  ll_core *core = &ll_the_core;
+  if (core->sensitive != NULL) {
+    if (!wiped_by_kernel) {
+      memset(core->sensitive, 0, sizeof *core->sensitive);
+      ll_summary_after_fork();
+    }
+    ll_store_after_fork(&core->store);
+  }
+  ll_resolution_after_fork();
+  ll_producer *unfinished[] = {ll_tls_producer, interrupted};
+  for (int i = 0; i < 2; i++)
+    if (unfinished[i] != NULL) {
+      unfinished[i]->base = nowhere;
+      unfinished[i]->head = &nothing;
+    }
+  in_parent();
+}
+
+/* When the library is loaded: handlers that are registered while another thread forks might not run in that fork, and
+ * the child would have a lock that nobody releases. */
+__attribute__((constructor)) static void watch(void) {
+  pthread_atfork(before_any, in_parent, in_child);
+}

@@ -1,0 +1,156 @@
+/* Whether an event of a shaped type is emitted: threshold, then sample, then allowance, or a summary instead. */
+#include "life/core.h"
+#include "ring/producer.h"
+#include "shaping.h"
+#include "summary/summary.h"
+
+#include <lifeline/detail/cells.h>
+
+#include <sys/mman.h>
+
+/* How many events of each type this thread leaves out before the next one: by type number, and grown as they come. In
+ * pages of its own, since malloc does not serve signal handlers. */
+typedef struct turns {
+  uint32_t *left;
+  uint32_t count;
+} turns;
+
+static __thread turns own_turns __attribute__((tls_model("initial-exec")));
+
+enum { TURNS_PER_PAGE = 4096 / sizeof(uint32_t) };
+
+__attribute__((cold, noinline)) static bool grow_turns(uint32_t number) {
+  uint32_t count = (number / TURNS_PER_PAGE + 1) * TURNS_PER_PAGE;
+  void *grown =
+      own_turns.left == NULL
+          ? mmap(NULL, count * sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+          : mremap(own_turns.left, own_turns.count * sizeof(uint32_t), count * sizeof(uint32_t), MREMAP_MAYMOVE);
+  if (grown == MAP_FAILED) return false;
+  own_turns = (turns){grown, count};
+  return true;
+}
+
+void ll_admit_thread_ends(void) {
+  if (own_turns.left != NULL) munmap(own_turns.left, own_turns.count * sizeof(uint32_t));
+  own_turns = (turns){NULL, 0};
+}
+
+/* The first, and then each one behind sample - 1 others. What is left of a rarer sample does not delay a denser one.
+ * Without memory to count in, each. */
+static bool has_its_turn(uint32_t number, uint32_t sample) {
+  if (LL_UNLIKELY(number >= own_turns.count) && !grow_turns(number)) return true;
+  uint32_t left = own_turns.left[number];
+  bool turn = left == 0 || left >= sample;
+  own_turns.left[number] = (turn ? sample : left) - 1;
+  return turn;
+}
+
+static bool is_allowed(int64_t *allowance) {
+  return load_relaxed(allowance) > 0 && __atomic_fetch_sub(allowance, 1, __ATOMIC_RELAXED) > 0;
+}
+
+/* Left out: counted by this thread's ring on the route that the event would have taken, or in the route's books while
+ * it has none there. */
+static void count_sampled_out(const ll_core *core, const ll_producer *producer, uint32_t route) {
+  if (route != 0) producer = ll_producer_on(route);
+  if (producer != NULL)
+    add_owned(&core->store.rings[producer->ring].sampled_out, 1);
+  else
+    add_relaxed(&core->store.header->routes[route].sampled_out, 1);
+}
+
+static void count_below_threshold(const ll_core *core, const ll_producer *producer, uint32_t route) {
+  if (route != 0) producer = ll_producer_on(route);
+  if (producer != NULL)
+    add_owned(&core->store.rings[producer->ring].below_threshold, 1);
+  else
+    add_relaxed(&core->store.header->routes[route].below_threshold, 1);
+}
+
+/* The common case of ll_summary_add: the thread's only cell for the type has room. False: it is another case. */
+static inline bool has_put(ll_folder *folder, uint32_t number, const ll_number *numbers) {
+  bool put = false;
+  if (LL_UNLIKELY(load_relaxed(&folder->busy) != 0)) return false;
+  store_relaxed(&folder->busy, 1);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  ll_cell *cell = folder->cells[number % LL_CELL_BUCKETS];
+  if (LL_LIKELY(cell != NULL && cell->number == number && cell->next == NULL)) {
+    uint32_t turn = load_acquire(&cell->turn);
+    uint32_t row = turn < LL_TURN_STALE ? cell->rows[turn] : LL_CELL_ROWS;
+    bool plain = cell->kind == LL_CELL_VALUE;
+    put = plain ? row < LL_CELL_ROWS - 1 : row < LL_CELL_ROWS - 2 && folder->fast; /* the one that fills it is folded */
+    if (LL_LIKELY(put)) {
+      cell->words[turn][row] = numbers[cell->field].u;
+      if (!plain) {
+        uint64_t now = LL_CPU_TICK();
+        cell->words[turn][++row] = cell->previous != 0 ? now - cell->previous : 0;
+        cell->previous = now;
+      }
+      cell->rows[turn] = row + 1;
+    }
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  store_release(&folder->busy, 0);
+  return put;
+}
+
+__attribute__((noinline)) static void summarise(const ll_core *core, uint32_t number, const ll_number *numbers) {
+  ll_route_books *books = &core->store.header->routes[0];
+  switch (ll_summary_add(number, numbers)) {
+  case LL_FOLDED:
+  case LL_FOLD_NOTHING: break;
+  case LL_FOLD_REENTRANT: add_relaxed(&books->dropped_reentrant, 1); break;
+  case LL_FOLD_NO_ROOM: add_relaxed(&books->dropped_no_ring, 1); break;
+  case LL_FOLD_CLOSED: add_relaxed(&books->dropped_shutdown, 1); break;
+  }
+}
+
+static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_number *numbers, uint32_t *route) {
+  const ll_core *core = &ll_the_core;
+  const ll_shaping *shaping = ll_shaping_of(number);
+  if (shaping == NULL) return true;
+  if (!ll_within(&shaping->threshold, numbers[shaping->field])) {
+    count_below_threshold(core, producer, shaping->route);
+    return false;
+  }
+  if (shaping->summary) {
+    summarise(core, number, numbers);
+    return false;
+  }
+  bool left_out = (shaping->sample > 1 && !has_its_turn(number, shaping->sample)) ||
+                  (shaping->allowance != NULL && !is_allowed(shaping->allowance));
+  if (left_out) count_sampled_out(core, producer, shaping->route);
+  *route = shaping->route;
+  return !left_out;
+}
+
+/* What cannot be asked is left to ll_reserve_slowly, which counts it as dropped for that reason. */
+__attribute__((noinline)) static bool ask(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
+  uint32_t state = load_acquire(&type->state);
+  const ll_producer *wiped_by_fork = ll_tls_producer;
+  if (LL_UNLIKELY(state == LL_TYPE_NEW || wiped_by_fork == NULL || load_relaxed(&wiped_by_fork->in_use) == 0)) {
+    if (!ll_prepare(type)) return true;
+    state = load_acquire(&type->state);
+  }
+  if (state == LL_TYPE_OFF) return false;
+  if ((state & LL_TYPE_SHAPED) == 0) return true;
+  ll_producer *producer = ll_tls_producer;
+  if (LL_UNLIKELY(load_relaxed(&producer->busy) != 0)) return true;
+  store_relaxed(&producer->busy, LL_BUSY);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  bool admitted =
+      load_relaxed(&ll_the_core.closing) != 0 || is_admitted(producer, state & LL_TYPE_NUMBER_MAX, numbers, route);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  store_release(&producer->busy, 0);
+  return admitted;
+}
+
+bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
+  uint32_t state = load_relaxed(&type->state);
+  ll_folder *folder = ll_tls_folder;
+  *route = 0;
+  if (LL_LIKELY((state & LL_TYPE_SUMMED) != 0 && folder != NULL) &&
+      has_put(folder, state & LL_TYPE_NUMBER_MAX, numbers))
+    return false;
+  return ask(type, numbers, route);
+}

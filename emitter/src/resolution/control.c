@@ -1,0 +1,196 @@
+#include "control.h"
+
+#include "life/atomics.h"
+#include "life/log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANGES_AT_ONCE = 64, WHY_BYTES = 256 };
+
+#define PAUSE_NS UINT64_C(100000000)
+#define COMPLAINT_PAUSE_NS UINT64_C(1000000000)
+
+typedef struct activation {
+  char id[LL_CONTROL_ID_BYTES + 1]; /* "": this entry is free */
+  char line[LL_CONTROL_LINE_BYTES + 1];
+  int64_t written_ms;
+  bool ended;
+  bool changed; /* since it was handed on */
+  bool handed_on;
+  uint32_t reading; /* the last one that mentioned it */
+} activation;
+
+struct ll_control {
+  void (*news)(void *ctx);
+  void *news_ctx;
+  pthread_mutex_t lock;
+  activation table[LL_CONTROL_IDS_MAX];
+  bool reading_whole; /* what is known is a part of the truth: nothing is handed on */
+  uint32_t reading;
+  bool trouble_told; /* until the next whole reading */
+  uint32_t changed;  /* there may be something to hand on */
+
+  /* The harvester's. */
+  uint64_t next_ns;
+  uint64_t complain_ns; /* what is not taken is said no sooner than then */
+};
+
+ll_control *ll_control_create(void (*news)(void *ctx), void *ctx) {
+  ll_control *control = calloc(1, sizeof *control);
+  if (control == NULL) return NULL;
+  control->news = news;
+  control->news_ctx = ctx;
+  pthread_mutex_init(&control->lock, NULL);
+  return control;
+}
+
+void ll_control_free(ll_control *control) {
+  if (control == NULL) return;
+  pthread_mutex_destroy(&control->lock);
+  free(control);
+}
+
+static bool legal_id(const char *id, size_t bytes) {
+  if (bytes == 0 || bytes > LL_CONTROL_ID_BYTES) return false;
+  for (size_t i = 0; i < bytes; i++)
+    if (id[i] <= ' ' || id[i] > '~') return false;
+  return true;
+}
+
+/* A blank is one of these three: ACTIVATION.md. */
+static bool legal_line(const char *line, size_t bytes) {
+  if (bytes > LL_CONTROL_LINE_BYTES) return false;
+  for (size_t i = 0; i < bytes; i++)
+    if (((unsigned char)line[i] < 0x20 && line[i] != '\t' && line[i] != '\r') || line[i] == 0x7f) return false;
+  return true;
+}
+
+static activation *find(ll_control *control, const char *id, size_t bytes) {
+  for (size_t i = 0; i < LL_CONTROL_IDS_MAX; i++)
+    if (strncmp(control->table[i].id, id, bytes) == 0 && control->table[i].id[bytes] == '\0') return &control->table[i];
+  return NULL;
+}
+
+static activation *find_room(ll_control *control) {
+  for (size_t i = 0; i < LL_CONTROL_IDS_MAX; i++)
+    if (control->table[i].id[0] == '\0') return &control->table[i];
+  return NULL;
+}
+
+/* The bytes of a stranger do not go into a log. With the lock held. */
+static void complain(ll_control *control, const char *what) {
+  if (control->trouble_told) return;
+  control->trouble_told = true;
+  ll_log(LL_LOG_WARN, "an activation of the control topic is ignored: %s", what);
+}
+
+/* An entry that nobody was told of goes without a word. With the lock held. */
+static void end(activation *entry) {
+  if (!entry->handed_on) {
+    *entry = (activation){0};
+    return;
+  }
+  entry->changed = entry->changed || !entry->ended;
+  entry->ended = true;
+}
+
+static void set(ll_control *control, activation *entry, const ll_control_message *message) {
+  bool same = !entry->ended && entry->id[0] != '\0' && strlen(entry->line) == message->line_bytes &&
+              memcmp(entry->line, message->line, message->line_bytes) == 0 && entry->written_ms == message->written_ms;
+  entry->reading = control->reading;
+  if (same) return;
+  memcpy(entry->id, message->id, message->id_bytes);
+  entry->id[message->id_bytes] = '\0';
+  memcpy(entry->line, message->line, message->line_bytes);
+  entry->line[message->line_bytes] = '\0';
+  entry->written_ms = message->written_ms;
+  entry->ended = false;
+  entry->changed = true;
+}
+
+static void take(ll_control *control, const ll_control_message *message) {
+  if (!legal_id(message->id, message->id_bytes)) {
+    complain(control, "its id is not 1 to 128 printable characters");
+    return;
+  }
+  activation *entry = find(control, message->id, message->id_bytes);
+  if (message->line == NULL || message->line_bytes == 0) {
+    if (entry != NULL) end(entry);
+    return;
+  }
+  if (!legal_line(message->line, message->line_bytes)) {
+    complain(control, "its line is longer than 1,024 bytes or holds control characters");
+    if (entry != NULL) end(entry); /* what it said before, it says no longer */
+    return;
+  }
+  if (entry == NULL) entry = find_room(control);
+  if (entry == NULL)
+    complain(control, "there are more than 256");
+  else
+    set(control, entry, message);
+}
+
+/* With the lock held; news are told without it. */
+static void unlock_with_news(ll_control *control) {
+  bool news = !control->reading_whole && !exchange_ordered(&control->changed, 1);
+  pthread_mutex_unlock(&control->lock);
+  if (news) control->news(control->news_ctx);
+}
+
+void ll_control_begin(ll_control *control) {
+  pthread_mutex_lock(&control->lock);
+  control->reading_whole = true;
+  control->reading++;
+  control->trouble_told = false;
+  pthread_mutex_unlock(&control->lock);
+}
+
+void ll_control_take(ll_control *control, const ll_control_message *message) {
+  pthread_mutex_lock(&control->lock);
+  take(control, message);
+  unlock_with_news(control);
+}
+
+void ll_control_complete(ll_control *control) {
+  pthread_mutex_lock(&control->lock);
+  control->reading_whole = false;
+  for (size_t i = 0; i < LL_CONTROL_IDS_MAX; i++)
+    if (control->table[i].id[0] != '\0' && control->table[i].reading != control->reading) end(&control->table[i]);
+  unlock_with_news(control);
+}
+
+/* Takes one change out of the table. */
+static bool next_change(ll_control *control, activation *change) {
+  bool found = false;
+  pthread_mutex_lock(&control->lock);
+  for (size_t i = 0; i < LL_CONTROL_IDS_MAX && !found && !control->reading_whole; i++) {
+    activation *entry = &control->table[i];
+    if (!entry->changed) continue;
+    found = true;
+    *change = *entry;
+    entry->changed = false;
+    entry->handed_on = true;
+    if (entry->ended) *entry = (activation){0};
+  }
+  pthread_mutex_unlock(&control->lock);
+  return found;
+}
+
+void ll_control_apply(ll_control *control, uint64_t now_ns, ll_control_setter setter, void *ctx) {
+  if (load_acquire(&control->changed) == 0 || now_ns < control->next_ns) return;
+  control->next_ns = now_ns + PAUSE_NS;
+  store_ordered(&control->changed, 0);
+  activation change;
+  for (int i = 0; i < CHANGES_AT_ONCE; i++) {
+    if (!next_change(control, &change)) return;
+    char why[WHY_BYTES] = "";
+    if (setter(ctx, change.id, change.ended ? NULL : change.line, change.written_ms, why, sizeof why)) continue;
+    if (now_ns < control->complain_ns) continue;
+    control->complain_ns = now_ns + COMPLAINT_PAUSE_NS;
+    ll_log(LL_LOG_WARN, "the activation %s of the control topic is ignored: %s", change.id, why);
+  }
+  store_ordered(&control->changed, 1); /* the rest next time */
+}

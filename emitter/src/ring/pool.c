@@ -1,0 +1,121 @@
+#include "pool.h"
+
+#include "life/atomics.h"
+#include "life/core.h"
+
+#include <sys/mman.h>
+
+enum {
+  RESERVE = 4,  /* rings that wait for a thread */
+  CLUTTER = 32, /* rings that wait to be drained: 2 MiB of the smallest */
+};
+
+/* Maps the pages before an event needs them. Old kernels do it at the first touch. */
+static void prefault(const ll_store *store, const ll_ring *ring) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(ll_ring_base(store, ring), ring->bytes, MADV_POPULATE_WRITE);
+#else
+  (void)store, (void)ring;
+#endif
+}
+
+/* A ring that was never used is anybody's. One that was stays with its route, whose counters it holds. */
+static bool is_fresh(const ll_ring *ring) {
+  return load_acquire(&ring->thread) == 0;
+}
+
+/* Fresh, or of this route. */
+static ll_ring *take_free_ring(ll_store *store, uint32_t route, uint64_t bytes, bool fresh) {
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    ll_ring *ring = &store->rings[i];
+    if (ring->bytes != bytes || load_acquire(&ring->state) != LL_RING_FREE || is_fresh(ring) != fresh) continue;
+    if (!fresh && ring->route != route) continue;
+    if (!compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED)) continue;
+    if (is_fresh(ring) == fresh) return ring;
+    store_release(&ring->state, LL_RING_FREE); /* it had another thread, between our two looks */
+  }
+  return NULL;
+}
+
+static bool claim_share(ll_route_books *books, uint64_t bytes) {
+  if (add_relaxed(&books->ring_bytes, bytes) + bytes <= books->ring_bytes_most) return true;
+  add_relaxed(&books->ring_bytes, -bytes);
+  return false;
+}
+
+/* What the default route's next thread finds ready. */
+static uint32_t ready_rings(const ll_store *store) {
+  uint32_t count = load_acquire(&store->header->ring_count), ready = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    ready += ring->bytes == LL_RING_BYTES_MIN && load_acquire(&ring->state) == LL_RING_FREE &&
+             (is_fresh(ring) || ll_ring_is_of(ring, 0));
+  }
+  return ready;
+}
+
+/* The ring's state is set before anybody can see it. */
+static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) {
+  ll_disturbances before;
+  ll_core_lock(&before);
+  ll_file_header *header = store->header;
+  uint32_t index = header->ring_count;
+  uint64_t offset = header->data_offset + header->data_used;
+  ll_ring *ring = NULL;
+  if (index < LL_RINGS_MAX && bytes <= header->file_bytes - offset && ll_store_reserve(store, offset, bytes)) {
+    ring = &store->rings[index];
+    ring->offset = offset;
+    ring->bytes = bytes;
+    prefault(store, ring);
+    store_relaxed(&ring->state, state);
+    header->data_used += bytes;
+    store_release(&header->ring_count, index + 1);
+  }
+  ll_core_unlock(&before);
+  return ring;
+}
+
+ll_ring *ll_pool_take(ll_store *store, uint32_t route, uint64_t bytes) {
+  if (bytes == LL_RING_BYTES_MIN && ready_rings(store) <= RESERVE / 2) ll_wake_harvester();
+  ll_ring *ring = take_free_ring(store, route, bytes, false);
+  ll_route_books *books = &store->header->routes[route];
+  if (ring != NULL || !claim_share(books, bytes)) return ring;
+  ring = take_free_ring(store, route, bytes, true);
+  if (ring == NULL) ring = make_ring(store, bytes, LL_RING_OWNED);
+  if (ring == NULL) {
+    add_relaxed(&books->ring_bytes, -bytes);
+    return NULL;
+  }
+  ring->route = route;
+  return ring;
+}
+
+void ll_pool_reclaim(ll_store *store) {
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    ll_ring *ring = &store->rings[i];
+    if (load_acquire(&ring->state) == LL_RING_RETIRED && load_relaxed(&ring->tail) == load_acquire(&ring->head))
+      store_release(&ring->state, LL_RING_FREE);
+  }
+}
+
+bool ll_pool_is_cluttered(const ll_store *store) {
+  uint32_t count = load_acquire(&store->header->ring_count), waiting = 0;
+  for (uint32_t i = 0; i < count && waiting < CLUTTER; i++)
+    waiting += load_relaxed(&store->rings[i].state) == LL_RING_RETIRED;
+  return waiting == CLUTTER;
+}
+
+/* A small budget is for the threads that there are: the reserve takes an eighth of it at most. */
+static uint32_t reserve_within(const ll_store *store) {
+  uint64_t most = (store->header->file_bytes - store->header->data_offset) / 8 / LL_RING_BYTES_MIN;
+  return most < RESERVE ? (uint32_t)most : RESERVE;
+}
+
+void ll_pool_replenish(ll_store *store) {
+  ll_pool_reclaim(store);
+  if (ll_pool_is_cluttered(store)) return; /* there will be some in a moment */
+  for (uint32_t wanted = reserve_within(store), ready = ready_rings(store); ready < wanted; ready++)
+    if (make_ring(store, LL_RING_BYTES_MIN, LL_RING_FREE) == NULL) return;
+}

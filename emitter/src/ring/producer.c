@@ -1,0 +1,426 @@
+/* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
+#include "producer.h"
+#include "life/atomics.h"
+#include "life/core.h"
+#include "life/fence.h"
+#include "life/futex.h"
+#include "life/log.h"
+#include "pool.h"
+#include "resolution/resolution.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+__thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
+
+/* The thread's producers on other routes: a list, since few threads have any. */
+static __thread ll_producer *ll_tls_elsewhere __attribute__((tls_model("initial-exec")));
+
+/* This thread is in the slow path: an emit from a signal handler has to stay out. */
+static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
+
+/* --- rings --- */
+
+/* A ring is handed over empty, and goes on at the position where it stopped. */
+static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
+  store_release(&ring->thread, (uint64_t)gettid()); /* from here on the ring is its route's for ever */
+  producer->base = ll_ring_base(store, ring);
+  producer->mask = ring->bytes - 1;
+  producer->head = &ring->head;
+  producer->ring = (uint16_t)(ring - store->rings);
+  producer->position = load_relaxed(&ring->head);
+}
+
+/* --- producers --- */
+
+static pthread_key_t thread_end;
+
+/* What a thread had before a fork is its parent's. */
+static bool is_of_this_process(const ll_core *core, const ll_producer *producer) {
+  const ll_producer *first = core->sensitive->producers;
+  return producer >= first && producer < first + LL_RINGS_MAX;
+}
+
+/* NULL before this thread's first event on that route. */
+static ll_producer *own_producer(const ll_core *core, uint32_t route) {
+  ll_producer *producer = route == 0 ? ll_tls_producer : ll_tls_elsewhere;
+  if (!is_of_this_process(core, producer)) return NULL;
+  while (producer != NULL && producer->route != route)
+    producer = producer->next;
+  return producer;
+}
+
+ll_producer *ll_producer_interrupted(void) {
+  const ll_core *core = &ll_the_core;
+  ll_producer *producer = core->sensitive != NULL ? ll_tls_elsewhere : NULL;
+  if (producer == NULL || !is_of_this_process(core, producer)) return NULL;
+  while (producer != NULL && load_relaxed(&producer->busy) == 0)
+    producer = producer->next;
+  return producer;
+}
+
+/* Its ring goes back to the pool. */
+static void give_back(ll_core *core, ll_producer *producer) {
+  store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
+  store_relaxed(&producer->limit, 0);
+  store_relaxed(&producer->busy, 0);
+  store_release(&producer->in_use, 0);
+}
+
+static void thread_ends(void *unused) {
+  (void)unused;
+  ll_core *core = &ll_the_core;
+  ll_producer *producer = ll_tls_producer, *elsewhere = ll_tls_elsewhere;
+  ll_tls_producer = ll_tls_elsewhere = NULL;
+  ll_admit_thread_ends();
+  if (core->sensitive->alive == 0) return;
+  if (is_of_this_process(core, producer)) give_back(core, producer);
+  while (is_of_this_process(core, elsewhere)) {
+    ll_producer *next = elsewhere->next;
+    give_back(core, elsewhere);
+    elsewhere = next;
+  }
+}
+
+static void make_key(void) {
+  pthread_key_create(&thread_end, thread_ends);
+}
+
+static ll_producer *attach(ll_core *core, uint32_t route) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  ll_producer *producer = NULL;
+  for (uint32_t i = 0; i < LL_RINGS_MAX && producer == NULL; i++) {
+    ll_producer *candidate = &core->sensitive->producers[i];
+    if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
+  }
+  if (producer == NULL) return NULL;
+  ll_ring *ring = ll_pool_take(&core->store, route, LL_RING_BYTES_MIN);
+  if (ring == NULL) {
+    store_release(&producer->in_use, 0);
+    ll_wake_harvester(); /* threads that ended may have left rings to drain */
+    return NULL;
+  }
+  store_relaxed(&producer->limit, 0);
+  store_relaxed(&producer->busy, LL_BUSY);
+  producer->route = (uint16_t)route;
+  bind(producer, &core->store, ring);
+  if (route == 0) {
+    producer->next = NULL;
+    ll_tls_producer = producer;
+  } else {
+    producer->next = is_of_this_process(core, ll_tls_elsewhere) ? ll_tls_elsewhere : NULL;
+    ll_tls_elsewhere = producer;
+  }
+  pthread_setspecific(thread_end, producer);
+  return producer;
+}
+
+enum { QUIESCE_NS = 1000000000 };
+
+/* Producers whose emit of before the close has not been seen to end. (They may begin others, which find no room: to
+ * have been idle once is enough.) The harvester's. */
+static uint64_t unfinished[LL_RINGS_MAX / 64];
+
+bool ll_producers_are_quiet(void) {
+  bool quiet = true;
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++) {
+    uint64_t bit = UINT64_C(1) << i % 64;
+    if ((unfinished[i / 64] & bit) == 0) continue;
+    if (load_acquire(&ll_the_core.sensitive->producers[i].busy) == 0)
+      unfinished[i / 64] &= ~bit;
+    else
+      quiet = false;
+  }
+  return quiet;
+}
+
+static void quiesce(uint64_t deadline_ns) {
+  static const struct timespec moment = {0, 50000};
+  memset(unfinished, 0xff, sizeof unfinished);
+  while (!ll_producers_are_quiet() && ll_monotonic_ns() < deadline_ns)
+    nanosleep(&moment, NULL);
+}
+
+/* A producer says busy, then reads its limit, without a fence between. The fence is here: behind it, each emit
+ * either finds the limit at 0, or is seen to be busy. */
+void ll_producers_close(void) {
+  ll_core *core = &ll_the_core;
+  store_ordered(&core->closing, 1);
+  for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
+    store_ordered(&core->sensitive->producers[i].limit, 0);
+  ll_fence_all_threads();
+  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
+  futex_wake(&core->room, INT_MAX);
+  quiesce(ll_monotonic_ns() + QUIESCE_NS);
+}
+
+/* --- room --- */
+
+typedef struct room {
+  uint64_t start; /* where the record goes: behind a filler, when it does not fit before the ring's end */
+  uint64_t end;
+  bool enough;
+} room;
+
+static room look_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
+  uint64_t tail = load_acquire(&ring->tail); /* what lies before it was copied: it may be written again */
+  room found = {.start = producer->position};
+  uint64_t lap_left = ring->bytes - (producer->position & producer->mask);
+  if (bytes > lap_left) found.start += lap_left;
+  found.end = found.start + bytes;
+  found.enough = found.end - tail <= ring->bytes;
+  return found;
+}
+
+/* Sets the limit to where somebody has to be asked next: the half behind this record, or the harvester's tail. */
+static void settle(ll_producer *producer, const ll_ring *ring, const room *found) {
+  if (found->start != producer->position) {
+    uint64_t filler = 0; /* type number 0: nothing from here to the ring's end */
+    memcpy(producer->base + (producer->position & producer->mask), &filler, sizeof filler);
+    producer->position = found->start;
+    store_release(producer->head, found->start);
+  }
+  uint64_t half = ring->bytes / 2;
+  uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child all may be 0 here */
+  uint64_t full = load_relaxed(&ring->tail) + ring->bytes;
+  bool cpu_clock = ll_the_core.config.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
+  store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
+  if (load_ordered(&ll_the_core.closing) != 0) store_ordered(&producer->limit, 0);
+}
+
+static bool grow(ll_core *core, ll_producer *producer, ll_ring *ring) {
+  if (ring->bytes >= LL_RING_BYTES_MAX) return false;
+  ll_ring *larger = ll_pool_take(&core->store, ring->route, ring->bytes * 2);
+  if (larger == NULL) return false;
+  bind(producer, &core->store, larger);
+  store_release(&ring->state, LL_RING_RETIRED);
+  return true;
+}
+
+/* Policy `block`. After one wait in vain events are dropped until there is room again, so that a dead broker stops the
+ * thread once and not at each event. */
+static bool wait_for_room(ll_core *core, const ll_producer *producer, const ll_ring *ring, size_t bytes) {
+  static __thread bool in_vain __attribute__((tls_model("initial-exec")));
+  if (in_vain && !look_for_room(producer, ring, bytes).enough) return false;
+  in_vain = false;
+  uint64_t deadline = ll_monotonic_ns() + core->config.block_timeout_ms * UINT64_C(1000000);
+  __atomic_fetch_add(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  for (;;) {
+    uint32_t seen = load_ordered(&core->room);
+    uint64_t now = ll_monotonic_ns();
+    if (look_for_room(producer, ring, bytes).enough) break;
+    in_vain = now >= deadline || load_ordered(&core->closing) != 0;
+    if (in_vain) break;
+    ll_wake_harvester();
+    futex_wait(&core->room, seen, deadline - now);
+  }
+  __atomic_fetch_sub(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  return !in_vain;
+}
+
+/* The harvester is told when a half begins, not when one is full: the record that crosses into it is not published yet,
+ * and a look at what is used would find a few bytes too little, and sleep on. */
+static void call_harvester(ll_core *core, const ll_producer *producer, const ll_ring *ring, const room *found) {
+  uint64_t which_half = ~(ring->bytes / 2 - 1);
+  if (found->enough && (producer->position & which_half) == (found->end & which_half)) return;
+  store_release(&core->crowded, 1);
+  ll_wake_harvester();
+}
+
+static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
+  ll_ring *ring = &core->store.rings[producer->ring];
+  room found = look_for_room(producer, ring, bytes);
+  if (!found.enough && grow(core, producer, ring)) {
+    ring = &core->store.rings[producer->ring];
+    ll_wake_harvester();
+    found = look_for_room(producer, ring, bytes);
+  } else if (!found.enough && core->config.policy == LL_BLOCK && wait_for_room(core, producer, ring, bytes)) {
+    found = look_for_room(producer, ring, bytes);
+  }
+  call_harvester(core, producer, ring, &found);
+  if (!found.enough) {
+    if (load_ordered(&core->closing) != 0)
+      add_relaxed(&core->store.header->routes[producer->route].dropped_shutdown, 1);
+    else
+      add_owned(&ring->dropped_ring_full, 1);
+    return false;
+  }
+  settle(producer, ring, &found);
+  return true;
+}
+
+/* --- types --- */
+
+static uint32_t register_type(ll_core *core, ll_event_type *type) {
+  char why[256];
+  ll_disturbances before;
+  ll_core_lock(&before);
+  uint32_t state = load_relaxed(&type->state);
+  if (state == LL_TYPE_NEW) {
+    state = ll_types_register(&core->types, type, why, sizeof why);
+    if (state != LL_TYPE_REFUSED && !ll_types_save(&core->types, &core->store)) {
+      state = LL_TYPE_REFUSED;
+      snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped",
+               type->name);
+    }
+    if (state == LL_TYPE_REFUSED) {
+      store_release(&type->state, state);
+      ll_log(LL_LOG_ERROR, "%s", why);
+    } else {
+      state = ll_resolution_adopt(type, state);
+    }
+  }
+  ll_core_unlock(&before);
+  return state;
+}
+
+static void drop(uint64_t *counter) {
+  add_relaxed(counter, 1);
+}
+
+/* The producer with room for this record; NULL when the event is dropped. */
+static ll_producer *make_room(ll_core *core, uint32_t route, uint32_t state, size_t bytes) {
+  ll_route_books *books = &core->store.header->routes[route];
+  ll_producer *producer = own_producer(core, route);
+  if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
+  if (load_ordered(&core->closing) != 0)
+    drop(&books->dropped_shutdown);
+  else if (bytes > LL_RECORD_MAX)
+    drop(&books->dropped_oversize);
+  else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core, route)) == NULL))
+    drop(&books->dropped_no_ring);
+  else if (find_room(core, producer, bytes))
+    return producer;
+  if (producer != NULL) store_release(&producer->busy, 0);
+  return NULL;
+}
+
+/* An event from a signal handler, inside of another's emit. */
+static bool is_nested(const ll_core *core, uint32_t route) {
+  if (in_slow_path) return true;
+  const ll_producer *producer = route == 0 ? ll_tls_producer : own_producer(core, route);
+  return producer != NULL && load_relaxed(&producer->busy) != 0;
+}
+
+static void count_nested(ll_core *core, uint32_t route) {
+  if (load_acquire(&core->state) == LL_CORE_ON) drop(&core->store.header->routes[route].dropped_reentrant);
+}
+
+static ll_reservation take(const ll_core *core, ll_producer *producer, uint32_t number, size_t bytes) {
+  ll_reservation taken = {producer, 0, NULL};
+  if (producer == NULL) return taken;
+  taken.end = producer->position + bytes;
+  taken.at = producer->base + (producer->position & producer->mask);
+  uint64_t word = ll_clock_tick(core->config.clock) << 16 | number;
+  memcpy(taken.at, &word, sizeof word);
+  return taken;
+}
+
+ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes) {
+  ll_core *core = &ll_the_core;
+  ll_reservation none = {NULL, 0, NULL};
+  if (is_nested(core, route)) {
+    count_nested(core, route);
+    return none;
+  }
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  ll_reservation taken = take(core, make_room(core, route, number, bytes), number, bytes);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return taken;
+}
+
+/* No signal handler runs on the harvester's thread, so nothing here can be nested. */
+ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
+  ll_core *core = &ll_the_core;
+  ll_reservation none = {NULL, 0, NULL};
+  uint32_t number = load_relaxed(&type->state);
+  if (number == LL_TYPE_NEW) number = register_type(core, type);
+  if (number == LL_TYPE_OFF || number > LL_TYPE_NUMBER_MAX) return none;
+  ll_producer *producer = own_producer(core, 0);
+  if (producer == NULL && (producer = attach(core, 0)) == NULL) return none;
+  store_relaxed(&producer->busy, LL_BUSY);
+  const ll_ring *ring = &core->store.rings[producer->ring];
+  room found = look_for_room(producer, ring, bytes);
+  if (!found.enough && grow(core, producer, &core->store.rings[producer->ring])) {
+    ring = &core->store.rings[producer->ring];
+    found = look_for_room(producer, ring, bytes);
+  }
+  if (found.enough) {
+    settle(producer, ring, &found);
+    return take(core, producer, number, bytes);
+  }
+  store_release(&producer->busy, 0);
+  return none;
+}
+
+bool ll_make_known(ll_event_type *type) {
+  bool running = false;
+  if (in_slow_path) return false;
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  switch (ll_core_enter()) {
+  case LL_CORE_ON:
+    running = load_ordered(&ll_the_core.closing) == 0;
+    if (running && load_acquire(&type->state) == LL_TYPE_NEW) register_type(&ll_the_core, type);
+    break;
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  default: break;
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return running;
+}
+
+bool ll_prepare(ll_event_type *type) {
+  ll_core *core = &ll_the_core;
+  bool ready = false;
+  if (is_nested(core, 0)) return false;
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (ll_core_enter() == LL_CORE_ON && load_ordered(&core->closing) == 0) {
+    uint32_t state = load_acquire(&type->state);
+    if (state == LL_TYPE_NEW) state = register_type(core, type);
+    ready = state < LL_TYPE_SHAPED || own_producer(core, 0) != NULL;
+    if (!ready && attach(core, 0) != NULL) {
+      store_release(&ll_tls_producer->busy, 0);
+      ready = true;
+    }
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return ready;
+}
+
+ll_producer *ll_producer_on(uint32_t route) {
+  return own_producer(&ll_the_core, route);
+}
+
+ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t route) {
+  ll_core *core = &ll_the_core;
+  ll_reservation taken = {NULL, 0, NULL};
+  if (is_nested(core, route)) {
+    count_nested(core, route);
+    return taken;
+  }
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  switch (ll_core_enter()) {
+  case LL_CORE_ON: {
+    uint32_t state = load_acquire(&type->state); /* which may have changed since the event was admitted */
+    if (state == LL_TYPE_NEW) state = register_type(core, type);
+    taken = take(core, make_room(core, route, state, bytes), type->number, bytes);
+    break;
+  }
+  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  default: drop(&core->dropped_stopped);
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return taken;
+}

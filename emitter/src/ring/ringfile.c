@@ -1,0 +1,359 @@
+#include "ringfile.h"
+
+#include "life/atomics.h"
+#include "life/crash_point.h"
+#include "life/directory.h"
+#include "slots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC UINT64_C(0x31474e5249464c4c) /* "LLFIRNG1" on a little-endian machine */
+
+enum { PAGE = 4096 };
+
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t identity_offset(void) {
+  return round_up(sizeof(ll_file_header), PAGE);
+}
+static uint64_t descriptors_offset(void) {
+  return identity_offset() + LL_IDENTITY_BYTES;
+}
+static uint64_t rings_offset(void) {
+  return descriptors_offset() + LL_DESCRIPTORS_BYTES;
+}
+static uint64_t slots_offset(void) {
+  return rings_offset() + LL_RINGS_MAX * sizeof(ll_ring);
+}
+
+static uint64_t data_offset(uint32_t slot_count) {
+  return round_up(slots_offset() + (uint64_t)slot_count * LL_SLOT_BYTES, PAGE);
+}
+
+static void point_into(ll_store *store) {
+  store->header = (ll_file_header *)store->map;
+  store->identity = store->map + identity_offset();
+  store->descriptors = store->map + descriptors_offset();
+  store->rings = (ll_ring *)(store->map + rings_offset());
+}
+
+static int allocate(int fd, uint64_t offset, uint64_t bytes) {
+  int error;
+  do
+    error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
+  while (error == EINTR);
+  return error;
+}
+
+size_t ll_store_least_budget(uint32_t other_routes) {
+  return (2u << 20) + other_routes * (size_t)(3u << 20);
+}
+
+/* Half of the budget is for sealed batches that wait for acknowledgement, half for rings. */
+static uint32_t slots_within(size_t budget_bytes) {
+  size_t count = budget_bytes / 2 / LL_SLOT_BYTES;
+  return count < LL_SLOTS_MAX ? (uint32_t)count : LL_SLOTS_MAX;
+}
+
+static int create_file(ll_store *store, const char *directory, char *why, size_t why_bytes) {
+  int directory_fd = ll_directory_open(directory, "ring", true, why, why_bytes);
+  if (directory_fd < 0) return -1;
+  int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  close(directory_fd);
+  if (fd < 0) {
+    snprintf(why, why_bytes, "no file can be made in ring directory %s: %s", directory, strerror(errno));
+    return -1;
+  }
+  int error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
+  if (error == 0) error = allocate(fd, rings_offset(), slots_offset() - rings_offset());
+  struct stat status;
+  if (error == 0 && fstat(fd, &status) != 0) error = errno;
+  if (error != 0) {
+    snprintf(why, why_bytes, "no room in ring directory %s: %s", directory, strerror(error));
+    close(fd);
+    return -1;
+  }
+  store->device = status.st_dev;
+  store->inode = status.st_ino;
+  return fd;
+}
+
+void ll_store_program(const char *program, char *name, size_t name_bytes) {
+  snprintf(name, name_bytes, "%.48s", program);
+  for (char *c = name; *c != '\0'; c++)
+    if (*c == '/' || *c == '\n') *c = '_';
+}
+
+static void choose_path(ll_store *store, const char *directory, const char *program, const uint8_t incarnation[16]) {
+  char name[64], hex[33];
+  ll_store_program(program, name, sizeof name);
+  for (int i = 0; i < 16; i++)
+    snprintf(hex + 2 * i, 3, "%02x", incarnation[i]);
+  snprintf(store->path, sizeof store->path, "%s/%s-%d-%s.rings", directory, name, (int)getpid(), hex);
+}
+
+int ll_store_create(ll_store *store, const char *directory, const char *program, size_t budget_bytes,
+                    const uint8_t incarnation[16], char *why, size_t why_bytes) {
+  memset(store, 0, sizeof *store);
+  uint32_t slot_count = slots_within(budget_bytes);
+  store->bytes = round_up(data_offset(slot_count) + budget_bytes - (uint64_t)slot_count * LL_SLOT_BYTES, PAGE);
+  choose_path(store, directory, program, incarnation);
+
+  int fd = create_file(store, directory, why, why_bytes);
+  if (fd >= 0) {
+    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    store->crash_safe = store->map != MAP_FAILED;
+    if (!store->crash_safe) snprintf(why, why_bytes, "ring file %s cannot be mapped: %s", store->path, strerror(errno));
+  }
+  if (!store->crash_safe) {
+    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (store->map == MAP_FAILED) {
+      if (fd >= 0) close(fd);
+      store->map = NULL;
+      return ENOMEM;
+    }
+  }
+  madvise(store->map, store->bytes, MADV_DONTFORK);
+  point_into(store);
+
+  ll_file_header *header = store->header;
+  header->version = LL_FILE_VERSION;
+  header->file_bytes = store->bytes;
+  header->slots_offset = slots_offset();
+  header->data_offset = data_offset(slot_count);
+  header->slot_count = slot_count;
+  memcpy(header->incarnation, incarnation, sizeof header->incarnation);
+  header->owner = ll_process_self();
+  ll_store_deal(store, 0, NULL);
+  header->magic = MAGIC;
+  store->unnamed_fd = fd;
+  return 0;
+}
+
+/* Half is the default route's, the other half is shared equally by the others. */
+void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL_ROUTE_NAME_BYTES]) {
+  ll_file_header *header = store->header;
+  uint64_t data = header->file_bytes - header->data_offset;
+  uint32_t slot_share = other_routes > 0 ? header->slot_count / 2 / other_routes : 0;
+  uint64_t data_share = other_routes > 0 ? data / 2 / other_routes : 0;
+  header->route_count = 1 + other_routes;
+  header->routes[0] = (ll_route_books){.name = "default",
+                                       .slot_count = header->slot_count - slot_share * other_routes,
+                                       .ring_bytes_most = data - data_share * other_routes};
+  for (uint32_t i = 1; i <= other_routes; i++) {
+    const ll_route_books *before = &header->routes[i - 1];
+    header->routes[i] = (ll_route_books){
+        .first_slot = before->first_slot + before->slot_count, .slot_count = slot_share, .ring_bytes_most = data_share};
+    memcpy(header->routes[i].name, names[i - 1], LL_ROUTE_NAME_BYTES);
+  }
+}
+
+void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
+  if (store->unnamed_fd < 0) return;
+  char self[64];
+  snprintf(self, sizeof self, "/proc/self/fd/%d", store->unnamed_fd);
+  if (linkat(AT_FDCWD, self, AT_FDCWD, store->path, AT_SYMLINK_FOLLOW) != 0) {
+    snprintf(why, why_bytes, "ring file %s cannot be made: %s", store->path, strerror(errno));
+    store->crash_safe = false; /* still good as memory, as long as the process lives */
+  }
+  close(store->unnamed_fd);
+  store->unnamed_fd = -1;
+}
+
+bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
+  if (!store->crash_safe) return true;
+  int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat status;
+  bool ours = fstat(fd, &status) == 0 && status.st_dev == store->device && status.st_ino == store->inode;
+  bool reserved = ours && allocate(fd, offset, bytes) == 0;
+  close(fd);
+  return reserved;
+}
+
+static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ring) {
+  if (ring->state == LL_RING_UNMADE || ring->state > LL_RING_RETIRED) return "unknown ring state";
+  if (ring->bytes < LL_RING_BYTES_MIN || ring->bytes > LL_RING_BYTES_MAX || (ring->bytes & (ring->bytes - 1)) != 0)
+    return "impossible ring size";
+  if (ring->offset < header->data_offset || ring->offset > header->file_bytes - ring->bytes || ring->offset % PAGE != 0)
+    return "ring outside of the file";
+  if (ring->route >= header->route_count) return "ring of an unknown route";
+  if (ring->head % 8 != 0 || ring->tail % 8 != 0 || ring->head < ring->tail || ring->head - ring->tail > ring->bytes)
+    return "impossible ring positions";
+  return NULL;
+}
+
+/* The shares tile the slots, and the names are text that may travel. */
+static const char *fault_of_routes(const ll_file_header *header) {
+  if (header->route_count < 1 || header->route_count > LL_ROUTES_MAX) return "impossible number of routes";
+  uint32_t slots = 0;
+  for (uint32_t i = 0; i < header->route_count; i++) {
+    const ll_route_books *books = &header->routes[i];
+    if (books->first_slot != slots || books->slot_count < 2 || books->slot_count > header->slot_count - slots)
+      return "impossible shares of routes";
+    slots += books->slot_count;
+    size_t length = strnlen(books->name, sizeof books->name);
+    if (length == 0 || length == sizeof books->name || strspn(books->name, LL_ROUTE_NAME_LETTERS) != length)
+      return "impossible name of a route";
+  }
+  return NULL;
+}
+
+static const char *fault_of(const ll_store *store) {
+  const ll_file_header *header = store->header;
+  if (header->magic != MAGIC) return "not a ring file";
+  if (header->version != LL_FILE_VERSION) return "a ring file of another version of Lifeline";
+  if (header->file_bytes != store->bytes) return "its size is not what it says";
+  if (header->slot_count < 2 || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
+  if (header->slots_offset != slots_offset() || header->data_offset != data_offset(header->slot_count) ||
+      header->data_offset > store->bytes)
+    return "impossible layout";
+  if (header->names_bytes > LL_IDENTITY_BYTES || header->context_bytes > LL_IDENTITY_BYTES - header->names_bytes)
+    return "impossible identity";
+  if (header->ring_count > LL_RINGS_MAX) return "impossible number of rings";
+  if (header->descriptors_used > LL_DESCRIPTORS_BYTES) return "impossible descriptors";
+  if (header->calibration_current > 1) return "impossible calibrations";
+  if (header->calibrations[header->calibration_current].count > LL_CALIBRATIONS_MAX) return "impossible calibrations";
+  if (header->clock > LL_CLOCK_MONOTONIC) return "unknown clock";
+  if (memchr(header->spool, '\0', sizeof header->spool) == NULL) return "impossible spool";
+  const char *fault = fault_of_routes(header);
+  if (fault != NULL) return fault;
+  for (uint32_t i = 0; i < header->ring_count; i++) {
+    fault = fault_of_ring(header, &store->rings[i]);
+    if (fault != NULL) return fault;
+  }
+  return NULL;
+}
+
+static bool may_be_alive(const ll_process *process, bool other_namespaces) {
+  ll_liveness liveness = ll_process_liveness(process);
+  return liveness == LL_ALIVE || (liveness == LL_UNKNOWN && !other_namespaces);
+}
+
+/* Two recoveries must not work on one file. The lock is held only while the claim is written: who holds the claim is
+ * told by pid and start time, which no fork inherits. A file whose end another recovery has just seen has no name. */
+static int claim(ll_store *store, int fd, bool other_namespaces) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
+  struct stat status;
+  int error = 0;
+  if (fstat(fd, &status) != 0 || status.st_nlink == 0)
+    error = ENOENT;
+  else if (may_be_alive(&store->header->owner, other_namespaces) ||
+           may_be_alive(&store->header->recoverer, other_namespaces))
+    error = EBUSY;
+  if (error == 0) store->header->recoverer = ll_process_self();
+  flock(fd, LOCK_UN);
+  return error;
+}
+
+/* In a sound file all that it speaks of was allocated. In a broken one it may be a hole, for which a full filesystem
+ * has no page but a SIGBUS: so each part is allocated before it is looked at. First what each file has, then what it
+ * says. */
+static int fill_holes_at_start(int fd) {
+  int error = allocate(fd, 0, descriptors_offset());
+  return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
+}
+
+static int fill_holes(const ll_store *store, int fd) {
+  const ll_file_header *header = store->header;
+  int error = header->descriptors_used > 0 ? allocate(fd, descriptors_offset(), header->descriptors_used) : 0;
+  for (uint32_t i = 0; i < header->slot_count && error == 0; i++)
+    if (header->slot_words[i] != 0) error = allocate(fd, slots_offset() + (uint64_t)i * LL_SLOT_BYTES, LL_SLOT_BYTES);
+  for (uint32_t i = 0; i < header->ring_count && error == 0; i++)
+    error = allocate(fd, store->rings[i].offset, store->rings[i].bytes);
+  return error;
+}
+
+/* NULL, or why this cannot be a ring file of this user. */
+static const char *fault_from_outside(int fd, struct stat *status) {
+  uint64_t magic = 0;
+  if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
+      (status->st_mode & 022) != 0)
+    return "not a file that belongs to this user alone";
+  if (status->st_size < (off_t)data_offset(2) || status->st_size > (off_t)1 << 40 ||
+      pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic != MAGIC)
+    return "not a ring file";
+  return NULL;
+}
+
+/* With the file open. Returns as ll_store_attach. */
+static int attach(ll_store *store, int fd, bool other_namespaces, char *why, size_t why_bytes) {
+  struct stat status;
+  const char *fault = fault_from_outside(fd, &status);
+  if (fault != NULL) {
+    snprintf(why, why_bytes, "%s", fault);
+    return EACCES;
+  }
+  store->bytes = (size_t)status.st_size;
+  store->device = status.st_dev;
+  store->inode = status.st_ino;
+  store->crash_safe = true;
+  int error = fill_holes_at_start(fd);
+  if (error == 0) {
+    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    error = store->map != MAP_FAILED ? 0 : errno;
+  }
+  if (error != 0) {
+    store->map = NULL;
+    snprintf(why, why_bytes, "cannot be mapped: %s", strerror(error));
+    return EINVAL;
+  }
+  madvise(store->map, store->bytes, MADV_DONTFORK);
+  point_into(store);
+  error = claim(store, fd, other_namespaces);
+  if (error != 0) {
+    ll_store_unmap(store);
+    return error;
+  }
+  fault = fault_of(store);
+  if (fault == NULL && (error = fill_holes(store, fd)) != 0) fault = strerror(error);
+  if (fault == NULL) return 0;
+  snprintf(why, why_bytes, "%s", fault);
+  ll_store_release(store);
+  return EINVAL;
+}
+
+int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes) {
+  memset(store, 0, sizeof *store);
+  store->unnamed_fd = -1;
+  snprintf(store->path, sizeof store->path, "%s", path);
+  int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) {
+    snprintf(why, why_bytes, "%s", strerror(errno));
+    return errno == ENOENT ? ENOENT : EACCES;
+  }
+  int error = attach(store, fd, other_namespaces, why, why_bytes);
+  close(fd);
+  return error;
+}
+
+void ll_store_unmap(ll_store *store) {
+  if (store->map != NULL) munmap(store->map, store->bytes);
+  store->map = NULL;
+}
+
+/* One word says whether a claim stands; nothing is touched after it. */
+void ll_store_release(ll_store *store) {
+  store_release(&store->header->recoverer.pid, 0);
+  ll_store_unmap(store);
+}
+
+void ll_store_remove(ll_store *store) {
+  ll_crash_point("finished-unremoved");
+  if (store->crash_safe) unlink(store->path);
+}
+
+void ll_store_after_fork(ll_store *store) {
+  if (store->map == NULL) return;
+  mmap(store->map, store->bytes, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}

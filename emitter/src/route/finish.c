@@ -1,0 +1,60 @@
+#include "finish.h"
+
+#include "life/atomics.h"
+
+enum { NAP_MS = 5 };
+
+/* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the
+ * time is over it is sealed all the same: a recovery then has nothing to do but send. Returns true if a batch was
+ * sealed. */
+static bool advance(ll_ending *ending, uint32_t flags, bool late) {
+  ll_harvest *harvest = ending->harvest;
+  bool settled = ll_route_settled(ending->route, harvest->sequence);
+  ll_sealed sealed = LL_NOTHING_TO_SEAL;
+  harvest->total_limit = ll_route_limit(ending->route);
+  /* A thread that was held up in the middle of its last emit for longer than anybody waits: FINAL comes once more. */
+  if (ll_harvest_pending(harvest) > 0) harvest->finished = false;
+  if (!harvest->finished) {
+    if (ll_harvest_pending(harvest) > harvest->batch_bytes)
+      sealed = ll_harvest_seal(harvest, flags);
+    else if (settled || late)
+      sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
+  } else if (settled) {
+    /* The last batch itself may have been refused: an empty one says so, unless it is refused as well. */
+    ending->done = ending->refusal_told || !ll_harvest_has_refusals(harvest);
+    if (ending->done) return false;
+    ending->refusal_told = true;
+    sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
+  }
+  ending->route->spool.closing = harvest->finished;
+  ending->route->starved = sealed == LL_NO_SLOT;
+  ll_route_pump(ending->route);
+  return sealed == LL_SEALED;
+}
+
+/* Lets acknowledgements in, for NAP_MS in all. */
+static void wait(ll_ending *endings, uint32_t waiting) {
+  int share_ms = waiting < NAP_MS ? NAP_MS / (int)waiting : 1;
+  for (ll_ending *ending = endings; waiting > 0; ending++) {
+    if (ending->done) continue;
+    ll_route_wait(ending->route, share_ms);
+    waiting--;
+  }
+}
+
+bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns) {
+  for (uint32_t i = 0; i < count; i++)
+    endings[i].done = ll_harvest_is_done(endings[i].harvest);
+  for (;;) {
+    bool late = ll_monotonic_ns() >= load_acquire(deadline_ns), progress = false;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      if (!endings[i].done && advance(&endings[i], flags, late)) progress = true;
+      waiting += !endings[i].done;
+    }
+    if (waiting == 0) return true;
+    if (progress) continue;
+    if (late) return false;
+    wait(endings, waiting);
+  }
+}

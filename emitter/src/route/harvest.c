@@ -1,0 +1,229 @@
+#include "harvest.h"
+
+#include "life/atomics.h"
+#include "life/crash_point.h"
+#include "life/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROWTH = 4 };
+
+/* The clock is the process' and not a route's: its calibrations are read and written in the file alone. */
+static const ll_calibrations *calibrations(const ll_store *store) {
+  return &store->header->calibrations[store->header->calibration_current];
+}
+
+static void calibrate(ll_store *store) {
+  ll_file_header *header = store->header;
+  if (!ll_calibration_due(calibrations(store))) return;
+  uint32_t other = 1 - header->calibration_current;
+  header->calibrations[other] = *calibrations(store);
+  ll_calibrate(&header->calibrations[other], (ll_clock_kind)header->clock);
+  store_release(&header->calibration_current, other);
+}
+
+int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const ll_types *types,
+                     ll_compressor *compressor, size_t batch_bytes, bool live) {
+  memset(harvest, 0, sizeof *harvest);
+  harvest->store = store;
+  harvest->route = route;
+  harvest->types = types;
+  harvest->compressor = compressor;
+  harvest->batch_bytes = batch_bytes;
+  harvest->total_limit = LL_BATCH_STORED_MAX;
+  harvest->live = live;
+  harvest->batch = calloc(1, sizeof *harvest->batch);
+  if (harvest->batch == NULL) {
+    ll_compressor_free(compressor);
+    return ENOMEM;
+  }
+  const ll_slot *latest = ll_slot_latest(store, route, &harvest->sequence);
+  if (latest != NULL) {
+    harvest->events = latest->events_total;
+    harvest->dropped_sink = latest->dropped_sink_total;
+    harvest->reported = latest->reported_total;
+    harvest->finished = (latest->flags & LL_BATCH_FINAL) != 0;
+  }
+  if (live) calibrate(store); /* the second: from now on a rate is known, should we die before the first batch */
+  return 0;
+}
+
+void ll_harvest_free(ll_harvest *harvest) {
+  ll_compressor_free(harvest->compressor);
+  free(harvest->batch);
+  memset(harvest, 0, sizeof *harvest);
+}
+
+uint64_t ll_harvest_pending(const ll_harvest *harvest) {
+  uint64_t bytes = 0;
+  uint32_t count = load_acquire(&harvest->store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &harvest->store->rings[i];
+    if (ll_ring_is_of(ring, harvest->route)) bytes += load_relaxed(&ring->head) - load_relaxed(&ring->tail);
+  }
+  return bytes;
+}
+
+void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTERS]) {
+  const ll_store *store = harvest->store;
+  const ll_route_books *books = &store->header->routes[harvest->route];
+  memset(counters, 0, LL_COUNTERS * sizeof counters[0]);
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    if (!ll_ring_is_of(ring, harvest->route)) continue;
+    counters[1] += load_relaxed(&ring->dropped_ring_full);
+    counters[8] += load_relaxed(&ring->sampled_out);
+    counters[9] += load_relaxed(&ring->below_threshold);
+  }
+  counters[2] = load_relaxed(&books->dropped_no_ring);
+  counters[3] = load_relaxed(&books->dropped_reentrant);
+  counters[4] = load_relaxed(&books->dropped_oversize);
+  counters[5] = load_relaxed(&books->dropped_shutdown);
+  counters[0] = load_relaxed(&harvest->events);
+  for (int i = 1; i <= 5; i++)
+    counters[0] += counters[i];
+  counters[6] = load_relaxed(&books->spool.dropped_full);
+  counters[7] = load_relaxed(&harvest->dropped_sink) + load_relaxed(&books->spool.dropped_sink);
+  counters[8] += load_relaxed(&books->sampled_out);
+  counters[9] += load_relaxed(&books->below_threshold);
+  counters[10] = load_relaxed(&books->folded);
+  counters[11] = load_relaxed(&books->spool.spooled);
+}
+
+/* A route of which nobody has heard, and which has nothing to say, need not say that it ends. */
+static bool nothing_ever(const ll_harvest *harvest) {
+  uint64_t counters[LL_COUNTERS], sum = harvest->sequence;
+  ll_harvest_counters(harvest, counters);
+  for (int i = 0; i < LL_COUNTERS; i++)
+    sum += counters[i];
+  return sum == 0;
+}
+
+bool ll_harvest_is_done(const ll_harvest *harvest) {
+  if (ll_harvest_pending(harvest) > 0) return false;
+  if (!harvest->finished) return nothing_ever(harvest);
+  return ll_slots_in(harvest->store, harvest->route, LL_SLOT_SEALED) == 0 && !ll_harvest_has_refusals(harvest);
+}
+
+/* True when nothing is left in the rings. */
+static bool gather(ll_harvest *harvest) {
+  ll_store *store = harvest->store;
+  uint32_t count = load_acquire(&store->header->ring_count);
+  uint64_t pending = ll_harvest_pending(harvest);
+  size_t most = harvest->batch_bytes * GROWTH < LL_BATCH_RAW_MAX ? harvest->batch_bytes * GROWTH : LL_BATCH_RAW_MAX;
+  size_t raw_limit = pending > harvest->batch_bytes ? most : harvest->batch_bytes;
+  ll_batch_begin(harvest->batch, harvest->types, store, raw_limit, harvest->total_limit);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t ring = (harvest->first_ring + i) % count;
+    if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
+    ll_gathered gathered = ll_batch_gather(harvest->batch, store, ring);
+    if (gathered == LL_GATHERED_GARBAGE)
+      ll_log(LL_LOG_ERROR, "the program wrote over the ring of thread %llu; what it held is lost",
+             (unsigned long long)store->rings[ring].thread);
+    if (gathered != LL_GATHERED_FULL) continue;
+    harvest->first_ring = ring;
+    return false;
+  }
+  return true;
+}
+
+/* Refused, and in no sealed batch's counters: see the last invariant in slots.h. */
+static bool is_uncounted(const ll_harvest *harvest, uint32_t index) {
+  const ll_store *store = harvest->store;
+  if (ll_slot_state_of(load_acquire(&store->header->slot_words[index])) != LL_SLOT_REFUSED) return false;
+  const ll_slot *slot = ll_slot_at(store, index);
+  return slot->counted_by == 0 || slot->counted_by > harvest->sequence;
+}
+
+bool ll_harvest_has_refusals(const ll_harvest *harvest) {
+  ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
+  for (uint32_t i = range.first; i < range.end; i++)
+    if (is_uncounted(harvest, i)) return true;
+  return false;
+}
+
+static uint64_t count_refusals(ll_harvest *harvest, uint64_t by) {
+  ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
+  uint64_t events = 0;
+  for (uint32_t i = range.first; i < range.end; i++) {
+    if (!is_uncounted(harvest, i)) continue;
+    ll_slot *slot = ll_slot_at(harvest->store, i);
+    events += slot->event_count;
+    slot->counted_by = by;
+  }
+  return events;
+}
+
+static void free_counted_refusals(ll_harvest *harvest) {
+  ll_store *store = harvest->store;
+  ll_slot_range range = ll_slots_of(store, harvest->route);
+  for (uint32_t i = range.first; i < range.end; i++) {
+    uint64_t word = load_acquire(&store->header->slot_words[i]);
+    if (ll_slot_state_of(word) != LL_SLOT_REFUSED) continue;
+    uint64_t counted_by = ll_slot_at(store, i)->counted_by;
+    if (counted_by != 0 && counted_by <= harvest->sequence)
+      ll_slot_move(store, i, ll_slot_sequence(word), LL_SLOT_REFUSED, LL_SLOT_FREE);
+  }
+}
+
+/* Step 4: only now is the rings' room given back. */
+static void advance_tails(ll_store *store, const ll_batch *batch) {
+  for (uint32_t i = 0; i < batch->take_count; i++)
+    store_release(&store->rings[batch->takes[i].ring].tail, batch->takes[i].to);
+}
+
+uint64_t ll_harvest_discard(ll_harvest *harvest) {
+  uint64_t events = 0;
+  while (ll_harvest_pending(harvest) > 0) {
+    gather(harvest);
+    events += harvest->batch->event_count;
+    advance_tails(harvest->store, harvest->batch);
+  }
+  return events;
+}
+
+ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
+  ll_store *store = harvest->store;
+  ll_batch *batch = harvest->batch;
+  free_counted_refusals(harvest);
+  ll_slot *slot = ll_slot_to_fill(store, harvest->route);
+  if (slot == NULL) return LL_NO_SLOT;
+  if (!gather(harvest)) flags &= ~(uint32_t)LL_BATCH_FINAL;
+
+  ll_batch_header header = {.sequence = harvest->sequence + 1,
+                            .flags = flags,
+                            .route = (uint16_t)harvest->route,
+                            .route_name = store->header->routes[harvest->route].name};
+  uint64_t refused = count_refusals(harvest, header.sequence);
+  add_owned(&harvest->events, batch->event_count);
+  add_owned(&harvest->dropped_sink, refused);
+  ll_harvest_counters(harvest, header.counters);
+  uint64_t told = 0;
+  for (int i = 1; i < LL_COUNTERS - 1; i++) /* that batches were spooled, these themselves maybe, is no news */
+    told += header.counters[i];
+  bool final = (flags & LL_BATCH_FINAL) != 0;
+  if (batch->take_count == 0 && !final && told == harvest->reported) return LL_NOTHING_TO_SEAL;
+
+  if (harvest->live) calibrate(store);
+  slot->bytes = (uint32_t)ll_batch_write(batch, store, calibrations(store), harvest->compressor, &header, slot->batch);
+  slot->flags = flags;
+  slot->route = header.route;
+  slot->event_count = batch->event_count;
+  slot->events_total = harvest->events;
+  slot->dropped_sink_total = harvest->dropped_sink;
+  slot->reported_total = told;
+  slot->take_count = batch->take_count;
+  memcpy(slot->takes, batch->takes, batch->take_count * sizeof batch->takes[0]);
+
+  ll_slot_seal(store, slot, header.sequence);
+  ll_crash_point("sealed-unfreed");
+  harvest->sequence = header.sequence;
+  harvest->reported = told;
+  harvest->finished = final;
+  advance_tails(store, batch);
+  ll_crash_point("sealed-unsent");
+  return LL_SEALED;
+}

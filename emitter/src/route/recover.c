@@ -1,0 +1,208 @@
+#include "recover.h"
+
+#include "life/atomics.h"
+#include "life/directory.h"
+#include "finish.h"
+#include "life/log.h"
+#include "spool/spool_give_up.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BATCH_BYTES = 64 << 10, HEX_DIGITS = 32 };
+
+/* <program>-<pid>-<32 hex digits>.rings */
+static bool is_file_of(const char *name, const char *program) {
+  static const char suffix[] = ".rings";
+  size_t length = strlen(name), end = sizeof suffix - 1 + HEX_DIGITS + 1;
+  if (length <= end || strcmp(name + length - (sizeof suffix - 1), suffix) != 0) return false;
+  if (program == NULL) return true;
+  size_t dash = length - end;
+  if (name[dash] != '-') return false;
+  while (dash > 0 && name[dash - 1] >= '0' && name[dash - 1] <= '9')
+    dash--;
+  char begin[64];
+  ll_store_program(program, begin, sizeof begin);
+  return dash > 0 && name[dash - 1] == '-' && strlen(begin) == dash - 1 && strncmp(name, begin, dash - 1) == 0;
+}
+
+/* Step 2. NULL, or what is wrong with the file. */
+static const char *take_over_tails(ll_store *store) {
+  for (uint32_t i = 0; i < store->header->slot_count; i++) {
+    uint64_t word = store->header->slot_words[i];
+    if (ll_slot_state_of(word) == LL_SLOT_FREE) continue;
+    const ll_slot *slot = ll_slot_at(store, i);
+    for (uint32_t t = 0; t < slot->take_count; t++) {
+      ll_ring *ring = &store->rings[slot->takes[t].ring];
+      if (slot->takes[t].to > ring->head || slot->takes[t].to % 8 != 0)
+        return "a sealed batch took what was never there";
+      if (slot->takes[t].to > ring->tail) ring->tail = slot->takes[t].to;
+    }
+  }
+  return NULL;
+}
+
+static void count_sealed(const ll_store *store, ll_recovered *file) {
+  for (uint32_t route = 0; route < store->header->route_count; route++) {
+    uint64_t sequence = 0;
+    for (const ll_slot *slot; (slot = ll_slot_next_sealed(store, route, &sequence)) != NULL;) {
+      file->batches_resent++;
+      file->events_resent += slot->event_count;
+    }
+  }
+}
+
+/* Host and program, as str16 one after the other. */
+static const char *read_names(const ll_store *store, char *host, char *program, size_t size) {
+  const uint8_t *at = store->identity, *end = at + store->header->names_bytes;
+  char *names[] = {host, program};
+  for (int i = 0; i < 2; i++) {
+    uint16_t count;
+    if (end - at < (ptrdiff_t)sizeof count) return "impossible names";
+    memcpy(&count, at, sizeof count);
+    at += sizeof count;
+    if (count >= size || count > end - at) return "impossible names";
+    memcpy(names[i], at, count);
+    names[i][count] = '\0';
+    at += count;
+  }
+  return NULL;
+}
+
+/* A recovery in progress: the routes that have something left. */
+typedef struct delivery {
+  ll_store *store;
+  const ll_types *types;
+  char host[256], program[256];
+  ll_harvest harvests[LL_ROUTES_MAX];
+  ll_route routes[LL_ROUTES_MAX];
+  ll_ending endings[LL_ROUTES_MAX];
+  uint32_t count;
+} delivery;
+
+/* False with a line in why when the route's events have to stay. */
+static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t route, char *why, size_t why_bytes) {
+  const char *name = work->store->header->routes[route].name,
+             *url = ll_routes_url(recovery->routes, name, recovery->url);
+  ll_harvest *harvest = &work->harvests[work->count];
+  ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
+  if (compressor == NULL ||
+      ll_harvest_start(harvest, work->store, route, work->types, compressor, BATCH_BYTES, false) != 0) {
+    snprintf(why, why_bytes, "no memory");
+    return false;
+  }
+  ll_route_setup setup = {
+      .url = url, .host = work->host, .program = work->program, .silent = recovery->beside_an_emitter};
+  bool good = ll_harvest_is_done(harvest);
+  if (!good && url == NULL)
+    snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",
+             name);
+  else if (!good && ll_route_open(&work->routes[work->count], work->store, route, &setup, why, why_bytes)) {
+    work->endings[work->count] = (ll_ending){.harvest = harvest, .route = &work->routes[work->count]};
+    work->count++;
+    return true;
+  }
+  ll_harvest_free(harvest);
+  return good;
+}
+
+/* Steps 3 and 4, on a file that is ours and whose numbers make sense. */
+static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *file, char *why, size_t why_bytes) {
+  const ll_file_header *header = work->store->header;
+  if (header->calibrations[header->calibration_current].count == 0) {
+    snprintf(why, why_bytes, "it died before it had read the clock");
+    return false;
+  }
+  bool all = true;
+  for (uint32_t route = 0; route < header->route_count; route++)
+    all &= begin_route(recovery, work, route, why, why_bytes);
+  uint64_t sequences = 0, events = 0;
+  for (uint32_t i = 0; i < work->count; i++) {
+    sequences += work->harvests[i].sequence;
+    events += work->harvests[i].events;
+  }
+  if (!ll_finish(work->endings, work->count, LL_BATCH_RECOVERED, recovery->deadline_ns)) {
+    if (all) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
+    all = false;
+  }
+  for (uint32_t i = 0; i < work->count; i++) {
+    file->batches_new += work->harvests[i].sequence;
+    file->events_new += work->harvests[i].events;
+    ll_route_close(&work->routes[i]);
+    ll_harvest_free(&work->harvests[i]);
+  }
+  file->batches_new -= sequences;
+  file->events_new -= events;
+  return all;
+}
+
+/* NULL, or why something is left. */
+static const char *recover_store(const ll_recovery *recovery, ll_store *store, ll_recovered *file, char *why,
+                                 size_t why_bytes) {
+  ll_types types;
+  delivery *work = calloc(1, sizeof *work);
+  if (work == NULL || ll_types_create(&types) != 0) {
+    free(work);
+    return "no memory";
+  }
+  *work = (delivery){.store = store, .types = &types};
+  const char *fault = ll_types_load(&types, store);
+  if (fault == NULL) fault = ll_slots_fault(store);
+  if (fault == NULL) fault = take_over_tails(store);
+  if (fault == NULL) fault = read_names(store, work->host, work->program, sizeof work->host);
+  if (fault == NULL) {
+    count_sealed(store, file);
+  }
+  for (uint32_t route = 0; fault == NULL && route < store->header->route_count; route++)
+    if (!ll_give_up_resolve(store, route, work->program, why, why_bytes)) fault = why;
+  if (fault == NULL) {
+    file->complete = deliver(recovery, work, file, why, why_bytes);
+    if (!file->complete) fault = why;
+  }
+  ll_types_free(&types);
+  free(work);
+  return fault;
+}
+
+static void recover_file(ll_recovery *recovery, const char *path) {
+  char why[512] = "";
+  ll_store store;
+  int error = ll_store_attach(&store, path, recovery->other_namespaces, why, sizeof why);
+  if (error == EBUSY) {
+    recovery->skipped_live++;
+    return;
+  }
+  if (error == ENOENT) return; /* another recovery was faster */
+  ll_recovered file = {.path = path};
+  recovery->files++;
+  file.trouble = error != 0 ? why : recover_store(recovery, &store, &file, why, sizeof why);
+  if (file.complete) ll_store_remove(&store);
+  if (error == 0) ll_store_release(&store);
+  recovery->failed += !file.complete;
+  if (recovery->report != NULL) recovery->report(recovery->ctx, &file);
+}
+
+bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
+  if (access(recovery->directory, F_OK) != 0) return true;
+  int fd = ll_directory_open(recovery->directory, "ring", true, why, why_bytes);
+  if (fd < 0) return false;
+  DIR *directory = fdopendir(fd);
+  if (directory == NULL) {
+    snprintf(why, why_bytes, "ring directory %s cannot be read: %s", recovery->directory, strerror(errno));
+    close(fd);
+    return false;
+  }
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    char path[PATH_MAX];
+    if (ll_monotonic_ns() >= load_acquire(recovery->deadline_ns)) break;
+    if (!is_file_of(entry->d_name, recovery->program)) continue;
+    int length = snprintf(path, sizeof path, "%s/%s", recovery->directory, entry->d_name);
+    if (length > 0 && (size_t)length < sizeof path) recover_file(recovery, path);
+  }
+  closedir(directory);
+  return true;
+}

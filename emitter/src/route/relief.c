@@ -1,0 +1,62 @@
+#include "relief.h"
+
+#include "life/atomics.h"
+
+#include <stdlib.h>
+
+typedef struct found {
+  ll_spool_candidate candidates[LL_SLOTS_MAX];
+  uint64_t sequences[LL_SLOTS_MAX];
+  unsigned count;
+} found;
+
+static bool goes_before(const ll_spool_candidate *a, uint64_t sequence_a, const ll_spool_candidate *b,
+                        uint64_t sequence_b) {
+  return a->offered != b->offered ? !a->offered : sequence_a < sequence_b;
+}
+
+static void insert(found *all, ll_spool_candidate candidate, uint64_t sequence) {
+  unsigned at = all->count++;
+  for (; at > 0 && goes_before(&candidate, sequence, &all->candidates[at - 1], all->sequences[at - 1]); at--) {
+    all->candidates[at] = all->candidates[at - 1];
+    all->sequences[at] = all->sequences[at - 1];
+  }
+  all->candidates[at] = candidate;
+  all->sequences[at] = sequence;
+}
+
+/* The sealed slots that the sink does not hold. */
+static found find(const ll_spool *spool, const ll_relief_view *view, ll_slot_range range) {
+  found all = {.count = 0};
+  for (uint32_t i = range.first; i < range.end; i++) {
+    uint64_t word = load_acquire(&spool->store->header->slot_words[i]), sequence = ll_slot_sequence(word);
+    if (ll_slot_state_of(word) != LL_SLOT_SEALED || load_acquire(&view->in_flight[i]) != 0) continue;
+    insert(&all, (ll_spool_candidate){i, view->offered[i] == sequence}, sequence);
+  }
+  return all;
+}
+
+static uint32_t free_in(const ll_store *store, ll_slot_range range) {
+  uint32_t count = 0;
+  for (uint32_t i = range.first; i < range.end; i++)
+    count += ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_FREE;
+  return count;
+}
+
+void ll_relieve(ll_spool *spool, const ll_relief_view *view, bool starved) {
+  if (spool->settings == NULL) return;
+  ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
+  uint32_t slots = range.end - range.first, vacant = free_in(spool->store, range), wanted = (slots + 1) / 2;
+  if (vacant > slots / 4 && !starved) return;
+  found all = find(spool, view, range);
+  uint32_t most = vacant < wanted ? wanted - vacant : 1;
+  ll_spool_put(spool, all.candidates, all.count < most ? all.count : most);
+}
+
+bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view) {
+  if (spool->settings == NULL) return false;
+  ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
+  found all = find(spool, view, range);
+  spool->retry_at_ns = 0; /* there is no later */
+  return ll_spool_put(spool, all.candidates, all.count) == all.count;
+}

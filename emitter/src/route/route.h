@@ -1,0 +1,72 @@
+/* A route carries sealed slots to its sink, in the order of their sequences, and frees them as they are acknowledged.
+ *
+ * One thread (the harvester, or a recovery) sends and polls; acknowledgements come on any thread.
+ */
+#ifndef LIFELINE_ROUTE_H
+#define LIFELINE_ROUTE_H
+
+#include "resolution/control.h"
+#include "plugin.h"
+#include "relief.h"
+#include "ring/slots.h"
+
+/* What a route is opened with. Texts must outlive it. */
+typedef struct ll_route_setup {
+  const char *url, *host, *program;
+  void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
+  void *progress_ctx;
+  bool silent; /* another route of this process has the same sink, and says what troubles it */
+} ll_route_setup;
+
+typedef struct ll_route {
+  ll_store *store;
+  uint32_t number;
+  const ll_sink_plugin *plugin;
+  ll_sink *sink;
+  ll_sink_host host;
+  ll_route_setup setup;
+  ll_control *control; /* where the control topic's news go; NULL: it is not watched */
+  uint64_t sent;       /* all sealed batches up to here were handed over, once */
+  uint64_t retry_at_ns;
+  uint32_t backoff_ms;
+  bool trouble_told; /* of a refusal, until a batch is acknowledged again */
+  uint32_t retry_wanted;
+  uint32_t acknowledged_since; /* the last retry */
+  uint64_t acknowledged;
+  uint64_t refused_batches;
+  uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of this slot, or 0 */
+  uint64_t offered[LL_SLOTS_MAX];   /* the last that it was handed */
+  ll_spool spool;                   /* where batches wait when the sink is away or too slow */
+  bool starved;                     /* there was no slot to be had */
+  uint32_t live_sent;               /* batches since the spool had its turn */
+} ll_route;
+
+/* Opens the sink. On failure writes one line into why and returns false. */
+bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const ll_route_setup *setup, char *why,
+                   size_t why_bytes);
+void ll_route_close(ll_route *route);
+
+/* Gives the route a spool. `settings` must outlive the route. */
+void ll_route_spool(ll_route *route, const ll_spool_settings *settings);
+
+/* At the end, with the sink closed: what is left goes into the spool. True when all of it is there. */
+bool ll_route_leave_to_spool(ll_route *route);
+
+/* Has the sink read its control topic into this, which must outlive the route, if it has one. */
+void ll_route_watch(ll_route *route, ll_control *control);
+
+/* Hands over what is sealed and not in flight, until the sink is busy; then what the spool holds. Has the spool take
+ * over what there is no room for. */
+void ll_route_pump(ll_route *route);
+
+/* Lets acknowledgements in. wait: for at most timeout_ms, and never returns at once. */
+void ll_route_poll(ll_route *route);
+void ll_route_wait(ll_route *route, int timeout_ms);
+
+/* True when no batch up to this sequence waits for its acknowledgement. */
+bool ll_route_settled(const ll_route *route, uint64_t sequence);
+
+/* What the sink takes at most, header included. */
+size_t ll_route_limit(const ll_route *route);
+
+#endif

@@ -1,0 +1,56 @@
+/* What the header does not do inline: a thread's first operation, a clock that is not the CPU's, and all that fails. */
+#include "life/atomics.h"
+#include "cells.h"
+#include "life/core.h"
+#include "ring/producer.h"
+#include "summary.h"
+
+#include <lifeline/caliper.h>
+
+void ll_caliper_fold(ll_cell *cell, uint32_t half) {
+  ll_cell_fold(load_acquire(&ll_the_summaries), cell, half);
+}
+
+static void count(ll_fold result) {
+  ll_core *core = &ll_the_core;
+  if (load_acquire(&core->state) != LL_CORE_ON) {
+    add_relaxed(&core->dropped_stopped, 1);
+    return;
+  }
+  ll_route_books *books = &core->store.header->routes[0];
+  switch (result) {
+  case LL_FOLDED:
+  case LL_FOLD_NOTHING: break;
+  case LL_FOLD_REENTRANT: add_relaxed(&books->dropped_reentrant, 1); break;
+  case LL_FOLD_NO_ROOM: add_relaxed(&books->dropped_no_ring, 1); break;
+  case LL_FOLD_CLOSED: add_relaxed(&books->dropped_shutdown, 1); break;
+  }
+}
+
+/* An operation without a mark is measured, and not seen while it is under way. */
+ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
+  ll_operation begun = {0, NULL};
+  bool known = ll_make_known(type);
+  uint32_t state = load_acquire(&type->state);
+  if (state == LL_TYPE_OFF) return begun;
+  uint32_t number = state & LL_TYPE_NUMBER_MAX;
+  ll_folder *folder = known ? ll_summary_folder(number) : NULL;
+  begun.mark = folder != NULL ? ll_find_mark(folder) : NULL;
+  begun.began = ll_clock_tick(ll_the_core.config.clock);
+  if (begun.mark == NULL) return begun;
+  store_relaxed(&begun.mark->number, number);
+  store_release(&begun.mark->began, begun.began);
+  return begun;
+}
+
+void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, double value) {
+  if (!ll_make_known(type)) {
+    if (load_acquire(&type->state) != LL_TYPE_OFF) count(LL_FOLD_CLOSED);
+    return;
+  }
+  uint32_t state = load_acquire(&type->state);
+  if (state == LL_TYPE_OFF) return;
+  if (ll_the_core.config.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_core.config.clock);
+  uint64_t ticks = ended > began ? ended - began : 1;
+  count(ll_summary_add_operation(state & LL_TYPE_NUMBER_MAX, value, ticks));
+}

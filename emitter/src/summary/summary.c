@@ -1,0 +1,411 @@
+#include "summary.h"
+
+#include "life/atomics.h"
+#include "cells.h"
+#include "life/core.h"
+#include "ring/describe.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+__thread ll_folder *ll_tls_folder __attribute__((tls_model("initial-exec")));
+
+ll_summaries *ll_the_summaries;
+
+/* --- plans: in memory that a forked child inherits, as it does the types' states that go with them --- */
+
+enum { TYPES = LL_TYPE_NUMBER_MAX + 1, ALL_FIELDS = 0xff };
+
+typedef struct plan {
+  uint64_t interval_ns;
+  uint8_t made;
+  uint8_t timed;
+  uint8_t field; /* or ALL_FIELDS */
+  uint8_t caliper;
+} plan;
+
+static plan *plans; /* by number; mostly untouched memory */
+
+static void *untouched(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static plan plan_of(uint32_t number) {
+  plan found = plans != NULL ? plans[number] : (plan){0};
+  if (!found.made) found = (plan){.interval_ns = LL_SUMMARY_INTERVAL_NS, .field = ALL_FIELDS, .caliper = found.caliper};
+  if (found.caliper) found.field = 0; /* the others follow from it */
+  return found;
+}
+
+static bool make_plans(void) {
+  if (plans == NULL) plans = untouched(TYPES * sizeof *plans);
+  return plans != NULL;
+}
+
+void ll_summary_is_caliper(uint32_t number) {
+  if (make_plans()) plans[number].caliper = 1;
+}
+
+/* --- fields --- */
+
+static bool is_number(uint8_t code) {
+  return code != LL_CODE_string && code != LL_CODE_bytes;
+}
+
+static double double_of(uint8_t code, uint64_t bits) {
+  double real;
+  switch (code) {
+  case LL_CODE_i32:
+  case LL_CODE_i64: return (double)(int64_t)bits;
+  case LL_CODE_f32:
+  case LL_CODE_f64: memcpy(&real, &bits, sizeof real); return real;
+  default: return (double)bits;
+  }
+}
+
+/* --- folding --- */
+
+static void fold_values(const ll_cell *cell, const uint64_t *words, unsigned rows, ll_moments *moments) {
+  double values[LL_CELL_ROWS];
+  if (cell->code == LL_CODE_f32 || cell->code == LL_CODE_f64) {
+    memcpy(values, words, rows * sizeof *values);
+    ll_moments_add(moments, values, rows);
+  } else if (cell->code == LL_CODE_i32 || cell->code == LL_CODE_i64) {
+    ll_moments_add_i64(moments, words, rows);
+  } else {
+    ll_moments_add_u64(moments, words, rows);
+  }
+}
+
+/* Pairs of a value and its ticks, which are 0 where there was no value before. */
+static void fold_pairs(const ll_cell *cell, const uint64_t *words, unsigned rows, ll_moments moments[3]) {
+  double values[LL_CELL_ROWS / 2], times[LL_CELL_ROWS / 2], rates[LL_CELL_ROWS / 2];
+  unsigned timed = 0;
+  for (unsigned i = 0; i < rows / 2; i++) {
+    values[i] = double_of(cell->code, words[2 * i]);
+    times[timed] = (double)words[2 * i + 1];
+    rates[timed] = values[i] / times[timed];
+    timed += words[2 * i + 1] != 0;
+  }
+  ll_moments_add(&moments[0], values, rows / 2);
+  ll_moments_add(&moments[1], times, timed);
+  ll_moments_add(&moments[2], rates, timed);
+}
+
+void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
+  /* Not one of ours: an emit that a signal handler interrupted, to fork, ends here in the child. */
+  if (summaries == NULL || cell < summaries->cells || cell >= summaries->cells + LL_CELLS_MAX) return;
+  ll_moments *moments = summaries->depths[cell - summaries->cells].moments[half];
+  if (cell->kind == LL_CELL_VALUE)
+    fold_values(cell, cell->words[half], cell->rows[half], moments);
+  else
+    fold_pairs(cell, cell->words[half], cell->rows[half], moments);
+  cell->rows[half] = 0;
+}
+
+/* --- under the lock --- */
+
+void ll_cell_release(ll_summaries *summaries, ll_cell *cell) {
+  ll_cell_depth *depth = &summaries->depths[cell - summaries->cells];
+  ll_total *total = &summaries->totals[cell->total];
+  for (uint32_t half = 0; half < 2; half++) {
+    ll_cell_fold(summaries, cell, half);
+    for (int i = 0; i < 3; i++)
+      ll_moments_merge(&total->moments[i], &depth->moments[half][i]);
+  }
+  total->cells--;
+  memset(depth, 0, sizeof *depth);
+  memset(cell, 0, sizeof *cell);
+  cell->next = summaries->free_cells;
+  summaries->free_cells = cell;
+}
+
+static ll_cell *take_cell(ll_summaries *summaries) {
+  ll_cell *cell = summaries->free_cells;
+  if (cell == NULL && summaries->cells_used < LL_CELLS_MAX) return &summaries->cells[summaries->cells_used++];
+  if (cell != NULL) summaries->free_cells = cell->next;
+  return cell;
+}
+
+/* UINT32_MAX when there is no room. */
+static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned field, bool first, const plan *by) {
+  uint32_t vacant = UINT32_MAX;
+  uint8_t kind = by->caliper ? LL_CELL_CALIPER : by->timed ? LL_CELL_TIMED : LL_CELL_VALUE;
+  for (uint32_t i = 0; i < summaries->totals_used; i++) {
+    const ll_total *total = &summaries->totals[i];
+    if (total->number == number && total->field == field && !total->ending) return i;
+    if (total->number == 0) vacant = i;
+  }
+  if (vacant == UINT32_MAX && summaries->totals_used < LL_TOTALS_MAX) vacant = summaries->totals_used++;
+  if (vacant == UINT32_MAX) return vacant;
+  uint64_t now = ll_monotonic_ns();
+  summaries->totals[vacant] = (ll_total){.number = number,
+                                         .field = (uint16_t)field,
+                                         .kind = kind,
+                                         .first = first,
+                                         .interval_ns = by->interval_ns,
+                                         .since_ns = now};
+  if (now + by->interval_ns < summaries->due_ns) store_release(&summaries->due_ns, now + by->interval_ns);
+  ll_wake_harvester(); /* it may be asleep for longer than this interval */
+  return vacant;
+}
+
+static ll_fold add_cell(ll_summaries *summaries, ll_folder *folder, uint32_t number, unsigned field, const plan *by,
+                        ll_cell **last) {
+  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  uint32_t total = total_for(summaries, number, field, *last == NULL, by);
+  ll_cell *cell = total != UINT32_MAX ? take_cell(summaries) : NULL;
+  if (cell == NULL) return LL_FOLD_NO_ROOM;
+  *cell = (ll_cell){.number = number,
+                    .code = shape->field_codes[field],
+                    .kind = summaries->totals[total].kind,
+                    .field = (uint16_t)field,
+                    .total = total};
+  summaries->depths[cell - summaries->cells].folder = (uint32_t)(folder - summaries->folders);
+  summaries->totals[total].cells++;
+  if (*last != NULL) {
+    (*last)->next = cell;
+  } else {
+    cell->beside = folder->cells[number % LL_CELL_BUCKETS];
+    folder->cells[number % LL_CELL_BUCKETS] = cell;
+  }
+  *last = cell;
+  return LL_FOLDED;
+}
+
+/* Takes the type's cells off the thread's folder. */
+static void remove_cells(ll_summaries *summaries, ll_folder *folder, uint32_t number) {
+  ll_cell **link = &folder->cells[number % LL_CELL_BUCKETS];
+  while (*link != NULL && (*link)->number != number)
+    link = &(*link)->beside;
+  ll_cell *cell = *link;
+  if (cell == NULL) return;
+  *link = cell->beside;
+  for (ll_cell *next; cell != NULL; cell = next) {
+    next = cell->next;
+    ll_cell_release(summaries, cell);
+  }
+}
+
+/* Numbers that measure something have a unit; an id has none. Where no number has one, all are meant. */
+static bool any_has_unit(const ll_shape *shape) {
+  for (unsigned i = 0; i < shape->field_count; i++)
+    if (is_number(shape->field_codes[i]) && ll_describe_field(shape, i).unit.bytes > 0) return true;
+  return false;
+}
+
+static ll_fold add_cells(ll_summaries *summaries, ll_folder *folder, uint32_t number) {
+  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  plan by = plan_of(number);
+  ll_cell *last = NULL;
+  bool only_with_unit = by.field == ALL_FIELDS && any_has_unit(shape);
+  for (unsigned field = 0; field < shape->field_count; field++) {
+    if (!is_number(shape->field_codes[field]) || (by.field != ALL_FIELDS && by.field != field)) continue;
+    if (only_with_unit && ll_describe_field(shape, field).unit.bytes == 0) continue;
+    if (add_cell(summaries, folder, number, field, &by, &last) == LL_FOLDED) continue;
+    remove_cells(summaries, folder, number);
+    return LL_FOLD_NO_ROOM;
+  }
+  return last != NULL ? LL_FOLDED : LL_FOLD_NOTHING;
+}
+
+static ll_summaries *summaries_of_this_process(void) {
+  if (ll_the_summaries != NULL && load_acquire(&ll_the_summaries->alive) != 0) return ll_the_summaries;
+  ll_summaries *fresh = untouched(sizeof *fresh);
+  if (fresh == NULL) return NULL;
+  madvise(fresh, sizeof *fresh, MADV_WIPEONFORK);
+  fresh->due_ns = UINT64_MAX;
+  store_release(&fresh->alive, 1);
+  store_release(&ll_the_summaries, fresh);
+  return fresh;
+}
+
+void ll_summary_after_fork(void) {
+  if (ll_the_summaries == NULL) return;
+  store_release(&ll_the_summaries->alive, 0);
+  memset(ll_the_summaries->folders, 0, sizeof ll_the_summaries->folders);
+}
+
+bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
+  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  plan made = {.interval_ns = wanted->interval_ns != 0 ? wanted->interval_ns : LL_SUMMARY_INTERVAL_NS,
+               .made = 1,
+               .timed = wanted->timed,
+               .field = ALL_FIELDS};
+  if (wanted->field != NULL) {
+    int field = ll_find_field(shape, wanted->field);
+    if (field < 0 || !is_number(shape->field_codes[field])) return false;
+    made.field = (uint8_t)field;
+  }
+  if (!make_plans()) return false;
+  made.caliper = plans[number].caliper;
+  plan old = plan_of(number);
+  bool same = old.interval_ns == made.interval_ns && old.timed == made.timed && old.field == made.field;
+  plans[number] = made;
+  ll_summaries *summaries = ll_the_summaries;
+  if (same || summaries == NULL || load_acquire(&summaries->alive) == 0) return true;
+  for (uint32_t i = 0; i < summaries->totals_used; i++)
+    if (summaries->totals[i].number == number) summaries->totals[i].ending = summaries->totals[i].due = true;
+  store_release(&summaries->due_ns, 0);
+  for (uint32_t i = 0; i < summaries->cells_used; i++)
+    if (summaries->cells[i].number == number)
+      store_release(&summaries->cells[i].turn, summaries->cells[i].turn | LL_TURN_STALE);
+  return true;
+}
+
+/* --- a thread comes, and goes --- */
+
+static pthread_key_t thread_end;
+
+/* NULL when the thread has none in this process: what it had before a fork is its parent's. */
+static ll_folder *own_folder(const ll_summaries *summaries) {
+  ll_folder *folder = ll_tls_folder;
+  bool ours = summaries != NULL && folder >= summaries->folders && folder < summaries->folders + LL_FOLDERS_MAX;
+  return ours && folder->in_use ? folder : NULL;
+}
+
+/* What a thread summarised stays: it goes to the totals. Its operations are not under way any more. */
+static void thread_ends(void *unused) {
+  (void)unused;
+  ll_disturbances before;
+  if (ll_the_core.sensitive == NULL || load_acquire(&ll_the_core.sensitive->alive) == 0) return;
+  ll_core_lock(&before);
+  ll_summaries *summaries = ll_the_summaries;
+  ll_folder *folder = own_folder(summaries);
+  ll_tls_folder = NULL;
+  if (folder != NULL) {
+    for (unsigned i = 0; i < LL_CELL_BUCKETS; i++)
+      while (folder->cells[i] != NULL)
+        remove_cells(summaries, folder, folder->cells[i]->number);
+    for (unsigned i = 0; i < LL_MARKS_MAX; i++)
+      store_relaxed(&folder->marks[i].began, 0);
+    folder->fast = 0;
+    store_release(&folder->in_use, 0);
+  }
+  ll_core_unlock(&before);
+}
+
+static void make_key(void) {
+  pthread_key_create(&thread_end, thread_ends);
+}
+
+static ll_folder *take_folder(ll_summaries *summaries) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  for (uint32_t i = 0; i < LL_FOLDERS_MAX; i++) {
+    ll_folder *folder = &summaries->folders[i];
+    if (folder->in_use) continue;
+    store_release(&folder->in_use, 1);
+    folder->fast = ll_the_core.config.clock == LL_CLOCK_CPU;
+    store_relaxed(&folder->thread, (uint64_t)gettid());
+    ll_tls_folder = folder;
+    pthread_setspecific(thread_end, folder);
+    return folder;
+  }
+  return NULL;
+}
+
+/* Sees to it that the thread has cells for this type, under the plan that holds now. */
+__attribute__((noinline, cold)) static ll_fold make_cells(uint32_t number) {
+  ll_disturbances before;
+  ll_core_lock(&before);
+  ll_fold result = LL_FOLD_NO_ROOM;
+  ll_summaries *summaries = summaries_of_this_process();
+  ll_folder *folder = own_folder(summaries);
+  if (summaries != NULL && folder == NULL) folder = take_folder(summaries);
+  if (summaries != NULL && summaries->closed) {
+    result = LL_FOLD_CLOSED;
+  } else if (folder != NULL) {
+    remove_cells(summaries, folder, number);
+    result = add_cells(summaries, folder, number);
+  }
+  ll_core_unlock(&before);
+  return result;
+}
+
+/* --- one event --- */
+
+static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *numbers) {
+  uint32_t row = cell->rows[half];
+  memcpy(&cell->words[half][row++], (const uint8_t *)numbers + cell->field * sizeof(uint64_t), sizeof(uint64_t));
+  if (cell->kind != LL_CELL_VALUE) {
+    uint64_t now = ll_clock_tick(ll_the_core.config.clock);
+    cell->words[half][row++] = cell->previous != 0 ? now - cell->previous : 0;
+    cell->previous = now;
+  }
+  cell->rows[half] = row;
+  if (row == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
+}
+
+/* The thread's folder, said to be busy: a signal handler that comes now has to stay out. */
+static inline ll_folder *enter_folder(ll_fold *result) {
+  ll_folder *folder = ll_tls_folder;
+  if (LL_UNLIKELY(folder == NULL)) return NULL;
+  if (LL_UNLIKELY(load_relaxed(&folder->busy) != 0)) {
+    *result = LL_FOLD_REENTRANT;
+    return NULL;
+  }
+  store_relaxed(&folder->busy, 1);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return folder;
+}
+
+static inline void leave_folder(ll_folder *folder) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  store_release(&folder->busy, 0);
+}
+
+/* NULL when the thread has none for this type, or one of an old plan. The first field's speaks for all. */
+static inline ll_cell *valid_cell(const ll_folder *folder, uint32_t number) {
+  ll_cell *cell = ll_find_cell(folder, number);
+  return LL_LIKELY(cell != NULL && load_acquire(&cell->turn) < LL_TURN_STALE) ? cell : NULL;
+}
+
+enum { ATTEMPTS = 3 }; /* a plan may change meanwhile, but not for ever */
+
+ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
+  ll_fold result = LL_FOLDED;
+  for (int attempt = 0; attempt < ATTEMPTS && result == LL_FOLDED; attempt++) {
+    ll_folder *folder = enter_folder(&result);
+    if (LL_UNLIKELY(result != LL_FOLDED)) return result;
+    if (LL_LIKELY(folder != NULL)) {
+      ll_cell *first = valid_cell(folder, number);
+      for (ll_cell *cell = first; cell != NULL; cell = cell->next)
+        add_row(cell, load_acquire(&cell->turn) % LL_TURN_STALE, numbers);
+      leave_folder(folder);
+      if (LL_LIKELY(first != NULL)) return LL_FOLDED;
+    }
+    result = make_cells(number);
+  }
+  return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
+}
+
+ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks) {
+  ll_fold result = LL_FOLDED;
+  for (int attempt = 0; attempt < ATTEMPTS && result == LL_FOLDED; attempt++) {
+    ll_folder *folder = enter_folder(&result);
+    if (result != LL_FOLDED) return result;
+    if (folder != NULL) {
+      ll_cell *cell = valid_cell(folder, number);
+      if (cell != NULL) {
+        uint32_t half = load_acquire(&cell->turn) % LL_TURN_STALE, row = cell->rows[half];
+        memcpy(&cell->words[half][row], &value, sizeof value);
+        cell->words[half][row + 1] = ticks;
+        cell->rows[half] = row + 2;
+        if (row + 2 == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
+      }
+      leave_folder(folder);
+      if (cell != NULL) return LL_FOLDED;
+    }
+    result = make_cells(number);
+  }
+  return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
+}
+
+ll_folder *ll_summary_folder(uint32_t number) {
+  ll_folder *folder = ll_tls_folder;
+  if (folder != NULL && load_relaxed(&folder->busy) != 0) return NULL; /* a signal handler's operation */
+  if (folder != NULL && folder->in_use && valid_cell(folder, number) != NULL) return folder;
+  return make_cells(number) == LL_FOLDED ? ll_tls_folder : NULL;
+}
