@@ -3,8 +3,8 @@
  * Nothing here prints, exits, keeps global state or takes locks: different batches may be used by different threads.
  * A batch that llb_read returned refers to the message that it was read from; keep the message until llb_batch_free.
  */
-#ifndef LIFELINE_BATCH_H
-#define LIFELINE_BATCH_H
+#ifndef LIFELINE_SCHEMAS_BATCH_H
+#define LIFELINE_SCHEMAS_BATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,29 @@
+# lifeline_fuzzer(<name> SOURCES <file>... [INCLUDES <folder>...] [DEFINES <definition>...] [LIBRARIES <library>...])
+# makes lifeline-fuzz-<name> in fuzz/ of the build tree. By clang alone, whatever compiles the rest, with its own
+# sanitizers and coverage; so not at all in sanitizers' builds. `make fuzz` runs them.
+find_program(LIFELINE_CLANG NAMES clang-14 clang)
+
+function(lifeline_fuzzer name)
+  cmake_parse_arguments(fuzz "" "" "SOURCES;INCLUDES;DEFINES;LIBRARIES" ${ARGN})
+  if(LIFELINE_SANITIZE)
+    return()
+  elseif(NOT LIFELINE_CLANG)
+    message(STATUS "clang is missing: no lifeline-fuzz-${name}")
+    return()
+  endif()
+  list(TRANSFORM fuzz_INCLUDES PREPEND -I)
+  list(TRANSFORM fuzz_DEFINES PREPEND -D)
+  list(TRANSFORM fuzz_LIBRARIES PREPEND -l)
+  set(binary ${CMAKE_BINARY_DIR}/fuzz/lifeline-fuzz-${name})
+  add_custom_command(
+    OUTPUT ${binary}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/fuzz
+    COMMAND ${LIFELINE_CLANG} -std=c11 -D_GNU_SOURCE ${fuzz_DEFINES} -g -O1 -fsanitize=fuzzer,address,undefined
+            -fno-sanitize-recover=all -fprofile-instr-generate -fcoverage-mapping ${fuzz_INCLUDES}
+            ${fuzz_SOURCES} -o ${binary} ${fuzz_LIBRARIES}
+    DEPENDS ${fuzz_SOURCES}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "Building lifeline-fuzz-${name}"
+    VERBATIM)
+  add_custom_target(fuzz-${name} ALL DEPENDS ${binary})
+endfunction()
