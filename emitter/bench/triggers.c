@@ -1,6 +1,6 @@
 /* bench-triggers: what the background thread does when the trigger file changed: read it and parse all of its lines. */
-#include "resolution/activations.h"
 #include "options.h"
+#include "resolution/activations.h"
 #include "row.h"
 #include "timing.h"
 

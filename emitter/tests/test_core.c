@@ -5,9 +5,9 @@
 #include "batch/compress.h"
 #include "batch/crc32c.h"
 #include "life/process.h"
+#include "life/utf8.h"
 #include "ring/slots.h"
 #include "ring/types.h"
-#include "life/utf8.h"
 
 #include <dlfcn.h>
 #include <errno.h>

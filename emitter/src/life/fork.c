@@ -1,7 +1,7 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
 #include "core.h"
-#include "ring/producer.h"
 #include "resolution/resolution.h"
+#include "ring/producer.h"
 #include "summary/summary.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "life/atomics.h"
 #include "life/core.h"
-#include "producer.h"
 #include "life/utf8.h"
+#include "producer.h"
 #include "values.h"
 
 #include <errno.h>

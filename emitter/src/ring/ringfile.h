@@ -19,8 +19,8 @@
 #ifndef LIFELINE_RINGFILE_H
 #define LIFELINE_RINGFILE_H
 
-#include "life/atomics.h"
 #include "batch/clock.h"
+#include "life/atomics.h"
 #include "life/process.h"
 
 #include <limits.h>

@@ -3,12 +3,12 @@
 #include "life/core.h"
 #include "life/futex.h"
 #include "life/log.h"
-#include "ring/pool.h"
 #include "recover.h"
 #include "resolution/resolution.h"
+#include "resolution/triggers.h"
+#include "ring/pool.h"
 #include "spool/spool_drain.h"
 #include "summary/summary.h"
-#include "resolution/triggers.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 #include "recover.h"
 
+#include "finish.h"
 #include "life/atomics.h"
 #include "life/directory.h"
-#include "finish.h"
 #include "life/log.h"
 #include "spool/spool_give_up.h"
 

@@ -5,9 +5,9 @@
 #ifndef LIFELINE_ROUTE_H
 #define LIFELINE_ROUTE_H
 
-#include "resolution/control.h"
 #include "plugin.h"
 #include "relief.h"
+#include "resolution/control.h"
 #include "ring/slots.h"
 
 /* What a route is opened with. Texts must outlive it. */

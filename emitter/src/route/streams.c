@@ -1,8 +1,8 @@
 #include "streams.h"
 
+#include "finish.h"
 #include "life/atomics.h"
 #include "life/core.h"
-#include "finish.h"
 #include "life/futex.h"
 #include "life/log.h"
 #include "ring/pool.h"

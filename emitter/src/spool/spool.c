@@ -1,7 +1,7 @@
 #include "spool.h"
 
-#include "life/atomics.h"
 #include "batch/clock.h"
+#include "life/atomics.h"
 #include "life/crash_point.h"
 #include "life/log.h"
 #include "spool_give_up.h"

@@ -1,7 +1,7 @@
 #include "spool_drain.h"
 
-#include "life/atomics.h"
 #include "batch/clock.h"
+#include "life/atomics.h"
 #include "life/log.h"
 #include "route/plugin.h"
 #include "spool_replay.h"

@@ -1,12 +1,12 @@
 /* The harvester's half of summaries: turn the cells over, collect, tell. */
-#include "life/atomics.h"
 #include "cells.h"
+#include "life/atomics.h"
 #include "life/core.h"
-#include "ring/describe.h"
 #include "life/fence.h"
+#include "ring/describe.h"
 #include "ring/producer.h"
-#include "summary.h"
 #include "ring/values.h"
+#include "summary.h"
 
 #include <lifeline/events.h>
 #include <stdio.h>
