@@ -36,8 +36,12 @@ func Start(t T, settings []string, program string, arguments ...string) *Process
 	process := &Process{command: exec.Command(program, arguments...), done: make(chan struct{})}
 	process.command.Env = Environment(settings...)
 	process.command.Stdout, process.command.Stderr = &process.stdout, &process.stderr
-	// Not even a test that is itself killed leaves them behind.
-	process.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// Not even a test that is itself killed leaves them behind. Scripts are asked, since they end what they started.
+	end := syscall.SIGKILL
+	if strings.HasPrefix(program, Script("")) {
+		end = syscall.SIGTERM
+	}
+	process.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: end}
 	process.command.WaitDelay = 5 * time.Second
 	if err := process.command.Start(); err != nil {
 		t.Fatalf("cannot start %s: %v", program, err)
