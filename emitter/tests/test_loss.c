@@ -213,17 +213,31 @@ static void block_in_vain(void) {
 }
 
 LL_EVENT(odd, "test.odd", LL_INFO, (u64, value, ""), (u64, more, "")); /* 24 bytes: half a ring is no multiple */
+LL_EVENT(even, "test.even", LL_INFO, (u64, value, ""));                /* 16 bytes: it is one */
 
-/* In the child: neither the interval nor a full batch is the harvester's reason to look. */
-static void begin_the_second_half(void) {
-  enum { RING_BYTES = 64 << 10, RECORD_BYTES = 24, FALL_ASLEEP_US = 100000 };
-  ll_init(NULL);
-  usleep(FALL_ASLEEP_US);
-  for (uint64_t i = 0; i < RING_BYTES / 2 / RECORD_BYTES + 1; i++)
-    ll_emit(odd, i, i);
+enum { HALF_A_RING = 32 << 10, FALL_ASLEEP_US = 100000 };
+
+static void leave_when_harvested(void) {
   for (int i = 0; i < 200 && stats().emitted == 0; i++)
     usleep(10000);
   exit(stats().emitted > 0 ? 0 : 1);
+}
+
+/* In the child: neither the interval nor a full batch is the harvester's reason to look. */
+static void begin_the_second_half(void) {
+  ll_init(NULL);
+  usleep(FALL_ASLEEP_US);
+  for (uint64_t i = 0; i < HALF_A_RING / 24 + 1; i++)
+    ll_emit(odd, i, i);
+  leave_when_harvested();
+}
+
+static void fill_one_half_and_begin_the_other(void) {
+  ll_init(NULL);
+  usleep(FALL_ASLEEP_US);
+  for (uint64_t i = 0; i < HALF_A_RING / 16 + 1; i++)
+    ll_emit(even, i);
+  leave_when_harvested();
 }
 
 static void a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvester(void **state) {
@@ -232,6 +246,7 @@ static void a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvest
   setenv("LIFELINE_BATCH_BYTES", "262144", 1);
   setenv("LIFELINE_INTERVAL_MS", "3600000", 1);
   expect(begin_the_second_half, NULL);
+  expect(fill_one_half_and_begin_the_other, NULL);
 }
 
 static void blocking_is_bounded(void **state) {

@@ -223,10 +223,12 @@ static bool wait_for_room(ll_core *core, const ll_producer *producer, const ll_r
 }
 
 /* The harvester is told when a half begins, not when one is full: the record that crosses into it is not published yet,
- * and a look at what is used would find a few bytes too little, and sleep on. */
+ * and a look at what is used would find a few bytes too little, and sleep on. Last bytes are compared, since a record
+ * that ends with a half has not begun the next, and the one behind it has. */
 static void call_harvester(ll_core *core, const ll_producer *producer, const ll_ring *ring, const room *found) {
-  uint64_t which_half = ~(ring->bytes / 2 - 1);
-  if (found->enough && (producer->position & which_half) == (found->end & which_half)) return;
+  uint64_t which_half = ~(ring->bytes / 2 - 1), position = producer->position;
+  bool begins_half = position > 0 && ((position - 1) & which_half) != ((found->end - 1) & which_half);
+  if (found->enough && !begins_half) return;
   store_release(&core->crowded, 1);
   ll_wake_harvester();
 }
