@@ -172,10 +172,12 @@ static void the_harvester_is_asked_at_most_every_tenth_of_a_second(void **state)
   apply(control);
   say(control, "a", "x off");
   harvester = (ears){0};
+  assert_int_equal(ll_control_due_ns(control), now_ns + SECOND / 10);
   ll_control_apply(control, now_ns + SECOND / 20, hear, &harvester);
   assert_int_equal(harvester.calls, 0);
   ll_control_apply(control, now_ns + SECOND / 10, hear, &harvester);
   assert_int_equal(harvester.calls, 1);
+  assert_int_equal(ll_control_due_ns(control), UINT64_MAX);
   ll_control_free(control);
 }
 

@@ -194,3 +194,7 @@ void ll_control_apply(ll_control *control, uint64_t now_ns, ll_control_setter se
   }
   store_ordered(&control->changed, 1); /* the rest next time */
 }
+
+uint64_t ll_control_due_ns(const ll_control *control) {
+  return load_ordered(&control->changed) != 0 ? control->next_ns : UINT64_MAX;
+}

@@ -33,4 +33,7 @@ typedef bool (*ll_control_setter)(void *ctx, const char *id, const char *line, i
  * topic does not keep the harvester from its work. What set does not take is said. */
 void ll_control_apply(ll_control *control, uint64_t now_ns, ll_control_setter set, void *ctx);
 
+/* When there will be something to apply again; UINT64_MAX: news will tell. */
+uint64_t ll_control_due_ns(const ll_control *control);
+
 #endif

@@ -143,6 +143,7 @@ static void run(ll_core *core) {
     uint64_t nap_until = ll_monotonic_ns() + nap_ns;
     uint64_t wake_ns =
         earlier(due_ns, earlier(ll_summary_due_ns(), earlier(ll_triggers_due_ns(), ll_resolution_due_ns())));
+    if (core->control != NULL) wake_ns = earlier(wake_ns, ll_control_due_ns(core->control));
     sleep_until(core, signal, waiting ? earlier(nap_until, wake_ns) : wake_ns);
   }
 }
