@@ -16,6 +16,8 @@ LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(detail, "test.detail", LL_DEBUG, (i32, value, ""), (string, text, ""));
 LL_EVENT(ratio, "test.ratio", LL_INFO, (f32, value, ""));
 LL_EVENT(secret, "secret.key", LL_INFO, (u64, value, ""));
+LL_EVENT(alarm_sample, "test.alarm.sample", LL_INFO, (u64, value, ""));
+LL_EVENT(alarm_summary, "test.alarm.summary", LL_INFO, (u64, value, "B"));
 
 static test_directory directory;
 static char file[200], output[200];
@@ -327,6 +329,58 @@ static void what_was_left_out_is_counted_even_after_a_kill(void **state) {
   test_free_batches(&batches);
 }
 
+/* --- signal handlers --- */
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+/* The C library's own, behind ours. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+
+static __thread volatile sig_atomic_t handling, allocations; /* this thread's: the harvester has its own business */
+
+void *malloc(size_t bytes) {
+  if (handling) allocations++;
+  return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes) {
+  if (handling) allocations++;
+  return __libc_calloc(count, bytes);
+}
+
+static void emit_in_handler(int signal) {
+  (void)signal;
+  handling = 1;
+  for (uint64_t i = 0; i < 100; i++) {
+    ll_emit(alarm_sample, i);
+    ll_emit(alarm_summary, i);
+  }
+  handling = 0;
+}
+
+/* The handler may have interrupted malloc, which then has its lock. */
+static void emit_new_types_in_a_handler(void) {
+  struct sigaction action = {.sa_handler = emit_in_handler};
+  REQUIRE(ll_init(NULL) == 0);
+  ll_emit(number, 1);
+  REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
+  REQUIRE(raise(SIGUSR1) == 0);
+  REQUIRE(allocations == 0);
+  ll_statistics now = test_statistics();
+  REQUIRE(now.emitted == 1 + 10 + 1 && now.sampled_out == 90 && now.folded == 100);
+}
+#endif
+
+static void the_first_event_of_a_type_in_a_signal_handler_asks_malloc_for_nothing(void **state) {
+  (void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  skip(); /* malloc is theirs */
+#else
+  setenv("LIFELINE_RESOLUTION", "test.alarm.sample sample:10; test.alarm.summary summary", 1);
+  run(emit_new_types_in_a_handler);
+#endif
+}
+
 /* --- shared objects --- */
 
 typedef void (*emitter)(uint64_t value);
@@ -380,6 +434,7 @@ int main(void) {
       TEST(a_change_reaches_all_threads),
       TEST(in_a_forked_child_rules_end_as_well),
       TEST(what_was_left_out_is_counted_even_after_a_kill),
+      TEST(the_first_event_of_a_type_in_a_signal_handler_asks_malloc_for_nothing),
       TEST(an_object_may_be_unloaded_and_rules_may_change),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,10 @@
 
 #include "life/core.h"
 #include "life/log.h"
-#include "life/retire.h"
-#include "shaping.h"
+#include "retire.h"
 #include "summary/summary.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { NUMBERS = LL_TYPE_NUMBER_MAX + 1, NEVER_MAX = 128 };
 
-const ll_shaping **ll_shapings;
+ll_shaping **ll_shapings;
 
 static ll_activations all;
 static ll_glob never[NEVER_MAX]; /* in never_text */
@@ -45,15 +45,15 @@ static bool is_ours(const ll_event_type *type) {
 }
 
 /* The new one may be NULL. Threads that are past the type's state find either. */
-static void publish(uint32_t number, const ll_shaping *shaping) {
-  const ll_shaping *old = ll_shapings[number];
+static void publish(uint32_t number, ll_shaping *shaping) {
+  ll_shaping *old = ll_shapings[number];
   store_release(&ll_shapings[number], shaping);
   ll_retire(old);
-  if (old != NULL && sweep_ns == UINT64_MAX) sweep_ns = ll_monotonic_ns() + SECOND;
+  if (old != NULL && sweep_ns == UINT64_MAX) store_relaxed(&sweep_ns, ll_monotonic_ns() + SECOND);
 }
 
 static bool are_equal(const ll_shaping *one, const ll_shaping *other) {
-  return one != NULL && memcmp(one, other, sizeof *one) == 0;
+  return one != NULL && memcmp(one, other, offsetof(ll_shaping, next)) == 0;
 }
 
 static bool plan_summary(uint32_t number, const ll_rule *rule) {
@@ -66,7 +66,7 @@ static bool plan_summary(uint32_t number, const ll_rule *rule) {
 
 /* All of it zero, padding too: shapings are compared byte by byte. */
 static ll_shaping *make_shaping(const ll_event_type *type, uint32_t number, const ll_activation *by) {
-  ll_shaping *made = calloc(1, sizeof *made);
+  ll_shaping *made = ll_shaping_take();
   if (made == NULL) return NULL;
   made->sample = by->rule.sample;
   made->route = by->route;
@@ -95,16 +95,16 @@ static uint32_t resolve(const ll_event_type *type, uint64_t now_ns) {
   ll_shaping *shaping = make_shaping(type, number, by);
   if (shaping == NULL || (shaping->summary && !plan_summary(number, &by->rule))) {
     ll_log(LL_LOG_WARN, "activation %s does not change event type %s: no memory", by->id, type->name);
-    free(shaping);
+    if (shaping != NULL) ll_shaping_give_back(shaping);
     return number;
   }
   if (says_nothing(shaping)) {
-    free(shaping);
+    ll_shaping_give_back(shaping);
     return number;
   }
   bool summed = shaping->summary && shaping->threshold.kind == LL_KIND_NONE;
   if (are_equal(ll_shapings[number], shaping)) {
-    free(shaping);
+    ll_shaping_give_back(shaping);
   } else {
     if (shaping->allowance != NULL) store_relaxed(shaping->allowance, events_per_second);
     publish(number, shaping);
@@ -186,8 +186,9 @@ bool ll_resolution_start(const ll_config *config, char *why, size_t why_bytes) {
     snprintf(why, why_bytes, "no memory to start");
     return false;
   }
-  /* Not freed: in a child of a fork that no handler saw, the list may be half changed. */
+  /* Not freed: in a child of a fork that no handler saw, the lists may be half changed. */
   memset(&all, 0, sizeof all);
+  ll_retire_forget();
   all.limits = (ll_activation_limits){config->program, config->host, config->activations.for_most_ns, &config->routes};
   events_per_second = (int64_t)config->activations.events_per_second;
   next_end_ns = UINT64_MAX;
@@ -254,11 +255,12 @@ void ll_resolution_tick(void) {
   ll_core_lock(&before);
   if (now_ns >= next_end_ns) apply_to_all(now_ns);
   if (events_per_second > 0 && now_ns >= renewal_ns) renew_allowances(now_ns);
-  if (now_ns >= sweep_ns) sweep_ns = ll_retire_sweep() ? now_ns + SECOND : UINT64_MAX;
+  if (now_ns >= sweep_ns) store_relaxed(&sweep_ns, ll_retire_sweep() ? now_ns + SECOND : UINT64_MAX);
   ll_core_unlock(&before);
 }
 
 uint64_t ll_resolution_due_ns(void) {
-  uint64_t due_ns = sweep_ns < next_end_ns ? sweep_ns : next_end_ns;
+  uint64_t due_ns = load_relaxed(&sweep_ns);
+  if (next_end_ns < due_ns) due_ns = next_end_ns;
   return events_per_second > 0 && renewal_ns < due_ns ? renewal_ns : due_ns;
 }
