@@ -17,6 +17,7 @@ LL_EVENT(transfer, "test.transfer", LL_INFO, (u64, id, ""), (string, peer, ""), 
 LL_EVENT(unitless, "test.unitless", LL_INFO, (i32, a, ""), (bool, b, ""), (i64, c, ""));
 LL_CALIPER(reading, "test.reading", LL_INFO, "B");
 LL_CALIPER(idle, "test.idle", LL_DEBUG, "");
+LL_CALIPER(nameless, "", LL_INFO, "");
 
 static test_directory directory;
 
@@ -501,6 +502,52 @@ static void without_a_url_calipers_are_off(void **state) {
   assert_int_equal(test_in_child(measure_nowhere, NULL), 0);
 }
 
+/* A refused type has no number, and must not take another's: here that is the first, whose cell it would fill. */
+static void measure_what_is_refused(void) {
+  setenv("LIFELINE_RESOLUTION", "test.unitless summary of=a", 1);
+  ll_emit(unitless, 1, true, 1);
+  for (int i = 0; i < 100; i++)
+    ll_end(nameless, ll_begin(nameless), 7);
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  if (now.dropped_no_ring != 100) exit(1);
+}
+
+static void operations_of_a_refused_caliper_are_counted_and_touch_no_other(void **state) {
+  (void)state;
+  char output[200];
+  snprintf(output, sizeof output, "%s/output", directory.path); /* one line says that it is refused */
+  assert_int_equal(test_in_child(measure_what_is_refused, output), 0);
+  test_batches batches;
+  found all = read_all(&batches);
+  assert_int_equal(all.summary_count, 1);
+  assert_int_equal(find(&all, "test.unitless", "a")->count, 1);
+  test_free_batches(&batches);
+}
+
+static void measure_beyond_a_rule(void) {
+  setenv("LIFELINE_RESOLUTION", "test.reading summary interval=1s for=1s", 1);
+  ll_end(reading, ll_begin(reading), 1);
+  sleep_ms(1300);
+  ll_end(reading, ll_begin(reading), 2);
+  sleep_ms(1300); /* more than the interval of before */
+  ll_end(reading, ll_begin(reading), 3);
+}
+
+static void a_caliper_falls_back_to_its_own_interval(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(measure_beyond_a_rule, NULL), 0);
+  test_batches batches;
+  found all = read_all(&batches);
+  const told *last = NULL;
+  for (unsigned i = 0; i < all.summary_count; i++)
+    if (strcmp(all.summaries[i].field, "value") == 0) last = &all.summaries[i];
+  assert_non_null(last);
+  assert_int_equal(last->count, 2);
+  assert_true(last->min == 2 && last->max == 3 && last->interval_ns >= 1300000000);
+  test_free_batches(&batches);
+}
+
 /* --- bounded memory --- */
 
 enum { MANY = 3000 };
@@ -550,6 +597,8 @@ int main(void) {
       TEST(operations_of_signal_handlers_count_or_are_counted),
       TEST(what_ends_after_the_shutdown_is_counted),
       TEST(without_a_url_calipers_are_off),
+      TEST(operations_of_a_refused_caliper_are_counted_and_touch_no_other),
+      TEST(a_caliper_falls_back_to_its_own_interval),
       TEST(what_finds_no_room_is_counted_and_the_rest_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

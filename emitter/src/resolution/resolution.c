@@ -56,6 +56,12 @@ static bool are_equal(const ll_shaping *one, const ll_shaping *other) {
   return one != NULL && memcmp(one, other, offsetof(ll_shaping, next)) == 0;
 }
 
+/* Without a rule that says how, a caliper is summarised as it was before there was one. */
+static void plan_nothing_special(uint32_t number) {
+  const ll_summary_plan plan = {0};
+  ll_summary_set_plan(number, &plan);
+}
+
 static bool plan_summary(uint32_t number, const ll_rule *rule) {
   char field[LL_RULE_BYTES_MAX + 1];
   snprintf(field, sizeof field, "%.*s", rule->of.bytes, rule->text + rule->of.at);
@@ -91,6 +97,8 @@ static uint32_t resolve(const ll_event_type *type, uint64_t now_ns) {
   if (is_ours(type)) return number;
   const ll_activation *by = ll_activations_decide(&all, type, now_ns);
   if (is_never(type) || (by != NULL && by->rule.resolution == LL_RESOLUTION_OFF)) return LL_TYPE_OFF;
+  if (type->kind == LL_KIND_CALIPER && (by == NULL || by->rule.resolution != LL_RESOLUTION_SUMMARY))
+    plan_nothing_special(number);
   if (by == NULL) return type->kind == LL_KIND_CALIPER ? LL_TYPE_SHAPED | number : number;
   ll_shaping *shaping = make_shaping(type, number, by);
   if (shaping == NULL || (shaping->summary && !plan_summary(number, &by->rule))) {

@@ -27,14 +27,15 @@ static void count(ll_fold result) {
   }
 }
 
-/* An operation without a mark is measured, and not seen while it is under way. */
+/* An operation without a mark is measured, and not seen while it is under way. A refused type has no number, whatever
+ * the lower bits of its state are: its operations are counted when they end. */
 ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
   ll_operation begun = {0, NULL};
   bool known = ll_make_known(type);
   uint32_t state = load_acquire(&type->state);
   if (state == LL_TYPE_OFF) return begun;
   uint32_t number = state & LL_TYPE_NUMBER_MAX;
-  ll_folder *folder = known ? ll_summary_folder(number) : NULL;
+  ll_folder *folder = known && state != LL_TYPE_REFUSED ? ll_summary_folder(number) : NULL;
   begun.mark = folder != NULL ? ll_find_mark(folder) : NULL;
   begun.began = ll_clock_tick(ll_the_core.config.clock);
   if (begun.mark == NULL) return begun;
@@ -50,6 +51,10 @@ void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, 
   }
   uint32_t state = load_acquire(&type->state);
   if (state == LL_TYPE_OFF) return;
+  if (state == LL_TYPE_REFUSED) {
+    count(LL_FOLD_NO_ROOM);
+    return;
+  }
   if (ll_the_core.config.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_core.config.clock);
   uint64_t ticks = ended > began ? ended - began : 1;
   count(ll_summary_add_operation(state & LL_TYPE_NUMBER_MAX, value, ticks));

@@ -43,10 +43,6 @@ static bool make_plans(void) {
   return plans != NULL;
 }
 
-void ll_summary_is_caliper(uint32_t number) {
-  if (make_plans()) plans[number].caliper = 1;
-}
-
 /* --- fields --- */
 
 static bool is_number(uint8_t code) {
@@ -227,6 +223,25 @@ void ll_summary_after_fork(void) {
   memset(ll_the_summaries->folders, 0, sizeof ll_the_summaries->folders);
 }
 
+/* What is in the type's cells is told under the plan that they were made by; its threads make others. */
+static void end_cells(uint32_t number) {
+  ll_summaries *summaries = ll_the_summaries;
+  if (summaries == NULL || load_acquire(&summaries->alive) == 0) return;
+  for (uint32_t i = 0; i < summaries->totals_used; i++)
+    if (summaries->totals[i].number == number) summaries->totals[i].ending = summaries->totals[i].due = true;
+  store_release(&summaries->due_ns, 0);
+  for (uint32_t i = 0; i < summaries->cells_used; i++)
+    if (summaries->cells[i].number == number)
+      store_release(&summaries->cells[i].turn, summaries->cells[i].turn | LL_TURN_STALE);
+}
+
+/* An event type may have been declared like the caliper, and be summarised already. */
+void ll_summary_is_caliper(uint32_t number) {
+  if (!make_plans() || plans[number].caliper) return;
+  plans[number].caliper = 1;
+  end_cells(number);
+}
+
 bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
   const ll_shape *shape = &ll_the_core.types.shapes[number];
   plan made = {.interval_ns = wanted->interval_ns != 0 ? wanted->interval_ns : LL_SUMMARY_INTERVAL_NS,
@@ -240,17 +255,11 @@ bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
   }
   if (!make_plans()) return false;
   made.caliper = plans[number].caliper;
-  plan old = plan_of(number);
-  bool same = old.interval_ns == made.interval_ns && old.timed == made.timed && old.field == made.field;
+  plan before = plan_of(number);
   plans[number] = made;
-  ll_summaries *summaries = ll_the_summaries;
-  if (same || summaries == NULL || load_acquire(&summaries->alive) == 0) return true;
-  for (uint32_t i = 0; i < summaries->totals_used; i++)
-    if (summaries->totals[i].number == number) summaries->totals[i].ending = summaries->totals[i].due = true;
-  store_release(&summaries->due_ns, 0);
-  for (uint32_t i = 0; i < summaries->cells_used; i++)
-    if (summaries->cells[i].number == number)
-      store_release(&summaries->cells[i].turn, summaries->cells[i].turn | LL_TURN_STALE);
+  plan now = plan_of(number);
+  if (before.interval_ns != now.interval_ns || before.timed != now.timed || before.field != now.field)
+    end_cells(number);
   return true;
 }
 
