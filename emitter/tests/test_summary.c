@@ -579,6 +579,43 @@ static void what_finds_no_room_is_counted_and_the_rest_is_told(void **state) {
   assert_int_equal(test_in_child(summarise_many_types, NULL), 0);
 }
 
+enum { CROWD = 64, FOLDED = 1000 };
+
+static pthread_barrier_t crowded;
+
+static void *take_a_ring(void *unused) {
+  (void)unused;
+  ll_emit(unitless, 1, true, 1);
+  pthread_barrier_wait(&crowded);
+  pause();
+  return NULL;
+}
+
+/* All rings are taken, and none is left for the one who reports. */
+static void summarise_in_a_crowd(void) {
+  setenv("LIFELINE_RESOLUTION", "test.transfer summary of=nbytes", 1);
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  for (uint64_t i = 0; i < FOLDED; i++)
+    ll_emit(transfer, i, "somebody", i, 0);
+  pthread_barrier_init(&crowded, NULL, CROWD + 1);
+  for (int i = 0; i < CROWD; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, take_a_ring, NULL) != 0) exit(1);
+  }
+  pthread_barrier_wait(&crowded);
+  ll_statistics before = {.size = sizeof before}, now = {.size = sizeof now};
+  ll_stats(&before);
+  if (before.dropped_no_ring == 0) exit(2);
+  if (ll_shutdown(200) != 0) exit(3);
+  ll_stats(&now);
+  _exit(now.folded + now.dropped_no_ring - before.dropped_no_ring == FOLDED ? 0 : 4);
+}
+
+static void summaries_that_find_no_ring_are_counted_as_dropped(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(summarise_in_a_crowd, NULL), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -600,6 +637,7 @@ int main(void) {
       TEST(operations_of_a_refused_caliper_are_counted_and_touch_no_other),
       TEST(a_caliper_falls_back_to_its_own_interval),
       TEST(what_finds_no_room_is_counted_and_the_rest_is_told),
+      TEST(summaries_that_find_no_ring_are_counted_as_dropped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,12 +33,16 @@ static void report_summaries(ll_core *core, ll_report what) {
     if (ll_streams_advance(core, ll_streams_work(core), 1) != LL_SEALED) return;
 }
 
-/* The last ones wait for slots as long as the end may take. */
+/* The last ones wait for a ring and for slots as long as the end may take. */
 static void report_last_summaries(ll_core *core) {
   static const struct timespec moment = {0, 5000000};
   while (!ll_summary_report(LL_REPORT_CLOSE)) {
     if (ll_streams_advance(core, ll_streams_work(core), 1) == LL_SEALED) continue;
-    if (ll_monotonic_ns() >= load_acquire(&core->stop_deadline_ns)) return;
+    if (ll_monotonic_ns() >= load_acquire(&core->stop_deadline_ns)) {
+      ll_summary_give_up();
+      return;
+    }
+    ll_pool_reclaim(&core->store);
     nanosleep(&moment, NULL);
   }
 }

@@ -152,13 +152,15 @@ static void add_half(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
 }
 
 /* With the lock held. Cells may have gone meanwhile, with their threads, and then their values are in the totals. A
- * thread that was stopped in the middle of an add keeps its half until the next interval. */
-static void collect(ll_summaries *summaries, const bool idle[LL_FOLDERS_MAX]) {
+ * thread that was stopped in the middle of an add keeps its half until the next interval; at the end, when nobody fills
+ * any half again, the other one is collected with it. */
+static void collect(ll_summaries *summaries, ll_report what, const bool idle[LL_FOLDERS_MAX]) {
   for (uint32_t i = 0; i < summaries->cells_used; i++) {
     ll_cell *cell = &summaries->cells[i];
     ll_cell_depth *depth = &summaries->depths[i];
     if (cell->number == 0 || !depth->turned || !idle[depth->folder]) continue;
     add_half(summaries, cell, (cell->turn & 1) ^ 1);
+    if (what == LL_REPORT_CLOSE) add_half(summaries, cell, cell->turn & 1);
     depth->turned = false;
   }
 }
@@ -188,8 +190,12 @@ static void put_back(ll_summaries *summaries, uint32_t index, const ll_total *ta
   total->due = true;
 }
 
+static uint64_t events_in(const ll_total *total) {
+  return total->moments[0].count + total->moments[0].not_finite;
+}
+
 static void count_folded(const ll_total *total) {
-  add_relaxed(&ll_the_core.store.header->routes[0].folded, total->moments[0].count + total->moments[0].not_finite);
+  add_relaxed(&ll_the_core.store.header->routes[0].folded, events_in(total));
 }
 
 /* All that was told of a total, or nothing: its aspects are told from the last to the first, which counts. */
@@ -217,6 +223,20 @@ static bool tell_totals(ll_summaries *summaries, uint64_t now) {
     ll_core_unlock(&before);
   }
   return told;
+}
+
+void ll_summary_give_up(void) {
+  ll_summaries *summaries = load_acquire(&ll_the_summaries);
+  ll_disturbances before;
+  if (!is_of_this_process(summaries)) return;
+  ll_core_lock(&before);
+  for (uint32_t i = 0; i < summaries->totals_used; i++) {
+    ll_total *total = &summaries->totals[i];
+    if (total->number == 0 || !total->first) continue;
+    add_relaxed(&ll_the_core.store.header->routes[0].dropped_no_ring, events_in(total));
+    memset(total->moments, 0, sizeof total->moments);
+  }
+  ll_core_unlock(&before);
 }
 
 /* --- operations under way --- */
@@ -297,7 +317,7 @@ bool ll_summary_report(ll_report what) {
   if (turned) {
     wait_for_threads(summaries, what, idle);
     ll_core_lock(&before);
-    collect(summaries, idle);
+    collect(summaries, what, idle);
     ll_core_unlock(&before);
   }
   bool told = tell_totals(summaries, now) && tell_open(summaries, now);

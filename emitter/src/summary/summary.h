@@ -56,6 +56,9 @@ typedef enum ll_report {
  * is full; call again when it was harvested. */
 bool ll_summary_report(ll_report what);
 
+/* What could not be told at the end is counted as dropped_no_ring. */
+void ll_summary_give_up(void);
+
 /* When the next interval is over; UINT64_MAX when there is nothing to report. */
 uint64_t ll_summary_due_ns(void);
 
