@@ -26,9 +26,10 @@
  * operations that its parent began can be ended, and count there.
  *
  * Both may be called wherever ll_emit may; neither fails, blocks, or makes a system call, but when a thread meets a
- * caliper for the first time. What finds no memory is counted as dropped_no_ring, an ll_end in a signal handler that
- * interrupted another as dropped_reentrant, one after ll_shutdown as dropped_shutdown. A value that is infinite or not
- * a number is counted apart, with its rate.
+ * caliper for the first time. What finds no room (there is some for 1,024 threads) is counted as dropped_no_ring, an
+ * ll_end in a signal handler that interrupted another as dropped_reentrant, one after ll_shutdown as dropped_shutdown.
+ * What was measured since the last report dies with a process that is killed: see lifeline.h. A value that is infinite
+ * or not a number is counted apart, with its rate.
  *
  * With LIFELINE_DISABLE defined, calipers are checked and then compiled away.
  */

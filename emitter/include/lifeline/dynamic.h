@@ -59,7 +59,7 @@ typedef struct ll_dynamic ll_dynamic;
 /* Declares a type, and starts the emitter when nobody did. Everything is copied. The type is the library's and lives as
  * long as the process; declaring it again gives the same one. EINVAL for what no type may be: an empty or overlong
  * name, one that is not UTF-8, two fields of one name, an unknown level or field type, more than 255 fields; ENOSPC
- * when there are too many types; ENOMEM. *type is NULL then. */
+ * when there are too many types, or what describes it has more than 8,192 bytes; ENOMEM. *type is NULL then. */
 LL_API int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned field_count,
                       ll_dynamic **type);
 

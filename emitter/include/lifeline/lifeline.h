@@ -8,10 +8,12 @@
  *  - LIFELINE_URL says where the events go. Without it (or with LIFELINE=off) instrumentation is off, and an emit costs
  *    the test of one flag.
  *  - An emit never fails, never blocks under the default policy, and makes no system call but every half ring (to wake
- *    the harvester) and on a thread's first event. An event that finds no room is dropped and counted: see ll_stats.
- *  - The library starts one thread, at the first emit or at ll_init. It installs no signal handler, keeps no descriptor
- *    open, never ends the process, and prints nothing but one line per trouble to stderr, or to the log callback of
- *    ll_options.
+ *    the harvester) and on the first event of a thread or a type. An event that finds no room is dropped and counted:
+ *    see ll_stats.
+ *  - The library starts one thread, at the first emit or at ll_init, and a second one while there is something to
+ *    deliver that earlier runs left; sinks for brokers have threads and connections of their own. It installs no signal
+ *    handler, keeps no other descriptor open, never ends the process, and prints nothing but one line per trouble to
+ *    stderr, or to the log callback of ll_options.
  *
  * Functions that return int return 0, or the errno value that says what went wrong; errno itself is not touched.
  *
@@ -29,13 +31,17 @@
  * emitted before is sent once, by the parent. A child that executes another program at once leaves no trace;
  *  - vfork, posix_spawn: nothing happens, since nothing may be called between them and exec;
  *  - exec: the rings stay behind in their file. The process' new program sends them when it is the same program, and
- *    an emitter; otherwise lifeline-recover does, when the process has ended. Flush before, to have it sooner;
+ *    an emitter; otherwise lifeline-recover does, when the process has ended. Flush before, to have it sooner, and to
+ *    keep what was to be summarised;
  *  - daemon(3): a fork whose parent leaves by _exit: see both;
  *  - return from main, exit: ll_shutdown is called, with flush_timeout_ms. Exit handlers that were registered after
  *    ll_init returned run before it; events of earlier ones, and of static objects' destructors, come too late when
  *    they run after it, and are counted as dropped_shutdown;
  *  - _exit, quick_exit, abort, a signal that kills: what was not sent is in the ring file, and the next start of the
- *    program or lifeline-recover sends it. This covers the death of the process, not that of the machine;
+ *    program or lifeline-recover sends it. This covers the death of the process, not that of the machine. Nor does it
+ *    cover what was to be summarised: values (of types at resolution `summary`, and of calipers) that came since the
+ *    last lifeline.summary are lost with the process, and are in no counter. An interval is 10 s where no rule says
+ *    another, and ll_flush ends it;
  *  - the end of a thread: its events are sent. Destructors of thread_local objects and of pthread keys may emit;
  *  - dlclose of a shared object that emits: its events are sent, its event types forgotten; it may come again. Its
  *    threads must have left it. liblifeline itself stays;
@@ -131,7 +137,7 @@ typedef struct ll_statistics {
   size_t size; /* of this structure; set it before the call */
   uint64_t emitted;
   uint64_t dropped_ring_full; /* no room in the thread's ring */
-  uint64_t dropped_no_ring;   /* no ring to be had within the budget, or too many types */
+  uint64_t dropped_no_ring;   /* no ring to be had within the budget, too many types, or no room to summarise in */
   uint64_t dropped_reentrant; /* from a signal handler that interrupted an emit */
   uint64_t dropped_oversize;  /* larger than 32,768 bytes */
   uint64_t dropped_shutdown;  /* after ll_shutdown, or because the emitter could not start */
