@@ -56,6 +56,11 @@ class Statistics(ctypes.Structure):
         ("batches_in_flight", ctypes.c_uint64),
         ("on", ctypes.c_int),
         ("crash_safe", ctypes.c_int),
+        ("dropped_spool_full", ctypes.c_uint64),
+        ("spooled", ctypes.c_uint64),
+        ("sampled_out", ctypes.c_uint64),
+        ("below_threshold", ctypes.c_uint64),
+        ("folded", ctypes.c_uint64),
     ]
 
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import logging
-import threading
 
 from lifeline._library import Field, Value, check, library
 
@@ -132,14 +131,21 @@ def _put(into, type, value):
     elif type == "bool":
         into.u64 = bool(value)
     else:
-        data = bytes(value) if type == _BYTES else str(value).encode("utf-8", "surrogateescape")
+        data = bytes(value) if type == _BYTES else _text_bytes(str(value))
         into.bytes.data, into.bytes.size = data, len(data)
         return data
     return None
 
 
+def _text_bytes(text):
+    """The bytes of a file name are what they were; half of a surrogate pair, which is no character, costs no event."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
 _known = {}
-_known_lock = threading.Lock()
 
 
 def emit(name, level="info", /, **fields):
@@ -151,9 +157,8 @@ def emit(name, level="info", /, **fields):
     described = tuple((type_of(value), field) for field, value in fields.items())
     key = (name, level, described)
     type = _known.get(key)
-    if type is None:
-        with _known_lock:
-            type = _known.setdefault(key, EventType(name, [(t, field, "") for t, field in described], level))
+    if type is None:  # threads that declare it at once get the same one; a lock might be held for ever after a fork
+        type = _known.setdefault(key, EventType(name, [(t, field, "") for t, field in described], level))
     type(*fields.values())
 
 

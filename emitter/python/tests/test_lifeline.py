@@ -157,6 +157,34 @@ class Lifeline(Programs):
         self.assertEqual(len({fields["pid"] for fields in run.named("after")}), 2)
         self.assertEqual(len({batch["incarnation"] for batch in run.batches}), 2)
 
+    def test_a_child_forked_while_a_thread_declares_types_can_declare_its_own(self):
+        self.run_well("""
+            import os, threading, lifeline
+            over = threading.Event()
+            def declare():
+                i = 0
+                while not over.is_set():
+                    lifeline.emit(f"t{i % 5000}", x=1)
+                    i += 1
+            thread = threading.Thread(target=declare)
+            thread.start()
+            for i in range(30):
+                child = os.fork()
+                if child == 0:
+                    lifeline.emit(f"child{i}", x=1)
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
+            over.set()
+            thread.join()
+        """)
+
+    def test_text_that_is_no_text_costs_no_event(self):
+        run = self.run_well("""
+            import lifeline
+            lifeline.emit("t", half="a\\ud83db", name=b"a\\xffb".decode("utf-8", "surrogateescape"))
+        """)
+        self.assertEqual(run.named("t"), [{"half": "a?b", "name": "a\ufffdb"}])
+
     def test_multiprocessing_workers_deliver_before_they_end(self):
         run = self.run_well("""
             import multiprocessing, lifeline
@@ -196,12 +224,14 @@ class Lifeline(Programs):
             import lifeline
             for _ in range(5):
                 lifeline.emit("a", x=1)
+                lifeline.emit("some", x=1)
             assert lifeline.flush()
-            assert lifeline.stats()["emitted"] == 5, lifeline.stats()
+            assert lifeline.stats()["emitted"] == 6, lifeline.stats()
+            assert lifeline.stats()["sampled_out"] == 4, lifeline.stats()
             assert lifeline.shutdown()
             lifeline.emit("a", x=1)
             assert lifeline.stats()["dropped_shutdown"] == 1, lifeline.stats()
-        """)
+        """, LIFELINE_RESOLUTION="some sample:5")
 
     def test_a_missing_library_says_what_to_do(self):
         run = self.run_python("import lifeline", LIFELINE_LIBRARY="/nonexistent/liblifeline.so.0")
