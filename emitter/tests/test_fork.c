@@ -104,6 +104,30 @@ static void a_forked_child_is_an_incarnation_of_its_own(void **state) {
   check_two_emitters();
 }
 
+static void emit_and_have_the_child_killed(void) {
+  emit_mine();
+  pid_t child = fork();
+  if (child == 0) {
+    ll_emit(mine, (uint32_t)getpid(), 0);
+    kill(getpid(), SIGKILL);
+  }
+  exit(test_wait(child) != 128 + SIGKILL || ll_shutdown(10000) != 0);
+}
+
+/* Its type was registered by the parent. */
+static void a_killed_childs_event_is_recovered(void **state) {
+  (void)state;
+  const char *const recover[] = {"lifeline-recover", NULL};
+  setenv("LIFELINE_INTERVAL_MS", "3600000", 1);
+  assert_int_equal(test_in_child(emit_and_have_the_child_killed, NULL), 0);
+  unsetenv("LIFELINE_INTERVAL_MS");
+  assert_int_equal(test_ring_files(&directory), 1);
+  assert_int_equal(test_wait(test_start(recover, "/dev/null")), 0);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), EACH + 1);
+  test_free_batches(&batches);
+}
+
 static void a_child_forked_without_handlers_is_so_too(void **state) {
   (void)state;
   assert_int_equal(test_in_child(with_clone, NULL), 0);
@@ -289,6 +313,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(a_forked_child_is_an_incarnation_of_its_own),
+      TEST(a_killed_childs_event_is_recovered),
       TEST(a_child_forked_without_handlers_is_so_too),
       TEST(a_child_that_emits_nothing_leaves_the_parents_events_alone),
       TEST(children_made_in_the_middle_of_things_emit),

@@ -171,6 +171,7 @@ void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
 
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
   if (!store->crash_safe) return true;
+  if (store->unnamed_fd >= 0) return allocate(store->unnamed_fd, offset, bytes) == 0;
   int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
   struct stat status;
