@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <lifeline/lifeline.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +17,7 @@ LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
 LL_EVENT(bad_type, "", LL_INFO, (u64, value, ""));
 
-enum { MANY = 300000 };
+enum { MANY = 300000, SKIPPED = 77 };
 
 static test_directory directory;
 static char log_path[200];
@@ -452,6 +454,30 @@ static void without_a_ring_directory_events_still_arrive_and_a_line_warns(void *
   test_free_batches(&batches);
 }
 
+/* In the child: where /proc is missing, a file cannot have its name later. Whether it may be unmounted is another
+ * question. */
+static void emit_more_than_the_filesystem_holds(void) {
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      umount2("/proc", MNT_DETACH) != 0 || mount("none", directory.rings, "tmpfs", 0, "size=1m,mode=700") != 0)
+    exit(SKIPPED);
+  emit_many();
+  if (stats().crash_safe) exit(2);
+  ll_shutdown(20000);
+  leave_with(true);
+}
+
+static void a_ring_file_that_gets_no_name_is_no_sigbus(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  int status = test_in_child(emit_more_than_the_filesystem_holds, log_path);
+  if (status == SKIPPED) {
+    print_message("skipped: /proc cannot be unmounted\n");
+    skip();
+  }
+  if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
+  assert_non_null(strstr(test_text_of(log_path), "events do not survive a crash of this program"));
+}
+
 static void *emit_once(void *unused) {
   (void)unused;
   ll_emit(number, 1);
@@ -499,6 +525,7 @@ int main(void) {
       TEST(counters_that_change_are_news_enough_for_a_batch),
       TEST(every_event_emitted_around_the_shutdown_is_sent_or_counted),
       TEST(without_a_ring_directory_events_still_arrive_and_a_line_warns),
+      TEST(a_ring_file_that_gets_no_name_is_no_sigbus),
       TEST(rings_of_threads_that_ended_are_used_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,13 +157,27 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
   }
 }
 
+/* Nobody can reserve in a file without a name. What was not allocated may have no page in it: to touch that would be a
+ * SIGBUS. So the same lies in memory from now on. */
+static void move_to_memory(ll_store *store) {
+  uint8_t *map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return;
+  memcpy(map, store->map, descriptors_offset());
+  memcpy(map + descriptors_offset(), store->descriptors, store->header->descriptors_used);
+  munmap(store->map, store->bytes);
+  madvise(map, store->bytes, MADV_DONTFORK);
+  store->map = map;
+  point_into(store);
+}
+
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
   if (store->unnamed_fd < 0) return;
   char self[64];
   snprintf(self, sizeof self, "/proc/self/fd/%d", store->unnamed_fd);
   if (linkat(AT_FDCWD, self, AT_FDCWD, store->path, AT_SYMLINK_FOLLOW) != 0) {
     snprintf(why, why_bytes, "ring file %s cannot be made: %s", store->path, strerror(errno));
-    store->crash_safe = false; /* still good as memory, as long as the process lives */
+    store->crash_safe = false;
+    move_to_memory(store);
   }
   close(store->unnamed_fd);
   store->unnamed_fd = -1;
