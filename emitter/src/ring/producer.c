@@ -122,7 +122,8 @@ static ll_producer *attach(ll_core *core, uint32_t route) {
 enum { QUIESCE_NS = 1000000000 };
 
 /* Producers whose emit of before the close has not been seen to end. (They may begin others, which find no room: to
- * have been idle once is enough.) The harvester's. */
+ * have been idle once is enough. These others are busy for a few instructions only, or on a crowded machine each look
+ * might meet one of them.) The harvester's. */
 static uint64_t unfinished[LL_RINGS_MAX / 64];
 
 bool ll_producers_are_quiet(void) {
@@ -287,6 +288,10 @@ static void drop(uint64_t *counter) {
 /* The producer with room for this record; NULL when the event is dropped. */
 static ll_producer *make_room(ll_core *core, uint32_t route, uint32_t state, size_t bytes) {
   ll_route_books *books = &core->store.header->routes[route];
+  if (load_ordered(&core->closing) != 0) { /* without being busy: see quiesce */
+    drop(&books->dropped_shutdown);
+    return NULL;
+  }
   ll_producer *producer = own_producer(core, route);
   if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
   if (load_ordered(&core->closing) != 0)
