@@ -201,9 +201,7 @@ bool ll_streams_settled(const ll_core *core, const uint64_t sequences[LL_ROUTES_
 
 /* What the sink has not acknowledged goes into the spool. True when nothing is left in the file. */
 static bool leave_to_spool(ll_stream *stream) {
-  const ll_harvest *harvest = &stream->harvest;
-  bool said = harvest->finished && ll_harvest_pending(harvest) == 0 && !ll_harvest_has_refusals(harvest);
-  return ll_route_leave_to_spool(&stream->route) && said;
+  return ll_route_leave_to_spool(&stream->route) && ll_harvest_is_done(&stream->harvest);
 }
 
 ll_left ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {

@@ -89,8 +89,8 @@ static bool carry(carrier *with, const uint64_t *deadline_ns) {
   return true;
 }
 
-/* What remains of a segment all of whose batches are answered. NULL, or what the trouble is. */
-static const char *put_away(int directory, const ll_replay *replay) {
+/* What remains of a segment all of whose batches are answered; its name may change. NULL, or what the trouble is. */
+static const char *put_away(int directory, ll_replay *replay) {
   ll_spool_kind kind = replay->refused > 0 ? LL_SPOOL_REFUSED : LL_SPOOL_DAMAGED;
   char kept[LL_SPOOL_NAME_MAX];
   if (replay->refused == 0 && replay->damaged == 0)
@@ -98,6 +98,7 @@ static const char *put_away(int directory, const ll_replay *replay) {
   ll_spool_renamed(replay->name, kind, kept);
   if (strcmp(kept, replay->name) != 0 && renameat(directory, replay->name, directory, kept) != 0)
     return "it cannot be renamed";
+  memcpy(replay->name, kept, sizeof kept);
   return replay->refused > 0 ? "the sink refuses some of its batches; it is kept as .refused"
                              : "it is damaged; what was whole is delivered, and it is kept as .damaged";
 }
@@ -126,6 +127,7 @@ static void deliver(const ll_spool_drain *drain, int directory, ll_replay *repla
     }
   }
   if (answered) segment->trouble = put_away(directory, replay);
+  if (segment->trouble != NULL) ll_spool_give_back(directory, replay->name);
   segment->complete = answered && replay->refused == 0;
   segment->batches = ll_replay_delivered(replay);
   segment->events = ll_replay_events(replay, false);
@@ -143,7 +145,6 @@ static void drain_segment(ll_spool_drain *drain, int directory, const ll_spool_f
   if (error == EBUSY || error == ENOENT) return; /* another drain was faster */
   ll_drained segment = {.name = file->name, .trouble = why};
   if (error == 0 && ll_replay_start(&replay, file->name, &content, 0) != 0) {
-    ll_spool_content_free(&content);
     snprintf(why, sizeof why, "no memory");
     error = ENOMEM;
   }

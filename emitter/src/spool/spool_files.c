@@ -279,6 +279,15 @@ void ll_spool_content_free(ll_spool_content *content) {
   content->size = 0;
 }
 
+void ll_spool_give_back(int directory, const char *name) {
+  static const ll_segment_claim none;
+  int fd = openat(directory, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  ssize_t written = pwrite(fd, &none, sizeof none, LL_SEGMENT_CLAIM_OFFSET);
+  (void)written; /* else it is ours until we end */
+  close(fd);
+}
+
 int ll_spool_remove_unborn(int directory, const char *name) {
   if (flock(directory, LOCK_EX | LOCK_NB) != 0) return EAGAIN;
   uint8_t header[LL_SEGMENT_HEADER_BYTES];

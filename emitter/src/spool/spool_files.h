@@ -73,6 +73,9 @@ int ll_spool_content_read(int directory, const char *name, ll_spool_access acces
                           size_t why_bytes);
 void ll_spool_content_free(ll_spool_content *content);
 
+/* Gives back what the caller has claimed, so that others need not wait for its death. */
+void ll_spool_give_back(int directory, const char *name);
+
 /* Removes a segment whose maker died before it had a header: it was made with the directory's lock held, so that
  * whoever has the lock now knows that nobody is about to finish it. Returns 0; EAGAIN when one is being
  * made at this moment, maybe this; EINVAL when it is not such a one. */
