@@ -45,8 +45,8 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   static const char *const variables[] = {
-      "SPOOL",       "SPOOL_BYTES", "SPOOL_FULL",       "SPOOL_SYNC",       "BUDGET_BYTES", "POLICY",
-      "COMPRESSION", "INTERVAL_MS", "FLUSH_TIMEOUT_MS", "BLOCK_TIMEOUT_MS", "PLUGIN_DIR"};
+      "SPOOL",       "SPOOL_BYTES",      "SPOOL_FULL",       "SPOOL_SYNC", "BUDGET_BYTES", "POLICY",     "COMPRESSION",
+      "INTERVAL_MS", "FLUSH_TIMEOUT_MS", "BLOCK_TIMEOUT_MS", "PLUGIN_DIR", "ROUTES",       "RESOLUTION", "PROGRAM"};
   for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
     char name[64];
     snprintf(name, sizeof name, "LIFELINE_%s", variables[i]);
@@ -219,6 +219,58 @@ static void lifeline_recover_delivers_the_spool_as_well(void **state) {
   check_books(EVENTS, NO_DROP);
 }
 
+/* All events go to a second route, whose sink has tides. The default one's is there, and gets nothing. */
+static void use_a_second_route(void) {
+  char url[300], routes[300];
+  snprintf(url, sizeof url, "file://%s/quiet.llb", directory.path);
+  snprintf(routes, sizeof routes, "audit=test://%s?tide", directory.out);
+  setenv("LIFELINE_URL", url, 1);
+  setenv("LIFELINE_ROUTES", routes, 1);
+  setenv("LIFELINE_RESOLUTION", "test.number full route=audit", 1);
+  setenv("LIFELINE_BUDGET_BYTES", "8388608", 1);
+}
+
+static void a_route_that_never_had_an_event_does_not_keep_the_ring_file(void **state) {
+  (void)state;
+  use_a_second_route();
+  ebb();
+  expect_child(emit_all);
+  assert_non_null(strstr(test_text_of(log_path), "they wait in the spool"));
+  assert_int_equal(test_ring_files(&directory), 0);
+  flood();
+  drain(0, "left=0");
+  check_books(EVENTS, NO_DROP);
+}
+
+/* A host that lives on must not keep what it could not deliver from those who can. */
+static void a_failed_drain_gives_the_segments_back(void **state) {
+  (void)state;
+  use_a_second_route();
+  ebb();
+  expect_child(emit_all);
+  flood();
+  char notes[200], routes[300];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(routes, sizeof routes, "%s", getenv("LIFELINE_ROUTES"));
+  unsigned segments = files_in(spool_path, ".spool");
+  unsetenv("LIFELINE_ROUTES");
+  unsetenv("LIFELINE_RESOLUTION");
+  setenv("LIFELINE_PROGRAM", "test-spool", 1); /* whose segments it drains */
+  const char *const host[] = {"crash-emitter", notes, "1", "1000", NULL};
+  pid_t pid = test_start(host, log_path);
+  for (int i = 0; i < 1000 && test_lines(test_text_of(log_path)) < segments; i++)
+    usleep(10000);
+  unsetenv("LIFELINE_PROGRAM");
+  const char *const arguments[] = {"lifeline-spool", "drain", "--timeout-ms", "20000", "--route", routes, NULL};
+  run_tool(arguments, 0, "left=0");
+  unsigned left = files_in(spool_path, ".spool");
+  kill(pid, SIGKILL);
+  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+  assert_non_null(strstr(test_text_of(log_path), "route \"audit\", which is not declared here"));
+  assert_int_equal(left, 0);
+  check_books(EVENTS, NO_DROP);
+}
+
 static void emit_nothing_much(void) {
   ll_emit(number, 1);
   for (int i = 0; i < 500 && files_in(spool_path, ".spool") > 0; i++)
@@ -385,16 +437,22 @@ static void a_full_disk_costs_one_line_and_the_spool_goes_on_when_there_is_room(
   check_books(EVENTS, RING_FULL);
 }
 
+/* A file stands where the directory was, and the other way round. In one step: where nothing stands, even for a
+ * moment, the emitter makes a directory. */
+static bool swap_spool_with(const char *aside) {
+  return renameat2(AT_FDCWD, spool_path, AT_FDCWD, aside, RENAME_EXCHANGE) == 0;
+}
+
 static void emit_while_the_directory_cannot_be_used(void) {
   emit(1, EVENTS / 2);
   char aside[256];
   snprintf(aside, sizeof aside, "%s.aside", spool_path);
-  if (rename(spool_path, aside) != 0) exit(3);
-  int fd = open(spool_path, O_WRONLY | O_CREAT, 0600); /* a file where the directory was */
-  if (fd < 0 || close(fd) != 0) exit(4);
+  int fd = open(aside, O_WRONLY | O_CREAT, 0600);
+  if (fd < 0 || close(fd) != 0) exit(3);
+  if (!swap_spool_with(aside)) exit(4);
   emit(EVENTS / 2 + 1, EVENTS / 4 * 3);
   usleep(300000); /* it notices */
-  if (unlink(spool_path) != 0 || rename(aside, spool_path) != 0) exit(5);
+  if (!swap_spool_with(aside)) exit(5);
   usleep(1200000);
   uint64_t before = stats().spooled;
   emit(EVENTS / 4 * 3 + 1, EVENTS);
@@ -614,6 +672,8 @@ int main(int argc, char **argv) {
       TEST(what_a_broker_that_is_away_does_not_take_waits_in_the_spool),
       TEST(lifeline_recover_delivers_the_spool_as_well),
       TEST(the_next_start_delivers_what_the_last_run_left_in_the_spool),
+      TEST(a_route_that_never_had_an_event_does_not_keep_the_ring_file),
+      TEST(a_failed_drain_gives_the_segments_back),
       TEST(an_outage_costs_nothing_and_the_spool_drains_beside_live_events),
       TEST(what_may_have_arrived_is_not_counted_as_dropped),
       TEST(a_full_spool_gives_up_the_oldest_and_counts_them),
