@@ -29,8 +29,9 @@ static void insert(found *all, ll_spool_candidate candidate, uint64_t sequence) 
 static found find(const ll_spool *spool, const ll_relief_view *view, ll_slot_range range) {
   found all = {.count = 0};
   for (uint32_t i = range.first; i < range.end; i++) {
+    if (load_acquire(&view->in_flight[i]) != 0) continue; /* first: an answer moves the slot, then says so here */
     uint64_t word = load_acquire(&spool->store->header->slot_words[i]), sequence = ll_slot_sequence(word);
-    if (ll_slot_state_of(word) != LL_SLOT_SEALED || load_acquire(&view->in_flight[i]) != 0) continue;
+    if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue;
     insert(&all, (ll_spool_candidate){i, view->offered[i] == sequence}, sequence);
   }
   return all;

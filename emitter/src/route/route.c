@@ -62,15 +62,19 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
     done_for_spool(route, token, outcome);
     return;
   }
-  if (index >= LL_SLOTS_MAX || !compare_and_swap_u64(&route->in_flight[index], sequence, 0)) return;
+  if (index >= LL_SLOTS_MAX || load_acquire(&route->in_flight[index]) != sequence) return;
+  /* What is sealed and not in flight is anybody's, and might go into the spool: so the slot moves first. To be sent
+   * again, it must be anybody's first. */
   switch (outcome) {
   case LL_SINK_ACKED:
     ll_crash_point("acknowledged-unfreed");
     if (ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) note_acknowledged(route);
     break;
   case LL_SINK_REFUSED: refuse(route, index, sequence, why); break;
-  case LL_SINK_RETRY: store_release(&route->retry_wanted, 1); break;
+  case LL_SINK_RETRY: break;
   }
+  compare_and_swap_u64(&route->in_flight[index], sequence, 0);
+  if (outcome == LL_SINK_RETRY) store_release(&route->retry_wanted, 1);
   if (route->setup.progress != NULL) route->setup.progress(route->setup.progress_ctx);
 }
 
