@@ -354,10 +354,16 @@ static void remove_replayed(ll_spool *spool, int directory) {
   if (replay->damaged > 0)
     ll_log(LL_LOG_ERROR, "segment %u of the spool is damaged: %llu events are lost, the others were delivered",
            (unsigned)segment->number, (unsigned long long)lost);
-  if (refused > 0)
-    ll_log(LL_LOG_ERROR, "the sink refused batches from the spool; their events are counted as dropped_sink");
   if (refused > 0) {
-    if (ll_give_up_segment(spool, directory, segment->number, 0, refused, keep) == 0) forget(spool, 0);
+    int error = ll_give_up_segment(spool, directory, segment->number, 0, refused, keep);
+    if (error == 0)
+      ll_log(LL_LOG_ERROR, "the sink refused batches from the spool; their events are counted as dropped_sink");
+    if (error == 0)
+      forget(spool, 0);
+    else if (error == ENOENT)
+      report_vanished(spool, 0);
+    else
+      in_trouble(spool, error, NULL);
     return;
   }
   char renamed[LL_SPOOL_NAME_MAX];

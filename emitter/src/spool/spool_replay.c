@@ -33,7 +33,10 @@ int ll_replay_start(ll_replay *replay, const char *name, ll_spool_content *conte
   memset(replay, 0, sizeof *replay);
   memcpy(replay->name, name, strlen(name) + 1);
   replay->records = calloc((size_t)records_in(content) + 1, sizeof *replay->records);
-  if (replay->records == NULL) return ENOMEM;
+  if (replay->records == NULL) {
+    ll_spool_content_free(content);
+    return ENOMEM;
+  }
   replay->content = *content;
   replay->round = round & ROUND_MASK;
   memset(content, 0, sizeof *content);

@@ -33,7 +33,8 @@ typedef struct ll_replay {
   uint64_t damaged_events; /* of those whose header still told */
 } ll_replay;
 
-/* Takes the content over. Returns 0 or ENOMEM. `round` sets this segment's answers apart from others'. */
+/* Takes the content over, also on failure. Returns 0 or ENOMEM. `round` sets this segment's answers apart from others'.
+ */
 int ll_replay_start(ll_replay *replay, const char *name, ll_spool_content *content, uint32_t round);
 void ll_replay_free(ll_replay *replay);
 
