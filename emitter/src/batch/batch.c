@@ -102,9 +102,10 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, ui
     else if (bytes != batch->uniform_bytes)
       batch->uniform_bytes = 0;
     size_t taken = bytes;
-    if (batch->noted[number] == bytes && fits) {
+    weight = weight_with(batch, walked, bytes); /* by now with the descriptor */
+    if (batch->noted[number] == bytes && fits && weight <= batch->total_limit) {
       size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
-      room = least(room, bytes + batch->total_limit - weight_with(batch, walked, bytes));
+      room = least(room, bytes + batch->total_limit - weight);
       taken += run_bytes(batch, at + bytes, room - bytes, bytes);
     }
     walked->bytes += taken;
