@@ -10,9 +10,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+  (void)status, (void)kind, (void)place;
+  return remove(path);
+}
+
+static int remove_all(const char *path) {
+  return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A test that fails in the middle does not come to its end. Its children are no makers. */
+static char made[sizeof((test_directory *)NULL)->path];
+static pid_t maker;
+
+static void remove_what_is_left(void) {
+  if (maker == getpid() && made[0] != '\0') remove_all(made);
+  made[0] = '\0';
+}
+
 void test_directory_make(test_directory *directory) {
+  if (maker == 0) atexit(remove_what_is_left);
+  maker = getpid();
+  remove_what_is_left();
   snprintf(directory->path, sizeof directory->path, "/dev/shm/lifeline-test-XXXXXX");
   assert_non_null(mkdtemp(directory->path));
+  memcpy(made, directory->path, sizeof made);
   snprintf(directory->rings, sizeof directory->rings, "%s/rings", directory->path);
   snprintf(directory->out, sizeof directory->out, "%s/out.llb", directory->path);
   char url[200];
@@ -21,13 +43,8 @@ void test_directory_make(test_directory *directory) {
   setenv("LIFELINE_URL", url, 1);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
-  (void)status, (void)kind, (void)place;
-  return remove(path);
-}
-
 void test_directory_remove(const test_directory *directory) {
-  assert_int_equal(nftw(directory->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+  assert_int_equal(remove_all(directory->path), 0);
 }
 
 unsigned test_ring_files(const test_directory *directory) {
