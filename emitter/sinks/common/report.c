@@ -66,6 +66,12 @@ void sink_report_cause(sink_report *report, const char *format, ...) {
   pthread_mutex_unlock(&report->mutex);
 }
 
+void sink_report_withdraw(sink_report *report) {
+  pthread_mutex_lock(&report->mutex);
+  *report->symptom = 0;
+  pthread_mutex_unlock(&report->mutex);
+}
+
 void sink_report_tick(sink_report *report) {
   pthread_mutex_lock(&report->mutex);
   if (*report->symptom && flight_now_ms() >= report->symptom_due_ms) say_symptom(report);

@@ -35,6 +35,9 @@ __attribute__((format(printf, 2, 3))) void sink_report_symptom(sink_report *repo
 /* An error that explains, and so replaces, a symptom that waits. */
 __attribute__((format(printf, 2, 3))) void sink_report_cause(sink_report *report, const char *format, ...);
 
+/* A symptom that waits had another cause, which is about to be said. */
+void sink_report_withdraw(sink_report *report);
+
 /* To be called now and then. */
 void sink_report_tick(sink_report *report);
 

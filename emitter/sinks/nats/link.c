@@ -61,6 +61,7 @@ static void announce_down(nats_link *link) {
 static void on_disconnected(natsConnection *connection, void *ctx) {
   (void)connection;
   nats_link *link = ctx;
+  sink_report_withdraw(link->report); /* a server that ends takes its streams away first */
   if (!is(link, &link->closing))
     sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s is lost; trying again", link->url->hosts);
   announce_down(link);

@@ -73,6 +73,12 @@ static void trouble(ll_sink *sink, const char *why) {
   sink_report_state(&sink->report, LL_SINK_ERROR, "nats: %s", why);
 }
 
+/* Said as trouble in a moment, unless the connection is lost meanwhile. */
+static void symptom(ll_sink *sink, const char *why) {
+  set(&sink->troubled, true);
+  sink_report_symptom(&sink->report, "nats: %s", why);
+}
+
 static void recovered(ll_sink *sink) {
   set(&sink->forbidden, false);
   if (get(&sink->troubled)) {
@@ -127,7 +133,10 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
   case NATS_ACK_NO_STREAM:
     snprintf(report, sizeof report, "stream %s with the subjects %s.* is missing (%s); create it with lifeline-setup",
              sink->stream, sink->url.name, why);
-    trouble(sink, report);
+    if (natsMsg_IsNoResponders(message))
+      symptom(sink, report); /* also of a server that is about to end */
+    else
+      trouble(sink, report);
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
     break;
   case NATS_ACK_TOO_LARGE:

@@ -166,6 +166,22 @@ static void a_kill_in_full_flight_means_retries_and_no_loss(void **state) {
   drive_close(&d);
 }
 
+/* Its streams end before its connections. */
+static void a_server_that_ends_in_order_is_a_lost_connection_and_no_missing_stream(void **state) {
+  (void)state;
+  drive d;
+  open_sink(&d, plain.url);
+  drive_add(&d, DRIVE_MAX_BATCHES, 1000);
+  while (drive_tally(&d, DRIVE_ACKED) < 100)
+    drive_run(&d, 1);
+  kill(plain.pid, SIGTERM);
+  drive_run(&d, 3000);
+  broker_again(&plain, "nats");
+  assert_true(drive_run(&d, 2 * TIMEOUT_MS));
+  assert_int_equal(drive_said(&d, "is missing"), 0);
+  drive_close(&d);
+}
+
 static void a_missing_stream_is_said_once_and_batches_go_when_it_is_there(void **state) {
   (void)state;
   drive d;
@@ -429,6 +445,7 @@ int main(void) {
       cmocka_unit_test(core_mode_publishes_without_a_stream),
       cmocka_unit_test(nothing_is_lost_when_the_server_is_killed_and_comes_back),
       cmocka_unit_test(a_kill_in_full_flight_means_retries_and_no_loss),
+      cmocka_unit_test(a_server_that_ends_in_order_is_a_lost_connection_and_no_missing_stream),
       cmocka_unit_test(a_missing_stream_is_said_once_and_batches_go_when_it_is_there),
       cmocka_unit_test(a_batch_that_is_too_large_is_refused_before_it_is_sent),
       cmocka_unit_test(a_batch_that_the_stream_does_not_take_is_refused),
