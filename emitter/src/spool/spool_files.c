@@ -142,18 +142,25 @@ static int allocate(int fd, size_t bytes) {
   return error;
 }
 
+/* The descriptor still is that file, and was not closed, and its number used again, by the program. */
+static bool is_file(int fd, const struct stat *file) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && status.st_dev == file->st_dev && status.st_ino == file->st_ino;
+}
+
 static int make_segment(int directory, const ll_segment_identity *identity, size_t bytes, dev_t *device, ino_t *inode) {
   char name[LL_SPOOL_NAME_MAX];
   uint8_t header[LL_SEGMENT_HEADER_BYTES];
-  struct stat status;
+  struct stat status = {0};
   ll_spool_name(identity, LL_SPOOL_WAITING, name);
   ll_segment_header_write(identity, header);
   int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return errno;
-  int error = allocate(fd, bytes);
+  int error = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : EBADF;
+  if (error == 0) error = is_file(fd, &status) ? allocate(fd, bytes) : EBADF;
+  if (error == 0 && !is_file(fd, &status)) error = EBADF; /* to allocate takes its time */
   if (error == 0 && pwrite(fd, header, sizeof header, 0) != (ssize_t)sizeof header) error = errno != 0 ? errno : EIO;
-  if (error == 0 && fstat(fd, &status) != 0) error = errno;
-  close(fd);
+  if (is_file(fd, &status)) close(fd);
   if (error != 0) {
     unlinkat(directory, name, 0);
     return error;
