@@ -58,7 +58,7 @@ lint: ## formatters and linters, changes nothing
 install: ## library, tools, manual pages, Python (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
-	@DESTDIR=$(DESTDIR) cmake --install build/emitter --prefix $(or $(PREFIX),/usr/local)
+	@DESTDIR='$(DESTDIR)' cmake --install build/emitter --prefix '$(or $(PREFIX),/usr/local)'
 
 clean: ## remove what was built; fetched tools stay in build/deps
 	@scripts/clean
