@@ -21,7 +21,6 @@ class Field(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    """The members that this package sets; the library takes those behind them as zero."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -38,6 +37,18 @@ class Options(ctypes.Structure):
         ("host", ctypes.c_char_p),
         ("context", ctypes.c_char_p),
         ("flush_timeout_ms", ctypes.c_uint),
+        ("log", ctypes.c_void_p),
+        ("log_ctx", ctypes.c_void_p),
+        ("routes", ctypes.c_char_p),
+        ("spool", ctypes.c_char_p),
+        ("spool_bytes", ctypes.c_uint64),
+        ("spool_full", ctypes.c_char_p),
+        ("spool_sync", ctypes.c_char_p),
+        ("resolution", ctypes.c_char_p),
+        ("triggers", ctypes.c_char_p),
+        ("never", ctypes.c_char_p),
+        ("max_for", ctypes.c_char_p),
+        ("max_rate", ctypes.c_uint),
     ]
 
 

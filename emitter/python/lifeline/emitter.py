@@ -4,17 +4,19 @@ import ctypes
 
 from lifeline._library import Options, Statistics, check, library
 
-_TEXTS = ("url", "ring_dir", "compression", "clock", "program", "host")
-_NUMBERS = ("budget_bytes", "batch_bytes", "interval_ms", "block_timeout_ms", "flush_timeout_ms")
+_TEXTS = ("url", "ring_dir", "compression", "clock", "program", "host", "routes", "spool", "spool_full", "spool_sync",
+          "resolution", "triggers", "never", "max_for")
+_NUMBERS = ("budget_bytes", "batch_bytes", "interval_ms", "block_timeout_ms", "flush_timeout_ms", "spool_bytes",
+            "max_rate")
 _POLICIES = {"drop-newest": 1, "block": 2}
 
 
 def init(*, policy=None, context=None, **options):
     """Starts the emitter. Optional: the first event does so with the environment's settings.
 
-    Takes url, ring_dir, budget_bytes, batch_bytes, interval_ms, policy ("drop-newest" or "block"), block_timeout_ms,
-    compression, clock, program, host, context (a dict) and flush_timeout_ms. Raises LifelineError for a bad value, and
-    when the emitter runs already.
+    Takes the members of ll_options in lifeline.h by their names, but for the log callback: url, resolution, spool, ...;
+    policy is "drop-newest" or "block", context a dict. Raises LifelineError for a bad value, and when the emitter runs
+    already.
     """
     unknown = sorted(set(options) - set(_TEXTS) - set(_NUMBERS))
     if unknown:
@@ -23,6 +25,8 @@ def init(*, policy=None, context=None, **options):
     for name, value in options.items():
         setattr(chosen, name, value.encode() if name in _TEXTS else value)
     if policy is not None:
+        if policy not in _POLICIES:
+            raise ValueError(f"unknown policy {policy!r}; policies are {', '.join(_POLICIES)}")
         chosen.policy = _POLICIES[policy]
     if context is not None:
         chosen.context = ",".join(f"{key}={value}" for key, value in context.items()).encode()

@@ -71,6 +71,8 @@ class EventType:
             if type not in _CODES:
                 raise ValueError(f"{name}.{field}: unknown type {type!r}; types are {', '.join(_CODES)}")
             into.type, into.name, into.unit = _CODES[type], _text(field), _text(unit)
+        if level not in LEVELS:
+            raise ValueError(f"{name}: unknown level {level!r}; levels are {', '.join(LEVELS)}")
         self._handle = ctypes.c_void_p()
         error = library.ll_declare(_text(name), LEVELS[level], declared, len(fields), ctypes.byref(self._handle))
         check(error, f"event type {name!r}")

@@ -94,7 +94,7 @@ class Lifeline(Programs):
             refuses(lifeline.LifelineError, lambda: lifeline.emit("", x=1))
             refuses(lifeline.LifelineError, lambda: lifeline.emit("n" * 256, x=1))
             refuses(ValueError, lambda: lifeline.emit("a\\0b", x=1))
-            refuses(KeyError, lambda: lifeline.emit("a", "loud", x=1))
+            refuses(ValueError, lambda: lifeline.emit("a", "loud", x=1))
             refuses(ValueError, lambda: lifeline.EventType("a", [("i128", "x", "")]))
             refuses(lifeline.LifelineError, lambda: lifeline.EventType("a", [("i32", "x", ""), ("i32", "x", "")]))
             T = lifeline.EventType("t", [("u32", "x", "")])
@@ -106,6 +106,7 @@ class Lifeline(Programs):
             refuses(TypeError, lambda: T(1, x=2))
             refuses(TypeError, lambda: T(y=2))
             refuses(TypeError, lambda: lifeline.init(colour="blue"))
+            refuses(ValueError, lambda: lifeline.init(policy="wait"))
         """)
         self.assertEqual(list(run.events()), [])
 
@@ -210,6 +211,20 @@ class Lifeline(Programs):
         self.assertEqual(len(run.named("some")), 10)
         [summary] = run.named("lifeline.summary")
         self.assertEqual((summary["type"], summary["count"], summary["mean"]), ("load", "100", 49.5))
+
+    def test_init_takes_what_the_header_lists_and_the_counters_tell_what_came_of_it(self):
+        run = self.run_well("""
+            import lifeline
+            lifeline.init(resolution="some sample:10; large full when x>90", never="secret", max_rate=7)
+            for i in range(100):
+                lifeline.emit("some", x=i)
+                lifeline.emit("large", x=i)
+                lifeline.emit("secret", x=i)
+            assert lifeline.flush()
+            counted = lifeline.stats()
+            assert (counted["sampled_out"], counted["below_threshold"], counted["dropped_spool_full"]) == (90, 91, 0), counted
+        """)
+        self.assertEqual([len(run.named(name)) for name in ("some", "large", "secret")], [10, 9, 0])
 
     def test_without_a_url_nothing_happens(self):
         run = self.run_well("""
