@@ -62,6 +62,22 @@ class HouseTest(unittest.TestCase):
                     broken.append(f"{path.relative_to(ROOT)} -> {target}")
         self.assertEqual([], broken)
 
+    def test_every_path_that_the_documentation_names_is_there(self):
+        folders = r"(?:emitter|schemas|stream-jobs|examples|tests|scripts|results)/[\w./*-]+"
+        names = {path.name for path in tracked_files()}
+        missing = []
+        for path, text in texts():
+            if path.suffix != ".md":
+                continue
+            for quoted in re.findall(r"`([^`\n]+)`", text):
+                if re.fullmatch(folders, quoted):
+                    found = any(any(start.glob(quoted.rstrip("/"))) for start in (ROOT, path.parent, ROOT / "emitter"))
+                else:
+                    found = quoted in names or not re.fullmatch(r"[\w-]+\.(c|h|py|json|md)", quoted)
+                if not found:
+                    missing.append(f"{path.relative_to(ROOT)} -> {quoted}")
+        self.assertEqual([], missing)
+
     def test_every_make_target_has_its_script(self):
         for script in set(re.findall(r"@((?:scripts|examples)/[\w/-]+)", (ROOT / "Makefile").read_text())):
             with self.subTest(script):
