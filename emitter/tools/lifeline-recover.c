@@ -1,5 +1,6 @@
 /* lifeline-recover: delivers what emitters left behind that died. */
 #include "batch/clock.h"
+#include "common/json.h"
 #include "life/config.h"
 #include "route/plugin.h"
 #include "route/recover.h"
@@ -32,8 +33,8 @@ static const char usage[] = "Usage: lifeline-recover [--ring-dir DIR] [--url URL
                             "  --program NAME      only files of this program\n"
                             "  --timeout-ms N      give up after this time; what is not acknowledged stays for\n"
                             "                      the next run (30000)\n"
-                            "  --json              one JSON object per line\n"
                             "  --spool DIR         deliver what waits in this spool as well (LIFELINE_SPOOL)\n"
+                            "  --json              one JSON object per line\n"
                             "  --other-namespaces  also files of other pid namespaces (containers), whose owners\n"
                             "                      you know to be dead\n"
                             "  --help              this text\n"
@@ -45,19 +46,6 @@ typedef struct totals {
   bool json;
   uint64_t batches_resent, events_resent, batches_new, events_new;
 } totals;
-
-static void print_json_text(const char *text) {
-  putchar('"');
-  for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
-    if (*c == '"' || *c == '\\')
-      printf("\\%c", *c);
-    else if (*c < 0x20)
-      printf("\\u%04x", *c);
-    else
-      putchar(*c);
-  }
-  putchar('"');
-}
 
 static void print_counts(bool json, uint64_t batches_resent, uint64_t events_resent, uint64_t batches_new,
                          uint64_t events_new) {
@@ -75,14 +63,14 @@ static void report(void *ctx, const ll_recovered *file) {
   all->events_new += file->events_new;
   if (all->json) {
     printf("{\"file\":");
-    print_json_text(file->path);
+    json_print_text(file->path);
     printf(",\"complete\":%s,", file->complete ? "true" : "false");
   } else {
     printf("%s: ", file->path);
   }
   print_counts(all->json, file->batches_resent, file->events_resent, file->batches_new, file->events_new);
   if (all->json) {
-    if (file->trouble != NULL) printf(",\"trouble\":"), print_json_text(file->trouble);
+    if (file->trouble != NULL) printf(",\"trouble\":"), json_print_text(file->trouble);
     puts("}");
   } else {
     printf(file->complete ? " complete\n" : " left: %s\n", file->trouble);

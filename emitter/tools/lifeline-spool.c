@@ -34,6 +34,8 @@ static const char usage[] =
     "  --kept              drain also segments kept as .refused or .damaged, say after mending a limit\n"
     "  --other-namespaces  also segments of other pid namespaces (containers), whose owners you know to be dead\n"
     "  --json              one JSON object per line\n"
+    "  --help              this text\n"
+    "  --version           the version\n"
     "\n"
     "Exit status: 0 all is well, 1 something is damaged or left, 2 wrong usage.\n";
 

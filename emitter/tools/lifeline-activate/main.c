@@ -18,7 +18,7 @@ static const char usage[] = "Usage: lifeline-activate [options] set [--for TIME]
                             "       lifeline-activate [options] end ID... | --all\n"
                             "\n"
                             "Changes what running programs emit, for a while. LINE says which events, and how\n"
-                            "much of them: schemas/ACTIVATION.md has the whole grammar.\n"
+                            "much of them; share/doc/lifeline/ACTIVATION.md has the whole grammar.\n"
                             "\n"
                             "  lifeline-activate set 'disk.* summary interval=1s'\n"
                             "  lifeline-activate set --for 5m 'net.send.end sample:100 program=remote-copy'\n"
