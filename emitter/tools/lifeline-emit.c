@@ -100,7 +100,8 @@ static unsigned long emit_lines(ll_level level) {
 static unsigned long long dropped(void) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
-  return now.dropped_ring_full + now.dropped_no_ring + now.dropped_oversize + now.dropped_shutdown + now.dropped_sink;
+  return now.dropped_ring_full + now.dropped_no_ring + now.dropped_oversize + now.dropped_shutdown + now.dropped_sink +
+         now.dropped_spool_full;
 }
 
 int main(int argc, char **argv) {

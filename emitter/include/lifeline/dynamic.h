@@ -12,7 +12,7 @@
  * more. A dynamic type and a static one of equal name, level and fields are one type.
  *
  * ll_declare may be called from any thread, not from a signal handler. ll_emit_values and ll_is_on may be called
- * wherever ll_emit may. All return 0 or an errno value, before anything was done.
+ * wherever ll_emit may. The first two return 0, or an errno value before anything was done.
  */
 #ifndef LIFELINE_DYNAMIC_H
 #define LIFELINE_DYNAMIC_H
@@ -68,7 +68,7 @@ LL_API int ll_declare(const char *name, ll_level level, const ll_dynamic_field *
  * cannot hold. 0 says that the event was taken or counted, as with ll_emit. */
 LL_API int ll_emit_values(ll_dynamic *type, const ll_value *values, unsigned value_count);
 
-/* 0 while the type is off, so that its values need not be gathered. */
+/* 1, or 0 while the type is off, so that its values need not be gathered. */
 LL_API int ll_is_on(const ll_dynamic *type);
 
 #else

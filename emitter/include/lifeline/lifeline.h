@@ -28,7 +28,7 @@
  * The life of a process, and what becomes of events:
  *  - before main, in constructors of static objects: emitted as any other;
  *  - fork, with or without threads: the child is an emitter of its own, from its first event on; what the parent
- * emitted before is sent once, by the parent. A child that executes another program at once leaves no trace;
+ *    emitted before is sent once, by the parent. A child that executes another program at once leaves no trace;
  *  - vfork, posix_spawn: nothing happens, since nothing may be called between them and exec;
  *  - exec: the rings stay behind in their file. The process' new program sends them when it is the same program, and
  *    an emitter; otherwise lifeline-recover does, when the process has ended. Flush before, to have it sooner, and to
