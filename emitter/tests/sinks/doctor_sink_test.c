@@ -143,6 +143,9 @@ static void this_machine_is_looked_at_as_well(void **state) {
   expect(1, "null:", "fail    ring directory: ");
   unsetenv("LIFELINE_RING_DIR");
   unsetenv("LIFELINE_TRIGGERS");
+  expect(1, "file:///no-such-directory/events.llb", "fail    file: ");
+  snprintf(path, sizeof path, "file://%s/events.llb", directory);
+  expect(0, path, "ok      file: ");
   setenv("LIFELINE_BATCH_BYTES", "many", 1);
   expect(1, "null:", "fail    settings: LIFELINE_BATCH_BYTES must be a number");
   unsetenv("LIFELINE_BATCH_BYTES");

@@ -190,3 +190,18 @@ void check_triggers(void) {
   text[size > 0 ? size : 0] = 0;
   if (check_trigger_file(path, &status, text)) report(OK, "trigger file", "%s is in order", path);
 }
+
+void check_file(const char *path) {
+  char parent[PATH_MAX];
+  struct stat status;
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+    report(FAIL, "file", "%s is no regular file", path);
+  else if (access(path, R_OK | W_OK) == 0)
+    report(OK, "file", "batches are appended to %s", path);
+  else if (errno != ENOENT)
+    report(FAIL, "file", "%s cannot be written: %s", path, strerror(errno));
+  else if (access(parent_of(path, parent, sizeof parent), W_OK | X_OK) == 0)
+    report(OK, "file", "%s will be made", path);
+  else
+    report(FAIL, "file", "%s cannot be made in %s: %s", path, parent, strerror(errno));
+}

@@ -17,11 +17,12 @@ __attribute__((format(printf, 3, 4))) void report(verdict v, const char *subject
 /* The largest batch that the emitter may make, with the headers around it on a broker. */
 enum { LARGEST_MESSAGE = 1000000, DEFAULT_BATCH = 65536 };
 
-/* This machine: settings, clock, directories, trigger file. */
+/* This machine: settings, clock, directories, trigger file, and the file of a URL file:///path. */
 void check_clock(void);
 void check_ring_directory(const ll_config *config);
 void check_spool(void);
 void check_triggers(void);
+void check_file(const char *path);
 
 /* The way to the broker. False if there is no use in going on. */
 bool check_network(const tool_broker *broker);

@@ -82,6 +82,7 @@ static void check_sink(const char *url) {
 static void check_broker(const char *url) {
   tool_broker broker;
   char error[512];
+  if (strncmp(url, "file:///", 8) == 0) check_file(url + strlen("file://"));
   if (strncmp(url, "nats://", 7) != 0 && strncmp(url, "kafka://", 8) != 0) {
     report(SKIPPED, "broker", "the URL names none");
     return;
