@@ -183,5 +183,5 @@ int main(int argc, char **argv) {
     printf("recover: files=%llu ", (unsigned long long)recovery.files);
   print_counts(all.json, all.batches_resent, all.events_resent, all.batches_new, all.events_new);
   printf(all.json ? ",\"skipped_live\":%llu}\n" : " skipped_live=%llu\n", (unsigned long long)recovery.skipped_live);
-  return recovery.failed == 0 ? 0 : 1;
+  return output_end("lifeline-recover", recovery.failed == 0 ? 0 : 1);
 }

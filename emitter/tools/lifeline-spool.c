@@ -279,8 +279,8 @@ int main(int argc, char **argv) {
   signal(SIGINT, stop);
   signal(SIGTERM, stop);
   const char *command = argv[optind];
-  if (strcmp(command, "list") == 0) return look(&with, false);
-  if (strcmp(command, "verify") == 0) return look(&with, true);
-  if (strcmp(command, "drain") == 0) return drain_all(&drain, &with);
+  if (strcmp(command, "list") == 0) return output_end("lifeline-spool", look(&with, false));
+  if (strcmp(command, "verify") == 0) return output_end("lifeline-spool", look(&with, true));
+  if (strcmp(command, "drain") == 0) return output_end("lifeline-spool", drain_all(&drain, &with));
   return wrong("the commands are list, verify and drain");
 }

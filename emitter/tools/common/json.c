@@ -13,3 +13,9 @@ void json_print_text(const char *text) {
   }
   putchar('"');
 }
+
+int output_end(const char *tool, int status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  fprintf(stderr, "%s: standard output cannot be written\n", tool);
+  return 1;
+}

@@ -357,5 +357,5 @@ int main(int argc, char **argv) {
   if (!s) return failed(error);
   status = run(&w, kind, s);
   kind->close(s);
-  return status;
+  return output_end("lifeline-activate", status);
 }

@@ -151,5 +151,5 @@ int main(int argc, char **argv) {
   if (output.json)
     printf("],\"ok\":%u,\"skipped\":%u,\"warn\":%u,\"fail\":%u}\n", output.count[OK], output.count[SKIPPED],
            output.count[WARN], output.count[FAIL]);
-  return output.count[FAIL] ? 1 : 0;
+  return output_end("lifeline-doctor", output.count[FAIL] ? 1 : 0);
 }

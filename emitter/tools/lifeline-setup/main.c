@@ -151,5 +151,5 @@ int main(int argc, char **argv) {
   if (wishes.json) printf("],\"ok\":%s}\n", asked && output.good ? "true" : "false");
   if (!asked) fprintf(stderr, "lifeline-setup: %s\n", error);
   tool_broker_free(&wishes.broker);
-  return asked && output.good ? 0 : 1;
+  return output_end("lifeline-setup", asked && output.good ? 0 : 1);
 }
