@@ -117,15 +117,28 @@ static void print_as_json(const char *id, const char *line, const known *k) {
 }
 
 static void print_as_text(const char *id, const char *line, const known *k) {
-  printf("%s  ", id);
+  plain_print_text(id);
+  printf("  ");
   if (!k->legal)
     printf("illegal");
   else if (k->remaining_ms <= 0)
     printf("over");
   else
     print_time(k->remaining_ms);
-  printf("%s  %s%s%s%s\n", k->legal && !k->dated ? " from when it is seen" : "", line, k->legal ? "" : "  (", k->why,
-         k->legal ? "" : ")");
+  printf("%s  ", k->legal && !k->dated ? " from when it is seen" : "");
+  plain_print_text(line);
+  if (!k->legal) {
+    printf("  (");
+    plain_print_text(k->why);
+    putchar(')');
+  }
+  putchar('\n');
+}
+
+static bool read_all(const store_kind *kind, store *s, activations *all, char error[ERROR_BYTES]) {
+  bool good = kind->read(s, all, error);
+  activations_settle(all);
+  return good;
 }
 
 /* --- set --- */
@@ -197,7 +210,7 @@ static int set(const wishes *w, const store_kind *kind, store *s) {
   char error[ERROR_BYTES], line[LL_RULE_BYTES_MAX + 1];
   const char *id = w->id ? w->id : random_id();
   activations all = {0};
-  bool good = compose(w, kind, id, line, error) && kind->read(s, &all, error) && tidy(kind, s, &all, id, error) &&
+  bool good = compose(w, kind, id, line, error) && read_all(kind, s, &all, error) && tidy(kind, s, &all, id, error) &&
               kind->put(s, id, line, error);
   activations_free(&all);
   if (!good) return failed(error);
@@ -209,15 +222,10 @@ static int set(const wishes *w, const store_kind *kind, store *s) {
 
 /* --- list and end --- */
 
-static int by_id(const void *a, const void *b) {
-  return strcmp(((const activation *)a)->id, ((const activation *)b)->id);
-}
-
 static int list(const wishes *w, const store_kind *kind, store *s) {
   char error[ERROR_BYTES];
   activations all = {0};
-  if (!kind->read(s, &all, error)) return failed(error);
-  if (all.count) qsort(all.at, all.count, sizeof *all.at, by_id);
+  if (!read_all(kind, s, &all, error)) return failed(error);
   if (w->json) putchar('[');
   for (size_t i = 0; i < all.count; i++) {
     known k = look_at(all.at[i].line);
@@ -245,7 +253,7 @@ static bool is_there(const activations *all, const char *id) {
 static int end(const wishes *w, const store_kind *kind, store *s) {
   char error[ERROR_BYTES];
   activations all = {0};
-  if (!kind->read(s, &all, error)) return failed(error);
+  if (!read_all(kind, s, &all, error)) return failed(error);
   int status = 0;
   for (int i = 0; i < w->count; i++)
     if (!is_there(&all, w->words[i])) {
@@ -260,7 +268,9 @@ static int end(const wishes *w, const store_kind *kind, store *s) {
       break;
     }
     if (!w->json) {
-      printf("ended %s\n", all.at[i].id);
+      printf("ended ");
+      plain_print_text(all.at[i].id);
+      putchar('\n');
       continue;
     }
     printf("%s{\"ended\":", ended++ ? "," : "");

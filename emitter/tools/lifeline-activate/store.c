@@ -10,36 +10,44 @@ static void *or_die(void *memory) {
   exit(1);
 }
 
-static activation *find(activations *all, const char *id, size_t bytes) {
-  for (size_t i = 0; i < all->count; i++)
-    if (strlen(all->at[i].id) == bytes && memcmp(all->at[i].id, id, bytes) == 0) return &all->at[i];
-  return NULL;
+void activations_put(activations *all, const char *id, size_t id_bytes, const char *line, size_t line_bytes) {
+  if (all->count == all->room) {
+    all->room = all->room ? 2 * all->room : 64;
+    all->at = or_die(realloc(all->at, all->room * sizeof *all->at));
+  }
+  all->at[all->count] = (activation){.id = or_die(strndup(id, id_bytes)),
+                                     .line = line ? or_die(strndup(line, line_bytes)) : NULL,
+                                     .number = all->count};
+  all->count++;
 }
 
-static void take_out(activations *all, activation *one) {
+static int by_id(const void *left, const void *right) {
+  const activation *a = left, *b = right;
+  int order = strcmp(a->id, b->id);
+  return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static void discard(activation *one) {
   free(one->id);
   free(one->line);
-  *one = all->at[--all->count];
 }
 
-void activations_put(activations *all, const char *id, size_t id_bytes, const char *line, size_t line_bytes) {
-  activation *one = find(all, id, id_bytes);
-  if (!line) {
-    if (one) take_out(all, one);
-    return;
+void activations_settle(activations *all) {
+  size_t kept = 0;
+  if (all->count) qsort(all->at, all->count, sizeof *all->at, by_id);
+  for (size_t i = 0; i < all->count; i++) {
+    bool last = i + 1 == all->count || strcmp(all->at[i].id, all->at[i + 1].id) != 0;
+    if (last && all->at[i].line)
+      all->at[kept++] = all->at[i];
+    else
+      discard(&all->at[i]);
   }
-  if (!one) {
-    all->at = or_die(realloc(all->at, (all->count + 1) * sizeof *all->at));
-    one = &all->at[all->count++];
-    *one = (activation){.id = or_die(strndup(id, id_bytes))};
-  }
-  free(one->line);
-  one->line = or_die(strndup(line, line_bytes));
+  all->count = kept;
 }
 
 void activations_free(activations *all) {
-  while (all->count)
-    take_out(all, &all->at[all->count - 1]);
+  for (size_t i = 0; i < all->count; i++)
+    discard(&all->at[i]);
   free(all->at);
   *all = (activations){0};
 }

@@ -10,15 +10,21 @@ enum { ERROR_BYTES = 512 };
 typedef struct activation {
   char *id;
   char *line;
+  size_t number; /* in the order of reading */
 } activation;
 
 typedef struct activations {
   activation *at;
   size_t count;
+  size_t room;
 } activations;
 
-/* Copies both. An id that is known already gets the new line; a line that is NULL takes it out. */
+/* Adds a copy of what was read. A line that is NULL says that the activation has ended. */
 void activations_put(activations *all, const char *id, size_t id_bytes, const char *line, size_t line_bytes);
+
+/* Leaves what was said last of each id, in the order of ids, without those that ended. A topic may hold a million. */
+void activations_settle(activations *all);
+
 void activations_free(activations *all);
 
 typedef struct store store;
@@ -26,7 +32,7 @@ typedef struct store store;
 /* One of these for each kind of place. All but open and close write one line into error on failure. */
 typedef struct store_kind {
   store *(*open)(const char *url, char error[ERROR_BYTES]);
-  bool (*read)(store *s, activations *all, char error[ERROR_BYTES]);
+  bool (*read)(store *s, activations *all, char error[ERROR_BYTES]); /* to be settled */
   bool (*put)(store *s, const char *id, const char *line, char error[ERROR_BYTES]);
   bool (*remove)(store *s, const char *id, char error[ERROR_BYTES]);
   void (*close)(store *s);

@@ -1,0 +1,54 @@
+"""lifeline-activate on a trigger file: what it writes and takes away, and what it shows of lines that others wrote."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from batches import BIN
+
+
+class Activate(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name, "triggers")
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
+
+    def activate(self, *arguments, status=0):
+        done = subprocess.run([BIN / "lifeline-activate", "--url", self.file, *arguments], env=self.environment,
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
+
+    def ids(self):
+        return [one["id"] for one in json.loads(self.activate("list", "--json"))]
+
+    def test_what_is_set_is_there_until_it_is_ended(self):
+        self.file.write_text("# by hand\nnet.* off id=hand\nend\n")
+        self.activate("set", "--id", "tool", "disk.* off")
+        self.assertEqual(self.ids(), ["hand", "tool"])
+        self.activate("set", "--id", "tool", "disk.* sample:10")
+        self.assertEqual(self.ids(), ["hand", "tool"])
+        self.assertIn("disk.* sample:10 issued=", self.file.read_text())
+        self.activate("end", "tool")
+        self.assertEqual(self.file.read_text(), "# by hand\nnet.* off id=hand\nend\n")
+        self.activate("end", "tool", status=1)
+        self.activate("end", "--all")
+        self.assertEqual(self.ids(), [])
+
+    def test_a_terminal_obeys_nothing_that_a_stranger_wrote(self):
+        self.file.write_bytes(b"disk.* off id=\x1b[2J\xc2\x9b\xff\n\x1b]0;title\x07 off \xf0\x9f\x8e\x89\nend\n")
+        shown = self.activate("list")
+        self.assertEqual([byte for byte in shown if byte < 0x20 and byte != 0x0a or byte == 0x7f], [])
+        self.assertNotIn("\x9b", shown.decode())
+        self.assertIn("?[2J", shown.decode())
+        self.assertIn("\N{PARTY POPPER}", shown.decode())
+        self.assertEqual(self.ids(), ["\x1b[2J\x9b\ufffd", "line 2"])
+
+
+if __name__ == "__main__":
+    unittest.main()
