@@ -130,3 +130,16 @@ const char *sink_url_parameter(const sink_url *url, const char *key) {
     if (strcmp(url->parameters[i].key, key) == 0) return url->parameters[i].value;
   return NULL;
 }
+
+bool sink_url_number(const sink_url *url, const char *key, unsigned standard, unsigned most, unsigned *value,
+                     char *error, size_t error_bytes) {
+  const char *text = sink_url_parameter(url, key);
+  *value = standard;
+  if (!text) return true;
+  size_t digits = strspn(text, "0123456789");
+  unsigned long number = strtoul(text, NULL, 10);
+  if (digits == 0 || text[digits] || number < 1 || number > most)
+    return fail(error, error_bytes, "%s: the URL's parameter %s is no number from 1 to %u", url->scheme, key, most);
+  *value = (unsigned)number;
+  return true;
+}

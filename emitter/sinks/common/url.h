@@ -37,4 +37,9 @@ void sink_url_free(sink_url *url);
 /* NULL if the URL does not name it. */
 const char *sink_url_parameter(const sink_url *url, const char *key);
 
+/* A parameter that is a whole number from 1 to most; standard if the URL does not name it. On failure writes one line
+ * into error. */
+bool sink_url_number(const sink_url *url, const char *key, unsigned standard, unsigned most, unsigned *value,
+                     char *error, size_t error_bytes);
+
 #endif

@@ -226,14 +226,10 @@ static void stop(ll_sink *sink) {
 }
 
 static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
-  const char *bound = sink_url_parameter(&sink->url, "max_in_flight");
-  *in_flight = bound ? (unsigned)strtoul(bound, NULL, 10) : MAX_IN_FLIGHT_DEFAULT;
   if (!*sink->url.name) sink->url.name = KAFKA_DEFAULT_TOPIC;
-  if (*in_flight < 1 || *in_flight > MAX_IN_FLIGHT_MOST) {
-    snprintf(error, error_bytes, "kafka: the URL's parameter max_in_flight is not between 1 and %d",
-             MAX_IN_FLIGHT_MOST);
+  if (!sink_url_number(&sink->url, "max_in_flight", MAX_IN_FLIGHT_DEFAULT, MAX_IN_FLIGHT_MOST, in_flight, error,
+                       error_bytes))
     return false;
-  }
   if (sink->security.creds && sink_url_parameter(&sink->url, "creds")) {
     snprintf(error, error_bytes, "kafka: the URL's parameter creds is for nats://");
     return false;

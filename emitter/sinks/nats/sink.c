@@ -179,16 +179,14 @@ static bool legal_prefix(const char *prefix) {
 static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
   sink_url *url = &sink->url;
   const char *mode = sink_url_parameter(url, "mode"), *stream = sink_url_parameter(url, "stream");
-  const char *bound = sink_url_parameter(url, "max_in_flight");
   if (!*url->name) url->name = NATS_DEFAULT_PREFIX;
   sink->stream = stream ? stream : NATS_DEFAULT_STREAM;
   sink->core = mode && strcmp(mode, "core") == 0;
-  *in_flight = bound ? (unsigned)strtoul(bound, NULL, 10) : MAX_IN_FLIGHT_DEFAULT;
-  if (!known_parameters(url, error, error_bytes)) return false;
+  if (!known_parameters(url, error, error_bytes) ||
+      !sink_url_number(url, "max_in_flight", MAX_IN_FLIGHT_DEFAULT, MAX_IN_FLIGHT_MOST, in_flight, error, error_bytes))
+    return false;
   if (mode && !sink->core && strcmp(mode, "jetstream") != 0)
     snprintf(error, error_bytes, "nats: the URL's parameter mode is neither jetstream nor core");
-  else if (*in_flight < 1 || *in_flight > MAX_IN_FLIGHT_MOST)
-    snprintf(error, error_bytes, "nats: the URL's parameter max_in_flight is not between 1 and %d", MAX_IN_FLIGHT_MOST);
   else if (!legal_prefix(url->name))
     snprintf(error, error_bytes, "nats: the URL's subject prefix is not made of [A-Za-z0-9_-] and single dots");
   else if (!*sink->stream || strlen(sink->stream) > 200 || strpbrk(sink->stream, " .*>\r\n"))

@@ -65,6 +65,28 @@ static void a_url_that_is_none_is_refused(void **state) {
   }
 }
 
+static void a_number_of_a_url_is_whole_and_bounded(void **state) {
+  (void)state;
+  static const char *const bad[] = {"0",    "65",  "1e1", "-1",         "+1",
+                                    "%201", "64x", "",    "4294967297", "99999999999999999999"};
+  sink_url url;
+  unsigned number = 0;
+  char text[64];
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    snprintf(text, sizeof text, "nats://h/?n=%s", bad[i]);
+    assert_true(sink_url_parse(&url, text, "4222", error, sizeof error));
+    assert_false(sink_url_number(&url, "n", 7, 64, &number, error, sizeof error));
+    assert_string_equal(error, "nats: the URL's parameter n is no number from 1 to 64");
+    sink_url_free(&url);
+  }
+  assert_true(sink_url_parse(&url, "nats://h/?n=64", "4222", error, sizeof error));
+  assert_true(sink_url_number(&url, "n", 7, 64, &number, error, sizeof error));
+  assert_int_equal(number, 64);
+  assert_true(sink_url_number(&url, "m", 7, 64, &number, error, sizeof error));
+  assert_int_equal(number, 7);
+  sink_url_free(&url);
+}
+
 static void credentials_of_the_url_come_before_those_of_the_environment(void **state) {
   (void)state;
   char path[] = "/tmp/lifeline-password-XXXXXX";
@@ -210,6 +232,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_url_falls_into_its_parts),
       cmocka_unit_test(a_url_that_is_none_is_refused),
+      cmocka_unit_test(a_number_of_a_url_is_whole_and_bounded),
       cmocka_unit_test(credentials_of_the_url_come_before_those_of_the_environment),
       cmocka_unit_test(a_certificate_without_its_key_is_refused),
       cmocka_unit_test(names_follow_the_format),
