@@ -26,7 +26,7 @@ struct nats_link {
   bool closing;
   int callers; /* nats.c's promises to call back once more, on closed and on complete, and who has borrowed */
   bool ended;  /* the thread */
-  bool left;   /* by link_close: the thread frees */
+  bool left;   /* by link_close: the thread says that it has ended */
 };
 
 static void change(nats_link *link, bool *what, bool to) {
@@ -186,7 +186,7 @@ static void open_library(void) {
   sigaction(SIGPIPE, &pipe, NULL);
 }
 
-static void free_link(nats_link *link) {
+void link_free(nats_link *link) {
   natsOptions_Destroy(link->options);
   free(link->inbox);
   pthread_cond_destroy(&link->changed);
@@ -223,7 +223,7 @@ static void *keep(void *ctx) {
   bool left = link->left;
   pthread_cond_broadcast(&link->changed);
   pthread_mutex_unlock(&link->mutex);
-  if (left) free_link(link);
+  if (left) link->callbacks.end(link->callbacks.ctx);
   return NULL;
 }
 
@@ -276,7 +276,7 @@ nats_link *link_open(const sink_url *url, const sink_security *security, const c
   bool started = start(link, name, error, error_bytes);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!started) {
-    free_link(link);
+    link_free(link);
     return NULL;
   }
   return link;
@@ -335,20 +335,15 @@ void link_return(nats_link *link) {
   called(link);
 }
 
-void link_stop(nats_link *link) {
-  change(link, &link->closing, true);
-}
-
-bool link_close(nats_link *link, int timeout_ms) {
-  struct timespec end = after_ms(timeout_ms);
+void link_close(nats_link *link, int timeout_ms) {
+  struct timespec latest = after_ms(timeout_ms);
   pthread_mutex_lock(&link->mutex);
   link->closing = true;
   pthread_cond_broadcast(&link->changed);
   while (!link->ended)
-    if (pthread_cond_timedwait(&link->changed, &link->mutex, &end) != 0) break;
+    if (pthread_cond_timedwait(&link->changed, &link->mutex, &latest) != 0) break;
   bool ended = link->ended;
   link->left = !ended;
   pthread_mutex_unlock(&link->mutex);
-  if (ended) free_link(link);
-  return ended;
+  if (ended) link->callbacks.end(link->callbacks.ctx);
 }

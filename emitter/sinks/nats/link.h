@@ -20,10 +20,12 @@ typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN, LINK_TICK } link_e
 
 typedef struct link_callbacks {
   void *ctx;
-  /* From nats.c's threads or the link's own, never after link_close has returned true. LINK_TICK comes every 100 ms. */
+  /* From nats.c's threads or the link's own, never after end. LINK_TICK comes every 100 ms. */
   void (*event)(void *ctx, link_event event);
   /* A message on "<link_inbox>.<rest>"; suffix is that rest. */
   void (*answer)(void *ctx, const char *suffix, natsMsg *message);
+  /* Once, after link_close: the link does nothing any more, and may be freed with what was passed to link_open. */
+  void (*end)(void *ctx);
 } link_callbacks;
 
 /* What is passed must live as long as the link. On failure returns NULL and writes one line into error. */
@@ -44,11 +46,11 @@ natsStatus link_publish(nats_link *link, natsMsg *message);
 natsConnection *link_borrow(nats_link *link);
 void link_return(nats_link *link);
 
-/* Begins to close, so that whoever waits for the server on a borrowed connection is set free. */
-void link_stop(nats_link *link);
+/* Closes, which sets free whoever waits for the server on a borrowed connection, and calls end: before it returns, or
+ * on the link's own thread if nats.c's threads still are at work after timeout_ms. */
+void link_close(nats_link *link, int timeout_ms);
 
-/* Returns false after timeout_ms if nats.c's threads still are at work: then the link frees itself later, and what was
- * passed to link_open must live on. */
-bool link_close(nats_link *link, int timeout_ms);
+/* Of one that has ended, and that nobody will borrow from. */
+void link_free(nats_link *link);
 
 #endif

@@ -198,19 +198,27 @@ static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t er
   return false;
 }
 
-static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
-  char name[HEADER_TEXT_BYTES + 16];
-  snprintf(name, sizeof name, "lifeline %s", sink->program_header);
-  link_callbacks callbacks = {sink, on_event, on_answer};
-  sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
-  return sink->link != NULL;
-}
-
 static void free_sink(ll_sink *sink) {
   flight_destroy(&sink->flight);
   sink_security_free(&sink->security);
   sink_url_free(&sink->url);
   free(sink);
+}
+
+/* The watch still looks at the link, but there is no server any more that it could wait for. */
+static void on_end(void *ctx) {
+  ll_sink *sink = ctx;
+  if (!sink_control_join(&sink->control, CLOSE_TIMEOUT_MS)) return;
+  link_free(sink->link);
+  free_sink(sink);
+}
+
+static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
+  char name[HEADER_TEXT_BYTES + 16];
+  snprintf(name, sizeof name, "lifeline %s", sink->program_header);
+  link_callbacks callbacks = {sink, on_event, on_answer, on_end};
+  sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
+  return sink->link != NULL;
 }
 
 static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_bytes) {
@@ -304,11 +312,7 @@ static void nats_close(ll_sink *sink) {
   flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the sink was closed");
   while (!flight_idle(&sink->flight))
     flight_wait(&sink->flight, 10);
-  /* The watch uses the link, and both use the sink. Whose threads still run when the time is over, stays. */
-  link_stop(sink->link);
-  if (sink_control_join(&sink->control, CLOSE_TIMEOUT_MS) &&
-      link_close(sink->link, (int)(end_ms > flight_now_ms() ? end_ms - flight_now_ms() : 0)))
-    free_sink(sink);
+  link_close(sink->link, (int)(end_ms > flight_now_ms() ? end_ms - flight_now_ms() : 0));
 }
 
 __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
