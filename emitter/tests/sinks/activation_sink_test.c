@@ -1,4 +1,5 @@
 /* A running program is switched from outside: lifeline-activate, a real broker, the emitter, and what it then emits. */
+#include <lifeline/batch.h>
 #include <lifeline/lifeline.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,14 +13,19 @@
 #include <cmocka.h>
 
 #include "broker.h"
+#include "topic.h"
 
-enum { PROMPT_MS = 2000, PATIENCE_MS = 15000, STEP_MS = 5, CALM_MS = 300 };
+enum { PROMPT_MS = 2000, PATIENCE_MS = 15000, STEP_MS = 5, CALM_MS = 300, MOST_SERIALS = 100000 };
 
 LL_EVENT(switched, "switch.test", LL_INFO, (u64, serial, ""));
 
 static const char *scheme;
 static broker server;
 static char text[8192];
+
+/* The last that was emitted; and of each, whether it was while its type was off, and whether the broker has it. */
+static uint64_t serial;
+static bool silent[MOST_SERIALS], arrived[MOST_SERIALS];
 
 static int64_t now_ms(void) {
   struct timespec now;
@@ -35,11 +41,18 @@ static uint64_t emitted(void) {
 
 /* Emits for CALM_MS, and says whether any of it counts. */
 static bool emits(void) {
-  static uint64_t serial;
   uint64_t before = emitted();
-  for (int64_t end = now_ms() + CALM_MS; now_ms() < end; usleep(STEP_MS * 1000))
+  for (int64_t end = now_ms() + CALM_MS; now_ms() < end && serial + 1 < MOST_SERIALS; usleep(STEP_MS * 1000))
     ll_emit(switched, ++serial);
   return emitted() != before;
+}
+
+/* Emits what must not arrive: nothing may be switched on meanwhile. */
+static void emits_nothing(void) {
+  uint64_t first = serial + 1;
+  assert_false(emits());
+  for (uint64_t i = first; i <= serial; i++)
+    silent[i] = true;
 }
 
 /* How long it takes until the program emits, or emits no more; PATIENCE_MS if it never comes. */
@@ -60,6 +73,7 @@ static void a_type_is_switched_off_and_on_again_within_two_seconds(void **state)
   assert_true(emits());
   activate("set --id quiet 'switch.* off'");
   assert_in_range(until_it_emits(false), 0, PROMPT_MS);
+  emits_nothing();
   activate("list");
   assert_non_null(strstr(text, "quiet"));
   activate("end quiet");
@@ -87,7 +101,7 @@ static void what_was_set_while_the_broker_was_away_holds_when_it_is_back(void **
   activate("set --id stays --for 1m 'switch.* off'");
   assert_in_range(until_it_emits(false), 0, PROMPT_MS);
   broker_kill(&server);
-  assert_false(emits()); /* what is not heard has not ended */
+  emits_nothing(); /* what is not heard has not ended */
   broker_again(&server, scheme);
   activate("end --all");
   assert_in_range(until_it_emits(true), 0, PATIENCE_MS - 1);
@@ -100,6 +114,36 @@ static void a_line_that_makes_no_sense_is_refused_before_it_is_sent(void **state
   assert_int_equal(broker_activate(server.tls_url, "end nobody", text, sizeof text), 1);
   assert_int_equal(broker_activate(server.tls_url, "list --json", text, sizeof text), 0);
   assert_null(strstr(text, "sampel"));
+}
+
+static void take_batch(void *count, const void *message, size_t bytes) {
+  llb_rejection why;
+  llb_batch *batch = llb_read(message, bytes, &why);
+  if (!batch) fail_msg("%s", why.message);
+  llb_event event;
+  for (llb_cursor events = llb_events(batch); llb_next(&events, &event); ++*(uint64_t *)count) {
+    uint64_t number = event.values[0].u64;
+    assert_int_equal(event.type->name.size, strlen("switch.test"));
+    assert_in_range(number, 1, serial);
+    arrived[number] = true;
+  }
+  llb_batch_free(batch);
+}
+
+/* Not by the program's own word. */
+static void the_broker_holds_what_was_switched_on_and_nothing_else(void **state) {
+  (void)state;
+  uint64_t on = serial + 1, count = 0, distinct = 0;
+  assert_true(emits());
+  ll_shutdown(5000);
+  topic_read(server.url, scheme, take_batch, &count);
+  for (uint64_t i = 1; i <= serial; i++) {
+    distinct += arrived[i];
+    if (silent[i] && arrived[i]) fail_msg("event %llu came, but was switched off", (unsigned long long)i);
+    if (i >= on && !arrived[i]) fail_msg("event %llu is missing", (unsigned long long)i);
+  }
+  assert_int_equal(distinct, emitted());
+  assert_in_range(count, distinct, 2 * distinct); /* a batch may come twice */
 }
 
 static int start(void **state) {
@@ -134,6 +178,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(one_that_was_over_before_the_program_saw_it_does_nothing),
       cmocka_unit_test(what_was_set_while_the_broker_was_away_holds_when_it_is_back),
       cmocka_unit_test(a_line_that_makes_no_sense_is_refused_before_it_is_sent),
+      cmocka_unit_test(the_broker_holds_what_was_switched_on_and_nothing_else),
   };
   return cmocka_run_group_tests_name("activation", tests, start, stop);
 }
