@@ -27,7 +27,9 @@ static bool set_security(rd_kafka_conf_t *conf, const sink_security *s, char *er
                   !set(conf, "sasl.username", s->user, error, error_bytes) ||
                   !set_if(conf, "sasl.password", s->password, error, error_bytes)))
     return false;
-  return !s->tls || (set_if(conf, "ssl.ca.location", s->tls_ca, error, error_bytes) &&
+  /* A certificate is one of a name: the default of librdkafka only since 2.0. */
+  return !s->tls || (set(conf, "ssl.endpoint.identification.algorithm", "https", error, error_bytes) &&
+                     set_if(conf, "ssl.ca.location", s->tls_ca, error, error_bytes) &&
                      set_if(conf, "ssl.certificate.location", s->tls_cert, error, error_bytes) &&
                      set_if(conf, "ssl.key.location", s->tls_key, error, error_bytes));
 }

@@ -40,33 +40,32 @@ static void open_sink(const kit *k, drive *d, const char *url) {
   if (!drive_open(d, k->scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
 }
 
-static void never_connects(const kit *k, faulty_manner manner) {
-  drive d;
+/* Side by side, since most of it is waiting. */
+static void a_broker_that_never_answers_or_hangs_up_is_one_line_and_batches_wait(void **state) {
+  (void)state;
+  enum { MANNERS = 2, LONG_MS = 8000 };
+  static drive drives[MANNERS];
+  faulty servers[MANNERS];
+  char urls[MANNERS][64];
   broker_credentials(NULL, NULL, NULL);
-  faulty server;
-  char url[128];
-  faulty_start(&server, manner, 0, NULL, false);
-  snprintf(url, sizeof url, "%s://127.0.0.1:%d", k->scheme, server.port);
-  open_sink(k, &d, url);
-  drive_add(&d, 3, BATCH_BYTES);
-  drive_run(&d, 8000);
-  assert_true(server.connections > 0);
-  assert_int_equal(drive_tally(&d, DRIVE_WAITING) + drive_tally(&d, DRIVE_SENT), 3);
-  drive_close(&d);
-  faulty_stop(&server);
-  assert_int_equal(drive_said(&d, "error: "), 1);
-  assert_int_equal(drive_said(&d, "\n"), 1);
-  assert_int_equal(drive_said(&d, "cannot be reached") + drive_said(&d, "does not answer"), 1);
-}
-
-static void a_broker_that_never_answers_is_one_line_and_batches_wait(void **state) {
-  (void)state;
-  never_connects(the_kit, ACCEPTS_AND_NEVER_ANSWERS);
-}
-
-static void a_broker_that_closes_every_connection_is_one_line_and_batches_wait(void **state) {
-  (void)state;
-  never_connects(the_kit, CLOSES_EVERY_CONNECTION);
+  for (int i = 0; i < MANNERS; i++) {
+    faulty_start(&servers[i], i == 0 ? ACCEPTS_AND_NEVER_ANSWERS : CLOSES_EVERY_CONNECTION, 0, NULL, false);
+    snprintf(urls[i], sizeof urls[i], "%s://127.0.0.1:%d", the_kit->scheme, servers[i].port);
+    open_sink(the_kit, &drives[i], urls[i]);
+    drive_add(&drives[i], 3, BATCH_BYTES);
+  }
+  for (int waited_ms = 0; waited_ms < LONG_MS; waited_ms += 100 * MANNERS)
+    for (int i = 0; i < MANNERS; i++)
+      drive_run(&drives[i], 100);
+  for (int i = 0; i < MANNERS; i++) {
+    drive *d = &drives[i];
+    assert_true(servers[i].connections > 0);
+    assert_int_equal(drive_tally(d, DRIVE_WAITING) + drive_tally(d, DRIVE_SENT), 3);
+    drive_close(d);
+    faulty_stop(&servers[i]);
+    if (drive_said(d, "error: ") != 1 || drive_said(d, "\n") != 1) fail_msg("%s", d->log);
+    assert_int_equal(drive_said(d, "cannot be reached") + drive_said(d, "does not answer"), 1);
+  }
 }
 
 /* Something else takes the broker's port for a while. */
@@ -112,6 +111,22 @@ static void an_expired_certificate_is_said_and_batches_wait_for_a_new_one(void *
   broker_again(k->guarded, k->scheme);
   assert_true(drive_run(&d, 2 * TIMEOUT_MS));
   drive_close(&d);
+}
+
+static void a_certificate_of_another_name_is_not_trusted(void **state) {
+  (void)state;
+  const kit *k = the_kit;
+  drive d;
+  faulty server;
+  char url[128];
+  as_emitter(k);
+  faulty_start(&server, SHOWS_ANOTHERS_CERTIFICATE, 0, k->guarded->directory, is_nats(k));
+  snprintf(url, sizeof url, "%s://localhost:%d/?tls=true", k->scheme, server.port);
+  open_sink(k, &d, url);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "not for that name", TIMEOUT_MS));
+  drive_close(&d);
+  faulty_stop(&server);
 }
 
 static void set_revoked(const kit *k, bool revoked) {
@@ -213,10 +228,10 @@ int main(int argc, char **argv) {
   }
   the_kit = strcmp(argv[1], "nats") == 0 ? &nats_kit : &kafka_kit;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broker_that_never_answers_is_one_line_and_batches_wait),
-      cmocka_unit_test(a_broker_that_closes_every_connection_is_one_line_and_batches_wait),
+      cmocka_unit_test(a_broker_that_never_answers_or_hangs_up_is_one_line_and_batches_wait),
       cmocka_unit_test(nothing_is_lost_while_another_has_the_port),
       cmocka_unit_test(an_expired_certificate_is_said_and_batches_wait_for_a_new_one),
+      cmocka_unit_test(a_certificate_of_another_name_is_not_trusted),
       cmocka_unit_test(a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more),
       cmocka_unit_test(batches_wait_while_the_permission_is_revoked),
   };

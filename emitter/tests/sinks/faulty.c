@@ -39,7 +39,7 @@ static void *serve(void *of) {
     int connection = accept(f->listener, NULL, NULL);
     if (connection < 0) continue;
     __atomic_add_fetch(&f->connections, 1, __ATOMIC_ACQ_REL);
-    if (f->manner == SHOWS_AN_EXPIRED_CERTIFICATE) show_certificate(f, connection);
+    if (f->tls) show_certificate(f, connection);
     if (f->manner == ACCEPTS_AND_NEVER_ANSWERS && count < HELD_MOST)
       held[count++] = connection;
     else
@@ -50,16 +50,16 @@ static void *serve(void *of) {
   return NULL;
 }
 
-static void make_certificate(faulty *f, const char *directory) {
+static void make_certificate(faulty *f, const char *directory, const char *names, int days) {
   char command[1024], certificate[128], key[128];
   snprintf(command, sizeof command,
-           "cd %s/tls && printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\\n' >names && "
-           "openssl req -new -key server.key -subj /CN=expired -out expired.csr 2>/dev/null && "
-           "openssl x509 -req -in expired.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days -1 -extfile names "
-           "-out expired.pem 2>/dev/null",
-           directory);
+           "cd %s/tls && echo 'subjectAltName=%s' >names && "
+           "openssl req -new -key server.key -subj /CN=faulty -out faulty.csr 2>/dev/null && "
+           "openssl x509 -req -in faulty.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days %d -extfile names "
+           "-out faulty.pem 2>/dev/null",
+           directory, names, days);
   assert_int_equal(system(command), 0);
-  snprintf(certificate, sizeof certificate, "%s/tls/expired.pem", directory);
+  snprintf(certificate, sizeof certificate, "%s/tls/faulty.pem", directory);
   snprintf(key, sizeof key, "%s/tls/server.key", directory);
   f->tls = SSL_CTX_new(TLS_server_method());
   assert_int_equal(SSL_CTX_use_certificate_chain_file(f->tls, certificate), 1);
@@ -72,7 +72,8 @@ void faulty_start(faulty *f, faulty_manner manner, int port, const char *directo
   socklen_t size = sizeof address;
   int yes = 1, bound = -1;
   *f = (faulty){.manner = manner, .greets = greets, .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  if (manner == SHOWS_AN_EXPIRED_CERTIFICATE) make_certificate(f, directory);
+  if (manner == SHOWS_AN_EXPIRED_CERTIFICATE) make_certificate(f, directory, "DNS:localhost,IP:127.0.0.1", -1);
+  if (manner == SHOWS_ANOTHERS_CERTIFICATE) make_certificate(f, directory, "DNS:another.invalid", 1);
   setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   for (int i = 0; i < 50 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be connecting from it */
     bound = bind(f->listener, (struct sockaddr *)&address, size);

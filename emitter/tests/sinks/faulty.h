@@ -1,5 +1,5 @@
 /* A server that is none: it takes a broker's port, and says nothing to whoever connects, hangs up, or shows a
- * certificate that has expired. */
+ * certificate that has expired or is another's. */
 #ifndef LIFELINE_TEST_FAULTY_H
 #define LIFELINE_TEST_FAULTY_H
 
@@ -9,7 +9,8 @@
 typedef enum faulty_manner {
   ACCEPTS_AND_NEVER_ANSWERS,
   CLOSES_EVERY_CONNECTION,
-  SHOWS_AN_EXPIRED_CERTIFICATE
+  SHOWS_AN_EXPIRED_CERTIFICATE,
+  SHOWS_ANOTHERS_CERTIFICATE
 } faulty_manner;
 
 typedef struct faulty {
