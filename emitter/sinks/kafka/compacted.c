@@ -5,7 +5,7 @@
 
 #include "conf.h"
 
-enum { LOOK_MS = 200, MOST_PARTITIONS = 64 };
+enum { LOOK_MS = 200, METADATA_PAUSE_MS = 1000, MOST_PARTITIONS = 64 };
 
 typedef struct reading {
   kafka_watch *watch;
@@ -32,6 +32,9 @@ static bool explain(kafka_watch *watch, rd_kafka_resp_err_t code) {
     break;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     snprintf(why, sizeof why, "this user may not read the topic %s", watch->control->name);
+    break;
+  case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+    snprintf(why, sizeof why, "the brokers take %s for no topic's name", watch->control->name);
     break;
   default: return false;
   }
@@ -63,20 +66,17 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
 
 /* Waits for a broker. 0 if the topic cannot be read. */
 static int count_partitions(reading *r) {
-  int count = 0;
-  while (count == 0 && !sink_control_closing(r->watch->control)) {
+  for (; !sink_control_closing(r->watch->control); sink_control_wait(r->watch->control, METADATA_PAUSE_MS)) {
     const struct rd_kafka_metadata *metadata;
     rd_kafka_poll(r->consumer, 0);
-    if (rd_kafka_metadata(r->consumer, 0, r->topic, &metadata, 1000) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      sink_control_wait(r->watch->control, 1000);
-      continue;
-    }
+    if (rd_kafka_metadata(r->consumer, 0, r->topic, &metadata, 1000) != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
     rd_kafka_resp_err_t code = metadata->topic_cnt ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    if (!code) count = metadata->topics[0].partition_cnt;
+    int count = code ? 0 : metadata->topics[0].partition_cnt;
     rd_kafka_metadata_destroy(metadata);
+    if (count > 0) return count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
     if (explain(r->watch, code)) return 0;
   }
-  return count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
+  return 0;
 }
 
 static void pass_on(reading *r, const rd_kafka_message_t *message) {

@@ -76,6 +76,11 @@ static void missing_topic(ll_sink *sink) {
   worsen(sink, REFUSING, THE_TOPIC, "is missing; create it with lifeline-setup");
 }
 
+static void forbid(ll_sink *sink) {
+  worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
+  __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
+}
+
 static bool is_about_size(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE;
 }
@@ -102,10 +107,7 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
   case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: missing_topic(sink); return LL_SINK_RETRY;
-  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
-    __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
-    return LL_SINK_RETRY;
+  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: forbid(sink); return LL_SINK_RETRY;
   case RD_KAFKA_RESP_ERR__FATAL:
   case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
   case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
@@ -120,9 +122,17 @@ static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
   flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
 }
 
-static void on_error(ll_sink *sink, rd_kafka_resp_err_t code, const char *reason) {
-  if (code == RD_KAFKA_RESP_ERR__FATAL) {
+/* Who may not write a topic gets no number for an idempotent producer either, which is fatal to that producer. */
+static void on_fatal(ll_sink *sink, rd_kafka_t *producer) {
+  if (rd_kafka_fatal_error(producer, NULL, 0) == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+    forbid(sink);
+  else
     __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
+}
+
+static void on_error(ll_sink *sink, rd_kafka_t *producer, rd_kafka_resp_err_t code, const char *reason) {
+  if (code == RD_KAFKA_RESP_ERR__FATAL) {
+    on_fatal(sink, producer);
     return;
   }
   bool symptom;
@@ -132,12 +142,11 @@ static void on_error(ll_sink *sink, rd_kafka_resp_err_t code, const char *reason
 
 /* On librdkafka's background thread. */
 static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
-  (void)producer;
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
     for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
       on_delivery(ctx, m);
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
-    on_error(ctx, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
+    on_error(ctx, producer, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
     size_t limit = kafka_limit_read(event);
     if (limit) __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, limit, __ATOMIC_RELEASE);
@@ -326,7 +335,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   if (!replace_broken(sink) || !flight_take(&sink->flight, token, bytes, INT64_MAX, &slot, &ticket)) return busy(sink);
   rd_kafka_resp_err_t code = produce(sink, ticket << 16 | slot, batch, bytes);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR || !flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_OK;
-  if (code == RD_KAFKA_RESP_ERR__FATAL) __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
+  if (code == RD_KAFKA_RESP_ERR__FATAL) on_fatal(sink, sink->producer);
   return code != RD_KAFKA_RESP_ERR__QUEUE_FULL && judge(sink, code) == LL_SINK_REFUSED ? LL_SINK_FAILED : busy(sink);
 }
 
