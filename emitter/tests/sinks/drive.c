@@ -157,5 +157,4 @@ void drive_close(drive *d) {
   assert_int_equal(d->late, 0);
   for (unsigned i = 0; i < d->count; i++)
     free(d->batch[i]);
-  pthread_mutex_destroy(&d->mutex);
 }

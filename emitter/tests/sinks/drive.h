@@ -46,6 +46,7 @@ unsigned drive_said(drive *d, const char *text);
 
 unsigned drive_tally(drive *d, drive_fate fate);
 
+/* After it the log and the tallies can still be asked for. */
 void drive_close(drive *d);
 
 #endif

@@ -59,7 +59,7 @@ static void a_broker_that_never_answers_or_hangs_up_is_one_line_and_batches_wait
       drive_run(&drives[i], 100);
   for (int i = 0; i < MANNERS; i++) {
     drive *d = &drives[i];
-    assert_true(servers[i].connections > 0);
+    assert_true(__atomic_load_n(&servers[i].connections, __ATOMIC_ACQUIRE) > 0);
     assert_int_equal(drive_tally(d, DRIVE_WAITING) + drive_tally(d, DRIVE_SENT), 3);
     drive_close(d);
     faulty_stop(&servers[i]);
