@@ -4,8 +4,6 @@
 #include "shaping.h"
 #include "summary/summary.h"
 
-#include <lifeline/detail/cells.h>
-
 #include <sys/mman.h>
 
 /* How many events of each type this thread leaves out before the next one: by type number, and grown as they come. In
@@ -67,33 +65,6 @@ static void count_below_threshold(const ll_core *core, const ll_producer *produc
     add_relaxed(&core->store.header->routes[route].below_threshold, 1);
 }
 
-/* The common case of ll_summary_add: the thread's only cell for the type has room. False: it is another case. */
-static inline bool has_put(ll_folder *folder, uint32_t number, const ll_number *numbers) {
-  bool put = false;
-  if (LL_UNLIKELY(load_relaxed(&folder->busy) != 0)) return false;
-  store_relaxed(&folder->busy, 1);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ll_cell *cell = folder->cells[number % LL_CELL_BUCKETS];
-  if (LL_LIKELY(cell != NULL && cell->number == number && cell->next == NULL)) {
-    uint32_t turn = load_acquire(&cell->turn);
-    uint32_t row = turn < LL_TURN_STALE ? cell->rows[turn] : LL_CELL_ROWS;
-    bool plain = cell->kind == LL_CELL_VALUE;
-    put = plain ? row < LL_CELL_ROWS - 1 : row < LL_CELL_ROWS - 2 && folder->fast; /* the one that fills it is folded */
-    if (LL_LIKELY(put)) {
-      cell->words[turn][row] = numbers[cell->field].u;
-      if (!plain) {
-        uint64_t now = LL_CPU_TICK();
-        cell->words[turn][++row] = cell->previous != 0 ? now - cell->previous : 0;
-        cell->previous = now;
-      }
-      cell->rows[turn] = row + 1;
-    }
-  }
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  store_release(&folder->busy, 0);
-  return put;
-}
-
 __attribute__((noinline)) static void summarise(const ll_core *core, uint32_t number, const ll_number *numbers) {
   ll_route_books *books = &core->store.header->routes[0];
   switch (ll_summary_add(number, numbers)) {
@@ -125,7 +96,8 @@ static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_n
 }
 
 /* What cannot be asked is left to ll_reserve_slowly, which counts it as dropped for that reason. */
-__attribute__((noinline)) static bool ask(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
+bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
+  *route = 0;
   uint32_t state = load_acquire(&type->state);
   const ll_producer *wiped_by_fork = ll_tls_producer;
   if (LL_UNLIKELY(state == LL_TYPE_NEW || wiped_by_fork == NULL || load_relaxed(&wiped_by_fork->in_use) == 0)) {
@@ -143,14 +115,4 @@ __attribute__((noinline)) static bool ask(ll_event_type *type, const ll_number *
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   store_release(&producer->busy, 0);
   return admitted;
-}
-
-bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
-  uint32_t state = load_relaxed(&type->state);
-  ll_folder *folder = ll_tls_folder;
-  *route = 0;
-  if (LL_LIKELY((state & LL_TYPE_SUMMED) != 0 && folder != NULL) &&
-      has_put(folder, state & LL_TYPE_NUMBER_MAX, numbers))
-    return false;
-  return ask(type, numbers, route);
 }

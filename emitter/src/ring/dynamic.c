@@ -131,6 +131,7 @@ int ll_emit_values(ll_dynamic *dynamic, const ll_value *values, unsigned value_c
   if (taken.producer == NULL && state > LL_TYPE_NUMBER_MAX) {
     ll_number numbers[LL_DYNAMIC_FIELDS_MAX];
     numbers_of(dynamic, values, numbers);
+    if ((state & LL_TYPE_SUMMED) != 0 && ll_put(state & LL_TYPE_NUMBER_MAX, numbers)) return 0;
     if (!ll_admit(&dynamic->type, numbers, &route)) return 0;
   }
   if (taken.producer == NULL) taken = ll_reserve_slowly(&dynamic->type, bytes, route);

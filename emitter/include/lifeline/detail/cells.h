@@ -76,6 +76,35 @@ static inline ll_cell *ll_find_cell(const ll_folder *folder, uint32_t number) {
   return cell;
 }
 
+/* One event's value, where the type's only cell on this thread has room. False: it is another case. The one that fills
+ * the block is left to the library, which folds it. */
+static inline bool ll_put(uint32_t number, const ll_number *numbers) {
+  ll_folder *folder = ll_tls_folder;
+  bool put = false;
+  if (LL_UNLIKELY(folder == NULL || __atomic_load_n(&folder->busy, __ATOMIC_RELAXED) != 0)) return false;
+  __atomic_store_n(&folder->busy, 1, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  ll_cell *cell = folder->cells[number % LL_CELL_BUCKETS];
+  if (LL_LIKELY(cell != NULL && cell->number == number && cell->next == NULL)) {
+    uint32_t turn = __atomic_load_n(&cell->turn, __ATOMIC_ACQUIRE);
+    uint32_t row = turn < LL_TURN_STALE ? cell->rows[turn] : (uint32_t)LL_CELL_ROWS;
+    bool plain = cell->kind == LL_CELL_VALUE;
+    put = plain ? row < LL_CELL_ROWS - 1 : row < LL_CELL_ROWS - 2 && folder->fast;
+    if (LL_LIKELY(put)) {
+      cell->words[turn][row] = numbers[cell->field].u;
+      if (!plain) {
+        uint64_t now = LL_CPU_TICK();
+        cell->words[turn][++row] = cell->previous != 0 ? now - cell->previous : 0;
+        cell->previous = now;
+      }
+      cell->rows[turn] = row + 1;
+    }
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&folder->busy, 0, __ATOMIC_RELEASE);
+  return put;
+}
+
 #endif
 
 #ifdef __cplusplus

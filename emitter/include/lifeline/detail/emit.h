@@ -206,4 +206,6 @@ static inline void ll_publish(ll_reservation taken) {
 }
 #endif
 
+#include <lifeline/detail/cells.h>
+
 #endif
