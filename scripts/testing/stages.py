@@ -37,7 +37,7 @@ def builds_only(_log):
 
 def c_tests(name, build, budget_s):
     report = REPORTS / f"ctest-{build}.xml"
-    command = (f"ctest --test-dir build/{build} --output-on-failure --no-tests=error --output-junit {report} "
+    command = (f"ctest --test-dir build/{build} -j2 --output-on-failure --no-tests=error --output-junit {report} "
                "--test-output-size-passed 1000000 --test-output-size-failed 1000000")
     return Stage(name, budget_s, f"rm -f {report}; {command}", lambda _log: reports.ctest(report), f"ctest-{build}")
 
