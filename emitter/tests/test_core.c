@@ -6,8 +6,10 @@
 #include "batch/crc32c.h"
 #include "life/process.h"
 #include "life/utf8.h"
+#include "ring/pool.h"
 #include "ring/slots.h"
 #include "ring/types.h"
+#include "route/harvest.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -155,6 +157,41 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
   ll_store_unmap(&store);
 }
 
+/* As a thread would that is always ahead of the harvester. */
+static void fill_up(const ll_store *store, ll_ring *ring, uint64_t word, uint64_t bytes) {
+  for (; ring->head - ring->tail < bytes; ring->head += sizeof word)
+    memcpy(ll_ring_base(store, ring) + (ring->head & (ring->bytes - 1)), &word, sizeof word);
+}
+
+static void a_ring_that_fills_every_batch_does_not_shut_out_the_others(void **state) {
+  (void)state;
+  static ll_event_type type = {.level = LL_INFO, .name = "test.bare"};
+  ll_store store;
+  ll_types own;
+  ll_harvest harvest;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_types_create(&own), 0);
+  uint64_t word = UINT64_C(1000) << 16 | ll_types_register(&own, &type, why, sizeof why);
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 16u << 20, incarnation, why, sizeof why), 0);
+  assert_int_equal(
+      ll_harvest_start(&harvest, &store, 0, &own, ll_compressor_create("none", why, sizeof why), 64 << 10, true), 0);
+  ll_ring *busy = ll_pool_take(&store, 0, LL_RING_BYTES_MAX), *quiet = ll_pool_take(&store, 0, LL_RING_BYTES_MIN);
+  assert_non_null(busy);
+  assert_non_null(quiet);
+  busy->thread = 1;
+  quiet->thread = 2;
+  fill_up(&store, quiet, word, sizeof word);
+  for (int batch = 0; batch < 3; batch++) {
+    fill_up(&store, busy, word, busy->bytes);
+    assert_int_equal(ll_harvest_seal(&harvest, 0), LL_SEALED);
+  }
+  assert_int_equal(quiet->tail, quiet->head);
+  ll_harvest_free(&harvest);
+  ll_store_unmap(&store);
+  ll_types_free(&own);
+}
+
 static void a_file_with_a_ring_that_was_never_made_is_refused(void **state) {
   (void)state;
   test_directory directory;
@@ -293,6 +330,7 @@ int main(void) {
       cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),
       cmocka_unit_test(calibrations_thin_out_but_keep_first_last_and_steps),
       cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),
+      cmocka_unit_test(a_ring_that_fills_every_batch_does_not_shut_out_the_others),
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
       cmocka_unit_test(records_that_do_not_shrink_stay_as_they_are),

@@ -124,7 +124,9 @@ static bool gather(ll_harvest *harvest) {
       ll_log(LL_LOG_ERROR, "the program wrote over the ring of thread %llu; what it held is lost",
              (unsigned long long)store->rings[ring].thread);
     if (gathered != LL_GATHERED_FULL) continue;
-    harvest->first_ring = ring;
+    /* What had the batch to itself had its turn. Else a thread that always fills one would shut out all others. */
+    bool alone = harvest->batch->take_count == 1 && harvest->batch->takes[0].ring == ring;
+    harvest->first_ring = alone ? ring + 1 : ring;
     return false;
   }
   return true;
