@@ -1,6 +1,7 @@
 package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.nats.ConnectionLog;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
@@ -54,7 +55,9 @@ record Broker(
         } catch (IOException e) {
           if (listening || Instant.now().isAfter(patience)) {
             throw new HostException(
-                "cannot connect to " + settings.shownUrl() + ": " + log.cause().orElse(e.getMessage()), e);
+                "cannot connect to " + settings.shownUrl() + ": "
+                    + log.cause().map(cause -> cause + ": check broker.tls.ca").orElse(e.getMessage()),
+                e);
           }
         }
         if (!told) {

@@ -5,6 +5,8 @@ import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.nats.ConnectionLog;
+import io.lifeline.nats.TlsContext;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
 
 /** What the configuration means for NATS: how to connect, and what things are called. */
 final class NatsSettings {
@@ -93,13 +96,20 @@ final class NatsSettings {
     if (config.usesTls()) {
       // A cluster tells of its other servers by address, which certificates rarely hold: name them in the URL.
       options.ignoreDiscoveredServers();
-      options.sslContext(
-          TlsContext.of(
-              file(Keys.BROKER_TLS_CA, "tls_ca"),
-              file(Keys.BROKER_TLS_CERT, "tls_cert"),
-              file(Keys.BROKER_TLS_KEY, "tls_key")));
+      options.sslContext(tlsContext());
     }
     return options.build();
+  }
+
+  private SSLContext tlsContext() {
+    Optional<Path> authority = file(Keys.BROKER_TLS_CA, "tls_ca");
+    Optional<Path> certificate = file(Keys.BROKER_TLS_CERT, "tls_cert");
+    Optional<Path> key = file(Keys.BROKER_TLS_KEY, "tls_key");
+    try {
+      return TlsContext.of(authority, certificate, key);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException("broker.tls: " + e.getMessage());
+    }
   }
 
   private String password() {

@@ -9,6 +9,7 @@ import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import java.nio.file.Path;

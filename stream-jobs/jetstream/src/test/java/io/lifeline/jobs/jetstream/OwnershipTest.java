@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;

@@ -8,19 +8,14 @@ import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.nats.ConnectionLog;
+import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.Nats;
-import java.io.IOException;
-import java.net.Socket;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLHandshakeException;
-import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,34 +52,11 @@ class SecuredBrokerTest {
           .hasMessageNotContaining("n0t-the-passw0rd");
       assertThatThrownBy(() -> host(with(settings, "broker.tls.ca", wrong.toString())).start())
           .isInstanceOf(ConfigException.class)
-          .hasMessage(wrong + " holds no certificate in PEM form");
+          .hasMessage("broker.tls: " + wrong + " holds no certificate in PEM form");
       assertThatThrownBy(() -> host(with(settings, "broker.tls.ca", "")).start())
           .as("without the authority the server's certificate is not trusted")
           .isInstanceOf(HostException.class)
           .hasMessageStartingWith("cannot connect to nats://");
-    }
-  }
-
-  @Test
-  void takesACertificateForTheNameThatItWasMadeForOnly() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"), "--tls")) {
-      Path authority = Path.of(server.environment("LIFELINE_TLS_CA"));
-      SSLContext context = TlsContext.of(Optional.of(authority), Optional.empty(), Optional.empty());
-      URI broker = URI.create(server.url());
-      handshake(context, broker, "localhost");
-      assertThatThrownBy(() -> handshake(context, broker, "elsewhere.example"))
-          .isInstanceOf(SSLHandshakeException.class)
-          .hasMessageContaining("elsewhere.example");
-    }
-  }
-
-  /** As the client does: the server's first line is plain text, the rest is TLS. */
-  private static void handshake(SSLContext context, URI broker, String name) throws IOException {
-    try (Socket plain = new Socket(broker.getHost(), broker.getPort())) {
-      while (plain.getInputStream().read() != '\n') {
-        continue;
-      }
-      ((SSLSocket) context.getSocketFactory().createSocket(plain, name, broker.getPort(), true)).startHandshake();
     }
   }
 

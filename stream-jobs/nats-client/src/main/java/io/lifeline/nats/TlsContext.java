@@ -1,6 +1,5 @@
-package io.lifeline.jobs.jetstream;
+package io.lifeline.nats;
 
-import io.lifeline.jobs.core.config.ConfigException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +26,7 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /** TLS from PEM files. */
-final class TlsContext {
+public final class TlsContext {
 
   private static final Pattern PKCS8 =
       Pattern.compile("-----BEGIN PRIVATE KEY-----(.*?)-----END PRIVATE KEY-----", Pattern.DOTALL);
@@ -35,10 +34,14 @@ final class TlsContext {
 
   private TlsContext() {}
 
-  /** Without an authority, those of the Java installation count. Certificate and key go together. */
-  static SSLContext of(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
+  /**
+   * Without an authority, those of the Java installation count. Certificate and key go together.
+   *
+   * @throws IllegalArgumentException with a message for the user if the files cannot be used
+   */
+  public static SSLContext of(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
     if (certificate.isPresent() != key.isPresent()) {
-      throw new ConfigException("broker.tls.cert and broker.tls.key go together: set both or none");
+      throw new IllegalArgumentException("the client's certificate and its private key go together: set both or none");
     }
     try {
       SSLContext context = SSLContext.getInstance("TLS");
@@ -48,7 +51,7 @@ final class TlsContext {
           null);
       return context;
     } catch (GeneralSecurityException | IOException e) {
-      throw new ConfigException("the TLS files cannot be used: " + e.getMessage());
+      throw new IllegalArgumentException("the TLS files cannot be used: " + e.getMessage());
     }
   }
 
@@ -85,14 +88,15 @@ final class TlsContext {
     try (InputStream in = Files.newInputStream(pem)) {
       return CertificateFactory.getInstance("X.509").generateCertificates(in);
     } catch (CertificateException e) {
-      throw new ConfigException(pem + " holds no certificate in PEM form");
+      throw new IllegalArgumentException(pem + " holds no certificate in PEM form");
     }
   }
 
   private static PrivateKey privateKey(Path pem) throws GeneralSecurityException, IOException {
     Matcher block = PKCS8.matcher(Files.readString(pem, StandardCharsets.US_ASCII));
     if (!block.find()) {
-      throw new ConfigException(pem + " holds no PKCS #8 private key; 'openssl pkcs8 -topk8 -nocrypt' converts others");
+      throw new IllegalArgumentException(
+          pem + " holds no PKCS #8 private key; 'openssl pkcs8 -topk8 -nocrypt' converts others");
     }
     PKCS8EncodedKeySpec spec = new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(block.group(1)));
     for (String algorithm : new String[] {"EC", "RSA", "Ed25519"}) {
@@ -103,7 +107,7 @@ final class TlsContext {
         continue;
       }
     }
-    throw new ConfigException(pem + " holds a private key that is neither EC, RSA nor Ed25519");
+    throw new IllegalArgumentException(pem + " holds a private key that is neither EC, RSA nor Ed25519");
   }
 
   private static KeyStore emptyStore() throws GeneralSecurityException, IOException {

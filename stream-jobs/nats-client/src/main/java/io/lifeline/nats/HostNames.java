@@ -1,4 +1,4 @@
-package io.lifeline.jobs.jetstream;
+package io.lifeline.nats;
 
 import java.net.Socket;
 import java.security.cert.CertificateException;

@@ -1,4 +1,4 @@
-package io.lifeline.jobs.jetstream;
+package io.lifeline.nats;
 
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One line for what happens to the connection; tasks notice the rest by themselves. */
-final class ConnectionLog implements ConnectionListener, ErrorListener {
+/** One line for what happens to the connection; those who use it notice the rest by themselves. */
+public final class ConnectionLog implements ConnectionListener, ErrorListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLog.class);
 
@@ -22,7 +22,7 @@ final class ConnectionLog implements ConnectionListener, ErrorListener {
   private volatile String untrusted;
 
   /** How often a connection was made: when it changes, the broker may have forgotten what it knew. */
-  long connections() {
+  public long connections() {
     return connections.get();
   }
 
@@ -62,18 +62,18 @@ final class ConnectionLog implements ConnectionListener, ErrorListener {
       root = root.getCause();
     }
     if (root instanceof GeneralSecurityException) {
-      untrusted = root.getMessage() + ": check broker.tls.ca";
+      untrusted = root.getMessage();
     }
   }
 
   /** Why TLS was refused, which the client itself does not say. */
-  Optional<String> cause() {
+  public Optional<String> cause() {
     return Optional.ofNullable(untrusted);
   }
 
   @Override
   public void slowConsumerDetected(Connection connection, Consumer consumer) {
-    LOG.debug("the broker delivers faster than a task reads");
+    LOG.debug("the broker delivers faster than anybody reads");
   }
 
   @Override

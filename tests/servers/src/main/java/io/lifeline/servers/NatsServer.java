@@ -1,4 +1,4 @@
-package io.lifeline.jobs.jetstream;
+package io.lifeline.servers;
 
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Properties;
 
 /** A real nats-server of this test's own, through scripts/broker. */
-final class NatsServer implements AutoCloseable {
+public final class NatsServer implements AutoCloseable {
 
   private final Path directory;
   private final List<String> options;
@@ -28,13 +28,13 @@ final class NatsServer implements AutoCloseable {
   }
 
   /** Starts a server with its data in the directory; it also ends when this test's process does. */
-  static NatsServer start(Path directory, String... options) throws IOException, InterruptedException {
+  public static NatsServer start(Path directory, String... options) throws IOException, InterruptedException {
     NatsServer server = new NatsServer(directory, options);
     server.start();
     return server;
   }
 
-  void start() throws IOException, InterruptedException {
+  public void start() throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(List.of("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid())));
     command.addAll(options);
@@ -45,20 +45,20 @@ final class NatsServer implements AutoCloseable {
   }
 
   /** As a crash would. */
-  void kill() throws IOException, InterruptedException {
+  public void kill() throws IOException, InterruptedException {
     broker(List.of("kill"));
   }
 
-  String url() {
+  public String url() {
     return environment.getProperty("LIFELINE_URL");
   }
 
-  String environment(String name) {
+  public String environment(String name) {
     return environment.getProperty(name);
   }
 
   /** What {@code lifeline-setup} makes. */
-  void createStreams(Connection connection) throws IOException, JetStreamApiException {
+  public void createStreams(Connection connection) throws IOException, JetStreamApiException {
     var management = connection.jetStreamManagement();
     management.addStream(stream("LIFELINE", "lifeline.batches.*"));
     management.addStream(
@@ -68,7 +68,7 @@ final class NatsServer implements AutoCloseable {
         .create(KeyValueConfiguration.builder().name("lifeline-jobs").storageType(StorageType.File).build());
   }
 
-  Connection connect() throws IOException, InterruptedException {
+  public Connection connect() throws IOException, InterruptedException {
     // A broker that is killed on purpose is no news.
     return Nats.connect(new Options.Builder().server(url()).errorListener(new ErrorListener() {}).build());
   }

@@ -1,0 +1,66 @@
+package io.lifeline.connect.testing;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
+
+/**
+ * One broker and Connect workers in this process, with exactly-once sources switched on. The embedded cluster is no
+ * public API of Kafka, so nothing else here makes one.
+ *
+ * <p>The first in a process takes 20 s to start, later ones 3 s: share it between tests.
+ */
+public final class ConnectCluster implements AutoCloseable {
+
+  private final EmbeddedConnectCluster cluster;
+
+  private ConnectCluster(EmbeddedConnectCluster cluster) {
+    this.cluster = cluster;
+  }
+
+  /** Starts a cluster whose workers take the given settings before their defaults. */
+  public static ConnectCluster start(int workers, Map<String, String> workerSettings) {
+    Properties broker = new Properties();
+    broker.put("transaction.state.log.replication.factor", "1");
+    broker.put("transaction.state.log.min.isr", "1");
+    broker.put("transaction.state.log.num.partitions", "1");
+    broker.put("offsets.topic.num.partitions", "1");
+    broker.put("group.initial.rebalance.delay.ms", "0");
+    broker.put("auto.create.topics.enable", "false");
+
+    Map<String, String> worker = new HashMap<>();
+    worker.put("exactly.once.source.support", "enabled");
+    worker.put("offset.flush.interval.ms", "500");
+    worker.put("plugin.discovery", "hybrid_fail");
+    worker.put("key.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
+    worker.put("value.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
+    worker.put("header.converter", "org.apache.kafka.connect.storage.StringConverter");
+    worker.putAll(workerSettings);
+
+    EmbeddedConnectCluster cluster =
+        new EmbeddedConnectCluster.Builder()
+            .name("lifeline")
+            .numBrokers(1)
+            .numWorkers(workers)
+            .brokerProps(broker)
+            .workerProps(worker)
+            .build();
+    cluster.start();
+    return new ConnectCluster(cluster);
+  }
+
+  /** Kafka's own helper: connectors, topics, REST. */
+  public EmbeddedConnectCluster connect() {
+    return cluster;
+  }
+
+  public String bootstrapServers() {
+    return cluster.kafka().bootstrapServers();
+  }
+
+  @Override
+  public void close() {
+    cluster.stop();
+  }
+}
