@@ -33,6 +33,7 @@ public final class PartialAggregator {
   private final Metrics.Counter early;
   private final Metrics.Counter scattered;
   private final ColumnarBatch columns = new ColumnarBatch();
+  private double[] converted = new double[0];
 
   /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
   private final Map<EventType, int[]> selectedFields = new WeakHashMap<>();
@@ -114,20 +115,48 @@ public final class PartialAggregator {
   }
 
   private void addColumn(Columns group, int field, Windows windows) {
-    FieldType type = group.type().fields().get(field).type();
+    double[] values = values(group, field);
     long[] times = group.timeNs();
     int size = group.size();
-    long start = 0;
-    Aggregate aggregate = null;
-    double[] doubles = type.isFloating() ? group.doubles(field) : null;
-    long[] longs = type.isFloating() ? null : group.longs(field);
-    for (int i = 0; i < size; i++) {
-      if (aggregate == null || times[i] - start < 0 || times[i] - start >= settings.windowNs()) {
-        start = Math.floorDiv(times[i], settings.windowNs()) * settings.windowNs();
-        aggregate = windows.aggregate(start);
-      }
-      aggregate.add(doubles != null ? doubles[i] : type == FieldType.U64 ? unsigned(longs[i]) : longs[i]);
+    int from = 0;
+    while (from < size) {
+      long start = Math.floorDiv(times[from], settings.windowNs()) * settings.windowNs();
+      int to = endOfRun(times, from, size, start);
+      windows.aggregate(start).add(values, from, to);
+      from = to;
     }
+  }
+
+  /** Up to where one event after the other lies in the window. */
+  private int endOfRun(long[] times, int from, int size, long start) {
+    long lengthNs = settings.windowNs();
+    int to = from + 1;
+    while (to < size && times[to] >= start && times[to] - start < lengthNs) {
+      to++;
+    }
+    return to;
+  }
+
+  private double[] values(Columns group, int field) {
+    FieldType type = group.type().fields().get(field).type();
+    if (type.isFloating()) {
+      return group.doubles(field);
+    }
+    long[] longs = group.longs(field);
+    int size = group.size();
+    if (converted.length < size) {
+      converted = new double[longs.length];
+    }
+    if (type == FieldType.U64) {
+      for (int i = 0; i < size; i++) {
+        converted[i] = unsigned(longs[i]);
+      }
+    } else {
+      for (int i = 0; i < size; i++) {
+        converted[i] = longs[i];
+      }
+    }
+    return converted;
   }
 
   private static double unsigned(long bits) {

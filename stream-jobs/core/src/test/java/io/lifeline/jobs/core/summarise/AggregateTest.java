@@ -43,6 +43,37 @@ class AggregateTest {
   }
 
   @Property
+  void takesAColumnAsIfItWereValueByValue(
+      @ForAll @Size(max = 200) List<Double> before,
+      @ForAll @Size(min = 30, max = 300) List<@DoubleRange(min = -1e9, max = 1e9) Double> values) {
+    Aggregate byColumn = of(before);
+    double[] column = values.stream().mapToDouble(Double::doubleValue).toArray();
+    byColumn.add(column, 3, column.length - 2);
+    List<Double> all = new ArrayList<>(before);
+    all.addAll(values.subList(3, column.length - 2));
+    Aggregate byValue = of(all);
+    assertSame(byColumn, byValue);
+    for (double quantile : QUANTILES) {
+      assertThat(byColumn.quantile(quantile)).isEqualTo(byValue.quantile(quantile));
+    }
+  }
+
+  @Test
+  void takesAColumnThatHoldsWhatIsNotFinite() {
+    double[] column = new double[100];
+    column[7] = Double.NaN;
+    column[8] = Double.NEGATIVE_INFINITY;
+    column[9] = 5;
+    Aggregate aggregate = new Aggregate();
+    aggregate.add(column, 0, column.length);
+    assertThat(aggregate.count()).isEqualTo(98);
+    assertThat(aggregate.notANumber()).isEqualTo(1);
+    assertThat(aggregate.negativeInfinity()).isEqualTo(1);
+    assertThat(aggregate.sum()).isEqualTo(5);
+    assertThat(aggregate.quantile(0.5)).isZero();
+  }
+
+  @Property
   void comesBackFromItsBytes(@ForAll List<Double> values) {
     Aggregate aggregate = of(values);
     Aggregate back = reopened(aggregate);

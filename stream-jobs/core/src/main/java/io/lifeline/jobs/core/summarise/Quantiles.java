@@ -1,0 +1,124 @@
+package io.lifeline.jobs.core.summarise;
+
+import com.datadoghq.sketch.ddsketch.DDSketch;
+import com.datadoghq.sketch.ddsketch.encoding.ByteArrayInput;
+import com.datadoghq.sketch.ddsketch.encoding.GrowingByteArrayOutput;
+import com.datadoghq.sketch.ddsketch.mapping.CubicallyInterpolatedMapping;
+import com.datadoghq.sketch.ddsketch.mapping.IndexMapping;
+import com.datadoghq.sketch.ddsketch.store.CollapsingLowestDenseStore;
+import com.datadoghq.sketch.ddsketch.store.Store;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.io.IOException;
+import java.util.function.Supplier;
+
+/** A quantile sketch of 1 % relative error (DDSketch) that takes columns of finite values. */
+final class Quantiles {
+
+  private static final double RELATIVE_ACCURACY = 0.01;
+  /** Enough for values that span eighteen decimal orders of magnitude; below that, the lowest values share one bin. */
+  private static final int MAX_BINS = 2048;
+
+  /** What a column is counted in before it enters the sketch; wider columns take the slow way. */
+  private static final int MAX_COUNTED_BINS = 4 * MAX_BINS;
+
+  private static final Supplier<Store> BINS = () -> new CollapsingLowestDenseStore(MAX_BINS);
+  private static final CubicallyInterpolatedMapping MAPPING = new CubicallyInterpolatedMapping(RELATIVE_ACCURACY);
+  private static final IndexMapping ANY_MAPPING = MAPPING;
+  private static final double LARGEST = MAPPING.maxIndexableValue();
+  private static final double SMALLEST = MAPPING.minIndexableValue();
+
+  private final DDSketch sketch;
+
+  Quantiles() {
+    this(new DDSketch(ANY_MAPPING, BINS));
+  }
+
+  private Quantiles(DDSketch sketch) {
+    this.sketch = sketch;
+  }
+
+  void add(double value) {
+    sketch.accept(Math.max(-LARGEST, Math.min(LARGEST, value)));
+  }
+
+  /**
+   * Adds the values of a column from one place to another. They are counted by bin first, since a bin's counter in an
+   * array costs a fraction of what the sketch takes for a value.
+   */
+  void add(double[] values, int from, int to) {
+    double least = LARGEST;
+    double most = SMALLEST;
+    for (int i = from; i < to; i++) {
+      double magnitude = Math.abs(values[i]);
+      if (magnitude < least && magnitude > SMALLEST) {
+        least = magnitude;
+      }
+      if (magnitude > most) {
+        most = magnitude;
+      }
+    }
+    int first = MAPPING.index(least);
+    int bins = MAPPING.index(Math.min(most, LARGEST)) - first + 1;
+    if (most > LARGEST || bins > Math.min(MAX_COUNTED_BINS, to - from)) {
+      for (int i = from; i < to; i++) {
+        add(values[i]);
+      }
+      return;
+    }
+    int zeros = 0;
+    int[] positive = new int[Math.max(bins, 0)];
+    int[] negative = new int[Math.max(bins, 0)];
+    for (int i = from; i < to; i++) {
+      double value = values[i];
+      if (value > SMALLEST) {
+        positive[MAPPING.index(value) - first]++;
+      } else if (value < -SMALLEST) {
+        negative[MAPPING.index(-value) - first]++;
+      } else {
+        zeros++;
+      }
+    }
+    if (zeros > 0) {
+      sketch.accept(0, zeros);
+    }
+    addBins(sketch.getPositiveValueStore(), first, positive);
+    addBins(sketch.getNegativeValueStore(), first, negative);
+  }
+
+  /** From the top, since a store that has to collapse gives up its lowest bins. */
+  private static void addBins(Store store, int first, int[] counts) {
+    for (int i = counts.length - 1; i >= 0; i--) {
+      if (counts[i] != 0) {
+        store.add(first + i, (double) counts[i]);
+      }
+    }
+  }
+
+  void merge(Quantiles other) {
+    sketch.mergeWith(other.sketch);
+  }
+
+  /** The value below which that share of the values lies; there is one at least. */
+  double at(double share) {
+    return sketch.getValueAtQuantile(share);
+  }
+
+  void encode(StateWriter out) {
+    GrowingByteArrayOutput bytes = GrowingByteArrayOutput.withDefaultInitialCapacity();
+    try {
+      sketch.encode(bytes, true);
+    } catch (IOException e) {
+      throw new IllegalStateException("a byte array refused to grow", e);
+    }
+    out.blob(bytes.trimmedCopy());
+  }
+
+  static Quantiles decode(StateReader in) {
+    try {
+      return new Quantiles(DDSketch.decode(ByteArrayInput.wrap(in.blob()), BINS, ANY_MAPPING));
+    } catch (IOException e) {
+      throw new IllegalStateException("the state holds no quantile sketch where one belongs", e);
+    }
+  }
+}
