@@ -1,7 +1,7 @@
 # Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench bench-emitter results lint install clean
+.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ bench-emitter: ## what an event costs, beside its floor (QUICK=1)
 	@scripts/setup --bench
 	@scripts/build c rivals
 	@scripts/bench-emitter $(if $(QUICK),--quick)
+
+bench-jobs: ## what the engines make of events, beside others (QUICK=1)
+	@scripts/setup
+	@scripts/build
+	@scripts/bench-jobs $(if $(QUICK),--quick)
 
 results: ## write the tables in results/ anew
 	@scripts/results

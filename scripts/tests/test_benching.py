@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from benching.emitter.bursts import CASES as BURSTS  # noqa: E402
 from benching.emitter.programs import measure, measured_quietly  # noqa: E402
 from benching.emitter.row import Case, Limit, Row, merged  # noqa: E402
 from benching.emitter.sustained import check, destination, once  # noqa: E402
+from benching.jobs import row as jobs_row  # noqa: E402
+from benching.jobs.__main__ import families, updated  # noqa: E402
 from benching.processes import BIN  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.results.chart import Bar, chart  # noqa: E402
@@ -55,6 +58,41 @@ class Rows(unittest.TestCase):
     def test_no_two_rows_have_the_same_name(self):
         names = [case.name for part in PARTS for case in part.CASES]
         self.assertEqual(len(names), len(set(names)))
+
+
+class JobsRows(unittest.TestCase):
+    def row(self, values, baselines, limits=(), any_suffices=False, **more):
+        return jobs_row.Row(jobs_row.Case("a.row", "what", limits=limits, any_suffices=any_suffices), values, baselines, **more)
+
+    def test_repetitions_are_compared_in_pairs(self):
+        self.assertAlmostEqual(self.row([10, 20, 40], {"b": [10, 10, 10]}).ratio(), 2)
+        self.assertAlmostEqual(self.row([10, 20, 40], {"b": [5, 20, 40]}).ratio(), 1)
+
+    def test_a_row_may_be_held_to_several_limits(self):
+        limits = (jobs_row.Limit("per_s", 15), jobs_row.Limit("ratio:c", 3), jobs_row.Limit("restart_s", 1, at_most=True))
+        found = self.row([20], {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5})
+        self.assertEqual(found.verdict, "missed by 50%")
+        self.assertEqual(self.row([30], {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5}).verdict, "met")
+
+    def test_one_of_several_limits_may_suffice(self):
+        limits = (jobs_row.Limit("per_s", 100), jobs_row.Limit("ratio", 0.5))
+        self.assertEqual(self.row([6], {"b": [10]}, limits, any_suffices=True).verdict, "met")
+        self.assertEqual(self.row([4], {"b": [10]}, limits, any_suffices=True).verdict, "missed by 25%")
+
+    def test_what_is_compared_may_be_another_figure_than_the_rate(self):
+        found = self.row([10], {"b": [1]}, compared=[4], compared_is="per_core_s").document()
+        self.assertEqual((found["per_s_median"], found["ratio"], found["baselines"][0]["per_core_s_median"]), (10, 4, 1))
+
+    def test_no_two_rows_have_the_same_name(self):
+        names = [case.name for family in families() for case in family.CASES]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_rows_measured_again_take_the_places_of_the_old_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "jobs.json"
+            path.write_text(json.dumps({"rows": [{"name": "a", "v": 1}, {"name": "b", "v": 1}]}))
+            self.assertEqual(updated(path, {"rows": [{"name": "b", "v": 2}, {"name": "c", "v": 2}]})["rows"],
+                             [{"name": "a", "v": 1}, {"name": "b", "v": 2}, {"name": "c", "v": 2}])
 
 
 class ReadBack(unittest.TestCase):

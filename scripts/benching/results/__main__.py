@@ -5,7 +5,7 @@ import sys
 
 from ..machine import ROOT
 from . import emitter as emitter_page
-from . import overview, table1, table2, triggers
+from . import jobs, overview, table1, table2, triggers
 
 RESULTS = ROOT / "results"
 
@@ -22,14 +22,18 @@ def pages(bench):
                 raise SystemExit(f"results: emitter.json has no row {missing[0]}: run make bench-emitter")
             found[f"{name}.md"] = page.page(measured)
             found[f"{name}.svg"] = page.plot(measured)
-    found["README.md"] = overview.page([bench[name] for name in sorted(bench) if name != "emitter"], measured)
+    if "jobs" in bench:
+        found["jobs.md"] = jobs.page(bench["jobs"])
+        found["jobs.svg"] = jobs.plot(bench["jobs"])
+    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs")]
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"))
     return found
 
 
 def main():
     bench = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "bench").glob("*.json"))}
     if not bench:
-        print("results: results/bench/ holds no measurement: run make bench-emitter and make bench", file=sys.stderr)
+        print("results: results/bench/ holds no measurement: run make bench-emitter, make bench-jobs and make bench", file=sys.stderr)
         return 1
     found = pages(bench)
     for name, text in found.items():

@@ -3,17 +3,30 @@
 from .machine import sentence
 
 
+def limits_met(document):
+    judged = [row for row in document["rows"] if "met" in row]
+    return f"{sum(row['met'] for row in judged)} of {len(judged)} limits met"
+
+
 def emitter_lines(emitter):
     if emitter is None:
         return []
-    judged = [row for row in emitter.document["rows"] if "met" in row]
-    met = sum(row["met"] for row in judged)
-    return ["| page | what |", "| --- | --- |",
-            f"| [emitter.md](emitter.md) | what an event costs, row by row beside its floor, and others: {met} of {len(judged)} "
-            "limits met |",
+    return [f"| [emitter.md](emitter.md) | what an event costs, row by row beside its floor, and others: "
+            f"{limits_met(emitter.document)} |",
             "| [netlogger-table-1.md](netlogger-table-1.md) | NetLogger's Table 1: events per second, formats |",
             "| [netlogger-table-2.md](netlogger-table-2.md) | NetLogger's Table 2: threads |",
-            "| [triggers.md](triggers.md) | NetLogger's section 5: watched trigger file, reparsing, filter |", ""]
+            "| [triggers.md](triggers.md) | NetLogger's section 5: watched trigger file, reparsing, filter |"]
+
+
+def jobs_lines(jobs):
+    if jobs is None:
+        return []
+    return [f"| [jobs.md](jobs.md) | what the engines make of events, and others beside: {limits_met(jobs)} |"]
+
+
+def contents(emitter, jobs):
+    lines = [*emitter_lines(emitter), *jobs_lines(jobs)]
+    return ["| page | what |", "| --- | --- |", *lines, ""] if lines else []
 
 
 def line(m):
@@ -22,10 +35,10 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter):
+def page(bench, emitter, jobs=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter` and `make bench` "
-             "measured. Each page names its command and its machine.", "", *emitter_lines(emitter)]
+             "measured. Each page names its command and its machine.", "", *contents(emitter, jobs)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",

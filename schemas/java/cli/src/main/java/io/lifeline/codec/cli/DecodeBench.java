@@ -1,5 +1,7 @@
 package io.lifeline.codec.cli;
 
+import static java.util.stream.Collectors.joining;
+
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.ColumnarBatch;
@@ -87,12 +89,15 @@ public final class DecodeBench {
         perSecond[round] = repeats * events * 1e9 / (CPU_CLOCK.getCurrentThreadCpuTime() - start);
       }
     }
+    String inOrder =
+        Arrays.stream(perSecond).mapToObj(rate -> String.format(Locale.ROOT, "%.0f", rate)).collect(joining(","));
     Arrays.sort(perSecond);
     System.out.printf(
         Locale.ROOT,
-        "{\"name\":\"%s\",\"per_s_median\":%.0f,\"per_s_min\":%.0f,\"per_s_max\":%.0f,\"rounds\":%d,"
+        "{\"name\":\"%s\",\"per_s\":[%s],\"per_s_median\":%.0f,\"per_s_min\":%.0f,\"per_s_max\":%.0f,\"rounds\":%d,"
             + "\"events_per_batch\":%d,\"bytes_per_batch\":%d}%n",
         name,
+        inOrder,
         perSecond[rounds / 2],
         perSecond[0],
         perSecond[rounds - 1],

@@ -1,0 +1,31 @@
+"""Events per second and core that the Java codec reads: every batch checked anew with its CRC, every field and the
+converted time of every event consumed."""
+
+import json
+
+from ..decode import CODEC
+from ..processes import run
+from .java import measured
+from .row import Case, Limit, Row
+
+FLOOR = "floor.sum-of-longs"
+CASES = [
+    Case("decode.java", "the Table 1 event (i32, f32), decoded into columns; its floor sums the same bytes as longs",
+         limits=(Limit("per_s", 100e6),)),
+    Case("decode.java.full", "half of the events with a string: decoded, filtered, summarised with quantiles",
+         limits=(Limit("per_s", 50e6),)),
+]
+
+
+def measure(names, quick):
+    rows = []
+    if "decode.java" in names:
+        output = run("java", "-cp", CODEC, "io.lifeline.codec.cli.DecodeBench", *(["3", "2"] if quick else []))
+        found = {row["name"]: row for row in map(json.loads, output.splitlines())}
+        rows.append(Row(CASES[0], found["table1-columns"]["per_s"], {FLOOR: found["floor-sum-of-longs"]["per_s"]},
+                        details={name: row["per_s_median"] for name, row in found.items()}))
+    if "decode.java.full" in names:
+        found = measured("io.lifeline.jobs.bench.FullDecodeBench", *(["--rounds", 3, "--million", 2] if quick else []))
+        for name, row in found.items():
+            rows.append(Row(CASES[1], row.pop("per_s"), details=row))
+    return rows

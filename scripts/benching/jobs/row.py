@@ -1,0 +1,103 @@
+"""A row of the engines' table: what is measured, what it is compared with, what it is held to, and what came out."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At least, or at most, so much of one of the row's figures."""
+
+    of: str  # "per_s", "ratio" (to the first baseline), "ratio:BASELINE", or the name of one of the row's details
+    bound: float
+    at_most: bool = False
+
+    def met_by(self, measured):
+        return measured <= self.bound if self.at_most else measured >= self.bound
+
+    def missed_by(self, measured):
+        """The share by which the bound is missed; 0 when it is met."""
+        if self.met_by(measured):
+            return 0.0
+        return measured / self.bound - 1 if self.at_most else self.bound / measured - 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row before it is measured."""
+
+    name: str
+    what: str
+    unit: str = "events/s"
+    limits: tuple = ()
+    any_suffices: bool = False  # of the limits; otherwise all have to be met
+
+
+@dataclass
+class Row:
+    case: Case
+    values: list  # per second, one per repetition
+    baselines: dict = field(default_factory=dict)  # name -> what it made per second in the same repetitions
+    # What is compared where that is not the rate itself, such as the rate per second of processor time; of the baselines
+    # the same stands in `baselines` then.
+    compared: list | None = None
+    compared_is: str = "per_s"
+    details: dict = field(default_factory=dict)
+    noise: float = 0.0  # the share of the processors that others took meanwhile
+    commit: str = ""
+    measured: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
+
+    @property
+    def median(self):
+        return median(self.values)
+
+    def ratio(self, baseline=None):
+        """The median over the repetitions, each compared with what the baseline made in the same one."""
+        if not self.baselines:
+            return None
+        theirs = self.baselines[baseline or next(iter(self.baselines))]
+        ours = self.compared or self.values
+        if len(ours) != len(theirs):
+            return median(ours) / median(theirs)
+        return median(our / their for our, their in zip(ours, theirs))
+
+    def figure(self, of):
+        if of == "per_s":
+            return self.median
+        if of == "ratio" or of.startswith("ratio:"):
+            return self.ratio(of.partition(":")[2])
+        return self.details[of]
+
+    @property
+    def missed_by(self):
+        """None without a limit."""
+        shares = [limit.missed_by(self.figure(limit.of)) for limit in self.case.limits]
+        return (min(shares) if self.case.any_suffices else max(shares)) if shares else None
+
+    @property
+    def verdict(self):
+        if self.missed_by is None:
+            return ""
+        return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
+
+    def document(self):
+        """As it stands in jobs.json."""
+        first = next(iter(self.baselines), None)
+        row = {"name": self.case.name, "what": self.case.what, "unit": self.case.unit,
+               "per_s_median": rounded(self.median), "per_s_min": rounded(min(self.values)),
+               "per_s_max": rounded(max(self.values)), "baseline": first,
+               "ratio": round(self.ratio(), 3) if first else None, "ratio_of": self.compared_is,
+               "baselines": [{"name": name, f"{self.compared_is}_median": rounded(median(values)),
+                              "ratio": round(self.ratio(name), 3)} for name, values in self.baselines.items()]}
+        if self.case.limits:
+            row |= {"limits": [{"of": limit.of, "at_most" if limit.at_most else "at_least": limit.bound,
+                                "measured": rounded(self.figure(limit.of))} for limit in self.case.limits],
+                    "any_limit_suffices": self.case.any_suffices, "met": not self.missed_by,
+                    "missed_by": round(self.missed_by, 3)}
+        return row | {"repetitions": len(self.values), "measured": self.measured, "commit": self.commit,
+                      "share_of_cpu_taken_by_others": self.noise, "details": self.details}
+
+
+def rounded(value):
+    return round(value) if abs(value) >= 1000 else round(value, 3)

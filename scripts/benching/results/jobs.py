@@ -1,0 +1,68 @@
+"""What scripts/bench-jobs measured."""
+
+from .chart import Bar, chart
+from .machine import sentence
+
+
+def rate(value, unit):
+    for size, prefix in ((1e6, "M "), (1e3, "k ")):
+        if value >= size:
+            return f"{value / size:,.2f} {prefix}{unit}"
+    return f"{value:,.2f} {unit}"
+
+
+def held_to(row):
+    def one(limit):
+        sign, bound = ("at most", limit["at_most"]) if "at_most" in limit else ("at least", limit["at_least"])
+        of = limit["of"]
+        if of == "per_s":
+            return f"{sign} {rate(bound, row['unit'])}"
+        if of.startswith("ratio"):
+            return f"{sign} {bound:g} x {of.partition(':')[2] or row['baseline']}"
+        return f"{of}: {sign} {bound:g}"
+
+    return (" or " if row.get("any_limit_suffices") else "; ").join(map(one, row.get("limits", [])))
+
+
+def verdict(row):
+    if "met" not in row:
+        return ""
+    return "met" if row["met"] else f"missed by {row['missed_by']:.0%}"
+
+
+def line(row):
+    beside = "; ".join(f"{baseline['ratio']:.2f} x `{baseline['name']}`" for baseline in row["baselines"])
+    if beside and row["ratio_of"] != "per_s":
+        beside += f" ({row['ratio_of'].replace('_', ' ')})"
+    return (f"| `{row['name']}` | {row['what']} | {rate(row['per_s_median'], row['unit'])} | {rate(row['per_s_min'], row['unit'])} | "
+            f"{beside} | {held_to(row)} | {verdict(row)} | {row['share_of_cpu_taken_by_others']:.0%} |")
+
+
+def details(row):
+    found = "; ".join(f"{name} {value:,}" if isinstance(value, (int, float)) else f"{name} {value}"
+                      for name, value in row["details"].items())
+    return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['repetitions']} repetitions): {found}"
+
+
+def page(document):
+    rows = document["rows"]
+    judged = [row for row in rows if "met" in row]
+    missed = [row for row in judged if not row["met"]]
+    return "\n".join([
+        "# What the engines make of events", "",
+        "A row with a baseline was measured beside it in the same run; the ratio is the median of the repetitions' ratios. `others "
+        "took` is the share of the processors that went to other processes meanwhile.", "",
+        f"{len(missed)} of {len(judged)} rows miss what they are held to"
+        + (": " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) + "." if missed else "."),
+        "", "![Rates of all rows](jobs.svg)", "",
+        "| row | what | median | least | beside | held to | | others took |",
+        "| --- | --- | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
+        *[details(row) for row in rows if row["details"]], "",
+        f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])
+
+
+def plot(document):
+    baselines = {baseline["name"] for row in document["rows"] for baseline in row["baselines"]}
+    return chart("Per second", "per s", [
+        Bar(row["name"], row["per_s_median"], "others" if row["name"] in baselines else "ours",
+            rate(row["per_s_median"], row["unit"].split("/")[0])) for row in document["rows"]])

@@ -1,0 +1,28 @@
+package io.lifeline.jobs.bench;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** A measured row, printed as the line of JSON that scripts/bench-jobs reads. */
+final class Rates {
+
+  private Rates() {}
+
+  /**
+   * @param perSecond one per repetition, in order
+   * @param details more figures; names are plain ASCII
+   */
+  static void print(String name, double[] perSecond, Map<String, ? extends Number> details) {
+    String rates =
+        Arrays.stream(perSecond)
+            .mapToObj(rate -> String.format(Locale.ROOT, "%.3f", rate))
+            .collect(Collectors.joining(","));
+    String more =
+        details.entrySet().stream()
+            .map(detail -> ",\"" + detail.getKey() + "\":" + detail.getValue())
+            .collect(Collectors.joining());
+    System.out.println("{\"name\":\"" + name + "\",\"per_s\":[" + rates + "]" + more + "}");
+  }
+}

@@ -1,0 +1,2 @@
+/** What {@code scripts/bench-jobs} runs, rivals included. */
+package io.lifeline.jobs.bench;
