@@ -5,12 +5,13 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.lifeline.jobs.core.JsonWriter;
 import java.util.Map;
 
 /** How the archive writes and reads JSON. */
-final class Json {
+public final class Json {
   /** Reads what later versions add, writes snake_case. */
-  static final ObjectMapper MAPPER =
+  public static final ObjectMapper MAPPER =
       JsonMapper.builder()
           .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
@@ -21,7 +22,18 @@ final class Json {
 
   private Json() {}
 
-  static String object(Map<String, String> map) {
+  /** Writes a number as JSON has it: no infinities and no NaN, which come as text. */
+  public static void number(JsonWriter json, double value) {
+    if (Double.isNaN(value)) {
+      json.value("nan");
+    } else if (Double.isInfinite(value)) {
+      json.value(value > 0 ? "inf" : "-inf");
+    } else {
+      json.value(value);
+    }
+  }
+
+  public static String object(Map<String, String> map) {
     if (map.isEmpty()) {
       return "{}";
     }

@@ -8,95 +8,104 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.time.Instant;
-import java.util.List;
-import java.util.UUID;
 import java.util.function.Consumer;
 
-/** Writes one partition: takes batches, absorbs repeats, and publishes what it holds as a {@link Manifest}. */
-final class PartitionWriter implements AutoCloseable {
-  private final int partition;
-  private final ArchiveOptions options;
-  private final ArchiveDirectory directory;
-  private final DuckTables duck;
-  private final Publication publication;
+/**
+ * One partition on its way into an archive: checks messages, absorbs repeats, and knows which offsets what is held
+ * covers. An implementation collects events and stores them. Used by one thread.
+ */
+public abstract class PartitionWriter {
+  private final RollOptions options;
   private final Consumer<Rejection> rejections;
-  private final FileChannel lock;
   private final Deduplicator deduplicator;
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
-  private Roll roll;
+  private long from;
+  private long to;
+  private long duplicates;
+  private long rejected;
   private long firstAppendMs;
-  private boolean needsReopening;
 
-  /** Takes the partition, finishes or clears away what a dead writer left, and finds the end of the archive. */
-  PartitionWriter(int partition, ArchiveOptions options, ArchiveDirectory directory, DuckTables duck,
-      Consumer<Rejection> rejections, Consumer<PublicationStep> progress) throws IOException {
-    this.partition = partition;
+  protected PartitionWriter(RollOptions options, Consumer<Rejection> rejections) {
     this.options = options;
-    this.directory = directory;
-    this.duck = duck;
     this.rejections = rejections;
-    this.publication = new Publication(directory, progress);
     this.deduplicator = new Deduplicator(new ForgetfulState(), options.remembered().toMillis());
-    this.lock = directory.lock("partition-" + partition, "partition " + partition);
-    try {
-      recover();
-    } catch (IOException | RuntimeException e) {
-      lock.close();
-      throw e;
-    }
   }
 
-  private void recover() throws IOException {
-    long end = 0;
-    for (Manifest manifest : Manifests.read(directory)) {
-      if (manifest.partition() == partition) {
-        publication.rollForward(manifest.files());
-        manifest.routes().forEach(this::remember);
-        end = manifest.to();
-      }
-    }
-    for (String name : ArchiveDirectory.names(directory.data())) {
-      if (name.startsWith(partition + "-") && name.endsWith(ArchiveDirectory.TEMPORARY)) {
-        Files.deleteIfExists(directory.data().resolve(name));
-      }
-    }
-    roll = new Roll(end);
-  }
-
-  private void remember(RouteEntry route) {
+  /** Tells which sequences of a route the archive holds already. */
+  protected final void remember(RouteEntry route) {
     route.forEachRun((first, last) -> deduplicator.seen(route.key(), first, last, route.lastBrokerTimeMs()));
   }
 
-  long nextOffset() {
-    return roll.to;
+  /** Tells where the archive ends. */
+  protected final void startAt(long offset) {
+    from = offset;
+    to = offset;
   }
 
-  /** Memory held, in bytes. */
-  long bytes() {
-    return roll.bytes();
+  /** First offset that what is held covers: the archive's end. */
+  protected final long from() {
+    return from;
   }
 
-  void forgetSilentEmitters(long nowMs) {
+  /** First offset that it does not cover. */
+  protected final long to() {
+    return to;
+  }
+
+  /** Repeats absorbed in what is held. */
+  protected final long duplicates() {
+    return duplicates;
+  }
+
+  /** Messages between {@link #from} and {@link #to} that were refused. */
+  protected final long rejected() {
+    return rejected;
+  }
+
+  /** Collects the events of a new batch. The arguments are valid during this call. */
+  protected abstract void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position);
+
+  /** Stores what is held, with the position {@link #to}, all or nothing; then holds nothing. */
+  protected abstract void store() throws IOException;
+
+  /** Memory held for events, in bytes. */
+  protected abstract long heldBytes();
+
+  /** Lets the partition go without storing what is held. */
+  protected abstract void close() throws IOException;
+
+  final boolean isEmpty() {
+    return to == from;
+  }
+
+  final boolean isDue(long nowMs) {
+    return !isEmpty() && nowMs - firstAppendMs >= options.interval().toMillis();
+  }
+
+  final void forgetSilentEmitters(long nowMs) {
     deduplicator.expire(nowMs);
   }
 
-  boolean isDue(long nowMs) {
-    return !roll.isEmpty() && nowMs - firstAppendMs >= options.rollInterval().toMillis();
+  final void roll() throws IOException {
+    if (isEmpty()) {
+      return;
+    }
+    store();
+    from = to;
+    duplicates = 0;
+    rejected = 0;
   }
 
-  Appended append(Position position, byte[] message) {
-    if (position.offset() < roll.to) {
+  final Appended append(Position position, byte[] message) {
+    if (position.offset() < to) {
       return Appended.ALREADY_ARCHIVED;
     }
-    if (roll.isEmpty()) {
+    if (isEmpty()) {
       firstAppendMs = System.currentTimeMillis();
     }
     Appended result = take(position, message);
-    roll.to = position.offset() + 1;
+    to = position.offset() + 1;
     return result;
   }
 
@@ -109,11 +118,11 @@ final class PartitionWriter implements AutoCloseable {
     RouteKey route = RouteKey.of(reader);
     return switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
       case NEW -> {
-        roll.add(reader, columns.fill(reader), route, position);
+        collect(reader, columns.fill(reader), route, position);
         yield Appended.ACCEPTED;
       }
       case DUPLICATE -> {
-        roll.duplicates++;
+        duplicates++;
         yield Appended.DUPLICATE;
       }
       case CONFLICT -> reject(identified(position, "conflict", "another batch came with the same sequence", route));
@@ -127,48 +136,8 @@ final class PartitionWriter implements AutoCloseable {
   }
 
   private Appended reject(Rejection rejection) {
-    roll.rejected++;
+    rejected++;
     rejections.accept(rejection);
     return Appended.REJECTED;
-  }
-
-  /** Publishes what is held. After a failure before the manifest stood, what is held is still held. */
-  void roll() throws IOException {
-    if (needsReopening) {
-      throw new ArchiveException("an earlier failure left partition " + partition + " of the archive "
-          + directory.root() + " published but unfinished: open it again");
-    }
-    if (roll.isEmpty()) {
-      return;
-    }
-    String name = ArchiveDirectory.manifestName(partition, roll.from);
-    String prefix = "%d-%020d-%s".formatted(partition, roll.from, UUID.randomUUID().toString().substring(0, 8));
-    DataFiles files = new DataFiles(directory, duck, prefix);
-    new RollFiles(duck, files).write(roll, options.rareRows());
-    Manifest manifest = new Manifest(Manifest.VERSION, partition, roll.from, roll.to, Instant.now().toString(),
-        files.entries(), roll.typeEntries(), roll.routeEntries(), roll.duplicates, roll.rejected, List.of(), List.of());
-    try {
-      publication.publish(name, manifest);
-    } catch (IOException | RuntimeException e) {
-      if (Files.exists(directory.manifests().resolve(name))) {
-        needsReopening = true;
-      } else {
-        files.remove();
-      }
-      throw e;
-    }
-    roll = new Roll(roll.to);
-    try {
-      publication.rollForward(manifest.files());
-    } catch (IOException e) {
-      needsReopening = true;
-      throw e;
-    }
-  }
-
-  /** Lets the partition go without publishing what is held. */
-  @Override
-  public void close() throws IOException {
-    lock.close();
   }
 }

@@ -66,7 +66,7 @@ public record RouteEntry(
     forEachRun(sequences::addRun);
   }
 
-  void forEachRun(SequenceSet.RunVisitor visitor) {
+  public void forEachRun(SequenceSet.RunVisitor visitor) {
     for (List<String> run : runs) {
       visitor.run(Long.parseUnsignedLong(run.get(0)), Long.parseUnsignedLong(run.get(1)));
     }
@@ -79,7 +79,7 @@ public record RouteEntry(
   }
 
   /** Collects an entry batch by batch. */
-  static final class Builder {
+  public static final class Builder {
     private final SequenceSet sequences = new SequenceSet();
     private final long[] counters = new long[Counter.values().length];
     private String incarnation;
@@ -95,7 +95,7 @@ public record RouteEntry(
     private boolean recovered;
     private long lastBrokerTimeMs;
 
-    void add(BatchReader batch, long brokerTimeMs) {
+    public void add(BatchReader batch, long brokerTimeMs) {
       sequences.add(batch.sequence());
       batches++;
       events += batch.eventCount();
@@ -116,7 +116,7 @@ public record RouteEntry(
       }
     }
 
-    RouteEntry build() {
+    public RouteEntry build() {
       List<String> counterTexts = new ArrayList<>();
       for (long counter : counters) {
         counterTexts.add(Long.toUnsignedString(counter));

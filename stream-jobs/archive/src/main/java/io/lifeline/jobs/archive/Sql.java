@@ -24,7 +24,7 @@ public final class Sql {
   }
 
   /** The unsigned number that a BIGINT's bits mean. */
-  static String unsigned(String bigint) {
+  public static String unsigned(String bigint) {
     return "(CASE WHEN " + bigint + " < 0 THEN " + bigint + "::HUGEINT + 18446744073709551616 ELSE " + bigint
         + " END)::UBIGINT";
   }

@@ -46,19 +46,19 @@ public record TypeEntry(
       return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
     }
 
-    /** The value as {@link Column#writeJson} writes those of fields. */
-    void writeJson(JsonWriter json) {
+    /** The value as {@link JsonWriter} has those of fields. */
+    public void writeJson(JsonWriter json) {
       switch (fieldType()) {
         case STRING, BYTES -> json.value(value);
         case BOOL -> json.value(Boolean.parseBoolean(value));
-        case F32, F64 -> Column.Doubles.writeJson(json, Double.parseDouble(value));
+        case F32, F64 -> Json.number(json, Double.parseDouble(value));
         case U64 -> json.valueUnsigned(Long.parseUnsignedLong(value));
         default -> json.value(Long.parseLong(value));
       }
     }
   }
 
-  static TypeEntry of(EventType type) {
+  public static TypeEntry of(EventType type) {
     List<FieldEntry> fields =
         type.fields().stream().map(f -> new FieldEntry(f.name(), f.type().label(), f.unit())).toList();
     List<ConstantEntry> constants =
@@ -68,7 +68,7 @@ public record TypeEntry(
     return new TypeEntry(id(type), type.hashHex(), type.level().label(), type.name(), fields, constants);
   }
 
-  static String id(EventType type) {
+  public static String id(EventType type) {
     MessageDigest digest = sha256();
     update(digest, type.level().label());
     update(digest, type.name());

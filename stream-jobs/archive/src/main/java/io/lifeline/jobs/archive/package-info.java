@@ -1,9 +1,8 @@
 /**
- * The archive: batches in, Parquet files out, each event exactly once.
+ * The archive: batches in, rows for SQL out, each event exactly once.
  *
- * <p>{@link io.lifeline.jobs.archive.ArchiveWriter} is the door for those who write. Behind it a {@code
- * PartitionWriter} collects a {@code Roll} of columns, {@code RollFiles} hands them to DuckDB, and {@code
- * Publication} makes the files part of the archive by one {@link io.lifeline.jobs.archive.Manifest}. Whoever reads
- * goes by the manifests alone.
+ * <p>{@link io.lifeline.jobs.archive.Archive} is the contract, {@link io.lifeline.jobs.archive.ArchiveWriter} the door
+ * for those who write. {@code PartitionWriter} does what every implementation needs; {@code parquet} and {@code
+ * postgres} store.
  */
 package io.lifeline.jobs.archive;

@@ -5,6 +5,8 @@ import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
 import java.nio.file.Path;
@@ -43,7 +45,7 @@ public final class Archives {
   }
 
   public static ArchiveWriter open(Path directory) throws Exception {
-    return ArchiveWriter.open(ArchiveOptions.in(directory).withThreads(1), rejection -> {
+    return new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejection -> {
       throw new AssertionError(rejection.toString());
     });
   }

@@ -1,19 +1,18 @@
 package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
-import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Reads the whole stream into the archive, as its partition 0. The archive itself knows where it ends, so there is no
- * checkpoint. The lease is the directory's: of several instances with one directory, one writes and the others stand
+ * checkpoint. The lease is the archive's: of several instances with one archive, one writes and the others stand
  * by. Should two of them overlap, the archive stops the later.
  */
 final class ArchiveTask extends LeasedTask {
@@ -22,7 +21,7 @@ final class ArchiveTask extends LeasedTask {
   private static final int PARTITION = 0;
   private static final Duration POLL = Duration.ofMillis(100);
 
-  private final ArchiveOptions options;
+  private final Archive target;
   private final String[] subjects;
   private final String prefix;
   private final Metrics.Counter batches;
@@ -33,14 +32,14 @@ final class ArchiveTask extends LeasedTask {
 
   ArchiveTask(
       Broker broker,
-      ArchiveOptions options,
+      Archive target,
       String[] subjects,
       String prefix,
       Duration lease,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(NAME, broker, leaseName(options.directory()), lease, failure);
-    this.options = options;
+    super(NAME, broker, leaseName(target), lease, failure);
+    this.target = target;
     this.subjects = subjects;
     this.prefix = prefix;
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
@@ -54,7 +53,7 @@ final class ArchiveTask extends LeasedTask {
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix);
-    ArchiveWriter archive = ArchiveWriter.open(options, rejection -> rejection.send(publisher));
+    ArchiveWriter archive = target.open(rejection -> rejection.send(publisher));
     boolean finished = false;
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
@@ -81,8 +80,8 @@ final class ArchiveTask extends LeasedTask {
     }
   }
 
-  private static String leaseName(Path directory) {
-    return NAME + "-" + Integer.toHexString(directory.toAbsolutePath().normalize().toString().hashCode());
+  private static String leaseName(Archive target) {
+    return NAME + "-" + Integer.toHexString(target.name().hashCode());
   }
 
   private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher, Lease lease)

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.jetstream;
 
-import io.lifeline.jobs.archive.ArchiveCounts;
-import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
@@ -111,7 +111,7 @@ public final class JetStreamHost implements JobHost {
           tasks.add(
               new ArchiveTask(
                   broker,
-                  archiveOptions(),
+                  ArchiveSettings.archive(config),
                   nats.subjects(0, 1),
                   config.get(Keys.NAMES_PREFIX),
                   config.get(Keys.NATS_LEASE),
@@ -122,8 +122,7 @@ public final class JetStreamHost implements JobHost {
   }
 
   private Job ledgerJob(KeyedState state) {
-    Optional<ArchivedEvents> archived =
-        config.find(Keys.ARCHIVE_DIR).map(directory -> new ArchiveCounts(directory)::refresh);
+    Optional<ArchivedEvents> archived = ArchiveSettings.find(config).map(Archive::counts);
     return new LedgerJob(LedgerSettings.of(config), state, archived, metrics);
   }
 
@@ -141,12 +140,5 @@ public final class JetStreamHost implements JobHost {
               config.get(Keys.NAMES_PREFIX));
       tasks.add(new JobTask(name, broker, settings, make, metrics, failure));
     }
-  }
-
-  private ArchiveOptions archiveOptions() {
-    return ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
-        .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
-        .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL))
-        .rememberingAtLeast(config.get(Keys.RETENTION));
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.RouteKey;
@@ -128,7 +128,7 @@ class JetStreamHostTest {
       assertThat(balance.get("in_flight").intValue()).isZero();
       assertThat(balance.get("missing").intValue()).isZero();
     }
-    Map<RouteKey, Long> counts = new ArchiveCounts(archive).refresh();
+    Map<RouteKey, Long> counts = new ManifestCounts(archive).refresh();
     assertThat(counts.values()).containsExactly(500L);
   }
 
@@ -166,7 +166,7 @@ class JetStreamHostTest {
       assertThat(totalCount(summaries)).isEqualTo(400);
       assertThat(second.health()).isEqualTo(Map.of("summarise", "running", "archive", "running"));
     }
-    assertThat(new ArchiveCounts(directory.resolve("archive")).refresh().values()).containsExactly(400L);
+    assertThat(new ManifestCounts(directory.resolve("archive")).refresh().values()).containsExactly(400L);
   }
 
   @Test

@@ -3,7 +3,7 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.lifeline.jobs.archive.ArchiveCounts;
+import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.Message;
@@ -44,7 +44,7 @@ class KilledJobTest {
         checkLedger(connection);
         checkEvents(connection);
       }
-      assertThat(new ArchiveCounts(directory.resolve("archive")).refresh().values())
+      assertThat(new ManifestCounts(directory.resolve("archive")).refresh().values())
           .hasSize(EMITTERS)
           .containsOnly((long) EVENTS_PER_EMITTER);
     }

@@ -1,8 +1,8 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveException;
-import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the batches into the archive: a plain consumer, since the archive's own end is the position and exactly-once
- * needs nothing else. Of several instances on one directory, each reads the partitions that it has the locks of.
+ * needs nothing else. Of several instances on one archive, each reads the partitions that it has the locks of.
  *
  * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a writer that
- * went past the locks, or a topic that does not belong to the directory, ends the host.
+ * went past the locks, or a topic that does not belong to the archive, ends the host.
  */
 final class ArchiveLoop implements Runnable {
 
@@ -43,10 +43,9 @@ final class ArchiveLoop implements Runnable {
   private static final Duration POLL = Duration.ofMillis(100);
   private static final long FIRST_PAUSE_MS = 500;
   private static final long LONGEST_PAUSE_MS = 30_000;
-  private static final byte[] NO_BYTES = new byte[0];
 
   private final KafkaSettings settings;
-  private final ArchiveOptions options;
+  private final Archive target;
   private final Consumer<Rejection> rejections;
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
@@ -59,12 +58,12 @@ final class ArchiveLoop implements Runnable {
 
   ArchiveLoop(
       KafkaSettings settings,
-      ArchiveOptions options,
+      Archive target,
       Consumer<Rejection> rejections,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     this.settings = settings;
-    this.options = options;
+    this.target = target;
     this.rejections = rejections;
     this.failure = failure;
     this.metrics = metrics;
@@ -136,7 +135,7 @@ final class ArchiveLoop implements Runnable {
 
   /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
   private void session() throws IOException {
-    ArchiveWriter archive = ArchiveWriter.open(options, rejections);
+    ArchiveWriter archive = target.open(rejections);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + NAME))) {
@@ -178,7 +177,7 @@ final class ArchiveLoop implements Runnable {
 
   private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
     Position position = new Position(message.partition(), message.offset(), message.timestamp());
-    Appended appended = archive.append(position, message.value() == null ? NO_BYTES : message.value());
+    Appended appended = archive.append(position, message.value());
     switch (appended) {
       case ACCEPTED -> batches.increment();
       case DUPLICATE -> duplicates.increment();

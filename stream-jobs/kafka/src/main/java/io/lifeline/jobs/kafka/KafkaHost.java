@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.archive.ArchiveCounts;
-import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
@@ -10,13 +10,11 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
-import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -121,26 +119,18 @@ public final class KafkaHost implements JobHost {
     }
     if (jobs.contains(LedgerJob.NAME)) {
       LedgerSettings ledger = LedgerSettings.of(config);
-      Optional<Path> directory = config.find(Keys.ARCHIVE_DIR);
-      makers.add(state -> new LedgerJob(ledger, state, directory.map(KafkaHost::archivedEvents), metrics));
+      Optional<Archive> target = ArchiveSettings.find(config);
+      makers.add(state -> new LedgerJob(ledger, state, target.map(Archive::counts), metrics));
     }
     return state -> makers.stream().map(maker -> maker.apply(state)).toList();
   }
 
-  private static ArchivedEvents archivedEvents(Path directory) {
-    return new ArchiveCounts(directory)::refresh;
-  }
-
   private void startArchive() {
-    ArchiveOptions options =
-        ArchiveOptions.in(config.get(Keys.ARCHIVE_DIR))
-            .withRollBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
-            .withRollInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL))
-            .rememberingAtLeast(config.get(Keys.RETENTION));
+    Archive target = ArchiveSettings.archive(config);
     rejected = streamJobs().isEmpty() ? new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX)) : null;
     archive =
         new ArchiveLoop(
-            settings, options, rejected == null ? rejection -> {} : rejected::publish, metrics, failure);
+            settings, target, rejected == null ? rejection -> {} : rejected::publish, metrics, failure);
     archiveThread = new Thread(archive, "lifeline-archive");
     archiveThread.start();
   }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.Incarnation;
-import io.lifeline.jobs.archive.ArchiveCounts;
-import io.lifeline.jobs.archive.ArchiveOptions;
+import io.lifeline.jobs.archive.parquet.ManifestCounts;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
@@ -101,7 +102,7 @@ class KafkaHostTest {
       assertThat(host.health()).containsOnlyKeys("decode", "summarise", "archive", "ledger");
       assertThat(host.health().values()).containsOnly("running");
     }
-    assertThat(new ArchiveCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh())
         .containsEntry(new RouteKey(new Incarnation(0, 1), 0), 3L)
         .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
   }
@@ -141,7 +142,7 @@ class KafkaHostTest {
       assertThat(read("rejected", 1)).singleElement().satisfies(r -> assertThat(r.value()).contains("truncated"));
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
     }
-    assertThat(new ArchiveCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh())
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 
@@ -161,7 +162,7 @@ class KafkaHostTest {
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
       assertThat(second.health()).containsEntry("archive", "running");
     }
-    assertThat(new ArchiveCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh())
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 
@@ -200,7 +201,7 @@ class KafkaHostTest {
         rejection -> {
           throw new OutOfMemoryError("only a test");
         };
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), ArchiveOptions.in(directory), fatal, metrics, failure);
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), new ParquetArchive(ParquetOptions.in(directory)), fatal, metrics, failure);
     Thread thread = new Thread(loop);
     thread.start();
     send(1, new byte[] {1, 2, 3});

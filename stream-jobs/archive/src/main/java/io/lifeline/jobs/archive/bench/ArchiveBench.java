@@ -4,9 +4,10 @@ import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
-import io.lifeline.jobs.archive.ArchiveCounts;
-import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.parquet.ManifestCounts;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.core.Position;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,9 +17,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /**
  * Rows per second from batches in memory to Parquet files that are synced and published: decoding, de-duplication, the
@@ -72,20 +73,20 @@ public final class ArchiveBench implements Runnable {
   private double round(int round) throws IOException {
     List<byte[]> batches = batches();
     Path directory = Files.createTempDirectory(parent, "archive-bench");
-    ArchiveOptions options = ArchiveOptions.in(directory);
+    ParquetOptions options = ParquetOptions.in(directory);
     if (threads != null) {
       options = options.withThreads(threads);
     }
     try {
       long start = System.nanoTime();
-      try (ArchiveWriter writer = ArchiveWriter.open(options, rejection -> refuse(rejection.code()))) {
+      try (ArchiveWriter writer = new ParquetArchive(options).open(rejection -> refuse(rejection.code()))) {
         long offset = writer.nextOffset(0);
         for (byte[] batch : batches) {
           writer.append(new Position(0, offset++, 0), batch);
         }
       }
       double seconds = (System.nanoTime() - start) / 1e9;
-      long archived = new ArchiveCounts(directory).refresh().values().stream().mapToLong(Long::longValue).sum();
+      long archived = new ManifestCounts(directory).refresh().values().stream().mapToLong(Long::longValue).sum();
       long written = (long) EVENTS_PER_BATCH * batches.size();
       if (archived != written) {
         refuse("archived " + archived + " of " + written);

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.archive.cli;
 
-import io.lifeline.jobs.archive.ArchiveOptions;
-import io.lifeline.jobs.archive.Compactor;
+import io.lifeline.jobs.archive.parquet.Compactor;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,7 +49,7 @@ public final class CompactCommand implements Callable<Integer> {
     }
     try {
       Compactor compactor =
-          new Compactor(ArchiveOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
+          new Compactor(ParquetOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
       Compactor.Result result = compactor.compact();
       spec.commandLine().getOut().printf("compact: manifests=%d->%d files=%d->%d deleted=%d%n",
           result.manifestsBefore(), result.manifestsAfter(), result.filesBefore(), result.filesAfter(),

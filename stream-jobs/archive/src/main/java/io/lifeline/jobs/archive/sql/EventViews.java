@@ -2,10 +2,10 @@ package io.lifeline.jobs.archive.sql;
 
 import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.archive.ColumnNames;
-import io.lifeline.jobs.archive.Manifest;
-import io.lifeline.jobs.archive.Slots;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
+import io.lifeline.jobs.archive.parquet.Manifest;
+import io.lifeline.jobs.archive.parquet.Slots;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -1,8 +1,8 @@
 package io.lifeline.jobs.archive.sql;
 
 import io.lifeline.codec.Counter;
-import io.lifeline.jobs.archive.Manifest;
 import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.core.RouteKey;
 import java.math.BigInteger;
 import java.sql.Connection;

@@ -9,9 +9,10 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveException;
-import io.lifeline.jobs.archive.ArchiveOptions;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -37,8 +38,8 @@ class ArchiveDatabaseTest {
   }
 
   private void archive(BatchWriter... batches) throws Exception {
-    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRareRows(rareRows);
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejection -> {})) {
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRareRows(rareRows);
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejection -> {})) {
       for (BatchWriter batch : batches) {
         writer.append(Archives.at(writer.nextOffset(0)), batch.toByteArray());
         writer.roll();

@@ -1,6 +1,7 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.Sql;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 /** The steps by which files become part of the archive. A process may die after any of them. */
 enum PublicationStep {

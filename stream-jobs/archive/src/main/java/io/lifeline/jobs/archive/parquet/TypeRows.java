@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.Constant;

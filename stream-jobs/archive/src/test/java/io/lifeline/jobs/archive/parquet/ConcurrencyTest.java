@@ -1,8 +1,10 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -22,9 +24,9 @@ class ConcurrencyTest {
 
   @Test
   void aReaderSeesWholeRollsOnlyAndNeverLessThanBefore() throws Exception {
-    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRareRows(EVENTS / 2);
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRareRows(EVENTS / 2);
     ExecutorService threads = Executors.newFixedThreadPool(2);
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejection -> {})) {
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejection -> {})) {
       roll(writer);
       CompletableFuture<Void> writing = CompletableFuture.runAsync(() -> rollOften(writer), threads);
       CompletableFuture<Integer> compacting =
@@ -61,7 +63,7 @@ class ConcurrencyTest {
     }
   }
 
-  private static int compactUntil(CompletableFuture<Void> writing, ArchiveOptions options) {
+  private static int compactUntil(CompletableFuture<Void> writing, ParquetOptions options) {
     int merges = 0;
     try {
       while (!writing.isDone()) {

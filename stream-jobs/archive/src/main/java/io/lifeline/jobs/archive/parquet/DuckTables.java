@@ -1,5 +1,7 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.Sql;
 import java.nio.file.Path;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -1,6 +1,9 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import com.fasterxml.jackson.core.JacksonException;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

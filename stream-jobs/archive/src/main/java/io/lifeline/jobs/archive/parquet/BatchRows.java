@@ -1,7 +1,8 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Counter;
+import io.lifeline.jobs.archive.Json;
 import io.lifeline.jobs.core.Position;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

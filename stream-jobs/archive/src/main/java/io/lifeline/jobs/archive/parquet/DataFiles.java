@@ -1,5 +1,7 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

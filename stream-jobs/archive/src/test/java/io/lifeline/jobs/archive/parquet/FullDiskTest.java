@@ -1,10 +1,14 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

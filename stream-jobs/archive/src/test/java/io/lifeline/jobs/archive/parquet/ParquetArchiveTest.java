@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +8,12 @@ import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
@@ -20,7 +26,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ArchiveWriterTest {
+class ParquetArchiveTest {
   private static final Incarnation EMITTER = new Incarnation(0x0123456789abcdefL, 1);
   private static final String SERIALS =
       "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
@@ -30,7 +36,7 @@ class ArchiveWriterTest {
   private final List<Rejection> rejections = new ArrayList<>();
 
   private ArchiveWriter open() throws Exception {
-    return ArchiveWriter.open(ArchiveOptions.in(directory).withThreads(1), rejections::add);
+    return new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejections::add);
   }
 
   @Test
@@ -57,7 +63,7 @@ class ArchiveWriterTest {
 
   @Test
   void repeatsAreKnownForAtLeastAsLongAsTheBrokerKeepsThem() {
-    ArchiveOptions options = ArchiveOptions.in(directory);
+    RollOptions options = ParquetOptions.DEFAULT_ROLL;
     assertThat(options.rememberingAtLeast(Duration.ofDays(7)).remembered()).isEqualTo(Duration.ofDays(30));
     assertThat(options.rememberingAtLeast(Duration.ofDays(90)).remembered()).isEqualTo(Duration.ofDays(90));
   }
@@ -149,8 +155,8 @@ class ArchiveWriterTest {
 
   @Test
   void whatIsHeldIsPublishedWhenItIsOldEnough() throws Exception {
-    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRollInterval(Duration.ofSeconds(60));
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofSeconds(60)));
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
       long now = System.currentTimeMillis();
       assertThat(writer.rollIfDue(now + 100_000)).isFalse();
       writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
@@ -163,10 +169,10 @@ class ArchiveWriterTest {
 
   @Test
   void emittersThatHaveBeenSilentForLongAreForgottenSoThatMemoryIsBounded() throws Exception {
-    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRemembered(Duration.ofDays(1));
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withRemembered(Duration.ofDays(1)));
     byte[] batch = Archives.serials(EMITTER, 1, 10);
     long sentMs = Archives.at(0).brokerTimeMs();
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
       writer.append(Archives.at(0), batch);
       writer.rollIfDue(sentMs + Duration.ofHours(23).toMillis());
       assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
@@ -178,9 +184,9 @@ class ArchiveWriterTest {
   @Test
   void theColumnsHeldStayBelowTheirLimit() throws Exception {
     long limit = 2 << 20;
-    ArchiveOptions options = ArchiveOptions.in(directory).withThreads(1).withRollBytes(limit);
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withBytes(limit));
     long highest = 0;
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
       for (int i = 0; i < 200; i++) {
         Incarnation incarnation = new Incarnation(9, i % 3);
         writer.append(new Position(i % 3, i, 0), Archives.serials(incarnation, i / 3 + 1, 2_000));
@@ -277,10 +283,10 @@ class ArchiveWriterTest {
 
   @Test
   void countsPerRouteFollowTheManifests() throws Exception {
-    ArchiveCounts counts = new ArchiveCounts(directory.resolve("archive"));
+    ManifestCounts counts = new ManifestCounts(directory.resolve("archive"));
     assertThat(counts.refresh()).isEmpty();
-    ArchiveOptions options = ArchiveOptions.in(directory.resolve("archive")).withThreads(1);
-    try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+    ParquetOptions options = ParquetOptions.in(directory.resolve("archive")).withThreads(1);
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
       writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
       assertThat(counts.refresh()).isEmpty();
       writer.roll();
@@ -341,8 +347,8 @@ class ArchiveWriterTest {
           .event(type, 2, Integer.MAX_VALUE, Long.MAX_VALUE, Float.NaN, Double.NEGATIVE_INFINITY, "", 0L, 0L, false,
               new byte[0])
           .event(type, 3, 0, 0L, -0.0f, -0.0, new byte[] {'a', (byte) 0xe9, 'b'}, 1L, 1L, false, new byte[] {1});
-      ArchiveOptions options = ArchiveOptions.in(archive).withThreads(1).withRareRows(rare);
-      try (ArchiveWriter writer = ArchiveWriter.open(options, rejections::add)) {
+      ParquetOptions options = ParquetOptions.in(archive).withThreads(1).withRareRows(rare);
+      try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
         writer.append(Archives.at(0), batch.toByteArray());
       }
       assertThat(Archives.query(archive,

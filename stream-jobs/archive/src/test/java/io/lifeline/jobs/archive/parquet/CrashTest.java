@@ -1,8 +1,10 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
@@ -38,8 +40,8 @@ class CrashTest {
       Path directory = Path.of(arguments[0]);
       String step = arguments[1];
       int[] reached = new int[PublicationStep.values().length];
-      try (ArchiveWriter writer = ArchiveWriter.open(
-          ArchiveOptions.in(directory).withThreads(1).withRareRows(EVENTS), rejection -> {}, now -> {
+      try (ArchiveWriter writer = new ParquetArchive(
+          ParquetOptions.in(directory).withThreads(1).withRareRows(EVENTS)).open(rejection -> {}, now -> {
             if (now.name().equals(step) && ++reached[now.ordinal()] == 2) {
               standStill();
             }

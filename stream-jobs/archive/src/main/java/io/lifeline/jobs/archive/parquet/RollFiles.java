@@ -1,6 +1,9 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.Counter;
+import io.lifeline.jobs.archive.ColumnNames;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
 import java.util.List;
 

@@ -1,5 +1,7 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

@@ -1,5 +1,6 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,11 +12,11 @@ import java.util.TreeMap;
  * How many events of each route the archive holds, by its manifests. Each manifest is parsed once, so asking again
  * costs a listing. Used by one thread.
  */
-public final class ArchiveCounts {
+public final class ManifestCounts {
   private final ArchiveDirectory directory;
   private final Map<String, Manifest> known = new TreeMap<>();
 
-  public ArchiveCounts(Path directory) {
+  public ManifestCounts(Path directory) {
     this.directory = new ArchiveDirectory(directory);
   }
 

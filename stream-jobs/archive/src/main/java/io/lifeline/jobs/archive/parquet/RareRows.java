@@ -1,6 +1,8 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.ColumnNames;
+import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,6 +1,8 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.TypeEntry;
 import java.util.List;
 
 /**

@@ -1,8 +1,10 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
+import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
 import java.util.LinkedHashMap;
@@ -11,25 +13,11 @@ import java.util.Map;
 
 /** What a partition collected since its last manifest. */
 final class Roll {
-  final long from;
-  long to;
-  long duplicates;
-  long rejected;
 
   private final Map<EventType, TypeRows> types = new LinkedHashMap<>();
   private final BatchRows batches = new BatchRows();
   private final Map<RouteKey, RouteEntry.Builder> routes = new LinkedHashMap<>();
   private long typeBytes;
-
-  Roll(long from) {
-    this.from = from;
-    this.to = from;
-  }
-
-  /** Whether there is nothing to publish. */
-  boolean isEmpty() {
-    return to == from;
-  }
 
   void add(BatchReader batch, ColumnarBatch columns, RouteKey route, Position position) {
     int place = batches.add(batch, position);

@@ -1,8 +1,10 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Utf8;
+import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.JsonWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -163,17 +165,7 @@ abstract class Column {
 
     @Override
     void writeJson(JsonWriter json, int row) {
-      writeJson(json, values[row]);
-    }
-
-    static void writeJson(JsonWriter json, double value) {
-      if (Double.isNaN(value)) {
-        json.value("nan");
-      } else if (Double.isInfinite(value)) {
-        json.value(value > 0 ? "inf" : "-inf");
-      } else {
-        json.value(value);
-      }
+      Json.number(json, values[row]);
     }
 
     @Override

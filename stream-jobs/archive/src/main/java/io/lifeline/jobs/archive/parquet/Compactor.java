@@ -1,5 +1,10 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -26,7 +31,7 @@ import java.util.function.Consumer;
 public final class Compactor {
   private static final long DUCKDB_BYTES = 1L << 30;
 
-  private final ArchiveOptions options;
+  private final ParquetOptions options;
   private final ArchiveDirectory directory;
   private final long targetBytes;
   private final Duration grace;
@@ -39,11 +44,11 @@ public final class Compactor {
    * @param targetBytes rolls are merged as long as their files together do not exceed this
    * @param grace how long replaced data files are kept
    */
-  public Compactor(ArchiveOptions options, long targetBytes, Duration grace) {
+  public Compactor(ParquetOptions options, long targetBytes, Duration grace) {
     this(options, targetBytes, grace, step -> {});
   }
 
-  Compactor(ArchiveOptions options, long targetBytes, Duration grace, Consumer<PublicationStep> progress) {
+  Compactor(ParquetOptions options, long targetBytes, Duration grace, Consumer<PublicationStep> progress) {
     this.options = options;
     this.directory = new ArchiveDirectory(options.directory());
     this.targetBytes = targetBytes;

@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +8,10 @@ import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.RouteKey;
 import java.nio.file.Files;
@@ -36,12 +40,12 @@ class CompactorTest {
 
   @TempDir Path directory;
 
-  private ArchiveOptions options() {
-    return ArchiveOptions.in(directory).withThreads(1).withRareRows(50);
+  private ParquetOptions options() {
+    return ParquetOptions.in(directory).withThreads(1).withRareRows(50);
   }
 
   private void archive(int rolls) throws Exception {
-    try (ArchiveWriter writer = ArchiveWriter.open(options(), rejection -> {})) {
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejection -> {})) {
       for (int i = 0; i < rolls; i++) {
         long sequence = writer.nextOffset(0) + 1;
         BatchWriter batch = Archives.batch(EMITTER, sequence).event(RARE, sequence, "id " + sequence, sequence / 4.0);
@@ -83,7 +87,7 @@ class CompactorTest {
     assertThat(result).isEqualTo(new Compactor.Result(6, 1, 17, 3, 0));
     assertThat(answers()).isEqualTo(before);
     assertThat(count("manifests")).isEqualTo(1);
-    assertThat(new ArchiveCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh())
         .isEqualTo(Map.of(new RouteKey(EMITTER, 0), 6 + 3 + 5 * 100 + 10L));
   }
 
@@ -114,7 +118,7 @@ class CompactorTest {
   void aWriterGoesOnBehindACompactionAndStillKnowsWhatItHasSeen() throws Exception {
     archive(4);
     compactor(Duration.ZERO).compact();
-    try (ArchiveWriter writer = ArchiveWriter.open(options(), rejection -> {})) {
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejection -> {})) {
       assertThat(writer.nextOffset(0)).isEqualTo(4);
       byte[] old = Archives.batch(EMITTER, 2).event(RARE, 1, "again", 0.0).toByteArray();
       assertThat(writer.append(Archives.at(4), old)).isEqualTo(Appended.DUPLICATE);
@@ -128,7 +132,7 @@ class CompactorTest {
   @Test
   void aWriterThatSleptThroughACompactionCannotPublishItsOldRange() throws Exception {
     archive(1);
-    try (ArchiveWriter sleeper = ArchiveWriter.open(options(), rejection -> {})) {
+    try (ArchiveWriter sleeper = new ParquetArchive(options()).open(rejection -> {})) {
       sleeper.append(Archives.at(1), Archives.serials(new Incarnation(1, 1), 1, 10));
       Files.delete(directory.resolve("locks/partition-0"));
       archive(2);

@@ -1,0 +1,120 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.jobs.core.Position;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** An {@link ArchiveWriter} over the {@link PartitionWriter}s of an implementation. */
+public final class PartitionedWriter implements ArchiveWriter {
+  private static final byte[] NO_BYTES = new byte[0];
+
+  private final RollOptions options;
+  private final Backend backend;
+  private final Map<Integer, PartitionWriter> partitions = new TreeMap<>();
+  private boolean closed;
+
+  /** What an implementation brings. */
+  public interface Backend {
+    /** Takes a partition for this process alone, and finds the archive's end. */
+    PartitionWriter take(int partition) throws IOException;
+
+    /** Ends what the partitions share. Called once, when all of them are closed. */
+    void close() throws IOException;
+  }
+
+  public PartitionedWriter(RollOptions options, Backend backend) {
+    this.options = options;
+    this.backend = backend;
+  }
+
+  @Override
+  public long nextOffset(int partition) throws IOException {
+    return partition(partition).to();
+  }
+
+  @Override
+  public long durableOffset(int partition) throws IOException {
+    return partition(partition).from();
+  }
+
+  @Override
+  public Appended append(Position position, byte[] message) throws IOException {
+    while (heldBytes() >= options.bytes()) {
+      largest().roll();
+    }
+    return partition(position.partition()).append(position, message == null ? NO_BYTES : message);
+  }
+
+  @Override
+  public boolean rollIfDue(long nowMs) throws IOException {
+    boolean rolled = false;
+    for (PartitionWriter writer : partitions.values()) {
+      writer.forgetSilentEmitters(nowMs);
+      if (writer.isDue(nowMs)) {
+        writer.roll();
+        rolled = true;
+      }
+    }
+    return rolled;
+  }
+
+  @Override
+  public void roll() throws IOException {
+    for (PartitionWriter writer : partitions.values()) {
+      writer.roll();
+    }
+  }
+
+  @Override
+  public void release(int partition) throws IOException {
+    PartitionWriter writer = partitions.remove(partition);
+    if (writer != null) {
+      writer.close();
+    }
+  }
+
+  @Override
+  public long heldBytes() {
+    return partitions.values().stream().mapToLong(PartitionWriter::heldBytes).sum();
+  }
+
+  @Override
+  public void abandon() throws IOException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      for (PartitionWriter writer : partitions.values()) {
+        writer.close();
+      }
+    } finally {
+      partitions.clear();
+      backend.close();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      roll();
+    } finally {
+      abandon();
+    }
+  }
+
+  private PartitionWriter partition(int partition) throws IOException {
+    PartitionWriter writer = partitions.get(partition);
+    if (writer == null) {
+      writer = backend.take(partition);
+      partitions.put(partition, writer);
+    }
+    return writer;
+  }
+
+  private PartitionWriter largest() {
+    return partitions.values().stream().max(Comparator.comparingLong(PartitionWriter::heldBytes)).orElseThrow();
+  }
+}

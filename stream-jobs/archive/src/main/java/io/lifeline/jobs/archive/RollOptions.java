@@ -1,0 +1,44 @@
+package io.lifeline.jobs.archive;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * When what was taken is stored, and how long repeats are known.
+ *
+ * @param bytes held in memory before they are stored, over all partitions: the bound on the writer's heap
+ * @param interval age at which events are stored however few they are
+ * @param remembered how long the batches of an emitter that has gone silent are still known as repeats. Longer than the
+ *     broker keeps them: a recovery may send again what was archived long ago
+ */
+public record RollOptions(long bytes, Duration interval, Duration remembered) {
+  public static final Duration DEFAULT_REMEMBERED = Duration.ofDays(30);
+
+  public RollOptions {
+    Objects.requireNonNull(interval, "interval");
+    Objects.requireNonNull(remembered, "remembered");
+    if (bytes < 1) {
+      throw new IllegalArgumentException("archive.roll.bytes must be at least 1, not " + bytes);
+    }
+    if (interval.isNegative() || interval.isZero()) {
+      throw new IllegalArgumentException("archive.roll.interval must be above zero, not " + interval);
+    }
+  }
+
+  public RollOptions withBytes(long limit) {
+    return new RollOptions(limit, interval, remembered);
+  }
+
+  public RollOptions withInterval(Duration age) {
+    return new RollOptions(bytes, age, remembered);
+  }
+
+  public RollOptions withRemembered(Duration duration) {
+    return new RollOptions(bytes, interval, duration);
+  }
+
+  /** For a broker that keeps batches that long, and delivers them again as late. */
+  public RollOptions rememberingAtLeast(Duration duration) {
+    return remembered.compareTo(duration) >= 0 ? this : withRemembered(duration);
+  }
+}

@@ -1,0 +1,70 @@
+package io.lifeline.jobs.archive.parquet;
+
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.PartitionWriter;
+import io.lifeline.jobs.archive.PartitionedWriter;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/** A directory of Parquet files, written through DuckDB. */
+public final class ParquetArchive implements Archive {
+  /** For what DuckDB holds while it encodes, besides what grows with a roll. */
+  private static final long DUCKDB_BYTES = 512L << 20;
+
+  private final ParquetOptions options;
+
+  public ParquetArchive(ParquetOptions options) {
+    this.options = options;
+  }
+
+  @Override
+  public ArchiveWriter open(Consumer<Rejection> rejections) throws IOException {
+    return open(rejections, step -> {});
+  }
+
+  ArchiveWriter open(Consumer<Rejection> rejections, Consumer<PublicationStep> progress) throws IOException {
+    return new PartitionedWriter(options.roll(), new Partitions(options, rejections, progress));
+  }
+
+  @Override
+  public ArchivedEvents counts() {
+    return new ManifestCounts(options.directory())::refresh;
+  }
+
+  @Override
+  public String name() {
+    return options.directory().toAbsolutePath().normalize().toString();
+  }
+
+  /** What the partitions of one writer share: the directory and DuckDB. */
+  private static final class Partitions implements PartitionedWriter.Backend {
+    private final ParquetOptions options;
+    private final ArchiveDirectory directory;
+    private final Consumer<Rejection> rejections;
+    private final Consumer<PublicationStep> progress;
+    private final DuckTables duck;
+
+    Partitions(ParquetOptions options, Consumer<Rejection> rejections, Consumer<PublicationStep> progress)
+        throws IOException {
+      this.options = options;
+      this.directory = new ArchiveDirectory(options.directory());
+      this.rejections = rejections;
+      this.progress = progress;
+      directory.create();
+      this.duck = new DuckTables(options.threads(), DUCKDB_BYTES + 4 * options.roll().bytes());
+    }
+
+    @Override
+    public PartitionWriter take(int partition) throws IOException {
+      return new ParquetPartition(partition, options, directory, duck, rejections, progress);
+    }
+
+    @Override
+    public void close() {
+      duck.close();
+    }
+  }
+}

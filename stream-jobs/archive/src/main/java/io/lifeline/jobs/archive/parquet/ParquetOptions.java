@@ -1,0 +1,49 @@
+package io.lifeline.jobs.archive.parquet;
+
+import io.lifeline.jobs.archive.RollOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How a Parquet archive is written.
+ *
+ * @param directory of the archive; made if it is not there
+ * @param roll when files are closed
+ * @param rareRows an event type with fewer rows than this in a roll shares a file with the other rare ones
+ * @param threads that DuckDB may use to encode Parquet
+ */
+public record ParquetOptions(Path directory, RollOptions roll, int rareRows, int threads) {
+  public static final RollOptions DEFAULT_ROLL =
+      new RollOptions(128L << 20, Duration.ofSeconds(60), RollOptions.DEFAULT_REMEMBERED);
+  public static final int DEFAULT_RARE_ROWS = 10_000;
+
+  public ParquetOptions {
+    Objects.requireNonNull(directory, "directory");
+    Objects.requireNonNull(roll, "roll");
+    if (rareRows < 0) {
+      throw new IllegalArgumentException("the number of rows below which a type is rare is negative: " + rareRows);
+    }
+    if (threads < 1) {
+      throw new IllegalArgumentException("the archive needs at least one thread, not " + threads);
+    }
+  }
+
+  /** The defaults: 128 MiB or 60 seconds, on all processors. */
+  public static ParquetOptions in(Path directory) {
+    return new ParquetOptions(
+        directory, DEFAULT_ROLL, DEFAULT_RARE_ROWS, Runtime.getRuntime().availableProcessors());
+  }
+
+  public ParquetOptions withRoll(RollOptions when) {
+    return new ParquetOptions(directory, when, rareRows, threads);
+  }
+
+  public ParquetOptions withRareRows(int rows) {
+    return new ParquetOptions(directory, roll, rows, threads);
+  }
+
+  public ParquetOptions withThreads(int count) {
+    return new ParquetOptions(directory, roll, rareRows, count);
+  }
+}
