@@ -16,6 +16,7 @@ public final class Pipeline {
   private final BatchReader reader = new BatchReader();
   private final Metrics.Counter batches;
   private final Metrics.Counter events;
+  private final Rate eventRate = new Rate(System::nanoTime);
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
   private final Metrics.Counter expired;
@@ -30,6 +31,12 @@ public final class Pipeline {
     this.jobs = List.copyOf(jobs);
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", task);
     this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", task);
+    metrics.gauge(
+        "lifeline_events_per_second",
+        "Events in accepted batches, over the last ten seconds.",
+        eventRate::perSecond,
+        "task",
+        task);
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", task);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
     this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
@@ -48,6 +55,7 @@ public final class Pipeline {
       case NEW -> {
         batches.increment();
         events.add(reader.eventCount());
+        eventRate.add(reader.eventCount());
         for (Job job : jobs) {
           reader.rewind();
           job.accept(reader, position, output);

@@ -1,8 +1,12 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Metrics;
+import java.util.Set;
+import java.util.function.Function;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.TaskMetadata;
+import org.apache.kafka.streams.ThreadMetadata;
 
 /** What operators watch of the Kafka clients, among the process's own metrics. */
 final class ClientMetrics {
@@ -18,6 +22,20 @@ final class ClientMetrics {
         "lifeline_kafka_threads",
         "Stream threads alive.",
         () -> largest(streams, "stream-metrics", "alive-stream-threads"));
+    metrics.gauge(
+        "lifeline_kafka_active_tasks",
+        "Tasks that this instance works on.",
+        () -> tasks(streams, ThreadMetadata::activeTasks));
+    metrics.gauge(
+        "lifeline_kafka_standby_tasks",
+        "Tasks of other instances whose state this one holds as well.",
+        () -> tasks(streams, ThreadMetadata::standbyTasks));
+  }
+
+  private static double tasks(KafkaStreams streams, Function<ThreadMetadata, Set<TaskMetadata>> kind) {
+    return streams.state().isRunningOrRebalancing()
+        ? streams.metadataForLocalThreads().stream().mapToInt(thread -> kind.apply(thread).size()).sum()
+        : 0;
   }
 
   /** The largest value over all clients, 0 if none has one yet. */

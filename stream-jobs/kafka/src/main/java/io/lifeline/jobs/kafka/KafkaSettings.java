@@ -34,8 +34,10 @@ import org.apache.kafka.streams.StreamsConfig;
 final class KafkaSettings {
 
   private static final String DEFAULT_MECHANISM = "PLAIN";
-  private static final String CONSUMER_PREFIX = StreamsConfig.CONSUMER_PREFIX;
   private static final long CACHE_BYTES = 64L << 20;
+
+  /** The state of a task that its owner takes with it is held by another instance, if there is one. */
+  private static final int STANDBY_REPLICAS = 1;
 
   /** After a crash the others, or the next start, wait that long: as long as for what its transaction left open. */
   private static final int SESSION_TIMEOUT_MS = 10_000;
@@ -71,6 +73,7 @@ final class KafkaSettings {
     properties.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId());
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, config.get(Keys.CHECKPOINT_INTERVAL).toMillis());
+    properties.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, STANDBY_REPLICAS);
     properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
     properties.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
     properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
@@ -83,13 +86,7 @@ final class KafkaSettings {
 
   /** A consumer in no group, which is told what to read and from where. */
   Map<String, Object> consumer(String clientId) {
-    Map<String, Object> properties = withNatives(ConsumerConfig.configNames());
-    natives.forEach(
-        (name, value) -> {
-          if (name.startsWith(CONSUMER_PREFIX)) {
-            properties.put(name.substring(CONSUMER_PREFIX.length()), value);
-          }
-        });
+    Map<String, Object> properties = withNatives(ConsumerConfig.configNames(), StreamsConfig.CONSUMER_PREFIX);
     properties.put(ConsumerConfig.CLIENT_ID_CONFIG, clientId);
     properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
     properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
@@ -101,7 +98,7 @@ final class KafkaSettings {
   }
 
   Map<String, Object> producer(String clientId) {
-    Map<String, Object> properties = withNatives(ProducerConfig.configNames());
+    Map<String, Object> properties = withNatives(ProducerConfig.configNames(), StreamsConfig.PRODUCER_PREFIX);
     properties.put(ProducerConfig.CLIENT_ID_CONFIG, clientId);
     properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
     properties.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, StringSerializer.class);
@@ -110,17 +107,24 @@ final class KafkaSettings {
   }
 
   Map<String, Object> admin() {
-    Map<String, Object> properties = withNatives(AdminClientConfig.configNames());
+    Map<String, Object> properties = withNatives(AdminClientConfig.configNames(), StreamsConfig.ADMIN_CLIENT_PREFIX);
     properties.put(AdminClientConfig.CLIENT_ID_CONFIG, applicationId() + "-admin");
     return properties;
   }
 
-  private Map<String, Object> withNatives(Set<String> known) {
+  /** What has the prefix of this kind of client goes before what is said for all of them, as in Kafka Streams. */
+  private Map<String, Object> withNatives(Set<String> known, String prefix) {
     Map<String, Object> properties = connection();
     natives.forEach(
         (name, value) -> {
           if (known.contains(name)) {
             properties.put(name, value);
+          }
+        });
+    natives.forEach(
+        (name, value) -> {
+          if (name.startsWith(prefix)) {
+            properties.put(name.substring(prefix.length()), value);
           }
         });
     return properties;

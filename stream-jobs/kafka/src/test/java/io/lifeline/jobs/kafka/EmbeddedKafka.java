@@ -38,6 +38,8 @@ final class EmbeddedKafka implements AutoCloseable {
             .setConfigProp("transaction.state.log.min.isr", "1")
             .setConfigProp("transaction.state.log.num.partitions", "1")
             .setConfigProp("group.initial.rebalance.delay.ms", "0")
+            .setConfigProp("group.min.session.timeout.ms", "1000")
+            .setConfigProp("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500")
             .setConfigProp("auto.create.topics.enable", "false")
             .build();
     cluster.format();

@@ -38,7 +38,8 @@ class KafkaSettingsTest {
         .containsEntry("security.protocol", "PLAINTEXT")
         .containsEntry("processing.guarantee", "exactly_once_v2")
         .containsEntry("ensure.explicit.internal.resource.naming", true)
-        .containsEntry("application.id", "lifeline-jobs");
+        .containsEntry("application.id", "lifeline-jobs")
+        .containsEntry("num.standby.replicas", 1);
     assertThat(settings().batches()).isEqualTo("my.batches");
   }
 
@@ -93,5 +94,16 @@ class KafkaSettingsTest {
         .containsEntry("fetch.min.bytes", "9")
         .containsEntry("enable.auto.commit", false)
         .doesNotContainKey("num.stream.threads");
+  }
+
+  @Test
+  void aNativeSettingWithAClientsPrefixReachesThatClientAlone() {
+    KafkaSettings settings =
+        settings("kafka.linger.ms", "3", "kafka.producer.linger.ms", "7", "kafka.admin.request.timeout.ms", "11");
+    assertThat(settings.producer("rejected")).containsEntry("linger.ms", "7").doesNotContainKey("request.timeout.ms");
+    assertThat(settings.admin()).containsEntry("request.timeout.ms", "11");
+    assertThat(settings.streams(directory))
+        .containsEntry("producer.linger.ms", "7")
+        .containsEntry("admin.request.timeout.ms", "11");
   }
 }
