@@ -290,17 +290,17 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
 
 typedef int (*lz4_decompress)(const char *from, char *to, int from_bytes, int to_bytes);
 
-/* Of every length of record, and with rows to spare behind the tiles that are turned at once. */
+/* Of every length of record, and with rows to spare behind the runs, and the tiles, that are turned at once. */
 static void shuffled_records_are_where_the_format_says(void **state) {
   (void)state;
   char why[256];
-  static uint8_t records[20000], packed[20000], flat[20000];
+  static uint8_t records[80000], packed[80000], flat[80000];
   unsigned seed = 5;
   void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) skip();
   lz4_decompress decompress = (lz4_decompress)dlsym(library, "LZ4_decompress_safe");
   for (uint32_t length = 8; length <= 128; length += 8)
-    for (uint32_t rows = 60; rows <= 150; rows += 7) {
+    for (uint32_t rows = 60; rows <= 600; rows += 45) {
       size_t bytes = (size_t)rows * length;
       for (size_t i = 0; i < bytes; i++)
         records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* better shuffled than not */

@@ -259,6 +259,62 @@ static void a_factor_multiplies_as_if_each_value_had_it(void **state) {
   check(&moments, thrice, 3);
 }
 
+/* Blocks of every length, most of them in short times; some in none, some in more ticks than a double counts. */
+static void check_operations(double (*value)(size_t i, uint64_t *state), bool some_are_odd) {
+  static uint64_t rows[2 * COUNT];
+  static exact values[COUNT], times[COUNT], rates[COUNT];
+  uint64_t state = 43;
+  size_t timed = 0;
+  for (size_t i = 0; i < COUNT; i++) {
+    double of_row = value(i, &state);
+    uint64_t ticks = 1 + next_random(&state) % 100000;
+    if (some_are_odd && i % 1000 == 999) ticks = i % 2000 == 999 ? 0 : UINT64_C(0xfffffffffffff000);
+    memcpy(&rows[2 * i], &of_row, sizeof of_row);
+    rows[2 * i + 1] = ticks;
+    values[i] = of_row;
+    if (ticks == 0) continue;
+    times[timed] = (double)ticks;
+    rates[timed++] = of_row / (double)ticks;
+  }
+  ll_moments moments[3] = {0};
+  unsigned block = 1;
+  for (size_t i = 0; i < COUNT; i += block, block = block % (LL_MOMENTS_BLOCK_MAX / 2) + 1) {
+    if (block > COUNT - i) block = (unsigned)(COUNT - i);
+    ll_moments_add_operations(moments, rows + 2 * i, block);
+  }
+  check(&moments[0], values, COUNT);
+  check(&moments[1], times, timed);
+  check(&moments[2], rates, timed);
+}
+
+static void operations_are_summed_up_as_values_times_and_rates(void **state) {
+  (void)state;
+  static double (*const series[])(size_t, uint64_t *) = {ordinary, behind_an_offset, after_an_outlier, rising};
+  for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
+    check_operations(series[i], false);
+    check_operations(series[i], true);
+  }
+}
+
+static void an_operation_whose_value_is_not_finite_has_no_finite_rate(void **state) {
+  (void)state;
+  ll_moments moments[3] = {0};
+  uint64_t rows[128];
+  for (int i = 0; i < 64; i++) {
+    double value = i == 13 ? NAN : i == 14 ? INFINITY : i;
+    memcpy(&rows[2 * i], &value, sizeof value);
+    rows[2 * i + 1] = 2;
+  }
+  ll_moments_add_operations(moments, rows + 64, 32); /* then there is something to lie around */
+  ll_moments_add_operations(moments, rows, 64);
+  assert_int_equal(moments[0].count, 94);
+  assert_int_equal(moments[0].not_finite, 2);
+  assert_int_equal(moments[1].count, 96);
+  assert_int_equal(moments[2].count, 94);
+  assert_int_equal(moments[2].not_finite, 2);
+  assert_true(isfinite(ll_moments_variance(&moments[2])));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ordinary_values_are_summed_up_right),
@@ -272,6 +328,8 @@ int main(void) {
       cmocka_unit_test(sixty_four_bit_integers_are_told_apart_where_a_double_cannot),
       cmocka_unit_test(huge_counts_merge_without_drift),
       cmocka_unit_test(a_factor_multiplies_as_if_each_value_had_it),
+      cmocka_unit_test(operations_are_summed_up_as_values_times_and_rates),
+      cmocka_unit_test(an_operation_whose_value_is_not_finite_has_no_finite_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

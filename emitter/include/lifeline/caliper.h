@@ -124,7 +124,7 @@ static inline ll_operation ll_caliper_begin(ll_event_type *type) {
   return begun;
 }
 
-/* Two words are stored; the arithmetic waits for 31 others. See detail/cells.h for busy and turn. */
+/* Two words are stored; the arithmetic waits for 63 others. See detail/cells.h for busy and turn. */
 static inline void ll_caliper_end(ll_event_type *type, ll_operation operation, double value) {
   uint64_t ended = LL_CPU_TICK();
   ll_folder *folder = ll_tls_folder;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 /* Declared here, since the headers of neither library are needed to build. */
-typedef int (*lz4_compress)(const char *from, char *to, int from_bytes, int to_bytes);
+typedef int (*lz4_compress)(const char *from, char *to, int from_bytes, int to_bytes, int acceleration);
 typedef size_t (*zstd_compress)(void *context, void *to, size_t to_bytes, const void *from, size_t from_bytes,
                                 int level);
 typedef void *(*zstd_create)(void);
@@ -24,6 +24,7 @@ enum {
   TRIAL_BYTES = 32 << 10, /* of the batch are weighed */
   WORTH_IT = 256,         /* bytes: smaller batches go as they are */
   SHUFFLE_MAX = 128,
+  LZ4_ACCELERATION = 4, /* a third of its time for a twentieth of the bytes */
   ZSTD_LEVEL = 1,
 };
 
@@ -43,7 +44,7 @@ struct ll_compressor {
 
 static bool load_lz4(ll_compressor *compressor) {
   void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library != NULL) compressor->lz4 = (lz4_compress)dlsym(library, "LZ4_compress_default");
+  if (library != NULL) compressor->lz4 = (lz4_compress)dlsym(library, "LZ4_compress_fast");
   return compressor->lz4 != NULL;
 }
 
@@ -82,55 +83,101 @@ void ll_compressor_free(ll_compressor *compressor) {
   free(compressor);
 }
 
-#if defined(__SSE2__)
-static __m128i eight_bytes(const uint8_t *at) {
-  return _mm_loadl_epi64((const __m128i *)at);
-}
+/* FORMAT.md, section 8: byte j of row i goes to j * rows + i. That is a transposition, done in tiles: rounds of
+ * interleaving turn 16 registers of a row each into 16 of a column each. */
+#if defined(__x86_64__)
 
-static void put_column(uint8_t *at, __m128i column) {
-  _mm_storeu_si128((__m128i *)at, column);
-}
-
-/* Eight bytes of each of 16 rows, as eight columns of 16: a transposition in four rounds of interleaving. */
+/* Eight bytes of each of 16 rows. */
 static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows) {
-#define ROWS(i) _mm_unpacklo_epi8(eight_bytes(from + (i)*stride), eight_bytes(from + ((i) + 8) * stride))
-  __m128i a0 = ROWS(0), a1 = ROWS(1), a2 = ROWS(2), a3 = ROWS(3), a4 = ROWS(4), a5 = ROWS(5), a6 = ROWS(6),
-          a7 = ROWS(7);
-#undef ROWS
-  __m128i b0 = _mm_unpacklo_epi8(a0, a4), b1 = _mm_unpackhi_epi8(a0, a4);
-  __m128i b2 = _mm_unpacklo_epi8(a1, a5), b3 = _mm_unpackhi_epi8(a1, a5);
-  __m128i b4 = _mm_unpacklo_epi8(a2, a6), b5 = _mm_unpackhi_epi8(a2, a6);
-  __m128i b6 = _mm_unpacklo_epi8(a3, a7), b7 = _mm_unpackhi_epi8(a3, a7);
-  __m128i c0 = _mm_unpacklo_epi8(b0, b4), c1 = _mm_unpackhi_epi8(b0, b4);
-  __m128i c2 = _mm_unpacklo_epi8(b2, b6), c3 = _mm_unpackhi_epi8(b2, b6);
-  __m128i c4 = _mm_unpacklo_epi8(b1, b5), c5 = _mm_unpackhi_epi8(b1, b5);
-  __m128i c6 = _mm_unpacklo_epi8(b3, b7), c7 = _mm_unpackhi_epi8(b3, b7);
-  put_column(to, _mm_unpacklo_epi8(c0, c2));
-  put_column(to + rows, _mm_unpackhi_epi8(c0, c2));
-  put_column(to + 2 * rows, _mm_unpacklo_epi8(c1, c3));
-  put_column(to + 3 * rows, _mm_unpackhi_epi8(c1, c3));
-  put_column(to + 4 * rows, _mm_unpacklo_epi8(c4, c6));
-  put_column(to + 5 * rows, _mm_unpackhi_epi8(c4, c6));
-  put_column(to + 6 * rows, _mm_unpacklo_epi8(c5, c7));
-  put_column(to + 7 * rows, _mm_unpackhi_epi8(c5, c7));
+  __m128i a[8], b[8];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < 8; i++)
+    a[i] = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(from + i * stride)),
+                             _mm_loadl_epi64((const __m128i *)(from + (i + 8) * stride)));
+#define ROUND(out, in)                                                                                                 \
+  _Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++) {                                                             \
+    out[2 * i] = _mm_unpacklo_epi8(in[i], in[i + 4]);                                                                  \
+    out[2 * i + 1] = _mm_unpackhi_epi8(in[i], in[i + 4]);                                                              \
+  }
+  ROUND(b, a)
+  ROUND(a, b)
+  ROUND(b, a)
+#undef ROUND
+#pragma GCC unroll 8
+  for (size_t i = 0; i < 8; i++)
+    _mm_storeu_si128((__m128i *)(to + i * rows), b[i]);
 }
+
+/* Sixteen bytes of each of 32 rows, of which each half of a register has 16. */
+__attribute__((target("avx2"))) static void shuffle_wide_tile(const uint8_t *from, uint8_t *to, size_t stride,
+                                                              size_t rows) {
+  __m256i a[16], b[16];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < 16; i++)
+    a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from + i * stride))),
+                                   _mm_loadu_si128((const __m128i *)(from + (i + 16) * stride)), 1);
+#define ROUND(out, in)                                                                                                 \
+  _Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++) {                                                             \
+    out[2 * i] = _mm256_unpacklo_epi8(in[i], in[i + 8]);                                                               \
+    out[2 * i + 1] = _mm256_unpackhi_epi8(in[i], in[i + 8]);                                                           \
+  }
+  ROUND(b, a)
+  ROUND(a, b)
+  ROUND(b, a)
+  ROUND(a, b)
+#undef ROUND
+#pragma GCC unroll 16
+  for (size_t i = 0; i < 16; i++)
+    _mm256_storeu_si256((__m256i *)(to + i * rows), a[i]);
+}
+
+static bool has_wide_tiles(void) {
+  return __builtin_cpu_supports("avx2");
+}
+
 #else
+
 static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows) {
   for (size_t column = 0; column < 8; column++)
     for (size_t row = 0; row < 16; row++)
       to[column * rows + row] = from[row * stride + column];
 }
+
+static void shuffle_wide_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows) {
+  for (size_t row = 0; row < 32; row += 16)
+    for (size_t column = 0; column < 16; column += 8)
+      shuffle_tile(from + row * stride + column, to + column * rows + row, stride, rows);
+}
+
+static bool has_wide_tiles(void) {
+  return false;
+}
+
 #endif
 
-/* FORMAT.md, section 8: byte j of row i goes to j * rows + i. The stride is a multiple of 8. Whole cache lines are
- * written, before others that lie a power of two away push them out. */
+/* The stride is a multiple of 8. Columns that lie a power of two apart would push each other out of the first cache at
+ * every step: so they are made next to each other, and then copied in longer runs. */
 static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t stride) {
-  enum { LINE = 64 };
-  size_t rows = bytes / stride, tiled = rows / 16 * 16;
-  for (size_t block = 0; block < tiled; block += LINE)
+  enum { RUN = 256 };
+  uint8_t columns[16 * RUN];
+  size_t rows = bytes / stride, tiled = rows / 16 * 16, block = 0;
+  bool wide = has_wide_tiles();
+  for (; block + RUN <= rows; block += RUN)
+    for (size_t column = 0, width; column < stride; column += width) {
+      const uint8_t *at = from + block * stride + column;
+      width = wide && stride - column >= 16 ? 16 : 8;
+      if (width == 16)
+        for (size_t row = 0; row < RUN; row += 32)
+          shuffle_wide_tile(at + row * stride, columns + row, stride, RUN);
+      else
+        for (size_t row = 0; row < RUN; row += 16)
+          shuffle_tile(at + row * stride, columns + row, stride, RUN);
+      for (size_t i = 0; i < width; i++)
+        memcpy(to + (column + i) * rows + block, columns + i * RUN, RUN);
+    }
+  for (size_t row = block; row < tiled; row += 16)
     for (size_t column = 0; column < stride; column += 8)
-      for (size_t row = block; row < tiled && row < block + LINE; row += 16)
-        shuffle_tile(from + row * stride + column, to + column * rows + row, stride, rows);
+      shuffle_tile(from + row * stride + column, to + column * rows + row, stride, rows);
   for (size_t row = tiled; row < rows; row++)
     for (size_t column = 0; column < stride; column++)
       to[column * rows + row] = from[row * stride + column];
@@ -140,7 +187,7 @@ static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t strid
 /* Returns 0 when the result would not be smaller. */
 static size_t pack(ll_compressor *compressor, ll_compression how, const uint8_t *from, size_t bytes, uint8_t *out) {
   if (how == LL_COMPRESSION_LZ4) {
-    int packed = compressor->lz4((const char *)from, (char *)out, (int)bytes, (int)bytes - 1);
+    int packed = compressor->lz4((const char *)from, (char *)out, (int)bytes, (int)bytes - 1, LZ4_ACCELERATION);
     return packed > 0 ? (size_t)packed : 0;
   }
   size_t packed = compressor->zstd(compressor->zstd_context, out, bytes - 1, from, bytes, ZSTD_LEVEL);

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 /* Sums side by side: one alone would wait for itself at each step. */
 enum { LANES = 4 };
@@ -242,22 +245,31 @@ static inline around sum_around(double pivot_value, const double *values, unsign
  * three digits of sixteen. */
 #define LOSS_MAX 1e3
 
-/* False: too many digits would be lost, or something is not finite; nothing was added. */
-static inline bool add_around(ll_moments *moments, const double *values, unsigned count) {
-  if (count % LANES != 0 || count == 0) return false;
-  around block = sum_around(moments->pivot, values, count);
-  double n = count, sum = moments->pivot * n + block.left;
-  bool keeps_variance = block.squares * n * (1 - 1 / LOSS_MAX) >= block.left * block.left;
-  bool keeps_sum = block.squares * n <= sum * sum * (LOSS_MAX * LOSS_MAX);
-  if (!keeps_variance || !keeps_sum || !(block.squares < 1e290) || moments->count == 0) return false;
-  pair left = sum_of(moments->near_sum, block.left);
-  pair squares = sum_of(moments->near_squares, block.squares);
+/* False: too many digits would be lost, or something is not finite. */
+static inline bool may_take(const ll_moments *moments, const around *block, unsigned count) {
+  double n = count, sum = moments->pivot * n + block->left;
+  bool keeps_variance = block->squares * n * (1 - 1 / LOSS_MAX) >= block->left * block->left;
+  bool keeps_sum = block->squares * n <= sum * sum * (LOSS_MAX * LOSS_MAX);
+  return keeps_variance && keeps_sum && block->squares < 1e290 && moments->count != 0;
+}
+
+static inline void take(ll_moments *moments, const around *block, unsigned count) {
+  pair left = sum_of(moments->near_sum, block->left);
+  pair squares = sum_of(moments->near_squares, block->squares);
   moments->near_sum = left.high, moments->near_sum_low += left.low;
   moments->near_squares = squares.high, moments->near_squares_low += squares.low;
   moments->near_count += count;
   moments->count += count;
-  if (block.min < moments->min) moments->min = block.min;
-  if (block.max > moments->max) moments->max = block.max;
+  if (block->min < moments->min) moments->min = block->min;
+  if (block->max > moments->max) moments->max = block->max;
+}
+
+/* False: nothing was added. */
+static inline bool add_around(ll_moments *moments, const double *values, unsigned count) {
+  if (count % LANES != 0 || count == 0) return false;
+  around block = sum_around(moments->pivot, values, count);
+  if (!may_take(moments, &block, count)) return false;
+  take(moments, &block, count);
   return true;
 }
 
@@ -344,6 +356,104 @@ void ll_moments_add_u64(ll_moments *moments, const uint64_t *bits, unsigned coun
     ll_moments_add(moments, values, count);
   else
     add_integers(moments, bits, count, false);
+}
+
+/* --- operations: a value, and how long it took --- */
+
+enum { ALL_THREE = 7 };
+
+#if defined(__x86_64__)
+
+/* One of three sums over the same rows. */
+typedef struct wide_sum {
+  __m256d pivot, left, squares, min, max;
+} wide_sum;
+
+#define WIDE static inline __attribute__((target("avx2"), always_inline))
+
+WIDE wide_sum wide_begin(double pivot, __m256d first) {
+  return (wide_sum){_mm256_set1_pd(pivot), _mm256_setzero_pd(), _mm256_setzero_pd(), first, first};
+}
+
+WIDE void wide_add(wide_sum *sum, __m256d values) {
+  __m256d apart = _mm256_sub_pd(values, sum->pivot);
+  sum->left = _mm256_add_pd(sum->left, apart);
+  sum->squares = _mm256_add_pd(sum->squares, _mm256_mul_pd(apart, apart));
+  sum->min = _mm256_min_pd(values, sum->min);
+  sum->max = _mm256_max_pd(values, sum->max);
+}
+
+WIDE around wide_end(const wide_sum *sum) {
+  lanes left = _mm256_castpd256_pd128(sum->left) + _mm256_extractf128_pd(sum->left, 1);
+  lanes squares = _mm256_castpd256_pd128(sum->squares) + _mm256_extractf128_pd(sum->squares, 1);
+  lanes min = least_of(_mm256_castpd256_pd128(sum->min), _mm256_extractf128_pd(sum->min, 1));
+  lanes max = most_of(_mm256_castpd256_pd128(sum->max), _mm256_extractf128_pd(sum->max, 1));
+  return (around){left[0] + left[1], squares[0] + squares[1], min[0] < min[1] ? min[0] : min[1],
+                  max[0] > max[1] ? max[0] : max[1]};
+}
+
+/* Four rows of values, and of times as doubles: of integers below 2^52 they become the digits. */
+WIDE void wide_rows(const uint64_t *rows, __m256d *values, __m256d *times, __m256i *outside) {
+  const __m256i magic = _mm256_set1_epi64x(0x4330000000000000);
+  __m256i a = _mm256_loadu_si256((const __m256i *)rows), b = _mm256_loadu_si256((const __m256i *)(rows + 4));
+  __m256i ticks = _mm256_unpackhi_epi64(a, b);
+  *outside = _mm256_or_si256(*outside, _mm256_srli_epi64(ticks, 52));
+  *values = _mm256_castsi256_pd(_mm256_unpacklo_epi64(a, b));
+  *times = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(ticks, magic)), _mm256_castsi256_pd(magic));
+}
+
+/* All three at once. A bit for each to which nothing was added, since its block does not lie around what was before. */
+__attribute__((target("avx2"))) static unsigned add_operations_wide(ll_moments moments[3], const uint64_t *rows,
+                                                                    unsigned count) {
+  if (count % 4 != 0 || count == 0) return ALL_THREE;
+  __m256d value, time;
+  __m256i outside = _mm256_setzero_si256();
+  wide_rows(rows, &value, &time, &outside);
+  wide_sum values = wide_begin(moments[0].pivot, value), times = wide_begin(moments[1].pivot, time);
+  wide_sum rates = wide_begin(moments[2].pivot, _mm256_div_pd(value, time));
+  for (unsigned i = 0; i < count; i += 4) {
+    wide_rows(rows + 2 * (size_t)i, &value, &time, &outside);
+    wide_add(&values, value);
+    wide_add(&times, time);
+    wide_add(&rates, _mm256_div_pd(value, time));
+  }
+  around blocks[3] = {wide_end(&values), wide_end(&times), wide_end(&rates)};
+  if (!_mm256_testz_si256(outside, outside) || !(blocks[1].min > 0)) return ALL_THREE;
+  unsigned left = 0;
+  for (unsigned i = 0; i < 3; i++)
+    if (may_take(&moments[i], &blocks[i], count))
+      take(&moments[i], &blocks[i], count);
+    else
+      left |= 1u << i;
+  return left;
+}
+
+static unsigned add_operations_at_once(ll_moments moments[3], const uint64_t *rows, unsigned count) {
+  return __builtin_cpu_supports("avx2") ? add_operations_wide(moments, rows, count) : ALL_THREE;
+}
+
+#else
+
+static unsigned add_operations_at_once(ll_moments moments[3], const uint64_t *rows, unsigned count) {
+  (void)moments, (void)rows, (void)count;
+  return ALL_THREE;
+}
+
+#endif
+
+void ll_moments_add_operations(ll_moments moments[3], const uint64_t *rows, unsigned count) {
+  double values[LL_MOMENTS_BLOCK_MAX / 2], times[LL_MOMENTS_BLOCK_MAX / 2], rates[LL_MOMENTS_BLOCK_MAX / 2];
+  unsigned left = add_operations_at_once(moments, rows, count), timed = 0;
+  if (left == 0 || count == 0) return;
+  for (unsigned i = 0; i < count; i++) {
+    memcpy(&values[i], &rows[2 * i], sizeof values[i]);
+    times[timed] = (double)rows[2 * i + 1];
+    rates[timed] = values[i] / times[timed];
+    timed += rows[2 * i + 1] != 0;
+  }
+  if (left & 1u) ll_moments_add(&moments[0], values, count);
+  if (left & 2u) ll_moments_add(&moments[1], times, timed);
+  if (left & 4u) ll_moments_add(&moments[2], rates, timed);
 }
 
 /* --- what is told of them --- */

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define LL_MOMENTS_BLOCK_MAX 64
+#define LL_MOMENTS_BLOCK_MAX 128
 
 /* All zero: of no value. Read it by the functions below: of the values around the pivot, sums are kept apart. */
 typedef struct ll_moments {
@@ -34,10 +34,14 @@ typedef struct ll_moments {
   double near_squares, near_squares_low; /* of these distances' squares */
 } ll_moments;
 
-/* Adds a block of at most LL_MOMENTS_BLOCK_MAX values. Integers are taken as they are: 64 of them sum up exactly. */
+/* Adds a block of at most LL_MOMENTS_BLOCK_MAX values. Integers are taken as they are: that many sum up exactly. */
 void ll_moments_add(ll_moments *moments, const double *values, unsigned count);
 void ll_moments_add_i64(ll_moments *moments, const uint64_t *bits, unsigned count);
 void ll_moments_add_u64(ll_moments *moments, const uint64_t *bits, unsigned count);
+
+/* Adds to three at once: values, times, and values / times. A row is a double's bits and a time as an integer; 0 is
+ * none, and the row counts as a value alone. At most LL_MOMENTS_BLOCK_MAX / 2 rows. */
+void ll_moments_add_operations(ll_moments moments[3], const uint64_t *rows, unsigned count);
 
 void ll_moments_merge(ll_moments *into, const ll_moments *other);
 

@@ -76,17 +76,16 @@ static void fold_values(const ll_cell *cell, const uint64_t *words, unsigned row
 
 /* Pairs of a value and its ticks, which are 0 where there was no value before. */
 static void fold_pairs(const ll_cell *cell, const uint64_t *words, unsigned rows, ll_moments moments[3]) {
-  double values[LL_CELL_ROWS / 2], times[LL_CELL_ROWS / 2], rates[LL_CELL_ROWS / 2];
-  unsigned timed = 0;
-  for (unsigned i = 0; i < rows / 2; i++) {
-    values[i] = double_of(cell->code, words[2 * i]);
-    times[timed] = (double)words[2 * i + 1];
-    rates[timed] = values[i] / times[timed];
-    timed += words[2 * i + 1] != 0;
+  uint64_t pairs[LL_CELL_ROWS];
+  if (cell->code != LL_CODE_f32 && cell->code != LL_CODE_f64) {
+    memcpy(pairs, words, rows * sizeof *words);
+    for (unsigned i = 0; i < rows; i += 2) {
+      double value = double_of(cell->code, words[i]);
+      memcpy(&pairs[i], &value, sizeof value);
+    }
+    words = pairs;
   }
-  ll_moments_add(&moments[0], values, rows / 2);
-  ll_moments_add(&moments[1], times, timed);
-  ll_moments_add(&moments[2], rates, timed);
+  ll_moments_add_operations(moments, words, rows / 2);
 }
 
 void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half) {

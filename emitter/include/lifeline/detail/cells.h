@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 enum {
-  LL_CELL_ROWS = 64,
+  LL_CELL_ROWS = 128,
   LL_CELL_BUCKETS = 256,
   LL_MARKS_MAX = 64,
   LL_TURN_STALE = 2, /* in a cell's turn: its plan is not valid any more */

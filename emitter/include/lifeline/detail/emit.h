@@ -85,7 +85,8 @@ typedef struct ll_event_type {
   uint16_t kind;              /* ll_event_kind */
 } ll_event_type;
 
-typedef struct ll_producer {
+/* A cache line's worth is all that an emit touches of it: it must not lie across two. */
+typedef struct __attribute__((aligned(64))) ll_producer {
   uint64_t busy; /* 0, or LL_BUSY while its thread is inside an emit */
   uint64_t position;
   uint64_t limit;
