@@ -1,0 +1,171 @@
+package io.lifeline.connect.archive;
+
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.errors.RetriableException;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.apache.kafka.connect.sink.SinkTask;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the batches of its partitions into the archive. Every step is the archive's: it says where a partition goes on
+ * ({@link #open}), absorbs what is delivered again, and what it has stored is what may be committed ({@link
+ * #preCommit}).
+ *
+ * <p>What passes by itself (a full disk, a server that is away) is tried again as long as it takes; the framework keeps
+ * the records meanwhile. What does not pass fails the task, with nothing stored that was not stored whole.
+ */
+public final class ArchiveSinkTask extends SinkTask {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ArchiveSinkTask.class);
+
+  /** How often {@link #put} is called when nothing arrives: what is held must be stored in time. */
+  private static final long LONGEST_POLL_MS = 1000;
+
+  private ArchiveSinkConfig config;
+  private TaskMetrics metrics;
+  private Rejections rejections;
+  private HeldPartitions partitions;
+  private SinkRecord current;
+  private boolean redelivering;
+
+  @Override
+  public String version() {
+    return Version.TEXT;
+  }
+
+  @Override
+  public void start(Map<String, String> settings) {
+    config = new ArchiveSinkConfig(settings);
+    metrics = new TaskMetrics(context.pluginMetrics());
+    rejections = new Rejections(context, config.toleratesErrors());
+    partitions = new HeldPartitions(context, config.archive(), this::reject, config.takeoverTimeoutMs());
+    context.timeout(pollMs());
+  }
+
+  private void reject(Rejection rejection) {
+    rejections.report(current, rejection);
+    metrics.rejected.increment();
+  }
+
+  @Override
+  public void open(Collection<TopicPartition> assigned) {
+    partitions.assign(assigned, System.currentTimeMillis());
+    if (!redelivering) { // the framework has all partitions paused then, and one must not start before the others
+      partitions.takeFree(System.currentTimeMillis());
+    }
+  }
+
+  @Override
+  public void put(Collection<SinkRecord> records) {
+    try {
+      for (SinkRecord taken : records) {
+        append(taken);
+      }
+      partitions.rollIfDue(System.currentTimeMillis());
+      redelivering = false;
+    } catch (ArchiveWriteException | RetriableException e) {
+      throw tryAgain(e);
+    } catch (ArchiveException e) {
+      throw fail(new ConnectException(e.getMessage(), e));
+    } catch (IOException e) {
+      reopen(e);
+      return;
+    } catch (RuntimeException e) {
+      throw fail(e);
+    }
+    partitions.takeFree(System.currentTimeMillis());
+    metrics.show(partitions.heldBytes(), partitions.waiting());
+    context.timeout(pollMs());
+  }
+
+  private void append(SinkRecord taken) throws IOException {
+    if (!partitions.isHeld(taken)) {
+      return; // it is read again once its partition is ours
+    }
+    current = taken;
+    Position position = new Position(taken.originalKafkaPartition(), taken.originalKafkaOffset(), brokerTimeMs(taken));
+    Appended appended = partitions.writer().append(position, bytes(taken));
+    switch (appended) {
+      case ACCEPTED -> metrics.batches.increment();
+      case DUPLICATE -> metrics.duplicates.increment();
+      case REJECTED, ALREADY_ARCHIVED -> {}
+    }
+  }
+
+  private static long brokerTimeMs(SinkRecord taken) {
+    return taken.timestamp() == null ? System.currentTimeMillis() : taken.timestamp();
+  }
+
+  /** A tombstone is an empty message, which the archive rejects like any other that is no batch. */
+  private static byte[] bytes(SinkRecord taken) {
+    Object value = taken.value();
+    if (value == null || value instanceof byte[]) {
+      return (byte[]) value;
+    }
+    if (value instanceof ByteBuffer buffer) {
+      byte[] copy = new byte[buffer.remaining()];
+      buffer.duplicate().get(copy);
+      return copy;
+    }
+    throw new ConnectException(
+        "the archive needs a batch's bytes, and the converter made a " + value.getClass().getSimpleName()
+            + " of them: set " + SurroundingSettings.VALUE_CONVERTER + "=" + SurroundingSettings.BYTES_CONVERTER);
+  }
+
+  private RetriableException tryAgain(Exception reason) {
+    redelivering = true;
+    metrics.retries.increment();
+    context.timeout(config.retryBackoffMs());
+    return new RetriableException(reason.getMessage(), reason);
+  }
+
+  /** What was held is lost with the writer, so each partition is read again from the archive's end. */
+  private void reopen(IOException reason) {
+    LOG.warn("the archive is opened again in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
+    metrics.retries.increment();
+    redelivering = false;
+    partitions.reopenAt(System.currentTimeMillis() + config.retryBackoffMs());
+    context.timeout(config.retryBackoffMs());
+  }
+
+  private RuntimeException fail(RuntimeException reason) {
+    partitions.abandon();
+    return reason;
+  }
+
+  private long pollMs() {
+    return Math.min(LONGEST_POLL_MS, config.rollIntervalMs());
+  }
+
+  /** What the archive has stored, for those who watch the consumer group's lag. */
+  @Override
+  public Map<TopicPartition, OffsetAndMetadata> preCommit(Map<TopicPartition, OffsetAndMetadata> consumed) {
+    Map<TopicPartition, OffsetAndMetadata> stored = partitions.stored();
+    stored.keySet().retainAll(consumed.keySet());
+    return stored;
+  }
+
+  @Override
+  public void close(Collection<TopicPartition> revoked) {
+    partitions.release(revoked, System.currentTimeMillis());
+  }
+
+  @Override
+  public void stop() {
+    if (partitions != null) {
+      partitions.abandon();
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package io.lifeline.connect.archive;
+
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.core.Rejection;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.apache.kafka.connect.sink.SinkTaskContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The partitions that the group has given to one task, and the writer that stores them. The archive has locks of its
+ * own, and a partition's former task may hold one a moment longer than the group's protocol: until the lock is free the
+ * partition is paused and <i>waiting</i>; then it is <i>held</i>, and read from where the archive ends.
+ */
+final class HeldPartitions {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HeldPartitions.class);
+  private static final long LOOK_INTERVAL_MS = 500;
+
+  private final SinkTaskContext context;
+  private final Archive archive;
+  private final Consumer<Rejection> rejections;
+  private final long takeoverTimeoutMs;
+
+  /** Those without a lock, and since when they are waited for. */
+  private final Map<TopicPartition, Long> waiting = new HashMap<>();
+
+  /** Those with a lock, and where the archive ended when it was taken. */
+  private final Map<TopicPartition, Long> held = new HashMap<>();
+
+  private ArchiveWriter writer;
+  private long nextLookMs;
+
+  HeldPartitions(
+      SinkTaskContext context, Archive archive, Consumer<Rejection> rejections, long takeoverTimeoutMs) {
+    this.context = context;
+    this.archive = archive;
+    this.rejections = rejections;
+    this.takeoverTimeoutMs = takeoverTimeoutMs;
+  }
+
+  /** Pauses what the group has given, until its locks are taken. */
+  void assign(Collection<TopicPartition> assigned, long nowMs) {
+    context.pause(assigned.toArray(TopicPartition[]::new));
+    assigned.forEach(partition -> waiting.put(partition, nowMs));
+    nextLookMs = nowMs;
+  }
+
+  /**
+   * Takes every lock that is free, if it is time to look, and has its partition read from the archive's end.
+   *
+   * @throws ConnectException if another writer has kept one for too long, or the archive is not as it should be
+   */
+  void takeFree(long nowMs) {
+    if (waiting.isEmpty() || nowMs < nextLookMs) {
+      return;
+    }
+    nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    for (Iterator<Map.Entry<TopicPartition, Long>> each = waiting.entrySet().iterator(); each.hasNext(); ) {
+      Map.Entry<TopicPartition, Long> partition = each.next();
+      try {
+        take(partition.getKey());
+        each.remove();
+      } catch (ArchiveCollisionException e) {
+        if (nowMs - partition.getValue() > takeoverTimeoutMs) {
+          throw new ConnectException(e.getMessage(), e);
+        }
+        LOG.info("{} is waited for: {}", partition.getKey(), e.getMessage());
+      } catch (ArchiveWriteException e) {
+        LOG.warn("{} cannot be taken yet: {}", partition.getKey(), e.getMessage());
+      } catch (ArchiveException e) {
+        throw new ConnectException(e.getMessage(), e);
+      } catch (IOException e) {
+        LOG.warn("{} cannot be taken yet: {}", partition.getKey(), e.getMessage(), e);
+      }
+    }
+  }
+
+  private void take(TopicPartition partition) throws IOException {
+    if (writer == null) {
+      writer = archive.open(rejections);
+    }
+    long next = writer.nextOffset(partition.partition());
+    context.offset(partition, next);
+    context.resume(partition);
+    held.put(partition, next);
+    LOG.info("{} goes on with offset {} in {}", partition, next, archive.name());
+  }
+
+  /**
+   * Whether the record's partition is held.
+   *
+   * @throws ConnectException if the record lies before what the archive held already: that partition is another one
+   */
+  boolean isHeld(SinkRecord taken) {
+    TopicPartition partition = new TopicPartition(taken.originalTopic(), taken.originalKafkaPartition());
+    Long from = held.get(partition);
+    if (from != null && taken.originalKafkaOffset() < from) {
+      throw new ConnectException(
+          "the archive " + archive.name() + " holds " + partition + " up to offset " + from
+              + ", but the topic goes on with " + taken.originalKafkaOffset()
+              + ": it was made anew, so give it another archive");
+    }
+    return from != null;
+  }
+
+  /** Of those that are held. */
+  ArchiveWriter writer() {
+    return writer;
+  }
+
+  void rollIfDue(long nowMs) throws IOException {
+    if (writer != null) {
+      writer.rollIfDue(nowMs);
+    }
+  }
+
+  long heldBytes() {
+    return writer == null ? 0 : writer.heldBytes();
+  }
+
+  int waiting() {
+    return waiting.size();
+  }
+
+  /** Up to where the archive has stored each partition that is held. */
+  Map<TopicPartition, OffsetAndMetadata> stored() {
+    Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
+    for (TopicPartition partition : held.keySet()) {
+      try {
+        stored.put(partition, new OffsetAndMetadata(writer.durableOffset(partition.partition())));
+      } catch (IOException e) {
+        LOG.debug("the end of {} is not known now", partition, e);
+      }
+    }
+    return stored;
+  }
+
+  /** Stores what is held, so that the partitions' next owners need not read it again, and gives them up. */
+  void release(Collection<TopicPartition> revoked, long nowMs) {
+    waiting.keySet().removeAll(revoked);
+    if (writer == null) {
+      return;
+    }
+    try {
+      writer.roll();
+      for (TopicPartition partition : revoked) {
+        if (held.remove(partition) != null) {
+          writer.release(partition.partition());
+        }
+      }
+    } catch (IOException e) {
+      LOG.warn("what is held of {} is left to their next owner: {}", revoked, e.getMessage());
+      held.keySet().removeAll(revoked);
+      reopenAt(nowMs);
+    }
+    if (held.isEmpty() && waiting.isEmpty()) {
+      abandon();
+    }
+  }
+
+  /** Lets the writer go without storing what it holds; from that time on the same partitions are taken again. */
+  void reopenAt(long ms) {
+    context.pause(held.keySet().toArray(TopicPartition[]::new));
+    held.keySet().forEach(partition -> waiting.put(partition, ms));
+    abandon();
+    nextLookMs = ms;
+  }
+
+  /** Gives up the locks without storing what is held. */
+  void abandon() {
+    held.clear();
+    if (writer == null) {
+      return;
+    }
+    try {
+      writer.abandon();
+    } catch (IOException e) {
+      LOG.warn("the archive {} was not closed in good order: {}", archive.name(), e.getMessage());
+    }
+    writer = null;
+  }
+}

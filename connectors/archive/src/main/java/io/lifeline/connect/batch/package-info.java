@@ -1,0 +1,2 @@
+/** Batches as Connect data: {@link io.lifeline.connect.batch.BatchConverter} and the schema that it gives. */
+package io.lifeline.connect.batch;
