@@ -9,7 +9,7 @@ DEPS=$BUILD/deps
 GO_VERSION=1.26.8           # fetched only where the machine's own Go is older than GO_OLDEST
 GO_OLDEST=1.26
 NATS_SERVER_VERSION=2.15.2
-KAFKA_VERSION=4.3.1         # also named in scripts/kafka/pom.xml, which a test compares with this line
+KAFKA_VERSION=4.3.1         # also named in scripts/kafka/**/pom.xml, which a test compares with this line
 
 export PATH=$DEPS/go/bin:$DEPS/bin:$PATH
 export GOTOOLCHAIN=local    # never a silent download of another Go

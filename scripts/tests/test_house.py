@@ -28,6 +28,7 @@ class HouseTest(unittest.TestCase):
         versions = {
             "scripts/lib/common.sh": r"^KAFKA_VERSION=(\S+)",
             "scripts/kafka/pom.xml": r"<artifactId>kafka_2\.13</artifactId>\s*<version>(.*?)</version>",
+            "scripts/kafka/connect/pom.xml": r"<artifactId>connect-runtime</artifactId>\s*<version>(.*?)</version>",
             "pom.xml": r"<kafka\.version>(.*?)</kafka\.version>",
         }
         found = {name: re.search(pattern, (ROOT / name).read_text(), re.MULTILINE)[1]
