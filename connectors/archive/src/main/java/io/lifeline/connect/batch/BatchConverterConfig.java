@@ -27,8 +27,8 @@ final class BatchConverterConfig extends ConverterConfig {
               ValidString.in(STRUCT, BYTES),
               Importance.MEDIUM,
               "What a sink connector is given. <code>struct</code>: the whole batch as Connect data."
-                  + " <code>bytes</code>: the batch as it is, once it is known to be a legal one, for connectors that read batches"
-                  + " themselves.",
+                  + " <code>bytes</code>: the batch as it is, once it is known to be a legal one, for connectors that"
+                  + " read batches themselves.",
               "Batches",
               1,
               Width.SHORT,
