@@ -27,8 +27,9 @@ class HouseTest(unittest.TestCase):
     def test_kafkas_version_is_the_same_everywhere(self):
         versions = {
             "scripts/lib/common.sh": r"^KAFKA_VERSION=(\S+)",
-            "scripts/kafka/pom.xml": r"<artifactId>kafka_2\.13</artifactId>\s*<version>(.*?)</version>",
+            "scripts/kafka/pom.xml": r"<kafka\.version>(.*?)</kafka\.version>",
             "scripts/kafka/connect/pom.xml": r"<artifactId>connect-runtime</artifactId>\s*<version>(.*?)</version>",
+            "compose/kafka.yaml": r"image: apache/kafka:(\S+)",
             "pom.xml": r"<kafka\.version>(.*?)</kafka\.version>",
         }
         found = {name: re.search(pattern, (ROOT / name).read_text(), re.MULTILINE)[1]
@@ -64,7 +65,7 @@ class HouseTest(unittest.TestCase):
         self.assertEqual([], broken)
 
     def test_every_path_that_the_documentation_names_is_there(self):
-        folders = r"(?:emitter|schemas|stream-jobs|examples|tests|scripts|results)/[\w./*-]+"
+        folders = r"(?:compose|emitter|schemas|stream-jobs|examples|tests|scripts|results)/[\w./*-]+"
         names = {path.name for path in tracked_files()}
         missing = []
         for path, text in texts():
