@@ -1,5 +1,6 @@
 """The stages of each tier: what runs, how its report is read, and how long it may take on 2 cores."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -8,6 +9,7 @@ from . import reports
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+CONTAINER_TESTS = 9  # as many have to run; whoever writes one more counts it here
 REPORTS = BUILD / "reports"
 
 
@@ -46,6 +48,22 @@ def surefire_reports(_log):
     return reports.junit(sorted(ROOT.glob("**/target/surefire-reports/TEST-*.xml")))
 
 
+def container_tests(_log):
+    """Skipped ones have not run: an engine or image that is missing must not look like success."""
+    counts = reports.junit(sorted(ROOT.glob("tests/containers/target/surefire-reports/TEST-*.xml")))
+    ran = counts.total - counts.skipped
+    if ran < CONTAINER_TESTS:
+        counts.failures.append(f"only {ran} of {CONTAINER_TESTS} tests in containers ran")
+    return counts
+
+
+def containers_line(log):
+    counts = container_tests(log)
+    engine = re.search(r"^engine: (.*)", log.read_text(errors="replace"), re.MULTILINE)
+    return f"containers: {counts.total - counts.skipped} tests ran, {CONTAINER_TESTS} have to; " \
+           f"{engine[1] if engine else 'no engine'}"
+
+
 def folders_with_python_tests():
     found = {path.parent.relative_to(ROOT) for path in ROOT.glob("*/**/test_*.py")}
     return sorted(str(folder) for folder in found if folder.parts[0] != "build" and "target" not in folder.parts)
@@ -71,6 +89,8 @@ QUICK = [
     Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
     Stage("end to end, with the short form of chaos", 220, go_test("tests", "-count=1 -short -timeout 14m"), reports.go,
           "end-to-end", closing=reports.chaos),
+    Stage("containers", 300, "rm -rf tests/containers/target/surefire-reports; scripts/test-containers", container_tests,
+          "containers", closing=containers_line),
     Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
     Stage("fuzzing, briefly", 80, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
     Stage("lint", 20, "scripts/lint", reports.tap, "lint"),

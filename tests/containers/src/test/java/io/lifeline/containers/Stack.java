@@ -1,0 +1,78 @@
+package io.lifeline.containers;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** A stack of compose/, in a project of its own and on any free ports; {@link #close} removes it with its volumes. */
+final class Stack implements AutoCloseable {
+
+  private static final List<String> PORTS =
+      List.of(
+          "NATS_1_PORT", "NATS_2_PORT", "NATS_3_PORT", "KAFKA_1_PORT", "KAFKA_2_PORT", "KAFKA_3_PORT", "NATS_PORT",
+          "KAFKA_PORT", "POSTGRES_PORT", "CONNECT_PORT", "JOBS_PORT");
+
+  private final List<String> compose;
+  private final Map<String, String> environment = new HashMap<>();
+
+  private Stack(List<Path> files) {
+    compose = new ArrayList<>(List.of("docker", "compose", "--project-name", "lifeline-" + UUID.randomUUID()));
+    files.forEach(file -> compose.addAll(List.of("--file", file.toString())));
+    PORTS.forEach(port -> environment.put(port, "0"));
+  }
+
+  /** Starts the stack of that name, with the services that a test adds to it, and waits until all is healthy. */
+  static Stack up(String name, Path... additions) {
+    Stream<Path> files = Stream.concat(Stream.of(Images.ROOT.resolve("compose").resolve(name)), Stream.of(additions));
+    Stack stack = new Stack(files.toList());
+    try {
+      stack.compose("up", "--wait", "--quiet-pull");
+      return stack;
+    } catch (AssertionError e) {
+      String logs = stack.compose("logs", "--no-color", "--tail", "40");
+      stack.close();
+      throw new AssertionError(logs, e);
+    }
+  }
+
+  /** A file beside this class. */
+  static Path addition(String name) {
+    return Path.of("src/test/resources", name).toAbsolutePath();
+  }
+
+  String compose(String... arguments) {
+    return Command.run(command(arguments), environment);
+  }
+
+  /** Runs a command in a running service. */
+  String exec(String service, String... command) {
+    return compose(Stream.concat(Stream.of("exec", "-T", service), Stream.of(command)).toArray(String[]::new));
+  }
+
+  /** Starts a one-off container of a service; {@link Command#finish} waits for it. */
+  Process start(String service) {
+    return Command.start(command("run", "--rm", "-T", service), environment);
+  }
+
+  /** As a crash would: SIGKILL, and after a while the server starts again on its own data. */
+  void killForAWhile(String service, long milliseconds) throws InterruptedException {
+    compose("kill", service);
+    Thread.sleep(milliseconds);
+    compose("up", "--wait", "--no-deps", "--no-recreate", service);
+  }
+
+  private List<String> command(String... arguments) {
+    List<String> command = new ArrayList<>(compose);
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
+  @Override
+  public void close() {
+    compose("down", "--volumes", "--timeout", "2");
+  }
+}
