@@ -1,0 +1,67 @@
+package io.lifeline.ksql;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Constant;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Field;
+import io.lifeline.codec.RejectedBatchException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One event, with everything as text that differs from type to type, so that events of all types fit into one column.
+ * Knows nothing of the engine that shows it.
+ */
+final class EventRow {
+
+  /** The field that ties events of one object together. */
+  private static final String ID = "id";
+
+  final long timeNs;
+  final String type;
+  final String level;
+  final String host;
+  final String program;
+
+  /** Null if the type has no such field. */
+  final String id;
+
+  /** The type's constants, then its fields, in the type's order. */
+  final Map<String, String> fields;
+
+  private EventRow(BatchReader batch) {
+    EventType eventType = batch.type();
+    timeNs = batch.timeNs();
+    type = eventType.name();
+    level = eventType.level().label();
+    host = batch.host();
+    program = batch.program();
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (Constant constant : eventType.constants()) {
+      texts.put(constant.name(), ValueText.of(constant));
+    }
+    List<Field> declared = eventType.fields();
+    for (int i = 0; i < declared.size(); i++) {
+      texts.put(declared.get(i).name(), ValueText.of(batch, i, declared.get(i).type()));
+    }
+    fields = Collections.unmodifiableMap(texts);
+    id = texts.get(ID);
+  }
+
+  /**
+   * All events of a batch, in its order.
+   *
+   * @throws RejectedBatchException if the bytes are no legal batch
+   */
+  static List<EventRow> of(byte[] bytes) throws RejectedBatchException {
+    BatchReader batch = new BatchReader().read(bytes, 0, bytes.length);
+    List<EventRow> rows = new ArrayList<>(batch.eventCount());
+    while (batch.next()) {
+      rows.add(new EventRow(batch));
+    }
+    return rows;
+  }
+}
