@@ -54,9 +54,12 @@ final class Quantiles {
     sketch.mergeWith(other.sketch);
   }
 
-  /** The value below which that share of the values lies; null of no values. */
+  /** The value below which that share of the values lies; null of no values. The shares 0 and 1 are exact. */
   Double at(double share) {
-    return sketch.isEmpty() ? null : Math.max(min, Math.min(max, sketch.getValueAtQuantile(share)));
+    if (sketch.isEmpty()) {
+      return null;
+    }
+    return share == 0 ? min : share == 1 ? max : Math.max(min, Math.min(max, sketch.getValueAtQuantile(share)));
   }
 
   ByteBuffer toBytes() {

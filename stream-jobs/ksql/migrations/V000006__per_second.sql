@@ -1,0 +1,19 @@
+-- Summaries of each second and series, by event time. An event may come 10 seconds late.
+
+SET 'auto.offset.reset' = 'earliest';
+
+CREATE TABLE per_second WITH (KAFKA_TOPIC = 'lifeline.ksql.per_second') AS
+  SELECT
+    series,
+    COUNT(*) AS events,
+    MIN(value) AS least,
+    MAX(value) AS greatest,
+    SUM(value) AS total,
+    AVG(value) AS mean,
+    STDDEV_SAMPLE(value) AS deviation,
+    LIFELINE_QUANTILE(value, 0.5) AS p50,
+    LIFELINE_QUANTILE(value, 0.99) AS p99
+  FROM readings
+  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 1 HOUR, GRACE PERIOD 10 SECONDS)
+  GROUP BY series
+  EMIT CHANGES;
