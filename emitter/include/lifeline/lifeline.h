@@ -51,7 +51,7 @@
  * does not survive a kill, and a line says so. A filesystem that fills up later costs counted events. Without memory or
  * threads instrumentation stays off, and events are counted. A program that runs with another user's privileges
  * (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A program that closes all of
- * its descriptors loses nothing but a connection to the broker, which is made anew.
+ * its descriptors, once the sink is open, loses nothing but a connection to the broker, which is made anew.
  */
 #ifndef LIFELINE_LIFELINE_H
 #define LIFELINE_LIFELINE_H

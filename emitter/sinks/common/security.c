@@ -112,6 +112,23 @@ bool sink_security_load(sink_security *security, const sink_url *url, char *erro
   return good;
 }
 
+static bool is_loopback(const char *host, size_t length) {
+  static const char *const names[] = {"localhost", "[::1]"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (length == strlen(names[i]) && strncmp(host, names[i], length) == 0) return true;
+  return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == length;
+}
+
+bool sink_security_is_exposed(const sink_security *security, const sink_url *url) {
+  if (!security->password || security->tls) return false;
+  for (const char *host = url->hosts; *host;) {
+    size_t all = strcspn(host, ","), name = *host == '[' ? strcspn(host, "],") + 1 : strcspn(host, ":,");
+    if (!is_loopback(host, name < all ? name : all)) return true;
+    host += all + (host[all] == ',');
+  }
+  return false;
+}
+
 void sink_security_outlive_exit(void) {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }

@@ -26,6 +26,10 @@ typedef struct sink_security {
  * nothing to free. */
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes);
 
+/* True when the password would cross a network in clear text: without TLS, to a host that is not this one by its name.
+ */
+bool sink_security_is_exposed(const sink_security *security, const sink_url *url);
+
 /* To be called before a client library sets up TLS: batches are flushed at exit, which may be after OpenSSL would have
  * cleaned up behind itself. */
 void sink_security_outlive_exit(void);

@@ -253,6 +253,14 @@ static void free_sink(ll_sink *sink) {
   free(sink);
 }
 
+static bool load_security(ll_sink *sink, char *error, size_t error_bytes) {
+  if (!sink_security_load(&sink->security, &sink->url, error, error_bytes)) return false;
+  if (sink_security_is_exposed(&sink->security, &sink->url))
+    sink_report_state(&sink->report, LL_SINK_WARN,
+                      "kafka: the password goes to %s in clear text: add tls=true to the URL", sink->url.hosts);
+  return true;
+}
+
 static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_bytes) {
   ll_sink *sink = calloc(1, sizeof *sink);
   if (!sink) {
@@ -265,8 +273,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   sink_security_outlive_exit();
   unsigned in_flight;
   if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
-      sink_security_load(&sink->security, &sink->url, error, error_bytes) &&
-      configure(sink, &in_flight, error, error_bytes) &&
+      load_security(sink, error, error_bytes) && configure(sink, &in_flight, error, error_bytes) &&
       sink_control_init(&sink->control, host, &sink->url, KAFKA_DEFAULT_CONTROL, error, error_bytes) &&
       flight_init(&sink->flight, host, in_flight, error, error_bytes) && start(sink, error, error_bytes))
     return sink;

@@ -139,6 +139,30 @@ static void a_certificate_without_its_key_is_refused(void **state) {
   sink_url_free(&url);
 }
 
+static bool is_exposed(const char *text) {
+  sink_url url;
+  sink_security security;
+  assert_true(sink_url_parse(&url, text, "4222", error, sizeof error));
+  assert_true(sink_security_load(&security, &url, error, sizeof error));
+  bool exposed = sink_security_is_exposed(&security, &url);
+  sink_security_free(&security);
+  sink_url_free(&url);
+  return exposed;
+}
+
+static void a_password_is_exposed_where_it_leaves_the_machine_without_tls(void **state) {
+  (void)state;
+  assert_true(is_exposed("nats://me:mine@broker"));
+  assert_true(is_exposed("nats://me:mine@10.0.0.1:4222"));
+  assert_true(is_exposed("nats://me:mine@127.0.0.1:4222,broker:4223"));
+  assert_true(is_exposed("nats://me:mine@127.example.org"));
+  assert_true(is_exposed("nats://me:mine@[2001:db8::1]:4222"));
+  assert_false(is_exposed("nats://me:mine@127.0.0.1:4222,localhost:4223"));
+  assert_false(is_exposed("nats://me:mine@[::1]:4222"));
+  assert_false(is_exposed("nats://me:mine@broker?tls=true"));
+  assert_false(is_exposed("nats://broker"));
+}
+
 static void names_follow_the_format(void **state) {
   (void)state;
   const uint8_t zero[16] = {0};
@@ -235,6 +259,7 @@ int main(void) {
       cmocka_unit_test(a_number_of_a_url_is_whole_and_bounded),
       cmocka_unit_test(credentials_of_the_url_come_before_those_of_the_environment),
       cmocka_unit_test(a_certificate_without_its_key_is_refused),
+      cmocka_unit_test(a_password_is_exposed_where_it_leaves_the_machine_without_tls),
       cmocka_unit_test(names_follow_the_format),
       cmocka_unit_test(a_cause_takes_the_place_of_its_symptom),
       cmocka_unit_test(a_symptom_without_a_cause_is_said_after_a_moment),
