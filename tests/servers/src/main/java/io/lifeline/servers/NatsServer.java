@@ -83,22 +83,6 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private void broker(List<String> arguments) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of(root().resolve("scripts/broker").toString()));
-    command.addAll(arguments);
-    command.addAll(List.of("--dir", directory.toString()));
-    Path log = directory.resolveSibling(directory.getFileName() + ".broker-output");
-    Process process =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    if (process.waitFor() != 0) {
-      throw new IOException(String.join(" ", command) + " failed: " + Files.readString(log));
-    }
-  }
-
-  private static Path root() {
-    Path path = Path.of("").toAbsolutePath();
-    while (!Files.exists(path.resolve("scripts/broker"))) {
-      path = path.getParent();
-    }
-    return path;
+    Scripts.run("scripts/broker", directory, arguments);
   }
 }

@@ -2,9 +2,12 @@ package io.lifeline.jobs.archive;
 
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
+import io.lifeline.jobs.archive.postgres.PostgresArchive;
+import io.lifeline.jobs.archive.postgres.PostgresOptions;
+import io.lifeline.jobs.archive.postgres.PostgresUrl;
+import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
-import java.nio.file.Path;
 import java.util.Optional;
 
 /** Finds out of the configuration which archive there is. */
@@ -13,19 +16,42 @@ public final class ArchiveSettings {
 
   /** The archive that the job archive writes to; says what is missing if there is none. */
   public static Archive archive(JobConfig config) {
-    return parquet(config, config.get(Keys.ARCHIVE_DIR));
+    return find(config).orElseThrow(() -> new ConfigException(
+        "the job archive needs archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)"));
   }
 
   /** The archive, if one is configured. */
   public static Optional<Archive> find(JobConfig config) {
-    return config.find(Keys.ARCHIVE_DIR).map(directory -> parquet(config, directory));
+    boolean parquet = config.find(Keys.ARCHIVE_DIR).isPresent();
+    boolean postgres = config.find(Keys.ARCHIVE_URL).isPresent();
+    if (parquet && postgres) {
+      throw new ConfigException("archive.dir and archive.url are both set: one archive has one place, leave one out");
+    }
+    if (parquet) {
+      ParquetOptions options = ParquetOptions.in(config.get(Keys.ARCHIVE_DIR));
+      return Optional.of(new ParquetArchive(options.withRoll(roll(config, options.roll()))));
+    }
+    return postgres ? Optional.of(new PostgresArchive(postgres(config))) : Optional.empty();
   }
 
-  private static Archive parquet(JobConfig config, Path directory) {
-    RollOptions roll = ParquetOptions.DEFAULT_ROLL
-        .withBytes(config.get(Keys.ARCHIVE_ROLL_BYTES))
-        .withInterval(config.get(Keys.ARCHIVE_ROLL_INTERVAL))
+  private static PostgresOptions postgres(JobConfig config) {
+    try {
+      PostgresOptions options = PostgresOptions.at(PostgresUrl.parse(config.get(Keys.ARCHIVE_URL)));
+      return options.withPasswordFile(config.find(Keys.ARCHIVE_PASSWORD_FILE).orElse(null))
+          .withTlsCa(config.find(Keys.ARCHIVE_TLS_CA).orElse(null))
+          .withSchema(config.get(Keys.ARCHIVE_SCHEMA))
+          .withPartition(config.get(Keys.ARCHIVE_PARTITION))
+          .withRetention(config.find(Keys.ARCHIVE_RETENTION).orElse(null))
+          .withRoll(roll(config, options.roll()));
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(e.getMessage());
+    }
+  }
+
+  private static RollOptions roll(JobConfig config, RollOptions defaults) {
+    return defaults
+        .withBytes(config.find(Keys.ARCHIVE_ROLL_BYTES).orElse(defaults.bytes()))
+        .withInterval(config.find(Keys.ARCHIVE_ROLL_INTERVAL).orElse(defaults.interval()))
         .rememberingAtLeast(config.get(Keys.RETENTION));
-    return new ParquetArchive(ParquetOptions.in(directory).withRoll(roll));
   }
 }

@@ -19,8 +19,8 @@ import java.io.IOException;
  * <p>Positions committed to the broker mean nothing here: the archive's own end is the position, and what was appended
  * but not yet rolled is read again after a crash. An exception leaves the archive itself sound. After an {@link
  * ArchiveCollisionException} the consumer stops; after an {@link ArchiveWriteException} it may call again later (a full
- * disk that was cleared); after any other it {@link #abandon}s this writer, opens another and seeks anew. Used by one
- * thread.
+ * disk that was cleared); after any other, such as an {@link ArchiveUnavailableException}, it {@link #abandon}s this
+ * writer, opens another and seeks anew. Used by one thread.
  */
 public interface ArchiveWriter extends AutoCloseable {
 

@@ -63,6 +63,16 @@ public abstract class PartitionWriter {
     return rejected;
   }
 
+  /**
+   * Makes ready for the types of a batch, before anything else is done with it. When this fails the message is not
+   * taken.
+   *
+   * @return why the archive cannot take the batch, ever; null if it can
+   */
+  protected String prepare(BatchReader batch) throws IOException {
+    return null;
+  }
+
   /** Collects the events of a new batch. The arguments are valid during this call. */
   protected abstract void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position);
 
@@ -97,7 +107,7 @@ public abstract class PartitionWriter {
     rejected = 0;
   }
 
-  final Appended append(Position position, byte[] message) {
+  final Appended append(Position position, byte[] message) throws IOException {
     if (position.offset() < to) {
       return Appended.ALREADY_ARCHIVED;
     }
@@ -109,13 +119,17 @@ public abstract class PartitionWriter {
     return result;
   }
 
-  private Appended take(Position position, byte[] message) {
+  private Appended take(Position position, byte[] message) throws IOException {
     try {
       reader.read(message, 0, message.length);
     } catch (RejectedBatchException e) {
       return reject(Rejection.of(position, e));
     }
     RouteKey route = RouteKey.of(reader);
+    String refusal = prepare(reader);
+    if (refusal != null) {
+      return reject(identified(position, "too_many_types", refusal, route));
+    }
     return switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
       case NEW -> {
         collect(reader, columns.fill(reader), route, position);

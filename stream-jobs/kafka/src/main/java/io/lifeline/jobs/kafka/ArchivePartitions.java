@@ -92,7 +92,7 @@ final class ArchivePartitions {
     if (next > end) {
       throw new ArchiveException(
           "the archive holds " + partition + " up to offset " + next + ", but the topic ends at " + end
-              + ": it was made anew, so give it another archive.dir");
+              + ": it was made anew, so give it another archive");
     }
     if (next > 0 && next < start) {
       expired.add(start - next);

@@ -179,7 +179,7 @@ class KafkaHostTest {
     try (KafkaHost host = host("archive", settings)) {
       host.start();
       assertThat(host.failure().toCompletableFuture().get(30, TimeUnit.SECONDS))
-          .hasMessageContaining("it was made anew, so give it another archive.dir");
+          .hasMessageContaining("it was made anew, so give it another archive");
     }
   }
 

@@ -27,11 +27,12 @@ import java.util.Set;
 
 /**
  * An archive as a SQL database that exists in memory and cannot change the archive: one view per event type under its
- * own name, {@code events} over all types, {@code batches}, {@code ledger} and {@code emitters}. It shows the archive
- * as its manifests were when it was opened. Nothing but the archive's own data files can be read through it.
+ * own name, {@code events} over all types, {@code lifelines} of the events that share an id, {@code batches}, {@code
+ * ledger} and {@code emitters}. It shows the archive as its manifests were when it was opened. Nothing but the data
+ * files of the archive can be read through it.
  */
 public final class ArchiveDatabase implements AutoCloseable {
-  private static final Set<String> OWN_VIEWS = Set.of("events", "batches", "ledger", "emitters", "routes");
+  private static final Set<String> OWN_VIEWS = Set.of("events", "lifelines", "batches", "ledger", "emitters", "routes");
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
@@ -96,6 +97,7 @@ public final class ArchiveDatabase implements AutoCloseable {
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
     put(views, "events", events.all());
+    put(views, "lifelines", EventViews.LIFELINES);
     if (!batchFiles.isEmpty()) {
       put(views, "batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
     }
@@ -110,6 +112,9 @@ public final class ArchiveDatabase implements AutoCloseable {
   private void make(String name) throws SQLException {
     View view = pending.remove(name.toLowerCase(Locale.ROOT));
     if (view != null) {
+      if (view.name.equals("lifelines")) {
+        make("events");
+      }
       try (Statement statement = connection.createStatement()) {
         statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql);
       }

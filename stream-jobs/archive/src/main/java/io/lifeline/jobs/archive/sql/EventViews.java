@@ -25,6 +25,12 @@ final class EventViews {
       "SELECT NULL::TIMESTAMP_NS AS ts, '' AS type, '' AS level, '' AS host, '' AS program, 0::UINTEGER AS pid,"
           + " 0::UBIGINT AS thread, '' AS incarnation, 0::USMALLINT AS route, 0::UBIGINT AS sequence,"
           + " 0::UINTEGER AS event_index, '' AS id, NULL::JSON AS fields WHERE false";
+  /** The path of each object, by its id, through event types over time; on top of the view {@code events}. */
+  static final String LIFELINES = "SELECT id, row_number() OVER path AS step, ts, epoch_ns(ts) AS ts_ns, type, level, "
+      + ORIGIN + ", epoch_ns(ts) - lag(epoch_ns(ts)) OVER path AS since_previous_ns,"
+      + " epoch_ns(ts) - first_value(epoch_ns(ts)) OVER path AS since_first_ns, fields FROM events WHERE id IS NOT NULL"
+      + " WINDOW path AS (PARTITION BY id ORDER BY ts, incarnation, route, sequence, event_index)";
+
   private static final Set<FieldType> NUMBERS =
       Set.of(FieldType.I32, FieldType.I64, FieldType.F32, FieldType.F64, FieldType.U32, FieldType.U64);
 

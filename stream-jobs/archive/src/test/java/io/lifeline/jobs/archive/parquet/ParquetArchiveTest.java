@@ -4,39 +4,56 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.BatchWriter;
-import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
-import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Appended;
-import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveContract;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.RollOptions;
-import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.archive.SmallDisk;
 import io.lifeline.jobs.core.Rejection;
-import io.lifeline.jobs.core.RouteKey;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ParquetArchiveTest {
-  private static final Incarnation EMITTER = new Incarnation(0x0123456789abcdefL, 1);
-  private static final String SERIALS =
-      "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
-
+class ParquetArchiveTest extends ArchiveContract {
   @TempDir Path directory;
 
-  private final List<Rejection> rejections = new ArrayList<>();
+  @Override
+  protected Archive archive(RollOptions roll) {
+    return new ParquetArchive(ParquetOptions.in(directory).withThreads(1).withRoll(roll));
+  }
 
-  private ArchiveWriter open() throws Exception {
-    return new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejections::add);
+  @Override
+  protected RollOptions defaultRoll() {
+    return ParquetOptions.DEFAULT_ROLL;
+  }
+
+  @Override
+  protected List<String> query(String sql) throws Exception {
+    return Archives.query(directory, sql);
+  }
+
+  @Override
+  protected Archive archiveOn(SmallDisk disk) {
+    return new ParquetArchive(ParquetOptions.in(disk.path().resolve("archive")).withThreads(1));
+  }
+
+  @Override
+  protected List<String> queryOn(SmallDisk disk, String sql) throws Exception {
+    return Archives.query(disk.path().resolve("archive"), sql);
+  }
+
+  /** A network file system may lose locks; removing the file has the same effect on a new writer. */
+  @Override
+  protected void loseLock(int partition) throws Exception {
+    Files.delete(directory.resolve("locks/partition-" + partition));
   }
 
   @Test
@@ -66,21 +83,6 @@ class ParquetArchiveTest {
     RollOptions options = ParquetOptions.DEFAULT_ROLL;
     assertThat(options.rememberingAtLeast(Duration.ofDays(7)).remembered()).isEqualTo(Duration.ofDays(30));
     assertThat(options.rememberingAtLeast(Duration.ofDays(90)).remembered()).isEqualTo(Duration.ofDays(90));
-  }
-
-  @Test
-  void eachEventOfEachBatchBecomesARowThatSaysWhereItCameFrom() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      assertThat(writer.nextOffset(0)).isZero();
-      assertThat(writer.append(Archives.at(7), Archives.serials(EMITTER, 1, 2))).isEqualTo(Appended.ACCEPTED);
-      assertThat(writer.nextOffset(0)).isEqualTo(8);
-    }
-    assertThat(Archives.query(directory,
-            "SELECT ts, serial, thread, host, program, pid, incarnation, route, sequence, event_index, level"
-                + " FROM \"test.serial\" ORDER BY serial"))
-        .containsExactly(
-            "2026-09-21 14:13:20.0 0 1 host program 42 0123456789abcdef0000000000000001 0 1 0 info",
-            "2026-09-21 14:13:20.000000001 1 1 host program 42 0123456789abcdef0000000000000001 0 1 1 info");
   }
 
   @Test
@@ -134,112 +136,6 @@ class ParquetArchiveTest {
   }
 
   @Test
-  void aBatchThatContradictsAnEarlierOneIsRejectedAsConflict() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      assertThat(writer.append(Archives.at(1), Archives.serials(EMITTER, 1, 11))).isEqualTo(Appended.REJECTED);
-    }
-    assertThat(rejections).extracting(Rejection::code).containsExactly("conflict");
-    assertThat(Archives.query(directory, SERIALS)).containsExactly("10 10 0 9");
-  }
-
-  @Test
-  void onlyRejectedMessagesStillMoveThePositionOn() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      writer.append(Archives.at(4), new byte[] {1});
-    }
-    try (ArchiveWriter writer = open()) {
-      assertThat(writer.nextOffset(0)).isEqualTo(5);
-    }
-  }
-
-  @Test
-  void whatIsHeldIsPublishedWhenItIsOldEnough() throws Exception {
-    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofSeconds(60)));
-    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
-      long now = System.currentTimeMillis();
-      assertThat(writer.rollIfDue(now + 100_000)).isFalse();
-      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      assertThat(writer.rollIfDue(now + 50_000)).isFalse();
-      assertThat(writer.rollIfDue(now + 100_000)).isTrue();
-      assertThat(writer.rollIfDue(now + 200_000)).isFalse();
-      assertThat(Archives.query(directory, SERIALS)).containsExactly("10 10 0 9");
-    }
-  }
-
-  @Test
-  void emittersThatHaveBeenSilentForLongAreForgottenSoThatMemoryIsBounded() throws Exception {
-    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withRemembered(Duration.ofDays(1)));
-    byte[] batch = Archives.serials(EMITTER, 1, 10);
-    long sentMs = Archives.at(0).brokerTimeMs();
-    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
-      writer.append(Archives.at(0), batch);
-      writer.rollIfDue(sentMs + Duration.ofHours(23).toMillis());
-      assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
-      writer.rollIfDue(sentMs + Duration.ofHours(25).toMillis());
-      assertThat(writer.append(Archives.at(2), batch)).isEqualTo(Appended.ACCEPTED);
-    }
-  }
-
-  @Test
-  void theColumnsHeldStayBelowTheirLimit() throws Exception {
-    long limit = 2 << 20;
-    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRoll(ParquetOptions.DEFAULT_ROLL.withBytes(limit));
-    long highest = 0;
-    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
-      for (int i = 0; i < 200; i++) {
-        Incarnation incarnation = new Incarnation(9, i % 3);
-        writer.append(new Position(i % 3, i, 0), Archives.serials(incarnation, i / 3 + 1, 2_000));
-        highest = Math.max(highest, writer.heldBytes());
-      }
-    }
-    assertThat(highest).isGreaterThan(limit / 2).isLessThan(2 * limit);
-    assertThat(Manifests.read(new ArchiveDirectory(directory)).size()).isGreaterThan(6);
-    assertThat(Archives.query(directory, "SELECT count(*) FROM events")).containsExactly("400000");
-  }
-
-  @Test
-  void releasedPartitionsAreReadAgainByTheirNextOwner() throws Exception {
-    try (ArchiveWriter first = open(); ArchiveWriter second = open()) {
-      first.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      first.release(0);
-      assertThat(second.nextOffset(0)).isZero();
-      second.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-    }
-    assertThat(Archives.query(directory, SERIALS)).containsExactly("10 10 0 9");
-  }
-
-  @Test
-  void twoWritersCannotHaveTheSamePartition() throws Exception {
-    try (ArchiveWriter first = open(); ArchiveWriter second = open()) {
-      first.nextOffset(0);
-      assertThatThrownBy(() -> second.nextOffset(0)).isInstanceOf(ArchiveCollisionException.class)
-          .hasMessage("partition 0 of the archive " + directory + " is in the hands of another writer (lock "
-              + directory.resolve("locks/partition-0")
-              + "): stop that one, or give this one another archive.dir");
-      assertThat(second.nextOffset(1)).isZero();
-    }
-  }
-
-  @Test
-  void whenLocksFailTheManifestStopsTheSecondWriterAndKeepsTheFirstOnesEvents() throws Exception {
-    try (ArchiveWriter loser = open()) {
-      loser.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      // A network file system may lose locks; removing the file has the same effect on a new writer.
-      Files.delete(directory.resolve("locks/partition-0"));
-      try (ArchiveWriter winner = open()) {
-        winner.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-        winner.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
-      }
-      assertThatThrownBy(loser::roll).isInstanceOf(ArchiveCollisionException.class)
-          .hasMessageContaining("another writer has already archived partition 0 from offset 0")
-          .hasMessageContaining("stop one of the two");
-      loser.abandon();
-    }
-    assertThat(Archives.query(directory, SERIALS)).containsExactly("20 20 0 19");
-  }
-
-  @Test
   void tornTemporaryFilesOfADeadWriterAreRemoved() throws Exception {
     try (ArchiveWriter writer = open()) {
       writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
@@ -279,58 +175,6 @@ class ParquetArchiveTest {
     Files.delete(directory.resolve("manifests/0-00000000000000000001.json"));
     assertThatThrownBy(() -> Manifests.read(new ArchiveDirectory(directory))).isInstanceOf(ArchiveException.class)
         .hasMessageContaining("partition 0 has a manifest up to offset 1 and then one from offset 2");
-  }
-
-  @Test
-  void countsPerRouteFollowTheManifests() throws Exception {
-    ManifestCounts counts = new ManifestCounts(directory.resolve("archive"));
-    assertThat(counts.refresh()).isEmpty();
-    ParquetOptions options = ParquetOptions.in(directory.resolve("archive")).withThreads(1);
-    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
-      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      assertThat(counts.refresh()).isEmpty();
-      writer.roll();
-      assertThat(counts.refresh()).isEqualTo(Map.of(new RouteKey(EMITTER, 0), 10L));
-      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
-      writer.append(Archives.at(2), Archives.batch(EMITTER, 1).route(3, "extra").event(Archives.SERIAL, 1, 1, 1)
-          .toByteArray());
-    }
-    assertThat(counts.refresh())
-        .isEqualTo(Map.of(new RouteKey(EMITTER, 0), 20L, new RouteKey(EMITTER, 3), 1L));
-  }
-
-  @Test
-  void theLedgerHasTheLatestCountersOfEachRoute() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      for (int sequence : new int[] {1, 3, 2}) {
-        writer.append(Archives.at(writer.nextOffset(0)), Archives.batch(EMITTER, sequence).finalBatch(sequence == 3)
-            .counter(Counter.EMITTED, sequence * 10L).counter(Counter.DROPPED_RING_FULL, sequence)
-            .event(Archives.SERIAL, sequence, sequence, 1).toByteArray());
-      }
-    }
-    assertThat(Archives.query(directory,
-            "SELECT emitted, archived, dropped, dropped_ring_full, missing, missing_batches, last_sequence, final"
-                + " FROM ledger")).containsExactly("30 3 3 3 24 0 3 true");
-  }
-
-  @Test
-  void contextAndCountersOfEachBatchAreKept() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      writer.append(Archives.at(5), Archives.batch(EMITTER, 1).context("session", "it's \"one\"")
-          .counter(Counter.SAMPLED_OUT, 4).event(Archives.SERIAL, 1, 1, 1).toByteArray());
-    }
-    assertThat(Archives.query(directory,
-            "SELECT \"offset\", broker_time, context->>'session', sampled_out, events FROM batches"))
-        .containsExactly("5 2026-09-21 14:13:20.0 it's \"one\" 4 1");
-  }
-
-  @Test
-  void aBatchWithoutEventsIsArchivedForItsCounters() throws Exception {
-    try (ArchiveWriter writer = open()) {
-      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).counter(Counter.FOLDED, 9).toByteArray());
-    }
-    assertThat(Archives.query(directory, "SELECT folded, archived FROM ledger")).containsExactly("9 0");
-    assertThat(Archives.query(directory, "SELECT count(*) FROM events")).containsExactly("0");
   }
 
   @Test

@@ -113,11 +113,54 @@ public final class Keys {
           "Open windows, over all keys, that are held in memory; values beyond that are counted and left out.");
 
   public static final ConfigKey<Path> ARCHIVE_DIR =
-      key("archive.dir", PATH, null, "Directory of the Parquet archive; needed by the job archive.");
+      key("archive.dir", PATH, null, "Directory of a Parquet archive; the job archive needs this or archive.url.");
+  public static final ConfigKey<String> ARCHIVE_URL =
+      key(
+          "archive.url",
+          matching(
+              "postgresql://[user@]host[:port][,host:port]/database[?parameters], without a password",
+              "postgres(ql)?://([^/@?:]+@)?[^/@?]+/[^/@?]+(\\?[^@]*)?"),
+          null,
+          "Database of a PostgreSQL archive; the parameters are those of its JDBC driver.");
+  public static final ConfigKey<Path> ARCHIVE_PASSWORD_FILE =
+      key("archive.password.file", PATH, null, "File whose first line is the password; else ~/.pgpass counts.");
+  public static final ConfigKey<Path> ARCHIVE_TLS_CA =
+      key(
+          "archive.tls.ca",
+          PATH,
+          null,
+          "PEM file of the authorities that may vouch for the database's server; turns TLS with its checks on.");
+  public static final ConfigKey<String> ARCHIVE_SCHEMA =
+      key(
+          "archive.schema",
+          matching("small letters, digits and underscore, at most 50", "[a-z_][a-z0-9_]{0,49}"),
+          "lifeline",
+          "Schema of a PostgreSQL archive's views; its events' tables are in another one, with _data behind the name.");
+  public static final ConfigKey<Duration> ARCHIVE_PARTITION =
+      key(
+          "archive.partition",
+          DURATION_TYPE,
+          "1d",
+          "Time that one partition of a table in PostgreSQL covers, in whole hours; decided when the archive is made.");
+  public static final ConfigKey<Duration> ARCHIVE_RETENTION =
+      key(
+          "archive.retention",
+          DURATION_TYPE,
+          null,
+          "After that time partitions of a PostgreSQL archive are dropped; by default they are kept.");
   public static final ConfigKey<Long> ARCHIVE_ROLL_BYTES =
-      key("archive.roll.bytes", SIZE_TYPE, "128MiB", "Files of the archive are closed at about this size.");
+      key(
+          "archive.roll.bytes",
+          SIZE_TYPE,
+          null,
+          "Events are stored when they take about this much memory: by default 128MiB for Parquet files, 16MiB for"
+              + " transactions on PostgreSQL.");
   public static final ConfigKey<Duration> ARCHIVE_ROLL_INTERVAL =
-      key("archive.roll.interval", DURATION_TYPE, "60s", "Files of the archive are closed at this age.");
+      key(
+          "archive.roll.interval",
+          DURATION_TYPE,
+          null,
+          "Events are stored at this age: by default after 60s in Parquet files, 1s on PostgreSQL.");
 
   public static final ConfigKey<Duration> LEDGER_INTERVAL =
       key("ledger.interval", DURATION_TYPE, "5s", "How often changed balances are published.");

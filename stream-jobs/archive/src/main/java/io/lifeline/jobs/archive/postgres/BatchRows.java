@@ -1,0 +1,77 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Counter;
+import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.core.Position;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The headers of the batches since the last roll, encoded for COPY. */
+final class BatchRows {
+  static final String COLUMNS = "batch, partition, \"offset\", broker_time, incarnation, route, route_name, sequence,"
+      + " host, program, pid, events, final, recovered, clock_uncertain, context, "
+      + Arrays.stream(Counter.values()).map(Counter::label).collect(Collectors.joining(", "));
+
+  private static final int COLUMN_COUNT = 16 + Counter.values().length;
+
+  /** Positions as one number, which is all that an event carries of its batch. */
+  private static final int OFFSET_BITS = 48;
+
+  private final CopyBuffer rows = new CopyBuffer(COLUMN_COUNT);
+  private int count;
+
+  /** The number of the batch at a position: no two in an archive have the same. */
+  static long number(Position position) {
+    if (position.offset() >>> OFFSET_BITS != 0 || position.partition() >>> (63 - OFFSET_BITS) != 0) {
+      throw new IllegalArgumentException(
+          "the archive takes 32,768 partitions of 2^48 messages, and this is " + position);
+    }
+    return (long) position.partition() << OFFSET_BITS | position.offset();
+  }
+
+  void add(BatchReader batch, String incarnation, Position position) {
+    rows.row();
+    rows.putLong(number(position));
+    rows.putInt(position.partition());
+    rows.putLong(position.offset());
+    rows.putMicros(1_000 * position.brokerTimeMs());
+    rows.putText(incarnation);
+    rows.putInt(batch.route());
+    rows.putText(batch.routeName());
+    rows.putUnsigned(batch.sequence());
+    rows.putText(batch.host());
+    rows.putText(batch.program());
+    rows.putLong(batch.pid());
+    rows.putInt(batch.eventCount());
+    rows.putBool(batch.isFinal());
+    rows.putBool(batch.isRecovered());
+    rows.putBool((batch.flags() & 4) != 0);
+    rows.putJson(context(batch));
+    for (Counter counter : Counter.values()) {
+      rows.putUnsigned(batch.counter(counter));
+    }
+    count++;
+  }
+
+  private static String context(BatchReader batch) {
+    Map<String, String> clean = new LinkedHashMap<>();
+    batch.context().forEach((key, value) -> clean.put(PostgresText.clean(key), PostgresText.clean(value)));
+    return Json.object(clean);
+  }
+
+  int count() {
+    return count;
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    return rows.size();
+  }
+
+  CopyBuffer rows() {
+    return rows;
+  }
+}

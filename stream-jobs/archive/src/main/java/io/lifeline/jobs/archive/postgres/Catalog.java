@@ -1,0 +1,245 @@
+package io.lifeline.jobs.archive.postgres;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import io.lifeline.codec.EventType;
+import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What tables there are, and the making of those that are missing. Definitions are committed before the rows that need
+ * them: a table without rows does no harm, and a transaction must not hold the locks of thousands of new tables.
+ */
+final class Catalog {
+  /** A hostile emitter may invent types without end, and each is a table. Views over all of them lock them all. */
+  static final int MAX_TABLES = 4_000;
+
+  static final int MAX_VERSIONS = 1_000;
+
+  /** PostgreSQL's limit is 1,600, less for wide types; columns once dropped count too. */
+  static final int MAX_COLUMNS = 1_000;
+
+  /** New types in one transaction, which locks about ten things for each; a server has room for 6,400 by default. */
+  private static final int CHUNK = 100;
+
+  private final Connection connection;
+  private final Schema schema;
+  private final Views views;
+  private final Map<String, EventTable> tables = new LinkedHashMap<>();
+  private final Map<String, EventTable.Version> byId = new HashMap<>();
+  private final Map<EventType, EventTable.Version> byType = new HashMap<>();
+  private boolean eventsViewIsOld;
+
+  Catalog(Connection connection, Schema schema) throws SQLException {
+    this.connection = connection;
+    this.schema = schema;
+    this.views = new Views(schema);
+    load();
+    // Whoever made the last of these types may have died before the view over all of them knew it.
+    this.eventsViewIsOld = !tables.isEmpty();
+  }
+
+  /** The version that an event type is; it must have been {@link #prepare}d. */
+  EventTable.Version version(EventType type) {
+    return byType.get(type);
+  }
+
+  /** Why there is no room for these types, or null if there is. */
+  String refusal(List<EventType> types) {
+    Set<String> newNames = new HashSet<>();
+    for (EventType type : types) {
+      if (!byType.containsKey(type)) {
+        EventTable table = tables.get(PostgresText.clean(type.name()));
+        if (table == null) {
+          newNames.add(type.name());
+        } else if (table.versions().size() >= MAX_VERSIONS
+            || table.fieldColumnCount() + type.fields().size() > MAX_COLUMNS) {
+          return "an event type has changed its fields too often for one table";
+        }
+      }
+    }
+    return tables.size() + newNames.size() > MAX_TABLES ? "the archive has no room for more event types" : null;
+  }
+
+  /** Makes tables and columns for all of these types. */
+  void prepare(List<EventType> types) throws SQLException {
+    if (types.stream().allMatch(this::known)) {
+      return;
+    }
+    schema.lockDefinitions(connection);
+    try {
+      load();
+      List<EventType> left = new ArrayList<>(types.stream().filter(type -> !known(type)).toList());
+      while (!left.isEmpty()) {
+        List<EventType> chunk = left.subList(0, Math.min(CHUNK, left.size()));
+        create(chunk);
+        chunk.clear();
+      }
+    } catch (SQLException e) {
+      // What is in memory may be ahead of what was committed.
+      forget();
+      throw e;
+    } finally {
+      schema.unlockDefinitions(connection);
+    }
+  }
+
+  private boolean known(EventType type) {
+    if (byType.containsKey(type)) {
+      return true;
+    }
+    EventTable.Version version = byId.get(TypeEntry.id(type));
+    if (version != null) {
+      byType.put(type, version);
+    }
+    return version != null;
+  }
+
+  private void create(List<EventType> types) throws SQLException {
+    Set<EventTable> changed = new HashSet<>();
+    try (Statement statement = connection.createStatement()) {
+      for (EventType type : types) {
+        changed.add(create(statement, type));
+      }
+      for (EventTable table : changed) {
+        views.createType(statement, table);
+      }
+    }
+    connection.commit();
+    eventsViewIsOld = true;
+  }
+
+  private EventTable create(Statement statement, EventType type) throws SQLException {
+    TypeEntry entry = clean(TypeEntry.of(type));
+    EventTable table = tables.get(entry.name());
+    boolean isNew = table == null;
+    if (isNew) {
+      table = newTable(entry.name());
+      tables.put(entry.name(), table);
+    }
+    Set<EventTable.Key> before = Set.copyOf(table.columns().keySet());
+    EventTable.Version version = table.add(entry);
+    List<String> added = table.columns().entrySet().stream()
+        .filter(column -> !column.getKey().constant() && !before.contains(column.getKey()))
+        .map(column -> Sql.identifier(column.getValue()) + " " + ColumnTypes.of(column.getKey().type())).toList();
+    if (isNew) {
+      String fields = added.stream().map(column -> ", " + column).collect(Collectors.joining());
+      statement.execute("CREATE TABLE " + schema.data(table.dataTable()) + " (" + EventTable.COMMON_DEFINITION + fields
+          + ") PARTITION BY RANGE (ts)");
+    } else if (!added.isEmpty()) {
+      statement.execute("ALTER TABLE " + schema.data(table.dataTable()) + added.stream()
+          .map(column -> " ADD COLUMN " + column).collect(Collectors.joining(",")));
+    }
+    insert(version);
+    byId.put(entry.id(), version);
+    byType.put(type, version);
+    return table;
+  }
+
+  private EventTable newTable(String name) {
+    Set<String> dataTables = new HashSet<>();
+    Set<String> viewNames = new HashSet<>(Schema.OWN_NAMES);
+    for (EventTable table : tables.values()) {
+      dataTables.add(table.dataTable());
+      viewNames.add(table.view());
+    }
+    String dataTable = TimePartitions.fit(name);
+    for (String wanted = name; dataTables.contains(dataTable); ) {
+      wanted = "event:" + wanted;
+      dataTable = TimePartitions.fit(wanted);
+    }
+    String view = PostgresText.fit(name, "");
+    for (String wanted = name; viewNames.contains(view); ) {
+      wanted = "event:" + wanted;
+      view = PostgresText.fit(wanted, "");
+    }
+    return new EventTable(name, dataTable, view);
+  }
+
+  private void insert(EventTable.Version version) throws SQLException {
+    TypeEntry type = version.type();
+    try (PreparedStatement row = connection.prepareStatement(
+        "INSERT INTO " + schema.own("types") + " VALUES (?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?)")) {
+      row.setString(1, type.id());
+      row.setString(2, type.name());
+      row.setInt(3, version.number());
+      row.setString(4, type.hash());
+      row.setString(5, type.level());
+      row.setString(6, Json.MAPPER.writeValueAsString(type.fields()));
+      row.setString(7, Json.MAPPER.writeValueAsString(type.constants()));
+      row.setArray(8, connection.createArrayOf("text", version.columns().toArray()));
+      row.setString(9, version.table().dataTable());
+      row.setString(10, version.table().view());
+      row.executeUpdate();
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("text always fits JSON", e);
+    }
+  }
+
+  private static TypeEntry clean(TypeEntry type) {
+    return new TypeEntry(type.id(), type.hash(), type.level(), PostgresText.clean(type.name()),
+        type.fields().stream().map(field -> new TypeEntry.FieldEntry(
+            PostgresText.clean(field.name()), field.type(), PostgresText.clean(field.unit()))).toList(),
+        type.constants().stream().map(constant -> new TypeEntry.ConstantEntry(PostgresText.clean(constant.name()),
+            constant.type(), PostgresText.clean(constant.unit()), PostgresText.clean(constant.value()))).toList());
+  }
+
+  /** Makes the view over all types anew, if there are new ones. */
+  void refreshEventsView() throws SQLException {
+    if (!eventsViewIsOld) {
+      return;
+    }
+    schema.lockDefinitions(connection);
+    try (Statement statement = connection.createStatement()) {
+      load();
+      views.createEvents(statement, tables.values());
+      connection.commit();
+      eventsViewIsOld = false;
+    } finally {
+      schema.unlockDefinitions(connection);
+    }
+  }
+
+  /** After a failure: what is known here may not be so any more. */
+  void forget() {
+    tables.clear();
+    byId.clear();
+    byType.clear();
+  }
+
+  private void load() throws SQLException {
+    forget();
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT id, name, version, hash, level, fields, constants, columns,"
+            + " data_table, view FROM " + schema.own("types") + " ORDER BY name, version")) {
+      while (rows.next()) {
+        String dataTable = rows.getString(9);
+        String view = rows.getString(10);
+        EventTable table =
+            tables.computeIfAbsent(rows.getString(2), name -> new EventTable(name, dataTable, view));
+        TypeEntry type = new TypeEntry(rows.getString(1), rows.getString(4), rows.getString(5), rows.getString(2),
+            Json.MAPPER.readValue(rows.getString(6), new TypeReference<List<TypeEntry.FieldEntry>>() {}),
+            Json.MAPPER.readValue(rows.getString(7), new TypeReference<List<TypeEntry.ConstantEntry>>() {}));
+        Array columns = rows.getArray(8);
+        byId.put(type.id(), table.restore(rows.getInt(3), type, List.of((String[]) columns.getArray())));
+      }
+    } catch (JsonProcessingException e) {
+      throw new SQLException("the table types of the archive is damaged: restore it from a backup", e);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Properties;
+
+/** Opens connections, and tells people what went wrong with them. */
+final class Database {
+  private static final String CONNECT_TIMEOUT_S = "10";
+
+  /** Longer than any statement of ours may take; without it a server that vanished would be waited for for ever. */
+  private static final String SOCKET_TIMEOUT_S = "300";
+
+  private Database() {}
+
+  /** A connection without auto-commit, whose server notices within a minute when this machine has gone. */
+  static Connection connect(PostgresOptions options) throws IOException {
+    Properties properties = new Properties();
+    properties.setProperty("ApplicationName", "lifeline-archive");
+    properties.setProperty("connectTimeout", CONNECT_TIMEOUT_S);
+    properties.setProperty("socketTimeout", SOCKET_TIMEOUT_S);
+    properties.setProperty("tcpKeepAlive", "true");
+    if (options.url().user() != null) {
+      properties.setProperty("user", options.url().user());
+    }
+    if (options.tlsCa() != null) {
+      properties.setProperty("sslmode", "verify-full");
+      properties.setProperty("sslrootcert", options.tlsCa().toString());
+    }
+    if (options.passwordFile() != null) {
+      properties.setProperty("password", firstLine(options));
+    }
+    try {
+      Connection connection = DriverManager.getConnection(options.url().jdbc(), properties);
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(
+            "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3");
+        statement.execute("SET TIME ZONE 'UTC'");
+        connection.setAutoCommit(false);
+        return connection;
+      } catch (SQLException e) {
+        connection.close();
+        throw e;
+      }
+    } catch (SQLException e) {
+      throw translated("cannot connect to", options, e);
+    }
+  }
+
+  private static String firstLine(PostgresOptions options) throws ArchiveException {
+    String line;
+    try (BufferedReader reader = Files.newBufferedReader(options.passwordFile())) {
+      line = reader.readLine();
+    } catch (IOException e) {
+      throw new ArchiveException("the password file " + options.passwordFile() + " cannot be read", e);
+    }
+    if (line == null || line.isEmpty()) {
+      throw new ArchiveException("the password file " + options.passwordFile() + " has an empty first line");
+    }
+    return line;
+  }
+
+  /** What the hosts do next depends on what it is: try again, open anew, or give up. */
+  static IOException translated(String doing, PostgresOptions options, SQLException cause) {
+    String state = cause.getSQLState() == null ? "" : cause.getSQLState();
+    String what = doing + " the archive in " + options.url() + ": " + firstLineOf(cause.getMessage());
+    if (state.startsWith("08") || state.startsWith("57P")) {
+      return new ArchiveUnavailableException(what, cause);
+    }
+    return switch (state) {
+      case "53100" -> new ArchiveWriteException(what + "; free space on the server", cause);
+      case "53200" ->
+          new ArchiveWriteException(what + "; a transaction locks each table that it writes: raise the server's "
+              + "max_locks_per_transaction", cause);
+      case "28P01", "28000" ->
+          new ArchiveException(what + "; check the user in archive.url and archive.password.file", cause);
+      case "42501" -> new ArchiveException(what + "; the user must own the schemas " + options.schema() + " and "
+          + options.schema() + Schema.DATA + ", or be allowed to create them in this database", cause);
+      default ->
+          state.startsWith("53") || state.startsWith("40") || state.startsWith("55") || state.startsWith("42P01")
+              ? new ArchiveWriteException(what, cause)
+              : new ArchiveException(what, cause);
+    };
+  }
+
+  private static String firstLineOf(String message) {
+    String text = String.valueOf(message);
+    int end = text.indexOf('\n');
+    return end < 0 ? text : text.substring(0, end);
+  }
+}

@@ -1,0 +1,128 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.TypeEntry;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The table of one event type, whose versions share it. A version is a type with that name and its own level, fields
+ * and constants. A field keeps the column of its name and type, so a field whose type changed gets a column of its own,
+ * such as {@code size:f64}, and no column ever changes.
+ */
+final class EventTable {
+  /** What the table and its view have besides fields and constants, and what PostgreSQL keeps for itself. */
+  private static final Set<String> RESERVED = Set.of("ts", "ts_ns", "level", "host", "program", "pid", "thread",
+      "incarnation", "route", "sequence", "event_index", "@batch", "@ns", "@version",
+      "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid");
+
+  /** The columns of every table, in the order that leaves no gaps. */
+  static final String COMMON_COLUMNS = "ts, thread, \"@batch\", event_index, \"@ns\", \"@version\"";
+
+  static final int COMMON_COLUMN_COUNT = 6;
+
+  static final String COMMON_DEFINITION = "ts timestamptz NOT NULL, thread bigint NOT NULL, \"@batch\" bigint NOT NULL,"
+      + " event_index integer NOT NULL, \"@ns\" smallint NOT NULL, \"@version\" smallint NOT NULL";
+
+  /** A field or a constant, which has no column in the table but one in the view. */
+  record Key(String name, FieldType type, boolean constant) {}
+
+  /**
+   * One version.
+   *
+   * @param columns of its fields and then its constants, in the descriptor's order
+   */
+  record Version(EventTable table, int number, TypeEntry type, List<String> columns) {
+    List<String> fieldColumns() {
+      return columns.subList(0, type.fields().size());
+    }
+  }
+
+  private final String name;
+  private final String dataTable;
+  private final String view;
+  private final Map<Key, String> columns = new LinkedHashMap<>();
+  private final Set<String> taken = new HashSet<>(RESERVED);
+  private final List<Version> versions = new ArrayList<>();
+
+  EventTable(String name, String dataTable, String view) {
+    this.name = name;
+    this.dataTable = dataTable;
+    this.view = view;
+  }
+
+  /** The event type's. */
+  String name() {
+    return name;
+  }
+
+  String dataTable() {
+    return dataTable;
+  }
+
+  String view() {
+    return view;
+  }
+
+  List<Version> versions() {
+    return versions;
+  }
+
+  /** Columns of the view, in the order in which they came. */
+  Map<Key, String> columns() {
+    return columns;
+  }
+
+  /** Columns of the table itself. */
+  int fieldColumnCount() {
+    return (int) columns.keySet().stream().filter(key -> !key.constant()).count();
+  }
+
+  /** A version as the catalogue has it. */
+  Version restore(int number, TypeEntry type, List<String> names) {
+    List<Key> keys = keys(type);
+    for (int i = 0; i < keys.size(); i++) {
+      columns.putIfAbsent(keys.get(i), names.get(i));
+      taken.add(names.get(i));
+    }
+    Version version = new Version(this, number, type, List.copyOf(names));
+    versions.add(version);
+    return version;
+  }
+
+  /** A new version; whatever of its columns is new is in {@link #columns} from now on. */
+  Version add(TypeEntry type) {
+    List<String> names = new ArrayList<>();
+    for (Key key : keys(type)) {
+      names.add(columns.computeIfAbsent(key, this::newName));
+    }
+    Version version = new Version(this, versions.size() + 1, type, List.copyOf(names));
+    versions.add(version);
+    return version;
+  }
+
+  private static List<Key> keys(TypeEntry type) {
+    List<Key> keys = new ArrayList<>();
+    type.fields().forEach(field -> keys.add(new Key(field.name(), field.fieldType(), false)));
+    type.constants().forEach(constant -> keys.add(new Key(constant.name(), constant.fieldType(), true)));
+    return keys;
+  }
+
+  private String newName(Key key) {
+    String prefix = key.constant() ? "constant_" : "field_";
+    String wanted = RESERVED.contains(key.name()) ? prefix + key.name() : key.name();
+    String column = PostgresText.fit(wanted, "");
+    if (!taken.add(column)) {
+      column = PostgresText.fit(wanted, ":" + key.type().label());
+      while (!taken.add(column)) {
+        wanted = prefix + wanted;
+        column = PostgresText.fit(wanted, ":" + key.type().label());
+      }
+    }
+    return column;
+  }
+}

@@ -1,0 +1,163 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Utf8;
+import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.TypeEntry;
+import io.lifeline.jobs.core.JsonWriter;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The newest event of each type and emitter since the last roll. Its values are kept as they are, and become JSON once
+ * per roll: most are replaced by the next batch.
+ */
+final class LatestRows {
+  /** What an entry costs besides long values. */
+  private static final long ENTRY_BYTES = 500;
+
+  /** Ordered, so that two writers that update the same rows do not wait for each other in a circle. */
+  private record Key(String type, String incarnation) implements Comparable<Key> {
+    private static final Comparator<Key> ORDER =
+        Comparator.comparing(Key::type).thenComparing(Key::incarnation);
+
+    @Override
+    public int compareTo(Key other) {
+      return ORDER.compare(this, other);
+    }
+  }
+
+  private record Entry(EventTable.Version version, EventType type, long timeNs, String host, String program,
+      long sequence, int eventIndex, Object[] values) {}
+
+  private final Map<Key, Entry> entries = new TreeMap<>();
+  private long valueBytes;
+
+  void add(BatchReader batch, String incarnation, ColumnarBatch.Columns group, EventTable.Version version) {
+    int newest = newest(group);
+    long timeNs = group.timeNs()[newest];
+    Key key = new Key(version.table().name(), incarnation);
+    Entry before = entries.get(key);
+    if (before != null && before.timeNs() > timeNs) {
+      return;
+    }
+    Object[] values = new Object[group.type().fields().size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = value(group, i, newest);
+    }
+    valueBytes += bytes(values) - (before == null ? 0 : bytes(before.values()));
+    entries.put(key, new Entry(version, group.type(), timeNs, batch.host(), batch.program(), batch.sequence(),
+        group.eventIndex()[newest], values));
+  }
+
+  private static int newest(ColumnarBatch.Columns group) {
+    long[] times = group.timeNs();
+    int newest = 0;
+    for (int i = 1; i < group.size(); i++) {
+      if (times[i] >= times[newest]) {
+        newest = i;
+      }
+    }
+    return newest;
+  }
+
+  private static Object value(ColumnarBatch.Columns group, int field, int event) {
+    FieldType type = group.type().fields().get(field).type();
+    if (type.isVariable()) {
+      int offset = group.offsets(field)[event];
+      return Arrays.copyOfRange(group.raw(), offset, offset + group.lengths(field)[event]);
+    }
+    return type.isFloating() ? (Object) group.doubles(field)[event] : (Object) group.longs(field)[event];
+  }
+
+  private static long bytes(Object[] values) {
+    long sum = 0;
+    for (Object value : values) {
+      sum += value instanceof byte[] bytes ? bytes.length : 0;
+    }
+    return sum;
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    return ENTRY_BYTES * entries.size() + valueBytes;
+  }
+
+  void store(Connection connection, Schema schema) throws SQLException {
+    String table = schema.own("latest");
+    try (PreparedStatement row = connection.prepareStatement("INSERT INTO " + table + " AS l VALUES (?, ?,"
+        + " 'epoch'::timestamptz + ? * interval '1 microsecond', ?, ?, ?, ?, ?, ?, ?, ?::jsonb)"
+        + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
+        + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"
+        + " event_index = excluded.event_index, id = excluded.id, fields = excluded.fields"
+        + " WHERE l.ts_ns <= excluded.ts_ns")) {
+      for (Map.Entry<Key, Entry> latest : entries.entrySet()) {
+        Entry entry = latest.getValue();
+        row.setString(1, latest.getKey().type());
+        row.setString(2, latest.getKey().incarnation());
+        row.setLong(3, Math.floorDiv(entry.timeNs(), 1_000));
+        row.setLong(4, entry.timeNs());
+        row.setString(5, entry.type().level().label());
+        row.setString(6, PostgresText.clean(entry.host()));
+        row.setString(7, PostgresText.clean(entry.program()));
+        row.setBigDecimal(8, new BigDecimal(Long.toUnsignedString(entry.sequence())));
+        row.setInt(9, entry.eventIndex());
+        row.setString(10, id(entry));
+        row.setString(11, json(entry));
+        row.addBatch();
+      }
+      row.executeBatch();
+    }
+  }
+
+  private static String id(Entry entry) {
+    int field = entry.version().type().idField();
+    return field < 0 ? null : text(entry.type().fields().get(field).type(), entry.values()[field]);
+  }
+
+  private static String text(FieldType type, Object value) {
+    return switch (type) {
+      case STRING -> PostgresText.clean(Utf8.decode((byte[]) value, 0, ((byte[]) value).length));
+      case BYTES -> "\\x" + HexFormat.of().formatHex((byte[]) value);
+      case U64 -> Long.toUnsignedString((Long) value);
+      case BOOL -> Boolean.toString((Long) value != 0);
+      default -> value.toString();
+    };
+  }
+
+  /** As the view over all events has it. */
+  private static String json(Entry entry) {
+    JsonWriter json = new JsonWriter().beginObject();
+    List<String> columns = entry.version().columns();
+    int fields = entry.values().length;
+    for (int i = 0; i < fields; i++) {
+      FieldType type = entry.type().fields().get(i).type();
+      Object value = entry.values()[i];
+      json.name(columns.get(i));
+      switch (type) {
+        case STRING, BYTES -> json.value(text(type, value));
+        case BOOL -> json.value((Long) value != 0);
+        case U64 -> json.valueUnsigned((Long) value);
+        case F32, F64 -> Json.number(json, (Double) value);
+        default -> json.value((Long) value);
+      }
+    }
+    List<TypeEntry.ConstantEntry> constants = entry.version().type().constants();
+    for (int i = 0; i < constants.size(); i++) {
+      json.name(columns.get(fields + i));
+      constants.get(i).writeJson(json);
+    }
+    return json.endObject().toString();
+  }
+}

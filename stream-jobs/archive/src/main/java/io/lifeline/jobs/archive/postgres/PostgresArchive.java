@@ -1,0 +1,39 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.PartitionedWriter;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import java.io.IOException;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/** Tables in a PostgreSQL database, one per event type, written by COPY. */
+public final class PostgresArchive implements Archive {
+  private final PostgresOptions options;
+
+  public PostgresArchive(PostgresOptions options) {
+    this.options = options;
+  }
+
+  @Override
+  public ArchiveWriter open(Consumer<Rejection> rejections) throws IOException {
+    return open(rejections, step -> {}, System::currentTimeMillis);
+  }
+
+  ArchiveWriter open(Consumer<Rejection> rejections, Consumer<StoreStep> progress, LongSupplier clock)
+      throws IOException {
+    return new PartitionedWriter(options.roll(), new PostgresSession(options, rejections, progress, clock));
+  }
+
+  @Override
+  public ArchivedEvents counts() {
+    return new PostgresCounts(options)::count;
+  }
+
+  @Override
+  public String name() {
+    return options.url() + "#" + options.schema();
+  }
+}

@@ -1,0 +1,72 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.jobs.archive.RollOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How a PostgreSQL archive is written.
+ *
+ * @param url of the database
+ * @param passwordFile whose first line is the password; null if none is needed, or if {@code ~/.pgpass} has it
+ * @param tlsCa PEM file of the authorities that may vouch for the server; turns TLS on; null to go by the URL
+ * @param schema for the tables and views that people see; that of the events' own tables has {@code _data} behind it
+ * @param roll how much a transaction holds
+ * @param partition the time that one partition of a table covers; what an archive was made with stays
+ * @param retention after which partitions are dropped; null to keep them
+ */
+public record PostgresOptions(
+    PostgresUrl url,
+    Path passwordFile,
+    Path tlsCa,
+    String schema,
+    RollOptions roll,
+    Duration partition,
+    Duration retention) {
+  public static final RollOptions DEFAULT_ROLL =
+      new RollOptions(16L << 20, Duration.ofSeconds(1), RollOptions.DEFAULT_REMEMBERED);
+  public static final String DEFAULT_SCHEMA = "lifeline";
+  public static final Duration DEFAULT_PARTITION = Duration.ofDays(1);
+
+  public PostgresOptions {
+    Objects.requireNonNull(url, "url");
+    Objects.requireNonNull(schema, "schema");
+    Objects.requireNonNull(roll, "roll");
+    if (partition.compareTo(Duration.ofHours(1)) < 0 || partition.toSeconds() % 3600 != 0) {
+      throw new IllegalArgumentException("archive.partition must be whole hours, not " + partition);
+    }
+    if (retention != null && retention.compareTo(partition) < 0) {
+      throw new IllegalArgumentException("archive.retention must be at least archive.partition, not " + retention);
+    }
+  }
+
+  /** The defaults: 16 MiB or one second, partitions of a day, kept for ever. */
+  public static PostgresOptions at(PostgresUrl url) {
+    return new PostgresOptions(url, null, null, DEFAULT_SCHEMA, DEFAULT_ROLL, DEFAULT_PARTITION, null);
+  }
+
+  public PostgresOptions withPasswordFile(Path file) {
+    return new PostgresOptions(url, file, tlsCa, schema, roll, partition, retention);
+  }
+
+  public PostgresOptions withTlsCa(Path file) {
+    return new PostgresOptions(url, passwordFile, file, schema, roll, partition, retention);
+  }
+
+  public PostgresOptions withSchema(String name) {
+    return new PostgresOptions(url, passwordFile, tlsCa, name, roll, partition, retention);
+  }
+
+  public PostgresOptions withRoll(RollOptions when) {
+    return new PostgresOptions(url, passwordFile, tlsCa, schema, when, partition, retention);
+  }
+
+  public PostgresOptions withPartition(Duration length) {
+    return new PostgresOptions(url, passwordFile, tlsCa, schema, roll, length, retention);
+  }
+
+  public PostgresOptions withRetention(Duration age) {
+    return new PostgresOptions(url, passwordFile, tlsCa, schema, roll, partition, age);
+  }
+}

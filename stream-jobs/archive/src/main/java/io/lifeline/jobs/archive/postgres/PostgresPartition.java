@@ -1,0 +1,121 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.PartitionWriter;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.RouteKey;
+import java.io.IOException;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.function.Consumer;
+
+/**
+ * Collects the events of one partition, encoded, and stores them together with its position. The position is changed by
+ * compare-and-set, so that even a writer whose lock was lost with its connection cannot store what another has stored.
+ */
+final class PostgresPartition extends PartitionWriter {
+  private final int partition;
+  private final PostgresSession session;
+  private final RouteTable routes;
+  private PostgresRoll roll = new PostgresRoll();
+
+  /** Takes the partition and finds the end of the archive. */
+  PostgresPartition(int partition, PostgresSession session, Consumer<Rejection> rejections) throws IOException {
+    super(session.options().roll(), rejections);
+    this.partition = partition;
+    this.session = session;
+    this.routes = new RouteTable(session.connection(), session.schema(), partition);
+    session.run("cannot open", () -> {
+      if (!session.schema().tryLockPartition(session.connection(), partition)) {
+        throw new ArchiveCollisionException("partition " + partition + " of the archive in " + session.options().url()
+            + " is in the hands of another writer: stop that one, or give this one another archive.schema");
+      }
+      recover();
+      session.connection().commit();
+    });
+  }
+
+  private void recover() throws SQLException {
+    try (PreparedStatement query = session.connection().prepareStatement(
+        "SELECT next FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
+      query.setInt(1, partition);
+      try (ResultSet row = query.executeQuery()) {
+        startAt(row.next() ? row.getLong(1) : 0);
+      }
+    }
+    routes.load(session.nowMs() - session.options().roll().remembered().toMillis(), this::remember);
+  }
+
+  @Override
+  protected long heldBytes() {
+    return roll.bytes();
+  }
+
+  @Override
+  protected String prepare(BatchReader batch) throws IOException {
+    String refusal = session.catalog().refusal(batch.types());
+    if (refusal == null) {
+      session.run("cannot make tables in", () -> session.catalog().prepare(batch.types()));
+    }
+    return refusal;
+  }
+
+  @Override
+  protected void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position) {
+    roll.add(batch, events, route, position, session.catalog(), session.partitions(), session.nowMs());
+  }
+
+  @Override
+  protected void store() throws IOException {
+    session.run("cannot write", () -> {
+      session.catalog().refreshEventsView();
+      roll.prepare(session.partitions());
+      session.reached(StoreStep.TABLES_READY);
+      movePosition();
+      session.reached(StoreStep.POSITION_MOVED);
+      roll.copy(session.connection(), session.schema(), session.partitions());
+      storeRoutes();
+      session.reached(StoreStep.ROWS_COPIED);
+      session.connection().commit();
+      session.reached(StoreStep.COMMITTED);
+    });
+    roll = new PostgresRoll();
+    session.expireIfDue();
+    routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
+  }
+
+  private void storeRoutes() throws SQLException {
+    try {
+      routes.store(roll.routeEntries());
+    } catch (SQLException e) {
+      routes.forget();
+      throw e;
+    }
+  }
+
+  private void movePosition() throws SQLException, ArchiveCollisionException {
+    String table = session.schema().own("positions");
+    String sql = from() == 0
+        ? "INSERT INTO " + table + " VALUES (?1, ?2, ?3, ?4, now()) ON CONFLICT (partition) DO NOTHING"
+        : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, written = now()"
+            + " WHERE partition = ?1 AND next = " + from();
+    try (PreparedStatement move = session.connection().prepareStatement(sql
+        .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(to()))
+        .replace("?3", Long.toString(duplicates())).replace("?4", Long.toString(rejected())))) {
+      if (move.executeUpdate() != 1) {
+        throw new ArchiveCollisionException("another writer has already archived partition " + partition
+            + " from offset " + from() + " in " + session.options().url()
+            + ": only one may write a partition; stop one of the two");
+      }
+    }
+  }
+
+  @Override
+  protected void close() throws IOException {
+    session.release(partition);
+  }
+}

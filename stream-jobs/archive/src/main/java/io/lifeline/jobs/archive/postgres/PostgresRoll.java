@@ -1,0 +1,93 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.EventType;
+import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RouteKey;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyIn;
+import org.postgresql.copy.CopyManager;
+
+/** What a partition collected since its last transaction. */
+final class PostgresRoll {
+  private final Map<EventType, EventRows> types = new LinkedHashMap<>();
+  private final BatchRows batches = new BatchRows();
+  private final LatestRows latest = new LatestRows();
+  private final Map<RouteKey, RouteEntry.Builder> routes = new LinkedHashMap<>();
+  private long typeBytes;
+
+  void add(BatchReader batch, ColumnarBatch events, RouteKey route, Position position, Catalog catalog,
+      TimePartitions partitions, long nowMs) {
+    String incarnation = batch.incarnation().toString();
+    long number = BatchRows.number(position);
+    for (ColumnarBatch.Columns group : events.groups()) {
+      EventTable.Version version = catalog.version(group.type());
+      EventRows rows = types.get(group.type());
+      if (rows == null) {
+        rows = new EventRows(group.type(), version);
+        types.put(group.type(), rows);
+        typeBytes += rows.bytes();
+      }
+      long before = rows.bytes();
+      rows.append(group, number, partitions, nowMs);
+      typeBytes += rows.bytes() - before;
+      latest.add(batch, incarnation, group, version);
+    }
+    batches.add(batch, incarnation, position);
+    routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    return typeBytes + batches.bytes() + latest.bytes();
+  }
+
+  List<RouteEntry> routeEntries() {
+    return routes.values().stream().map(RouteEntry.Builder::build).toList();
+  }
+
+  /** Makes the partitions that the rows need. */
+  void prepare(TimePartitions partitions) throws SQLException {
+    List<TimePartitions.Place> places = new ArrayList<>();
+    for (EventRows rows : types.values()) {
+      rows.byPartition().keySet().forEach(number -> places.add(new TimePartitions.Place(rows.dataTable(), number)));
+    }
+    partitions.prepare(places);
+  }
+
+  /** Writes all rows, into the partitions themselves: to find the partition of each row costs the server a tenth. */
+  void copy(Connection connection, Schema schema, TimePartitions partitions) throws SQLException {
+    CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
+    for (EventRows rows : types.values()) {
+      String columns = rows.columns();
+      for (Map.Entry<Long, CopyBuffer> part : rows.byPartition().entrySet()) {
+        String partition = partitions.name(new TimePartitions.Place(rows.dataTable(), part.getKey()));
+        copy(copies, schema.data(partition), columns, part.getValue());
+      }
+    }
+    if (batches.count() > 0) {
+      copy(copies, schema.own("batches"), BatchRows.COLUMNS, batches.rows());
+    }
+    latest.store(connection, schema);
+  }
+
+  private static void copy(CopyManager copies, String table, String columns, CopyBuffer rows) throws SQLException {
+    CopyIn copy = copies.copyIn("COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)");
+    try {
+      rows.sendTo(copy);
+      copy.endCopy();
+    } finally {
+      if (copy.isActive()) {
+        copy.cancelCopy();
+      }
+    }
+  }
+}

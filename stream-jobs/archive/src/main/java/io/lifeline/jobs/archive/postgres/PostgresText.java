@@ -1,0 +1,59 @@
+package io.lifeline.jobs.archive.postgres;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** Text as PostgreSQL can hold it. */
+final class PostgresText {
+  /** The longest name that PostgreSQL does not cut without a word, in bytes. */
+  static final int NAME_BYTES = 63;
+
+  private static final char REPLACEMENT = '\uFFFD';
+  private static final int HASH_DIGITS = 8;
+
+  private PostgresText() {}
+
+  /** With U+FFFD for NUL, which no text and no name in PostgreSQL can hold. */
+  static String clean(String text) {
+    return text.indexOf(0) < 0 ? text : text.replace('\0', REPLACEMENT);
+  }
+
+  /**
+   * A name that PostgreSQL leaves as it is: {@code name} and {@code suffix} where they fit, else as much of the name's
+   * beginning as fits, {@code ~}, eight digits that depend on all of the name, and the suffix.
+   */
+  static String fit(String name, String suffix) {
+    String clean = clean(name);
+    if (bytes(clean) + bytes(suffix) <= NAME_BYTES) {
+      return clean + suffix;
+    }
+    int room = NAME_BYTES - bytes(suffix) - 1 - HASH_DIGITS;
+    int end = 0;
+    int used = 0;
+    while (end < clean.length()) {
+      int codePoint = clean.codePointAt(end);
+      int length = bytes(Character.toString(codePoint));
+      if (used + length > room) {
+        break;
+      }
+      used += length;
+      end += Character.charCount(codePoint);
+    }
+    return clean.substring(0, end) + "~" + hash(name) + suffix;
+  }
+
+  private static int bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
+  }
+
+  private static String hash(String text) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest).substring(0, HASH_DIGITS);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.Counter;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The two schemas of an archive. The one that people see has the tables below and the views; the other one, with {@link
+ * #DATA} behind its name, has nothing but the events, since their types may have any name.
+ */
+final class Schema {
+  static final String DATA = "_data";
+
+  /** Names that no view of an event type can have. */
+  static final Set<String> OWN_NAMES = Set.of("archive", "positions", "types", "time_partitions", "batches",
+      "routes_by_partition", "latest", "events", "lifelines", "routes", "ledger", "emitters");
+
+  /** Of these tables, as a program that does not know them must not write to them. */
+  private static final int VERSION = 1;
+
+  /** The second of an advisory lock's two numbers where it does not mean a partition. */
+  private static final int DEFINITIONS = -1;
+
+  private final PostgresOptions options;
+  private final String name;
+
+  Schema(PostgresOptions options) {
+    this.options = options;
+    this.name = options.schema();
+  }
+
+  /** A table or view for people, quoted. */
+  String own(String table) {
+    return Sql.identifier(name) + "." + Sql.identifier(table);
+  }
+
+  /** A table of events or one of its partitions, quoted. */
+  String data(String table) {
+    return Sql.identifier(name + DATA) + "." + Sql.identifier(table);
+  }
+
+  /** Makes what is missing and checks what is there. */
+  void create(Connection connection) throws SQLException, ArchiveException {
+    lockDefinitions(connection);
+    try (Statement statement = connection.createStatement()) {
+      checkEncoding(statement);
+      if (!exists(statement)) {
+        statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name));
+        statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name + DATA));
+        createTables(statement);
+        new Views(this).createFixed(statement);
+        statement.execute("INSERT INTO " + own("archive") + " VALUES (" + VERSION + ", "
+            + options.partition().toSeconds() + ")");
+      }
+      check(statement);
+      connection.commit();
+    } finally {
+      unlockDefinitions(connection);
+    }
+  }
+
+  private void checkEncoding(Statement statement) throws SQLException, ArchiveException {
+    try (ResultSet row = statement.executeQuery("SHOW server_encoding")) {
+      row.next();
+      if (!row.getString(1).equals("UTF8")) {
+        throw new ArchiveException("the database " + options.url() + " has the encoding " + row.getString(1)
+            + ": an archive needs one that was created with ENCODING 'UTF8'");
+      }
+    }
+  }
+
+  private boolean exists(Statement statement) throws SQLException {
+    try (ResultSet row = statement.executeQuery(
+        "SELECT to_regclass(" + Sql.literal(own("archive")) + ") IS NOT NULL")) {
+      row.next();
+      return row.getBoolean(1);
+    }
+  }
+
+  private void check(Statement statement) throws SQLException, ArchiveException {
+    try (ResultSet row = statement.executeQuery("SELECT version, partition_s FROM " + own("archive"))) {
+      row.next();
+      if (row.getInt(1) != VERSION) {
+        throw new ArchiveException("the archive in " + options.url() + " has version " + row.getInt(1)
+            + ", which this program does not know: use the program that made it, or a newer one");
+      }
+      if (row.getLong(2) != options.partition().toSeconds()) {
+        throw new ArchiveException("the archive in " + options.url() + " was made with archive.partition="
+            + row.getLong(2) / 3600 + "h: set that, or give this one another archive.schema");
+      }
+    }
+  }
+
+  private void createTables(Statement statement) throws SQLException {
+    String counters = Arrays.stream(Counter.values())
+        .map(counter -> counter.label() + " numeric NOT NULL").collect(Collectors.joining(", "));
+    statement.execute("CREATE TABLE " + own("archive") + " (version integer NOT NULL, partition_s bigint NOT NULL)");
+    statement.execute("CREATE TABLE " + own("positions") + " (partition integer PRIMARY KEY, next bigint NOT NULL,"
+        + " duplicates bigint NOT NULL, rejected bigint NOT NULL, written timestamptz NOT NULL)");
+    statement.execute("CREATE TABLE " + own("types") + " (id text PRIMARY KEY, name text NOT NULL, version smallint NOT"
+        + " NULL, hash text NOT NULL, level text NOT NULL, fields jsonb NOT NULL, constants jsonb NOT NULL, columns"
+        + " text[] NOT NULL, data_table text NOT NULL, view text NOT NULL, UNIQUE (name, version))");
+    statement.execute("CREATE TABLE " + own("time_partitions") + " (data_table text NOT NULL, number bigint NOT NULL,"
+        + " partition text NOT NULL UNIQUE, ends timestamptz, PRIMARY KEY (data_table, number))");
+    statement.execute("CREATE TABLE " + own("batches") + " (batch bigint PRIMARY KEY, partition integer NOT NULL,"
+        + " \"offset\" bigint NOT NULL, broker_time timestamptz NOT NULL, incarnation text NOT NULL, route integer NOT"
+        + " NULL, route_name text NOT NULL, sequence numeric NOT NULL, host text NOT NULL, program text NOT NULL, pid"
+        + " bigint NOT NULL, events integer NOT NULL, final boolean NOT NULL, recovered boolean NOT NULL,"
+        + " clock_uncertain boolean NOT NULL, context jsonb NOT NULL, " + counters + ")");
+    statement.execute("CREATE TABLE " + own("routes_by_partition") + " (partition integer NOT NULL, incarnation text"
+        + " NOT NULL, route integer NOT NULL, route_name text NOT NULL, host text NOT NULL, program text NOT NULL, pid"
+        + " bigint NOT NULL, runs text NOT NULL, batches bigint NOT NULL, archived bigint NOT NULL, last_sequence"
+        + " numeric NOT NULL, final boolean NOT NULL, recovered boolean NOT NULL, last_broker_time timestamptz NOT"
+        + " NULL, " + counters + ", PRIMARY KEY (partition, incarnation, route))");
+    statement.execute("CREATE TABLE " + own("latest") + " (type text NOT NULL, incarnation text NOT NULL, ts"
+        + " timestamptz NOT NULL, ts_ns bigint NOT NULL, level text NOT NULL, host text NOT NULL, program text NOT NULL, sequence"
+        + " numeric NOT NULL, event_index integer NOT NULL, id text, fields jsonb NOT NULL,"
+        + " PRIMARY KEY (type, incarnation))");
+  }
+
+  /** Takes a partition until the connection ends, however it ends; says whether it was free. */
+  boolean tryLockPartition(Connection connection, int partition) throws SQLException {
+    try (PreparedStatement lock = connection.prepareStatement("SELECT pg_try_advisory_lock(hashtext(?), ?)")) {
+      lock.setString(1, name);
+      lock.setInt(2, partition);
+      try (ResultSet row = lock.executeQuery()) {
+        row.next();
+        return row.getBoolean(1);
+      }
+    }
+  }
+
+  void unlockPartition(Connection connection, int partition) throws SQLException {
+    advise(connection, "pg_advisory_unlock", partition);
+  }
+
+  /** Only one writer at a time changes what tables and views there are. */
+  void lockDefinitions(Connection connection) throws SQLException {
+    advise(connection, "pg_advisory_lock", DEFINITIONS);
+  }
+
+  /** Leaves a transaction that failed before. */
+  void unlockDefinitions(Connection connection) throws SQLException {
+    if (!connection.isClosed()) {
+      connection.rollback();
+      advise(connection, "pg_advisory_unlock", DEFINITIONS);
+      connection.commit();
+    }
+  }
+
+  private void advise(Connection connection, String function, int number) throws SQLException {
+    try (PreparedStatement lock = connection.prepareStatement("SELECT " + function + "(hashtext(?), ?)")) {
+      lock.setString(1, name);
+      lock.setInt(2, number);
+      lock.execute();
+    }
+  }
+}

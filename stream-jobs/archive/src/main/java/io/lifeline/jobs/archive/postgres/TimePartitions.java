@@ -1,0 +1,229 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.jobs.archive.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The partitions of the events' tables, by event time. They are made when rows come for them, and dropped as a whole
+ * when they are too old. Rows far from the present go to a partition for all other times, so that no broken clock makes
+ * partitions without end; what is in there moves when its time gets a partition of its own.
+ */
+final class TimePartitions {
+  /** The number of the partition for all other times. */
+  static final long OTHER = Long.MIN_VALUE;
+
+  /** Rows that are older than this, or further ahead than one partition, are far from the present. */
+  private static final Duration NEAR = Duration.ofDays(31);
+
+  /** New partitions in one transaction, which locks each of them. */
+  private static final int CHUNK = 200;
+
+  private static final String OTHER_SUFFIX = ":other";
+  private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("':'uuuuMMdd").withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter HOUR =
+      DateTimeFormatter.ofPattern("':'uuuuMMdd'T'HH").withZone(ZoneOffset.UTC);
+  private static final String LONGEST_SUFFIX = ":20261121T00";
+
+  private final Connection connection;
+  private final Schema schema;
+  private final long lengthNs;
+  private final Map<Place, String> known = new HashMap<>();
+
+  TimePartitions(Connection connection, Schema schema, Duration length) {
+    this.connection = connection;
+    this.schema = schema;
+    this.lengthNs = length.toNanos();
+  }
+
+  /** A name for a table that leaves room for those of its partitions. */
+  static String fit(String name) {
+    String fitted = PostgresText.fit(name, LONGEST_SUFFIX);
+    return fitted.substring(0, fitted.length() - LONGEST_SUFFIX.length());
+  }
+
+  /** The number of the partition of a time, counted from 1970; {@link #OTHER} far from now. */
+  long number(long timeNs, long nowMs) {
+    long number = Math.floorDiv(timeNs, lengthNs);
+    return number < first(nowMs) || number > last(nowMs) ? OTHER : number;
+  }
+
+  private long first(long nowMs) {
+    return Math.floorDiv((nowMs - NEAR.toMillis()) * 1_000_000, lengthNs);
+  }
+
+  private long last(long nowMs) {
+    return Math.floorDiv(nowMs * 1_000_000, lengthNs) + 1;
+  }
+
+  /** Where the run of times from {@code from} on that belong to the same partition ends. */
+  int endOfRun(long[] times, int from, int count, long number, long nowMs) {
+    int to = from + 1;
+    if (number == OTHER) {
+      while (to < count && number(times[to], nowMs) == OTHER) {
+        to++;
+      }
+    } else {
+      long start = number * lengthNs;
+      while (to < count && times[to] >= start && times[to] - start < lengthNs) {
+        to++;
+      }
+    }
+    return to;
+  }
+
+  /** A partition of a table; its name is known once it has been {@link #prepare}d. */
+  record Place(String dataTable, long number) {}
+
+  /** The partition's name. */
+  String name(Place place) {
+    return known.get(place);
+  }
+
+  /** Makes those of the partitions that are missing. Commits. */
+  void prepare(Collection<Place> places) throws SQLException {
+    if (known.keySet().containsAll(places)) {
+      return;
+    }
+    schema.lockDefinitions(connection);
+    try (Statement statement = connection.createStatement()) {
+      load(places);
+      int made = 0;
+      for (Place place : places) {
+        if (!known.containsKey(place)) {
+          make(statement, place);
+          if (++made % CHUNK == 0) {
+            connection.commit();
+          }
+        }
+      }
+      connection.commit();
+    } catch (SQLException e) {
+      forget();
+      throw e;
+    } finally {
+      schema.unlockDefinitions(connection);
+    }
+  }
+
+  void forget() {
+    known.clear();
+  }
+
+  private void load(Collection<Place> places) throws SQLException {
+    Set<Long> numbers = new TreeSet<>(Set.of(OTHER));
+    places.forEach(place -> numbers.add(place.number()));
+    try (PreparedStatement query = connection.prepareStatement("SELECT data_table, number, partition FROM "
+        + schema.own("time_partitions") + " WHERE number = ANY (?)")) {
+      query.setArray(1, connection.createArrayOf("bigint", numbers.toArray()));
+      try (ResultSet rows = query.executeQuery()) {
+        while (rows.next()) {
+          known.put(new Place(rows.getString(1), rows.getLong(2)), rows.getString(3));
+        }
+      }
+    }
+  }
+
+  private void make(Statement statement, Place place) throws SQLException {
+    long number = place.number();
+    String name = place.dataTable() + suffix(number);
+    String partition = schema.data(name);
+    String table = schema.data(place.dataTable());
+    String other = known.get(new Place(place.dataTable(), OTHER));
+    if (number == OTHER) {
+      statement.execute("CREATE TABLE " + partition + " PARTITION OF " + table + " DEFAULT");
+    } else if (other == null) {
+      statement.execute("CREATE TABLE " + partition + " PARTITION OF " + table + bounds(number));
+    } else {
+      statement.execute("CREATE TABLE " + partition + " (LIKE " + table + ")");
+      statement.execute("WITH moved AS (DELETE FROM " + schema.data(other) + " WHERE ts >= " + time(number)
+          + " AND ts < " + time(number + 1) + " RETURNING *) INSERT INTO " + partition + " SELECT * FROM moved");
+      statement.execute("ALTER TABLE " + table + " ATTACH PARTITION " + partition + bounds(number));
+    }
+    insert(statement, place.dataTable(), number, name);
+    known.put(place, name);
+  }
+
+  private void insert(Statement statement, String dataTable, long number, String name) throws SQLException {
+    statement.execute("INSERT INTO " + schema.own("time_partitions") + " VALUES (" + Sql.literal(dataTable) + ", "
+        + number + ", " + Sql.literal(name) + ", " + (number == OTHER ? "NULL" : time(number + 1)) + ")");
+  }
+
+  private String suffix(long number) {
+    if (number == OTHER) {
+      return OTHER_SUFFIX;
+    }
+    boolean wholeDays = lengthNs % Duration.ofDays(1).toNanos() == 0;
+    return (wholeDays ? DAY : HOUR).format(start(number));
+  }
+
+  private Instant start(long number) {
+    return Instant.ofEpochSecond(number * (lengthNs / 1_000_000_000));
+  }
+
+  private String time(long number) {
+    return "'" + start(number) + "'::timestamptz";
+  }
+
+  private String bounds(long number) {
+    return " FOR VALUES FROM (" + time(number) + ") TO (" + time(number + 1) + ")";
+  }
+
+  /**
+   * Drops the partitions that end before the retention, and what was received before it of the other times. Commits.
+   *
+   * @return how many partitions were dropped
+   */
+  int expire(Duration retention, long nowMs) throws SQLException {
+    String cutoff = time(Math.floorDiv((nowMs - retention.toMillis()) * 1_000_000, lengthNs));
+    String batches = schema.own("batches");
+    schema.lockDefinitions(connection);
+    try (Statement statement = connection.createStatement()) {
+      List<String> old = names(statement, "ends <= " + cutoff);
+      for (String name : old) {
+        // Each by itself: one that a long query uses must not keep the others.
+        statement.execute("DROP TABLE " + schema.data(name));
+        statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
+        connection.commit();
+      }
+      for (String name : names(statement, "ends IS NULL")) {
+        statement.execute("DELETE FROM " + schema.data(name) + " WHERE \"@batch\" IN (SELECT batch FROM " + batches
+            + " WHERE broker_time < " + cutoff + ")");
+      }
+      // Events may be a partition ahead of their batch.
+      statement.execute("DELETE FROM " + batches + " WHERE broker_time < " + cutoff + " - interval '"
+          + 2 * (lengthNs / 1_000_000_000) + " seconds'");
+      statement.execute("DELETE FROM " + schema.own("latest") + " WHERE ts < " + cutoff);
+      connection.commit();
+      forget();
+      return old.size();
+    } finally {
+      schema.unlockDefinitions(connection);
+    }
+  }
+
+  private List<String> names(Statement statement, String condition) throws SQLException {
+    List<String> names = new ArrayList<>();
+    try (ResultSet rows = statement.executeQuery(
+        "SELECT partition FROM " + schema.own("time_partitions") + " WHERE " + condition + " ORDER BY ends")) {
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+    }
+    return names;
+  }
+}

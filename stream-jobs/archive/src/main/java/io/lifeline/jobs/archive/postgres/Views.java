@@ -1,0 +1,150 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
+import io.lifeline.jobs.core.JsonWriter;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The views, which have the same names and columns as those of a Parquet archive. A view only ever gets columns at its
+ * end, so that it can be replaced while other views depend on it.
+ */
+final class Views {
+  private static final String TS_NS = "(extract(epoch FROM r.ts) * 1000000)::bigint * 1000 + r.\"@ns\"";
+  private static final String THREAD =
+      "(CASE WHEN r.thread < 0 THEN 18446744073709551616 ELSE 0 END + r.thread)::numeric";
+  private static final String ORIGIN = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route, b.sequence,"
+      + " %s.event_index";
+
+  private final Schema schema;
+
+  Views(Schema schema) {
+    this.schema = schema;
+  }
+
+  /** Those that do not depend on what event types there are; events is empty for now. */
+  void createFixed(Statement statement) throws SQLException {
+    createRoutes(statement);
+    createEvents(statement, List.of());
+    statement.execute("CREATE VIEW " + schema.own("lifelines") + " AS SELECT id, row_number() OVER path AS step, ts,"
+        + " ts_ns, type, level, host, program, pid, thread, incarnation, route, sequence, event_index,"
+        + " ts_ns - lag(ts_ns) OVER path AS since_previous_ns, ts_ns - first_value(ts_ns) OVER path AS since_first_ns,"
+        + " fields FROM " + schema.own("events") + " WHERE id IS NOT NULL"
+        + " WINDOW path AS (PARTITION BY id ORDER BY ts_ns, incarnation, route, sequence, event_index)");
+  }
+
+  private void createRoutes(Statement statement) throws SQLException {
+    String newest = "(array_agg(%1$s ORDER BY last_sequence DESC))[1] AS %1$s";
+    String counters =
+        Arrays.stream(Counter.values()).map(c -> newest.formatted(c.label())).collect(Collectors.joining(", "));
+    statement.execute("CREATE VIEW " + schema.own("routes") + " AS SELECT incarnation, route, "
+        + List.of("route_name", "host", "program", "pid").stream().map(newest::formatted)
+            .collect(Collectors.joining(", "))
+        + ", sum(batches)::bigint AS batches, sum(archived)::bigint AS archived, max(last_sequence) AS last_sequence,"
+        + " max(last_sequence) - sum(batches) AS missing_batches, bool_or(final) AS final, bool_or(recovered) AS"
+        + " recovered, max(last_broker_time) AS last_broker_time, " + counters + " FROM "
+        + schema.own("routes_by_partition") + " GROUP BY incarnation, route");
+    String dropped = Arrays.stream(Counter.values()).map(Counter::label).filter(label -> label.startsWith("dropped_"))
+        .collect(Collectors.joining(" + "));
+    statement.execute("CREATE VIEW " + schema.own("ledger") + " AS SELECT incarnation, route, route_name, host,"
+        + " program, pid, emitted, archived, " + dropped + " AS dropped, emitted - archived - (" + dropped
+        + ") AS missing, missing_batches, batches, last_sequence, final, recovered, last_broker_time, "
+        + Arrays.stream(Counter.values()).skip(1).map(Counter::label).collect(Collectors.joining(", ")) + " FROM "
+        + schema.own("routes"));
+    statement.execute("CREATE VIEW " + schema.own("emitters") + " AS SELECT incarnation, min(host) AS host,"
+        + " min(program) AS program, min(pid) AS pid, count(*) AS routes, sum(batches)::bigint AS batches,"
+        + " sum(archived)::bigint AS archived, bool_and(final) AS final, bool_or(recovered) AS recovered, max(last_broker_time) AS"
+        + " last_broker_time FROM " + schema.own("routes") + " GROUP BY incarnation");
+  }
+
+  /** The view of one event type. Counting its rows does not touch the batches. */
+  void createType(Statement statement, EventTable table) throws SQLException {
+    StringBuilder select = new StringBuilder("SELECT r.ts, " + TS_NS + " AS ts_ns, " + level(table) + " AS level, "
+        + ORIGIN.formatted(THREAD, "r"));
+    for (Map.Entry<EventTable.Key, String> column : table.columns().entrySet()) {
+      String name = Sql.identifier(column.getValue());
+      select.append(", ").append(column.getKey().constant() ? constant(table, column.getKey()) : "r." + name)
+          .append(" AS ").append(name);
+    }
+    statement.execute("CREATE OR REPLACE VIEW " + schema.own(table.view()) + " AS " + select + " FROM "
+        + schema.data(table.dataTable()) + " r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.\"@batch\"");
+  }
+
+  /** The view over all types. */
+  void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
+    List<String> legs = new ArrayList<>();
+    for (EventTable table : tables) {
+      legs.add("SELECT r.ts, " + TS_NS + " AS ts_ns, " + Sql.literal(table.name()) + "::text AS type, " + level(table)
+          + " AS level, r.thread, r.\"@batch\" AS batch, r.event_index, " + id(table) + " AS id, " + fields(table)
+          + " AS fields FROM " + schema.data(table.dataTable()) + " r");
+    }
+    if (legs.isEmpty()) {
+      legs.add("SELECT NULL::timestamptz AS ts, NULL::bigint AS ts_ns, NULL::text AS type, NULL::text AS level,"
+          + " NULL::bigint AS thread, NULL::bigint AS batch, NULL::integer AS event_index, NULL::text AS id,"
+          + " NULL::jsonb AS fields WHERE false");
+    }
+    statement.execute("CREATE OR REPLACE VIEW " + schema.own("events") + " AS SELECT r.ts, r.ts_ns, r.type, r.level, "
+        + ORIGIN.formatted(THREAD, "r") + ", r.id, r.fields FROM (" + String.join(" UNION ALL ", legs)
+        + ") r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.batch");
+  }
+
+  private static String level(EventTable table) {
+    List<String> levels = table.versions().stream().map(version -> version.type().level()).distinct().toList();
+    return levels.size() == 1
+        ? Sql.literal(levels.get(0)) + "::text"
+        : byVersion(table, version -> Sql.literal(version.type().level()) + "::text");
+  }
+
+  private static String constant(EventTable table, EventTable.Key key) {
+    return byVersion(table, version -> version.type().constants().stream()
+        .filter(constant -> constant.name().equals(key.name()) && constant.fieldType() == key.type())
+        .map(ColumnTypes::literal).findFirst().orElse("NULL"));
+  }
+
+  private interface ByVersion {
+    String sql(EventTable.Version version);
+  }
+
+  private static String byVersion(EventTable table, ByVersion value) {
+    return table.versions().stream()
+        .map(version -> " WHEN " + version.number() + " THEN " + value.sql(version))
+        .collect(Collectors.joining("", "CASE r.\"@version\"", " END"));
+  }
+
+  /** What ties events to lifelines: the field id of any type but bytes. */
+  private static String id(EventTable table) {
+    List<String> columns = table.columns().entrySet().stream()
+        .filter(column -> column.getKey().name().equals("id") && !column.getKey().constant()
+            && column.getKey().type() != FieldType.BYTES)
+        .map(column -> "r." + Sql.identifier(column.getValue()) + "::text").toList();
+    return columns.isEmpty() ? "NULL::text" : "coalesce(" + String.join(", ", columns) + ")";
+  }
+
+  /** All fields and constants as JSON; those that a version does not have are left out. */
+  private static String fields(EventTable table) {
+    String fields =
+        "jsonb_strip_nulls(to_jsonb(r) - ARRAY['ts', 'thread', '@batch', 'event_index', '@ns', '@version'])";
+    boolean constants = table.versions().stream().anyMatch(version -> !version.type().constants().isEmpty());
+    return constants ? fields + " || " + byVersion(table, Views::constantsJson) : fields;
+  }
+
+  private static String constantsJson(EventTable.Version version) {
+    JsonWriter json = new JsonWriter().beginObject();
+    List<String> names = version.columns().subList(version.type().fields().size(), version.columns().size());
+    for (int i = 0; i < names.size(); i++) {
+      TypeEntry.ConstantEntry constant = version.type().constants().get(i);
+      json.name(names.get(i));
+      constant.writeJson(json);
+    }
+    return Sql.literal(json.endObject().toString()) + "::jsonb";
+  }
+}

@@ -1,0 +1,423 @@
+package io.lifeline.jobs.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.RouteKey;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What every {@link Archive} promises. An implementation's test extends this, says how to open and to ask one, and adds
+ * what is its own. The SQL here is understood by all of them.
+ */
+public abstract class ArchiveContract {
+  protected static final Incarnation EMITTER = new Incarnation(0x0123456789abcdefL, 1);
+  protected static final String SERIALS =
+      "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.serial\"";
+
+  protected final List<Rejection> rejections = new ArrayList<>();
+
+  /** The same archive at each call. */
+  protected abstract Archive archive(RollOptions roll) throws Exception;
+
+  /** The implementation's own. */
+  protected abstract RollOptions defaultRoll();
+
+  /** The rows, the cells of each joined by a blank. */
+  protected abstract List<String> query(String sql) throws Exception;
+
+  /** An archive whose events lie on that small disk. */
+  protected abstract Archive archiveOn(SmallDisk disk) throws Exception;
+
+  /** As {@link #query}, of the archive on the small disk. */
+  protected abstract List<String> queryOn(SmallDisk disk, String sql) throws Exception;
+
+  /** Makes a second writer believe that nobody has the partition, as a lost lock would. */
+  protected abstract void loseLock(int partition) throws Exception;
+
+  protected final ArchiveWriter open() throws Exception {
+    return archive(defaultRoll()).open(rejections::add);
+  }
+
+  @Test
+  void eachEventOfEachBatchBecomesARowThatSaysWhereItCameFrom() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.nextOffset(0)).isZero();
+      assertThat(writer.append(Archives.at(7), Archives.serials(EMITTER, 1, 2))).isEqualTo(Appended.ACCEPTED);
+      assertThat(writer.nextOffset(0)).isEqualTo(8);
+    }
+    assertThat(query("SELECT serial, thread, host, program, pid, incarnation, route, sequence, event_index, level"
+            + " FROM \"test.serial\" ORDER BY serial"))
+        .containsExactly(
+            "0 1 host program 42 0123456789abcdef0000000000000001 0 1 0 info",
+            "1 1 host program 42 0123456789abcdef0000000000000001 0 1 1 info");
+    assertThat(query("SELECT extract(year FROM ts) = 2026, extract(minute FROM ts) = 13 FROM \"test.serial\""))
+        .hasSize(2).allMatch(row -> row.matches("(t|true) (t|true)"));
+  }
+
+  @Test
+  void aRestartGoesOnWhereTheArchiveEnds() throws Exception {
+    for (int run = 0; run < 3; run++) {
+      try (ArchiveWriter writer = open()) {
+        long next = writer.nextOffset(0);
+        assertThat(next).isEqualTo(run * 5L);
+        for (long offset = next; offset < next + 5; offset++) {
+          writer.append(Archives.at(offset), Archives.serials(EMITTER, offset + 1, 10));
+        }
+      }
+    }
+    assertThat(query(SERIALS)).containsExactly("150 150 0 149");
+  }
+
+  @Test
+  void whatIsNotYetStoredIsNotDurable() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(4), Archives.serials(EMITTER, 1, 10));
+      assertThat(writer.nextOffset(0)).isEqualTo(5);
+      assertThat(writer.durableOffset(0)).isZero();
+      writer.roll();
+      assertThat(writer.durableOffset(0)).isEqualTo(5);
+      writer.append(Archives.at(5), Archives.serials(EMITTER, 2, 10));
+      writer.abandon();
+    }
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.nextOffset(0)).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void repeatsAreAbsorbedAlsoAfterARestart() throws Exception {
+    byte[] batch = Archives.serials(EMITTER, 1, 10);
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), batch);
+      assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
+      assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.ALREADY_ARCHIVED);
+    }
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.append(Archives.at(2), batch)).isEqualTo(Appended.DUPLICATE);
+      assertThat(writer.append(Archives.at(3), Archives.serials(EMITTER, 2, 10))).isEqualTo(Appended.ACCEPTED);
+    }
+    assertThat(query(SERIALS)).containsExactly("20 20 0 19");
+  }
+
+  @Test
+  void aPoisonedBatchIsReportedAndTheRestIsArchived() throws Exception {
+    byte[] poisoned = Archives.serials(EMITTER, 2, 10);
+    poisoned[poisoned.length / 2] ^= 1;
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      assertThat(writer.append(Archives.at(1), poisoned)).isEqualTo(Appended.REJECTED);
+      assertThat(writer.append(Archives.at(2), null)).isEqualTo(Appended.REJECTED);
+      writer.append(Archives.at(3), Archives.serials(EMITTER, 3, 10));
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("bad_crc", "truncated");
+    assertThat(rejections.get(0).position()).isEqualTo(Archives.at(1));
+    assertThat(query(SERIALS)).containsExactly("20 20 0 29");
+    assertThat(query("SELECT missing_batches FROM ledger")).containsExactly("1");
+  }
+
+  @Test
+  void aBatchThatContradictsAnEarlierOneIsRejectedAsConflict() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      assertThat(writer.append(Archives.at(1), Archives.serials(EMITTER, 1, 11))).isEqualTo(Appended.REJECTED);
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("conflict");
+    assertThat(query(SERIALS)).containsExactly("10 10 0 9");
+  }
+
+  @Test
+  void onlyRejectedMessagesStillMoveThePositionOn() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(4), new byte[] {1});
+    }
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.nextOffset(0)).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void whatIsHeldIsStoredWhenItIsOldEnough() throws Exception {
+    try (ArchiveWriter writer =
+        archive(defaultRoll().withInterval(Duration.ofSeconds(60))).open(rejections::add)) {
+      long now = System.currentTimeMillis();
+      assertThat(writer.rollIfDue(now + 100_000)).isFalse();
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      assertThat(writer.rollIfDue(now + 50_000)).isFalse();
+      assertThat(writer.rollIfDue(now + 100_000)).isTrue();
+      assertThat(writer.rollIfDue(now + 200_000)).isFalse();
+      assertThat(query(SERIALS)).containsExactly("10 10 0 9");
+    }
+  }
+
+  @Test
+  void emittersThatHaveBeenSilentForLongAreForgottenSoThatMemoryIsBounded() throws Exception {
+    byte[] batch = Archives.serials(EMITTER, 1, 10);
+    long sentMs = Archives.at(0).brokerTimeMs();
+    try (ArchiveWriter writer =
+        archive(defaultRoll().withRemembered(Duration.ofDays(1))).open(rejections::add)) {
+      writer.append(Archives.at(0), batch);
+      writer.rollIfDue(sentMs + Duration.ofHours(23).toMillis());
+      assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
+      writer.rollIfDue(sentMs + Duration.ofHours(25).toMillis());
+      assertThat(writer.append(Archives.at(2), batch)).isEqualTo(Appended.ACCEPTED);
+    }
+  }
+
+  @Test
+  void whatIsHeldStaysBelowItsLimit() throws Exception {
+    long limit = 2 << 20;
+    long highest = 0;
+    try (ArchiveWriter writer = archive(defaultRoll().withBytes(limit)).open(rejections::add)) {
+      for (int i = 0; i < 100; i++) {
+        Incarnation incarnation = new Incarnation(9, i % 3);
+        writer.append(new Position(i % 3, i, 0), Archives.serials(incarnation, i / 3 + 1, 2_000));
+        highest = Math.max(highest, writer.heldBytes());
+      }
+    }
+    assertThat(highest).isGreaterThan(limit / 2).isLessThan(2 * limit);
+    assertThat(query("SELECT count(*) FROM events")).containsExactly("200000");
+  }
+
+  @Test
+  void releasedPartitionsAreReadAgainByTheirNextOwner() throws Exception {
+    try (ArchiveWriter first = open(); ArchiveWriter second = open()) {
+      first.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      first.release(0);
+      assertThat(second.nextOffset(0)).isZero();
+      second.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+    }
+    assertThat(query(SERIALS)).containsExactly("10 10 0 9");
+  }
+
+  @Test
+  void twoWritersCannotHaveTheSamePartition() throws Exception {
+    try (ArchiveWriter first = open(); ArchiveWriter second = open()) {
+      first.nextOffset(0);
+      assertThatThrownBy(() -> second.nextOffset(0)).isInstanceOf(ArchiveCollisionException.class)
+          .hasMessageStartingWith("partition 0 of the archive")
+          .hasMessageContaining("is in the hands of another writer")
+          .hasMessageContaining("stop that one, or give this one another archive.");
+      assertThat(second.nextOffset(1)).isZero();
+    }
+  }
+
+  @Test
+  void whenLocksFailThePositionStopsTheSecondWriterAndKeepsTheFirstOnesEvents() throws Exception {
+    try (ArchiveWriter loser = open()) {
+      loser.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      loseLock(0);
+      try (ArchiveWriter winner = open()) {
+        winner.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+        winner.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+      }
+      assertThatThrownBy(loser::roll).isInstanceOf(ArchiveCollisionException.class)
+          .hasMessageContaining("another writer has already archived partition 0 from offset 0")
+          .hasMessageContaining("stop one of the two");
+      loser.abandon();
+    }
+    assertThat(query(SERIALS)).containsExactly("20 20 0 19");
+  }
+
+  @Test
+  void countsPerRouteFollowWhatIsStored() throws Exception {
+    var counts = archive(defaultRoll()).counts();
+    assertThat(counts.count()).isEmpty();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      assertThat(counts.count()).isEmpty();
+      writer.roll();
+      assertThat(counts.count()).isEqualTo(Map.of(new RouteKey(EMITTER, 0), 10L));
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+      writer.append(Archives.at(2), Archives.batch(EMITTER, 1).route(3, "extra").event(Archives.SERIAL, 1, 1, 1)
+          .toByteArray());
+    }
+    assertThat(counts.count()).isEqualTo(Map.of(new RouteKey(EMITTER, 0), 20L, new RouteKey(EMITTER, 3), 1L));
+  }
+
+  @Test
+  void theLedgerHasTheLatestCountersOfEachRoute() throws Exception {
+    for (int sequence : new int[] {1, 3, 2}) {
+      try (ArchiveWriter writer = open()) {
+        writer.append(Archives.at(writer.nextOffset(0)), Archives.batch(EMITTER, sequence).finalBatch(sequence == 3)
+            .counter(Counter.EMITTED, sequence * 10L).counter(Counter.DROPPED_RING_FULL, sequence)
+            .event(Archives.SERIAL, sequence, sequence, 1).toByteArray());
+      }
+    }
+    assertThat(query("SELECT emitted, archived, dropped, dropped_ring_full, missing, missing_batches, last_sequence"
+            + " FROM ledger WHERE final")).containsExactly("30 3 3 3 24 0 3");
+  }
+
+  @Test
+  void contextAndCountersOfEachBatchAreKept() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(5), Archives.batch(EMITTER, 1).context("session", "it's \"one\"")
+          .counter(Counter.SAMPLED_OUT, 4).event(Archives.SERIAL, 1, 1, 1).toByteArray());
+    }
+    assertThat(query("SELECT \"offset\", context->>'session', sampled_out, events FROM batches"))
+        .containsExactly("5 it's \"one\" 4 1");
+  }
+
+  @Test
+  void aBatchWithoutEventsIsArchivedForItsCounters() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).counter(Counter.FOLDED, 9).toByteArray());
+    }
+    assertThat(query("SELECT folded, archived FROM ledger")).containsExactly("9 0");
+    assertThat(query("SELECT count(*) FROM events")).containsExactly("0");
+  }
+
+  @Test
+  void aTypeThatGetsAnotherFieldKeepsItsTable() throws Exception {
+    EventType first = EventType.named("io").field("id", FieldType.U32).field("n", FieldType.I32).build();
+    EventType second = EventType.named("io").field("n", FieldType.I32).field("extra", FieldType.F64)
+        .field("id", FieldType.U32).constant("unit", FieldType.STRING, "", "ms").build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).event(first, 1, 1, 10).toByteArray());
+      writer.roll();
+      writer.append(Archives.at(1),
+          Archives.batch(EMITTER, 2).event(first, 2, 2, 20).event(second, 3, 30, 0.5, 3).toByteArray());
+    }
+    assertThat(query("SELECT id, n, extra, unit FROM io ORDER BY ts"))
+        .containsExactly("1 10 null null", "2 20 null null", "3 30 0.5 ms");
+    assertThat(query("SELECT id, fields->>'n', fields->>'extra', fields->>'unit', fields->>'none' FROM events"
+            + " ORDER BY ts"))
+        .containsExactly("1 10 null null null", "2 20 null null null", "3 30 0.5 ms null");
+  }
+
+  @Test
+  void eventsWithTheSameIdMakeALifeline() throws Exception {
+    EventType read = EventType.named("disk.read").field("id", FieldType.I64).build();
+    EventType sent = EventType.named("net.send").field("id", FieldType.STRING).build();
+    EventType other = EventType.named("other").field("n", FieldType.I32).build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).event(read, 1_000, 7L).event(read, 1_100, 8L)
+          .event(other, 1_150, 7).event(sent, 1_250, "7").toByteArray());
+      writer.append(Archives.at(1), Archives.batch(new Incarnation(8, 8), 1).event(read, 1_251, 7L).toByteArray());
+    }
+    assertThat(query("SELECT step, type, since_previous_ns, since_first_ns FROM lifelines WHERE id = '7' ORDER BY step"))
+        .containsExactly("1 disk.read null 0", "2 net.send 250 250", "3 disk.read 1 251");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "a\"; DROP VIEW ledger; --", "'; COPY (SELECT 1) TO 'x'; --", "x'y\"z", "..", "a b", "SELECT", "%s%n", "漢字",
+    "\\", "{}", "$1", "?", ":name", "a\nb", "CamelCase"
+  })
+  void namesThatNeedQuotingAreNamesAndNothingElse(String name) throws Exception {
+    EventType type = EventType.named(name).field(name, FieldType.I32, name)
+        .constant(name + "c", FieldType.STRING, "", name).build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).host(name).program(name).context(name, name)
+          .event(type, 1, 7).toByteArray());
+    }
+    String quoted = '"' + name.replace("\"", "\"\"") + '"';
+    assertThat(query("SELECT " + quoted + " FROM " + quoted)).containsExactly("7");
+    assertThat(query("SELECT type, host FROM events")).containsExactly(name + " " + name);
+    assertThat(query("SELECT host FROM emitters")).containsExactly(name);
+  }
+
+  @Test
+  void fieldsThatAreCalledLikeTheEventsOwnColumnsGetAnotherName() throws Exception {
+    EventType type =
+        EventType.named("generator").field("sequence", FieldType.U64).field("host", FieldType.STRING).build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 9).event(type, 1, 5, "h").toByteArray());
+    }
+    assertThat(query("SELECT sequence, field_sequence, host, field_host FROM generator"))
+        .containsExactly("9 5 host h");
+  }
+
+  @Test
+  void aThousandTypesInOneBatchAreAThousandTables() throws Exception {
+    BatchWriter batch = Archives.batch(EMITTER, 1);
+    for (int i = 0; i < 1_000; i++) {
+      batch.event(EventType.named("type." + i).field("v" + i, FieldType.I64).field("s", FieldType.STRING).build(), i, i,
+          "text " + i);
+    }
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), batch.toByteArray());
+    }
+    assertThat(query("SELECT v637, s FROM \"type.637\"")).containsExactly("637 text 637");
+    assertThat(query("SELECT count(*), count(DISTINCT type) FROM events")).containsExactly("1000 1000");
+  }
+
+  @Test
+  void everyNumberAndTextComesBackAsItWasEmitted() throws Exception {
+    EventType type = EventType.named("all").field("a", FieldType.I32).field("b", FieldType.I64)
+        .field("c", FieldType.F32).field("d", FieldType.F64).field("e", FieldType.STRING).field("f", FieldType.U32)
+        .field("g", FieldType.U64).field("h", FieldType.BOOL).field("i", FieldType.BYTES)
+        .constant("k", FieldType.F64, "", -0.5).constant("l", FieldType.U64, "", -2L).build();
+    BatchWriter batch = Archives.batch(EMITTER, 1)
+        .event(type, 1, Integer.MIN_VALUE, Long.MIN_VALUE, Float.MAX_VALUE, 1.5, "é漢", 0xffffffffL, -1L,
+            true, new byte[] {0, (byte) 0xff})
+        .event(type, 2, Integer.MAX_VALUE, Long.MAX_VALUE, Float.NaN, Double.NEGATIVE_INFINITY, "", 0L, 0L, false,
+            new byte[0])
+        .event(type, 3, 0, 0L, 0.1f, 0.1, new byte[] {'a', (byte) 0xe9, 'b'}, 1L, 10_000L, false, new byte[] {1});
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), batch.toByteArray());
+    }
+    assertThat(query("SELECT a, b, d, e, f, g, octet_length(i), k, l FROM \"all\" ORDER BY ts, event_index"))
+        .containsExactly(
+            "-2147483648 -9223372036854775808 1.5 é漢 4294967295 18446744073709551615 2 -0.5 18446744073709551614",
+            "2147483647 9223372036854775807 -Infinity  0 0 0 -0.5 18446744073709551614",
+            "0 0 0.1 a\uFFFDb 1 10000 1 -0.5 18446744073709551614");
+    assertThat(query("SELECT count(*) FROM \"all\" WHERE h AND c > 3.4e38")).containsExactly("1");
+    assertThat(query("SELECT fields->>'g', fields->>'k' FROM events ORDER BY ts, event_index LIMIT 1"))
+        .containsExactly("18446744073709551615 -0.5");
+  }
+
+  @Test
+  void aFullDiskIsAClearErrorAndTheSameWriterGoesOnWhenThereIsRoomAgain() throws Exception {
+    try (SmallDisk disk = SmallDisk.mount()) {
+      try (ArchiveWriter writer = archiveOn(disk).open(rejections::add)) {
+        writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 1_000));
+        writer.roll();
+        Path ballast = disk.fill();
+        writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 20_000));
+        Throwable failure = catchThrowable(writer::roll);
+        assertThat(failure).isInstanceOf(ArchiveWriteException.class).hasMessageContaining("cannot write")
+            .hasMessageContaining("No space left on device").hasMessageContaining("free space");
+        assertThat(queryOn(disk, "SELECT count(*) FROM events")).containsExactly("1000");
+        disk.delete(ballast);
+        writer.roll();
+      }
+      assertThat(queryOn(disk, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
+          .containsExactly("21000 21000");
+    }
+  }
+
+  @Test
+  void afterAFullDiskANewWriterReadsTheSameBatchesAgain() throws Exception {
+    try (SmallDisk disk = SmallDisk.mount()) {
+      ArchiveWriter writer = archiveOn(disk).open(rejections::add);
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      writer.roll();
+      Path ballast = disk.fill();
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 20_000));
+      assertThat(catchThrowable(writer::close)).isInstanceOf(ArchiveWriteException.class);
+      disk.delete(ballast);
+      try (ArchiveWriter next = archiveOn(disk).open(rejections::add)) {
+        assertThat(next.nextOffset(0)).isEqualTo(1);
+        next.append(Archives.at(1), Archives.serials(EMITTER, 2, 20_000));
+      }
+      assertThat(queryOn(disk, "SELECT count(*), count(DISTINCT event_index) FROM \"test.serial\""))
+          .containsExactly("20010 20000");
+    }
+  }
+}

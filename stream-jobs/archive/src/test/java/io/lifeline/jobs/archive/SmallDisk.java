@@ -1,0 +1,71 @@
+package io.lifeline.jobs.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** A disk that is really full: a small tmpfs of its own. */
+public final class SmallDisk implements AutoCloseable {
+  private final Path mountPoint;
+
+  private SmallDisk(Path mountPoint) {
+    this.mountPoint = mountPoint;
+  }
+
+  /** Mounts it where every user may come; skips the test where that needs more privileges than it has. */
+  static SmallDisk mount() throws Exception {
+    Path mountPoint = Files.createTempDirectory(Path.of("/var/tmp"), "lifeline-disk");
+    Files.setPosixFilePermissions(mountPoint, PosixFilePermissions.fromString("rwxr-xr-x"));
+    boolean mounted =
+        run("mount", "-t", "tmpfs", "-o", "size=512k,mode=755", "lifeline-test", mountPoint.toString()) == 0;
+    if (!mounted) {
+      Files.delete(mountPoint);
+    }
+    assumeTrue(mounted, "mounting a tmpfs needs privileges");
+    return new SmallDisk(mountPoint);
+  }
+
+  public Path path() {
+    return mountPoint;
+  }
+
+  /** Runs a command, such as one that changes the owner of something there. */
+  public static int run(String... command) throws Exception {
+    try {
+      return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start().waitFor();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** Takes all room that is left; returns what takes it. */
+  Path fill() throws IOException {
+    Path ballast = mountPoint.resolve("ballast");
+    byte[] page = new byte[4096];
+    try (var out = Files.newOutputStream(ballast)) {
+      while (true) {
+        out.write(page);
+      }
+    } catch (IOException full) {
+      assertThat(full).hasMessageContaining("No space left");
+    }
+    return ballast;
+  }
+
+  /** Gives the room back, and much more. */
+  void delete(Path ballast) throws Exception {
+    Files.delete(ballast);
+    run("mount", "-o", "remount,size=16m", mountPoint.toString());
+  }
+
+  @Override
+  public void close() throws Exception {
+    run("umount", "-l", mountPoint.toString());
+    Files.deleteIfExists(mountPoint);
+  }
+}

@@ -1,0 +1,87 @@
+package io.lifeline.jobs.archive.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveContract;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.PartitionedWriter;
+import io.lifeline.jobs.archive.RollOptions;
+import io.lifeline.jobs.archive.SmallDisk;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import io.lifeline.servers.PostgresServer;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The contract, on a real server. */
+class PostgresArchiveTest extends ArchiveContract {
+  private final String schema = PostgresDatabases.newSchema();
+
+  private PostgresSession session;
+
+  @Override
+  protected Archive archive(RollOptions roll) throws Exception {
+    return new AtTheTimeOfTheEvents(PostgresDatabases.options(schema, roll));
+  }
+
+  /** The archive as it was then, so that rows have partitions by day. */
+  private final class AtTheTimeOfTheEvents implements Archive {
+    private final PostgresOptions options;
+
+    AtTheTimeOfTheEvents(PostgresOptions options) {
+      this.options = options;
+    }
+
+    @Override
+    public ArchiveWriter open(Consumer<Rejection> rejected) throws IOException {
+      session = new PostgresSession(options, rejected, step -> {}, () -> PostgresDatabases.NOW_MS);
+      return new PartitionedWriter(options.roll(), session);
+    }
+
+    @Override
+    public ArchivedEvents counts() {
+      return new PostgresArchive(options).counts();
+    }
+
+    @Override
+    public String name() {
+      return new PostgresArchive(options).name();
+    }
+  }
+
+  @Override
+  protected RollOptions defaultRoll() {
+    return PostgresOptions.DEFAULT_ROLL;
+  }
+
+  @Override
+  protected List<String> query(String sql) throws Exception {
+    return PostgresDatabases.query(schema, sql);
+  }
+
+  @Override
+  protected Archive archiveOn(SmallDisk disk) throws Exception {
+    PostgresServer server = PostgresServer.shared();
+    String space = disk.path().getFileName().toString();
+    if (query("SELECT 1 FROM pg_tablespace WHERE spcname = '" + space + "'").isEmpty()) {
+      assertThat(SmallDisk.run("chown", "postgres:", disk.path().toString())).isZero();
+      server.execute("CREATE TABLESPACE \"" + space + "\" LOCATION '" + disk.path() + "'");
+    }
+    String url = server.url() + "?options=-c%20default_tablespace%3D" + space;
+    return new AtTheTimeOfTheEvents(PostgresDatabases.options(url, server.passwordFile(), schema));
+  }
+
+  @Override
+  protected List<String> queryOn(SmallDisk disk, String sql) throws Exception {
+    return query(sql);
+  }
+
+  /** Some connection pools lose the locks of their sessions. */
+  @Override
+  protected void loseLock(int partition) throws Exception {
+    session.schema().unlockPartition(session.connection(), partition);
+    session.connection().commit();
+  }
+}
