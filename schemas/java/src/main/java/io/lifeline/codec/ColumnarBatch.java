@@ -6,8 +6,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The events of one batch as columns, a group per event type: the fastest way to look at all of them. Reusable and not
- * thread-safe; {@link #fill} overwrites what the call before it returned.
+ * The events of one batch as columns, a group per event type: the fastest way to look at all of them. A column is
+ * decoded when it is first asked for, so what nobody looks at costs next to nothing. Reusable and not thread-safe; {@link
+ * #fill} overwrites what the call before it returned, and the reader must keep its batch for as long as columns are asked
+ * for.
  */
 public final class ColumnarBatch {
   private static final int TYPE_MASK = 0xffff;
@@ -21,7 +23,7 @@ public final class ColumnarBatch {
   private final List<Columns> groups = new ArrayList<>();
   private int used;
 
-  /** Decodes all events of the batch that {@code reader} holds. The reader's own position does not matter. */
+  /** Sorts the events of the batch that {@code reader} holds by type. The reader's own position does not matter. */
   public ColumnarBatch fill(BatchReader reader) {
     BatchHeader header = reader.header();
     prepare(reader);
@@ -30,7 +32,7 @@ public final class ColumnarBatch {
     for (int i = 0; i < used; i++) {
       Columns columns = pool.get(i);
       if (columns.size > 0) {
-        columns.decode(header, reader.raw());
+        columns.hold(header, reader.raw());
         groups.add(columns);
       }
     }
@@ -85,6 +87,7 @@ public final class ColumnarBatch {
   /** The events of one type. Arrays are valid below {@link #size()} and until the next {@link #fill}. */
   public static final class Columns {
     private EventType type;
+    private BatchHeader header;
     private byte[] raw;
     private int size;
     private int sizeBeforeSegment;
@@ -92,7 +95,15 @@ public final class ColumnarBatch {
     private int[] eventIndex = new int[64];
     private long[] thread = new long[64];
     private long[] timeNs = new long[64];
-    private int[] cursors = new int[0];
+    private boolean hasTimes;
+
+    /** Whether the field's column is that of the current batch. */
+    private boolean[] isDecoded = new boolean[0];
+
+    /** By field: the last one before it whose length varies, or -1; and how far behind that one, or the start, it lies. */
+    private int[] variableBefore = new int[0];
+
+    private int[] distance = new int[0];
 
     /** By field; null where the field has another kind of values. */
     private long[][] longs = new long[0][];
@@ -100,6 +111,7 @@ public final class ColumnarBatch {
     private double[][] doubles = new double[0][];
     private int[][] offsets = new int[0][];
     private int[][] lengths = new int[0][];
+    private int[][] ends = new int[0][];
 
     private Columns() {}
 
@@ -114,6 +126,10 @@ public final class ColumnarBatch {
 
     /** When, in nanoseconds since the Unix epoch. */
     public long[] timeNs() {
+      if (!hasTimes) {
+        decodeTimes();
+        hasTimes = true;
+      }
       return timeNs;
     }
 
@@ -129,22 +145,31 @@ public final class ColumnarBatch {
 
     /** The values of a field of type i32, i64, u32, u64 or bool. */
     public long[] longs(int field) {
-      return present(longs[field], field, "an integer or a bool");
+      FieldType fieldType = typeOf(field);
+      require(!fieldType.isFloating() && !fieldType.isVariable(), field, "an integer or a bool");
+      decode(field);
+      return longs[field];
     }
 
     /** The values of a field of type f32 or f64. */
     public double[] doubles(int field) {
-      return present(doubles[field], field, "a float");
+      require(typeOf(field).isFloating(), field, "a float");
+      decode(field);
+      return doubles[field];
     }
 
     /** Where the values of a field of type string or bytes start in {@link #raw()}. */
     public int[] offsets(int field) {
-      return present(offsets[field], field, "a string or bytes");
+      require(typeOf(field).isVariable(), field, "a string or bytes");
+      decode(field);
+      return offsets[field];
     }
 
     /** How many bytes the values of a field of type string or bytes have. */
     public int[] lengths(int field) {
-      return present(lengths[field], field, "a string or bytes");
+      require(typeOf(field).isVariable(), field, "a string or bytes");
+      decode(field);
+      return lengths[field];
     }
 
     /** The bytes that {@link #offsets} point into. A string in there may be no UTF-8: see {@link Utf8}. */
@@ -152,27 +177,52 @@ public final class ColumnarBatch {
       return raw;
     }
 
-    private <T> T present(T column, int field, String wanted) {
-      if (column == null) {
+    private FieldType typeOf(int field) {
+      return type.layout().types[field];
+    }
+
+    private void require(boolean fits, int field, String wanted) {
+      if (!fits) {
         Field actual = type.fields().get(field);
         throw new IllegalArgumentException(
             type.name() + "." + actual.name() + " is " + actual.type() + ", not " + wanted);
       }
-      return column;
     }
 
     private void start(EventType newType) {
       size = 0;
       sizeBeforeSegment = 0;
+      hasTimes = false;
       if (type == newType) {
+        Arrays.fill(isDecoded, false);
         return;
       }
       type = newType;
       int fields = newType.fields().size();
+      isDecoded = new boolean[fields];
       longs = new long[fields][];
       doubles = new double[fields][];
       offsets = new int[fields][];
       lengths = new int[fields][];
+      ends = new int[fields][];
+      locate(newType.layout().sizes);
+    }
+
+    /** Fields up to the first string or bytes lie at the same place of each record; others, at the same behind one. */
+    private void locate(int[] sizes) {
+      variableBefore = new int[sizes.length];
+      distance = new int[sizes.length];
+      int variable = -1;
+      int at = RecordLayout.WORD;
+      for (int field = 0; field < sizes.length; field++) {
+        variableBefore[field] = variable;
+        distance[field] = at;
+        at += sizes[field];
+        if (sizes[field] == 0) {
+          variable = field;
+          at = 0;
+        }
+      }
     }
 
     private void add(int position, int event) {
@@ -194,27 +244,12 @@ public final class ColumnarBatch {
       sizeBeforeSegment = size;
     }
 
-    private void decode(BatchHeader header, byte[] bytes) {
+    private void hold(BatchHeader batchHeader, byte[] bytes) {
+      header = batchHeader;
       raw = bytes;
-      decodeTimes(header);
-      // Fields up to the first string or bytes lie at the same place of each record; behind one, a cursor per record
-      // says where the next field starts.
-      int[] from = positions;
-      int offset = RecordLayout.WORD;
-      RecordLayout layout = type.layout();
-      for (int field = 0; field < layout.types.length; field++) {
-        if (layout.sizes[field] == 0) {
-          decodeVariable(field, from, offset, header.bigEndian);
-          from = cursors;
-          offset = 0;
-        } else {
-          decodeFixed(field, layout.types[field], from, offset, header.bigEndian);
-          offset += layout.sizes[field];
-        }
-      }
     }
 
-    private void decodeTimes(BatchHeader header) {
+    private void decodeTimes() {
       if (size > timeNs.length) {
         timeNs = new long[positions.length];
       }
@@ -227,26 +262,43 @@ public final class ColumnarBatch {
       }
     }
 
-    private void decodeFixed(int field, FieldType fieldType, int[] from, int offset, boolean bigEndian) {
-      if (fieldType.isFloating()) {
+    private void decode(int field) {
+      if (isDecoded[field]) {
+        return;
+      }
+      int[] from = positions;
+      if (variableBefore[field] >= 0) {
+        decode(variableBefore[field]);
+        from = ends[variableBefore[field]];
+      }
+      FieldType fieldType = typeOf(field);
+      if (fieldType.isVariable()) {
+        decodeVariable(field, from);
+      } else if (fieldType.isFloating()) {
         doubles[field] = atLeast(doubles[field]);
-        FieldColumn.decodeDoubles(doubles[field], size, fieldType, raw, from, offset, bigEndian);
+        FieldColumn.decodeDoubles(doubles[field], size, fieldType, raw, from, distance[field], header.bigEndian);
       } else {
         longs[field] = atLeast(longs[field]);
-        FieldColumn.decodeLongs(longs[field], size, fieldType, raw, from, offset, bigEndian);
+        FieldColumn.decodeLongs(longs[field], size, fieldType, raw, from, distance[field], header.bigEndian);
       }
+      isDecoded[field] = true;
     }
 
-    private void decodeVariable(int field, int[] from, int offset, boolean bigEndian) {
+    private void decodeVariable(int field, int[] from) {
       offsets[field] = atLeast(offsets[field]);
       lengths[field] = atLeast(lengths[field]);
-      cursors = atLeast(cursors);
+      ends[field] = atLeast(ends[field]);
+      int[] starts = offsets[field];
+      int[] sizes = lengths[field];
+      int[] behind = ends[field];
+      int offset = distance[field];
+      boolean bigEndian = header.bigEndian;
       for (int i = 0; i < size; i++) {
         int at = from[i] + offset;
         int length = Bytes.getU16(raw, at, bigEndian);
-        offsets[field][i] = at + 2;
-        lengths[field][i] = length;
-        cursors[i] = at + 2 + length;
+        starts[i] = at + 2;
+        sizes[i] = length;
+        behind[i] = at + 2 + length;
       }
     }
 
