@@ -110,13 +110,13 @@ static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
   const char *stream = sink_url_parameter(&wishes->broker.url, "stream");
   const char *batches = *wishes->broker.url.name ? wishes->broker.url.name : NULL;
   long long max_bytes = wishes->max_bytes ? wishes->max_bytes : DEFAULT_MAX_BYTES;
-  char name[256], out_name[256], subjects[5][256];
+  char name[256], out_name[256], subjects[6][256];
   snprintf(name, sizeof name, "%s", stream ? stream : NATS_DEFAULT_STREAM);
   snprintf(out_name, sizeof out_name, "%s_OUT", stream ? stream : NATS_DEFAULT_STREAM);
   snprintf(subjects[0], sizeof *subjects, "%s%s.*", batches ? batches : wishes->prefix, batches ? "" : ".batches");
-  static const char *const outputs[] = {"events.>", "summaries", "rejected", "ledger"};
-  const char *pointers[5] = {subjects[0]};
-  for (int i = 1; i < 5; i++) {
+  static const char *const outputs[] = {"events.>", "summaries", "rejected", "ledger", "partials"};
+  const char *pointers[6] = {subjects[0]};
+  for (int i = 1; i < 6; i++) {
     snprintf(subjects[i], sizeof *subjects, "%s.%s", wishes->prefix, outputs[i - 1]);
     pointers[i] = subjects[i];
   }
@@ -134,7 +134,7 @@ static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
   jsStreamConfig_Init(&config);
   config.Name = out_name;
   config.Subjects = pointers + 1;
-  config.SubjectsLen = 4;
+  config.SubjectsLen = 5;
   config.Duplicates = OUTPUT_DUPLICATES_SECONDS * SECOND_NS;
   set_limits(&config, wishes, max_bytes / 4);
   setup_stream(js, wishes, &config);

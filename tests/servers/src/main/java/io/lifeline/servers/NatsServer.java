@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.stream.Stream;
 
 /** A real nats-server of this test's own, through scripts/broker. */
 public final class NatsServer implements AutoCloseable {
@@ -59,13 +60,21 @@ public final class NatsServer implements AutoCloseable {
 
   /** What {@code lifeline-setup} makes. */
   public void createStreams(Connection connection) throws IOException, JetStreamApiException {
-    var management = connection.jetStreamManagement();
-    management.addStream(stream("LIFELINE", "lifeline.batches.*"));
-    management.addStream(
-        stream("LIFELINE_OUT", "lifeline.events.>", "lifeline.summaries", "lifeline.rejected", "lifeline.ledger"));
+    connection.jetStreamManagement().addStream(stream("LIFELINE", "lifeline.batches.*"));
+    createOutput(connection, "LIFELINE_OUT", "lifeline");
+  }
+
+  /** Where jobs publish under a prefix, and the bucket for their checkpoints. */
+  public void createOutput(Connection connection, String name, String prefix)
+      throws IOException, JetStreamApiException {
+    String[] subjects =
+        Stream.of("events.>", "summaries", "rejected", "ledger", "partials")
+            .map(subject -> prefix + "." + subject)
+            .toArray(String[]::new);
+    connection.jetStreamManagement().addStream(stream(name, subjects));
     connection
         .keyValueManagement()
-        .create(KeyValueConfiguration.builder().name("lifeline-jobs").storageType(StorageType.File).build());
+        .create(KeyValueConfiguration.builder().name(prefix + "-jobs").storageType(StorageType.File).build());
   }
 
   public Connection connect() throws IOException, InterruptedException {

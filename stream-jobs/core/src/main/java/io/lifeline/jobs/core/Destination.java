@@ -21,6 +21,8 @@ public record Destination(Kind kind, String eventType) {
     REJECTED(false),
     /** Window revisions: what one holds depends on when it was published. */
     SUMMARIES(true),
+    /** Shares of groups of emitters in summaries, on their way from job to job. */
+    PARTIALS(true),
     /** Balances of emitters: what one holds depends on when it was published. */
     LEDGER(true);
 
@@ -44,6 +46,7 @@ public record Destination(Kind kind, String eventType) {
 
   public static final Destination REJECTED = new Destination(Kind.REJECTED, null);
   public static final Destination SUMMARIES = new Destination(Kind.SUMMARIES, null);
+  public static final Destination PARTIALS = new Destination(Kind.PARTIALS, null);
   public static final Destination LEDGER = new Destination(Kind.LEDGER, null);
 
   public Destination {
@@ -63,6 +66,7 @@ public record Destination(Kind kind, String eventType) {
       case EVENTS -> shortened(prefix + ".events." + topicToken(eventType));
       case REJECTED -> prefix + ".rejected";
       case SUMMARIES -> prefix + ".summaries";
+      case PARTIALS -> prefix + ".partials";
       case LEDGER -> prefix + ".ledger";
     };
   }

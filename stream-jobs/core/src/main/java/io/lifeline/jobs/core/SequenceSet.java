@@ -92,7 +92,7 @@ public final class SequenceSet {
     }
   }
 
-  void encode(StateWriter out) {
+  public void encode(StateWriter out) {
     out.varint(runs);
     long at = 0;
     for (int i = 0; i < 2 * runs; i++) {
@@ -101,7 +101,7 @@ public final class SequenceSet {
     }
   }
 
-  static SequenceSet decode(StateReader in) {
+  public static SequenceSet decode(StateReader in) {
     SequenceSet set = new SequenceSet();
     set.runs = in.count(2);
     set.ends = new long[Math.max(4, 2 * set.runs)];

@@ -38,7 +38,7 @@ final class ArchiveTask extends LeasedTask {
       Duration lease,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(NAME, broker, leaseName(target), lease, failure);
+    super(NAME, broker, leaseName(target), lease, Turn.ALWAYS, failure);
     this.target = target;
     this.subjects = subjects;
     this.prefix = prefix;

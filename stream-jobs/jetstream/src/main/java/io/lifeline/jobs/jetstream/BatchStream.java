@@ -16,7 +16,7 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 
 /**
- * The stream of batches from one position on, in order, without acknowledgements: position is the reader's business.
+ * A stream, usually that of the batches, from one position on, in order, without acknowledgements: position is the reader's business.
  * Used by one thread.
  *
  * <p>A restarted broker has forgotten its consumers, and the client takes most of a minute to notice. So the consumer
@@ -24,8 +24,12 @@ import java.time.Duration;
  */
 final class BatchStream implements AutoCloseable {
 
-  /** One message with its place. */
-  record Received(Position position, byte[] data) {}
+  /**
+   * One message with its place.
+   *
+   * @param behind how many more there were when the broker sent it
+   */
+  record Received(Position position, byte[] data, long behind) {}
 
   /** Batches that the broker may send ahead: 13 MB of usual ones. */
   private static final int READ_AHEAD = 200;
@@ -33,23 +37,31 @@ final class BatchStream implements AutoCloseable {
   private static final long RENEW_WHEN_IDLE_NS = Duration.ofSeconds(10).toNanos();
 
   private final Broker broker;
+  private final StreamContext stream;
   private final String[] subjects;
   private IterableConsumer consumer;
   private long nextSequence;
   private long openedAtConnection;
   private long lastReceivedNs;
 
-  private BatchStream(Broker broker, String[] subjects, long nextSequence) {
+  private BatchStream(Broker broker, StreamContext stream, String[] subjects, long nextSequence) {
     this.broker = broker;
+    this.stream = stream;
     this.subjects = subjects;
     this.nextSequence = nextSequence;
   }
 
+  /** The stream of the batches. */
   static BatchStream open(Broker broker, String[] subjects, long nextSequence)
       throws IOException, JetStreamApiException {
-    BatchStream stream = new BatchStream(broker, subjects, nextSequence);
-    stream.openConsumer();
-    return stream;
+    return open(broker, broker.batches(), subjects, nextSequence);
+  }
+
+  static BatchStream open(Broker broker, StreamContext stream, String[] subjects, long nextSequence)
+      throws IOException, JetStreamApiException {
+    BatchStream opened = new BatchStream(broker, stream, subjects, nextSequence);
+    opened.openConsumer();
+    return opened;
   }
 
   /**
@@ -84,7 +96,8 @@ final class BatchStream implements AutoCloseable {
       lastReceivedNs = System.nanoTime();
       nextSequence = meta.streamSequence() + 1;
       long brokerTimeMs = meta.timestamp().toInstant().toEpochMilli();
-      return new Received(new Position(0, meta.streamSequence(), brokerTimeMs), message.getData());
+      Position position = new Position(0, meta.streamSequence(), brokerTimeMs);
+      return new Received(position, message.getData(), meta.pendingCount());
     } catch (JetStreamStatusCheckedException e) {
       throw new IOException("the broker ended the reading: " + e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -107,8 +120,7 @@ final class BatchStream implements AutoCloseable {
             .deliverPolicy(DeliverPolicy.ByStartSequence)
             .startSequence(nextSequence);
     consumer =
-        broker
-            .batches()
+        stream
             .createOrderedConsumer(configuration)
             .iterate(ConsumeOptions.builder().batchSize(READ_AHEAD).build());
   }

@@ -22,6 +22,7 @@ record Broker(
     JetStream jetStream,
     JetStreamManagement management,
     StreamContext batches,
+    StreamContext output,
     KeyValue bucket,
     Owner owner)
     implements AutoCloseable {
@@ -83,6 +84,7 @@ record Broker(
           connection.jetStream(),
           connection.jetStreamManagement(),
           connection.getStreamContext(settings.stream()),
+          connection.getStreamContext(settings.outputStream()),
           connection.keyValue(settings.bucket()),
           new Owner());
     } catch (IOException | JetStreamApiException e) {
@@ -101,6 +103,23 @@ record Broker(
                 + " does not exist; 'lifeline-setup' makes it");
       }
       throw e;
+    }
+  }
+
+  /**
+   * Makes sure that the output stream takes a subject, which an earlier release may not have given it.
+   *
+   * @param what what it is for
+   */
+  void requireOutput(String subject, String what) throws HostException {
+    try {
+      if (!output.getStreamInfo().getConfiguration().getSubjects().contains(subject)) {
+        throw new HostException(
+            "the stream " + output.getStreamName() + " does not take " + subject + ", " + what
+                + ": add that subject to it ('nats stream edit')");
+      }
+    } catch (IOException | JetStreamApiException e) {
+      throw new HostException("the stream " + output.getStreamName() + " cannot be looked at: " + e.getMessage(), e);
     }
   }
 

@@ -5,7 +5,6 @@ import io.lifeline.jobs.core.StateWriter;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
-import io.nats.client.PurgeOptions;
 import io.nats.client.api.KeyValueEntry;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -145,10 +144,8 @@ final class CheckpointStore {
     purge(key + "." + ofGeneration + ".*");
   }
 
-  /** A purge of the bucket's stream leaves nothing behind, where a purge of the key would leave a marker for ever. */
   private void purge(String keys) throws IOException, JetStreamApiException {
-    String name = bucket.getBucketName();
-    management.purgeStream("KV_" + name, PurgeOptions.subject("$KV." + name + "." + keys));
+    Buckets.erase(bucket, management, keys);
   }
 
   private String chunkKey(String ofGeneration, int index) {

@@ -2,10 +2,12 @@ package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
@@ -13,8 +15,12 @@ import io.lifeline.jobs.core.decode.DecodeSettings;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
+import io.lifeline.jobs.core.summarise.ShareJob;
+import io.lifeline.jobs.core.summarise.ShareMerger;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.nats.client.JetStreamApiException;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,15 +28,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Runs jobs on JetStream. Each job is a task with a thread, a consumer and a checkpoint of its own; jobs that work by
- * emitter are cut into as many tasks as there are groups of subjects, which several instances share out by leases.
- * Summaries merge all emitters and the archive is one directory, so each of these is one task.
+ * Runs jobs on JetStream. Each job is a task with a thread, a consumer and a checkpoint of its own, or as many as there
+ * are groups of subjects, which several instances share out by leases. Summaries need one more, which merges what the
+ * groups add; the archive is one directory and so one task.
  */
 public final class JetStreamHost implements JobHost {
 
+  private static final Logger LOG = LoggerFactory.getLogger(JetStreamHost.class);
   private static final long START_POLL_MS = 20;
 
   private final JobConfig config;
@@ -39,6 +49,7 @@ public final class JetStreamHost implements JobHost {
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final List<Task> tasks = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
+  private final List<Sharing> sharings = new ArrayList<>();
   private Broker broker;
 
   public JetStreamHost(JobConfig config, Metrics metrics) {
@@ -96,14 +107,23 @@ public final class JetStreamHost implements JobHost {
       }
     }
     if (broker != null) {
+      sharings.forEach(JetStreamHost::leave);
       broker.close();
     }
   }
 
-  private void addTasks(String job) {
+  /** Whoever cannot be told finds out by itself. */
+  private static void leave(Sharing sharing) {
+    try {
+      sharing.leave();
+    } catch (IOException | JetStreamApiException | IllegalStateException e) {
+      LOG.debug("the other instances were not told of the end: {}", e.getMessage());
+    }
+  }
+
+  private void addTasks(String job) throws HostException {
     switch (job) {
-      case "summarise" ->
-          addJobTasks(job, 1, state -> new SummariseJob(SummariseSettings.of(config), state, metrics));
+      case "summarise" -> addSummarise(job, config.get(Keys.NATS_GROUPS));
       case "decode" ->
           addJobTasks(job, config.get(Keys.NATS_GROUPS), state -> new DecodeJob(DecodeSettings.of(config), metrics));
       case "ledger" -> addJobTasks(job, config.get(Keys.NATS_GROUPS), this::ledgerJob);
@@ -126,19 +146,72 @@ public final class JetStreamHost implements JobHost {
     return new LedgerJob(LedgerSettings.of(config), state, archived, metrics);
   }
 
-  private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {
-    for (int group = 0; group < groups; group++) {
-      String name = groups == 1 ? job : job + "-" + group + "-of-" + groups;
-      JobTask.Settings settings =
-          new JobTask.Settings(
-              nats.subjects(group, groups),
-              groups == 1,
-              config.get(Keys.NATS_LEASE),
-              config.get(Keys.CHECKPOINT_INTERVAL),
-              config.get(Keys.CHECKPOINT_BATCHES),
-              config.get(Keys.RETENTION).toMillis(),
-              config.get(Keys.NAMES_PREFIX));
-      tasks.add(new JobTask(name, broker, settings, make, metrics, failure));
+  /** One task if there is one group; else one per group, and one that merges their shares. */
+  private void addSummarise(String job, int groups) throws HostException {
+    SummariseSettings settings = SummariseSettings.of(config);
+    if (groups == 1) {
+      addJobTasks(job, groups, state -> new SummariseJob(settings, state, metrics));
+      return;
     }
+    String subject = Destination.PARTIALS.topic(config.get(Keys.NAMES_PREFIX));
+    broker.requireOutput(subject, "which summarise needs with nats.groups above 1");
+    addGroupTasks(job, groups, (group, state) -> new ShareJob(settings, groups, group, state, metrics));
+    tasks.add(
+        new JobTask(
+            job + "-merge-of-" + groups,
+            broker,
+            new JobTask.Source(broker.output(), new String[] {subject}, false),
+            Turn.ALWAYS,
+            taskSettings(),
+            state -> Intake.of(new ShareMerger(settings, groups, state, metrics)),
+            metrics,
+            failure));
+  }
+
+  private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {
+    addGroupTasks(job, groups, (group, state) -> make.apply(state));
+  }
+
+  private void addGroupTasks(String job, int groups, BiFunction<Integer, KeyedState, Job> make) {
+    Sharing sharing = groups == 1 ? null : shareOut(job, groups);
+    for (int number = 0; number < groups; number++) {
+      int group = number;
+      String name = groups == 1 ? job : job + "-" + group + "-of-" + groups;
+      long retentionMs = config.get(Keys.RETENTION).toMillis();
+      tasks.add(
+          new JobTask(
+              name,
+              broker,
+              new JobTask.Source(broker.batches(), nats.subjects(group, groups), groups == 1),
+              sharing == null ? Turn.ALWAYS : sharing.turn(),
+              taskSettings(),
+              state ->
+                  Intake.of(
+                      new Pipeline(name, state, retentionMs, List.of(make.apply(group, state)), metrics)),
+              metrics,
+              failure));
+    }
+  }
+
+  private Sharing shareOut(String job, int groups) {
+    Sharing sharing =
+        new Sharing(
+            broker.bucket(),
+            broker.management(),
+            broker.owner(),
+            job,
+            groups,
+            config.get(Keys.NATS_LEASE),
+            System::nanoTime);
+    sharings.add(sharing);
+    return sharing;
+  }
+
+  private JobTask.Settings taskSettings() {
+    return new JobTask.Settings(
+        config.get(Keys.NATS_LEASE),
+        config.get(Keys.CHECKPOINT_INTERVAL),
+        config.get(Keys.CHECKPOINT_BATCHES),
+        config.get(Keys.NAMES_PREFIX));
   }
 }

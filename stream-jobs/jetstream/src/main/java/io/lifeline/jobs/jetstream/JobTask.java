@@ -1,11 +1,10 @@
 package io.lifeline.jobs.jetstream;
 
-import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Pipeline;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.StreamContext;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -27,36 +26,40 @@ import java.util.function.Function;
 final class JobTask extends LeasedTask {
 
   /** What a task needs from its host. */
-  record Settings(
-      String[] subjects,
-      boolean allSubjects,
-      Duration lease,
-      Duration checkpointInterval,
-      int checkpointBatches,
-      long retentionMs,
-      String prefix) {}
+  record Settings(Duration lease, Duration checkpointInterval, int checkpointBatches, String prefix) {}
+
+  /**
+   * What a task reads.
+   *
+   * @param isAll whether the stream holds nothing but these subjects, so that a gap in its sequences is a loss
+   */
+  record Source(StreamContext stream, String[] subjects, boolean isAll) {}
 
   private static final Duration POLL = Duration.ofMillis(100);
 
+  private final Source source;
   private final Settings settings;
-  private final Function<KeyedState, Job> job;
-  private final Metrics metrics;
+  private final Function<KeyedState, Intake> intakes;
   private final Metrics.Counter checkpoints;
   private volatile long nextSequence;
+  private volatile long behind;
 
   JobTask(
       String name,
       Broker broker,
+      Source source,
+      Turn turn,
       Settings settings,
-      Function<KeyedState, Job> job,
+      Function<KeyedState, Intake> intakes,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(name, broker, name, settings.lease(), failure);
+    super(name, broker, name, settings.lease(), turn, failure);
+    this.source = source;
     this.settings = settings;
-    this.job = job;
-    this.metrics = metrics;
+    this.intakes = intakes;
     this.checkpoints = metrics.counter("lifeline_checkpoints_total", "Checkpoints written.", "task", name);
     metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", name);
+    metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name);
   }
 
   @Override
@@ -68,27 +71,27 @@ final class JobTask extends LeasedTask {
     MemoryState state = start.state();
     Publisher publisher = new Publisher(broker.jetStream(), settings.prefix());
     publisher.publishAll(start.outbox());
-    Pipeline pipeline =
-        new Pipeline(name(), state, settings.retentionMs(), List.of(job.apply(state)), metrics);
+    Intake intake = intakes.apply(state);
     long next = start.nextSequence();
-    long first = BatchStream.firstSequence(broker.batches(), next);
+    long first = BatchStream.firstSequence(source.stream(), next);
     if (first > next) {
-      pipeline.expired(0, next, first);
+      intake.expired(next, first);
       next = first;
     }
     nextSequence = next;
-    try (BatchStream stream = BatchStream.open(broker, settings.subjects(), next)) {
+    try (BatchStream stream = BatchStream.open(broker, source.stream(), source.subjects(), next)) {
       status(RUNNING);
       int batches = 0;
       long checkpointedNs = System.nanoTime();
-      while (!isStopping()) {
+      while (!isOver()) {
         BatchStream.Received received = stream.next(POLL);
         if (received != null) {
           long sequence = received.position().offset();
-          if (settings.allSubjects() && sequence > next) {
-            pipeline.expired(0, next, sequence);
+          if (source.isAll() && sequence > next) {
+            intake.expired(next, sequence);
           }
-          pipeline.accept(received.data(), received.position(), publisher);
+          intake.accept(received, publisher);
+          behind = received.behind();
           next = sequence + 1;
           nextSequence = next;
           batches++;
@@ -96,23 +99,24 @@ final class JobTask extends LeasedTask {
         boolean isDue = System.nanoTime() - checkpointedNs >= settings.checkpointInterval().toNanos();
         lease.renewIfDue();
         if (isDue || batches >= settings.checkpointBatches()) {
-          pipeline.punctuate(publisher);
+          intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
-            checkpoint(pipeline, publisher, store, state, next);
+            checkpoint(intake, publisher, store, state, next);
           }
           batches = 0;
           checkpointedNs = System.nanoTime();
         }
       }
-      checkpoint(pipeline, publisher, store, state, next);
+      intake.punctuate(publisher);
+      checkpoint(intake, publisher, store, state, next);
       publisher.awaitAcknowledgements();
     }
   }
 
   private void checkpoint(
-      Pipeline pipeline, Publisher publisher, CheckpointStore store, MemoryState state, long next)
+      Intake intake, Publisher publisher, CheckpointStore store, MemoryState state, long next)
       throws IOException, JetStreamApiException {
-    pipeline.save();
+    intake.save();
     publisher.awaitAcknowledgements();
     List<OutgoingMessage> outbox = publisher.takeOutbox();
     store.write(new Checkpoint(next, state, outbox));

@@ -14,11 +14,21 @@ abstract class LeasedTask extends Task {
   private final Broker broker;
   private final String leaseName;
   private final Duration leaseLength;
+  private final Turn turn;
 
-  /** @param leaseName equal in all instances that are to share the work */
+  /**
+   * @param leaseName equal in all instances that are to share the work
+   * @param turn when this instance tries for the lease, and when it gives it back
+   */
   LeasedTask(
-      String name, Broker broker, String leaseName, Duration leaseLength, CompletableFuture<Throwable> failure) {
+      String name,
+      Broker broker,
+      String leaseName,
+      Duration leaseLength,
+      Turn turn,
+      CompletableFuture<Throwable> failure) {
     super(name, failure);
+    this.turn = turn;
     this.broker = broker;
     this.leaseName = leaseName;
     this.leaseLength = leaseLength;
@@ -28,21 +38,32 @@ abstract class LeasedTask extends Task {
     return broker;
   }
 
-  /** Works until {@link #isStopping}, renewing the lease all the time. */
+  /** Works until {@link #isOver}, renewing the lease all the time. */
   abstract void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException;
+
+  /** Whether the work is to end in good order: for good, or for another instance to go on with. */
+  final boolean isOver() throws IOException, JetStreamApiException {
+    return isStopping() || turn.isOver();
+  }
 
   @Override
   final void session() throws IOException, JetStreamApiException, FatalException {
     Lease lease = new Lease(broker.bucket(), leaseName, broker.owner(), leaseLength, System::nanoTime);
-    OptionalLong epoch = lease.tryAcquire();
-    while (epoch.isEmpty() && !isStopping()) {
+    while (!isStopping()) {
+      if (turn.take()) {
+        try {
+          OptionalLong epoch = lease.tryAcquire();
+          if (epoch.isPresent()) {
+            work(lease, epoch.getAsLong());
+            lease.release();
+            return;
+          }
+        } finally {
+          turn.end();
+        }
+      }
       status(STANDBY);
       pause(Math.min(MAX_STANDBY_POLL_MS, leaseLength.toMillis() / 4));
-      epoch = lease.tryAcquire();
-    }
-    if (epoch.isPresent()) {
-      work(lease, epoch.getAsLong());
-      lease.release();
     }
   }
 }

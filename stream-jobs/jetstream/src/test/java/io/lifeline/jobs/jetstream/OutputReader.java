@@ -22,8 +22,12 @@ final class OutputReader {
 
   /** All messages under a subject so far. */
   static List<Message> all(Connection connection, String subject) throws Exception {
+    return all(connection, "LIFELINE_OUT", subject);
+  }
+
+  private static List<Message> all(Connection connection, String streamName, String subject) throws Exception {
     List<Message> messages = new ArrayList<>();
-    var stream = connection.getStreamContext("LIFELINE_OUT");
+    var stream = connection.getStreamContext(streamName);
     try (var consumer =
         stream.createOrderedConsumer(new OrderedConsumerConfiguration().filterSubject(subject)).iterate()) {
       if (stream.getStreamInfo().getStreamState().getMsgCount() == 0) {
@@ -40,8 +44,12 @@ final class OutputReader {
 
   /** The newest value by key, as a consumer of upserts has it. */
   static Map<String, JsonNode> latest(Connection connection, String subject) throws Exception {
+    return latest(connection, "LIFELINE_OUT", subject);
+  }
+
+  static Map<String, JsonNode> latest(Connection connection, String stream, String subject) throws Exception {
     Map<String, JsonNode> latest = new LinkedHashMap<>();
-    for (Message message : all(connection, subject)) {
+    for (Message message : all(connection, stream, subject)) {
       latest.put(message.getHeaders().getFirst("Lifeline-Key"), JSON.readTree(message.getData()));
     }
     return latest;

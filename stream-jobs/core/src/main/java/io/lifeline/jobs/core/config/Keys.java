@@ -63,7 +63,7 @@ public final class Keys {
           "nats.groups",
           integer(1, 16),
           "1",
-          "Groups of the 16 subjects that instances share out among them, for the jobs that work by emitter.");
+          "Groups of the 16 subjects that instances share out evenly among them; another number starts jobs over.");
   public static final ConfigKey<Duration> NATS_LEASE =
       key("nats.lease", DURATION_TYPE, "10s", "How long an instance that went silent keeps its tasks.");
   public static final ConfigKey<Duration> CHECKPOINT_INTERVAL =

@@ -13,6 +13,15 @@ import io.lifeline.jobs.core.StateWriter;
  */
 public record Progress(RouteKey emitter, long newestNs, long brokerTimeMs, boolean isFinal) {
 
+  /** Of two of the same emitter: how far it has come by both. */
+  Progress later(Progress other) {
+    return new Progress(
+        emitter,
+        Math.max(newestNs, other.newestNs),
+        Math.max(brokerTimeMs, other.brokerTimeMs),
+        isFinal || other.isFinal);
+  }
+
   void encode(StateWriter out) {
     out.text(emitter.toString()).fixed64(newestNs).varint(brokerTimeMs).fixed8(isFinal ? 1 : 0);
   }

@@ -22,6 +22,9 @@ import java.util.TreeMap;
  */
 public final class WindowMerger {
 
+  /** The counter of the values that have found their window. */
+  public static final String VALUES = "lifeline_summarise_values_total";
+
   private static final String PREFIX = "summarise/window/";
 
   private record WindowKey(long startNs, String key) {
@@ -41,6 +44,7 @@ public final class WindowMerger {
   private final Watermark watermark;
   private final TreeMap<Long, Map<String, Window>> windows = new TreeMap<>();
   private final Set<WindowKey> changed = new HashSet<>();
+  private final Metrics.Counter values;
   private final Metrics.Counter published;
   private final Metrics.Counter revised;
   private final Metrics.Counter lateValues;
@@ -51,6 +55,7 @@ public final class WindowMerger {
     this.settings = settings;
     this.state = state;
     this.watermark = new Watermark(state, settings.idleNs());
+    this.values = metrics.counter(VALUES, "Values taken into windows.");
     this.published = metrics.counter("lifeline_summarise_published_total", "Summaries published, revisions included.");
     this.revised = metrics.counter("lifeline_summarise_revised_total", "Summaries published again for late data.");
     this.lateValues =
@@ -70,23 +75,28 @@ public final class WindowMerger {
   }
 
   public void merge(Partial partial) {
-    if (isOver(partial.windowStartNs())) {
-      lateValues.add(partial.aggregate().values());
+    merge(partial.windowStartNs(), partial.key(), partial.aggregate());
+  }
+
+  void merge(long startNs, String key, Aggregate aggregate) {
+    if (isOver(startNs)) {
+      lateValues.add(aggregate.values());
       return;
     }
-    Window window = windows.getOrDefault(partial.windowStartNs(), Map.of()).get(partial.key());
+    Window window = windows.getOrDefault(startNs, Map.of()).get(key);
     if (window == null) {
       if (open >= settings.maxWindows()) {
-        overflowValues.add(partial.aggregate().values());
+        overflowValues.add(aggregate.values());
         return;
       }
       window = new Window();
-      windowsAt(partial.windowStartNs()).put(partial.key(), window);
+      windowsAt(startNs).put(key, window);
       open++;
     }
-    window.aggregate.merge(partial.aggregate());
+    window.aggregate.merge(aggregate);
+    values.add(aggregate.values());
     window.unpublished = true;
-    changed.add(new WindowKey(partial.windowStartNs(), partial.key()));
+    changed.add(new WindowKey(startNs, key));
   }
 
   public void observe(Progress progress) {

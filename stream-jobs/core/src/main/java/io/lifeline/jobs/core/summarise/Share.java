@@ -1,0 +1,55 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one group of emitters adds to the windows since its last share: what travels where a message per batch and window
+ * would be too much.
+ *
+ * @param groups how many groups there are; shares of another division do not belong together with these
+ * @param group which of them
+ * @param number counts the group's shares from 1, so that a repeat is known
+ */
+record Share(int groups, int group, long number, List<Entry> entries, List<Progress> progress) {
+
+  /** What is added to one window of one summary. */
+  record Entry(long windowStartNs, String key, Aggregate aggregate) {
+
+    void encode(StateWriter out) {
+      out.zigzag(windowStartNs).text(key);
+      aggregate.encode(out);
+    }
+
+    static Entry decode(StateReader in) {
+      return new Entry(in.zigzag(), in.text(), Aggregate.decode(in));
+    }
+  }
+
+  byte[] toBytes() {
+    StateWriter out = new StateWriter().version(1).varint(groups).varint(group).varint(number);
+    out.varint(entries.size());
+    entries.forEach(entry -> entry.encode(out));
+    out.varint(progress.size());
+    progress.forEach(emitter -> emitter.encode(out));
+    return out.toBytes();
+  }
+
+  static Share fromBytes(byte[] bytes) {
+    StateReader in = new StateReader(bytes).version(1);
+    int groups = (int) in.varint();
+    int group = (int) in.varint();
+    long number = in.varint();
+    List<Entry> entries = new ArrayList<>();
+    for (int left = in.count(6); left > 0; left--) {
+      entries.add(Entry.decode(in));
+    }
+    List<Progress> progress = new ArrayList<>();
+    for (int left = in.count(11); left > 0; left--) {
+      progress.add(Progress.decode(in));
+    }
+    return new Share(groups, group, number, List.copyOf(entries), List.copyOf(progress));
+  }
+}

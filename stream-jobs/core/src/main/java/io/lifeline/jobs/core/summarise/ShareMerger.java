@@ -1,0 +1,92 @@
+package io.lifeline.jobs.core.summarise;
+
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.SequenceSet;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import io.lifeline.jobs.core.StreamClock;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The second half of summarise where emitters are worked on in groups: takes each {@link Share} once, in any order, and
+ * publishes the windows. Used by one thread.
+ */
+public final class ShareMerger {
+
+  private static final String PREFIX = "summarise/seen/";
+
+  private final int groups;
+  private final KeyedState state;
+  private final WindowMerger merger;
+  private final StreamClock clock;
+  private final Map<Integer, SequenceSet> seen = new TreeMap<>();
+  private final Set<Integer> changed = new HashSet<>();
+  private final Metrics.Counter repeated;
+
+  public ShareMerger(SummariseSettings settings, int groups, KeyedState state, Metrics metrics) {
+    this.groups = groups;
+    this.state = state;
+    this.merger = new WindowMerger(settings, state, metrics);
+    this.clock = new StreamClock(state, System::nanoTime);
+    this.repeated = metrics.counter("lifeline_summarise_repeated_shares_total", "Repeated shares absorbed.");
+    metrics.gauge(
+        "lifeline_summarise_missing_shares",
+        "Shares of groups of emitters that have not come, although later ones have.",
+        this::missing);
+    state.scan(
+        PREFIX,
+        (key, value) ->
+            seen.put(Integer.valueOf(key.substring(PREFIX.length())), SequenceSet.decode(new StateReader(value))));
+  }
+
+  /** Takes a share, unless it is a repeat or belongs to another division into groups. */
+  public void accept(byte[] message) {
+    Share share = Share.fromBytes(message);
+    if (share.groups() != groups) {
+      return;
+    }
+    synchronized (seen) {
+      if (!seen.computeIfAbsent(share.group(), group -> new SequenceSet()).add(share.number())) {
+        repeated.increment();
+        return;
+      }
+    }
+    changed.add(share.group());
+    share.entries().forEach(entry -> merger.merge(entry.windowStartNs(), entry.key(), entry.aggregate()));
+    for (Progress progress : share.progress()) {
+      clock.observe(progress.brokerTimeMs());
+      merger.observe(progress);
+    }
+  }
+
+  /** Publishes and forgets what is due. */
+  public void punctuate(Output output) {
+    if (clock.isSet()) {
+      merger.punctuate(clock.nowMs(), output);
+    }
+  }
+
+  /** Writes what changed since the last call into the state. */
+  public void save() {
+    for (int group : changed) {
+      StateWriter out = new StateWriter();
+      seen.get(group).encode(out);
+      state.put(PREFIX + group, out.toBytes());
+    }
+    changed.clear();
+    clock.save();
+    merger.save();
+  }
+
+  /** Asked by whoever reads the metrics, on another thread. */
+  private double missing() {
+    synchronized (seen) {
+      return seen.values().stream().mapToLong(SequenceSet::missing).sum();
+    }
+  }
+}

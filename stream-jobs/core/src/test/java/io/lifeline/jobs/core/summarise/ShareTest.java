@@ -1,0 +1,154 @@
+package io.lifeline.jobs.core.summarise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.codec.RejectedBatchException;
+import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.config.JobConfig;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The two halves of summarise where emitters are worked on in groups. */
+class ShareTest {
+
+  private static final EventType READ = EventType.named("disk.read.end").field("nbytes", FieldType.U64, "B").build();
+  private static final long START_S = 1_700_000_000;
+  private static final long NS_PER_S = 1_000_000_000;
+
+  private final SummariseSettings settings =
+      SummariseSettings.of(JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1")));
+  private final Metrics metrics = new Metrics();
+  private final List<byte[]> shares = new ArrayList<>();
+  private final List<String> summaries = new ArrayList<>();
+  private final MemoryState mergerState = new MemoryState();
+
+  private ShareJob job(int group, MemoryState state) {
+    return new ShareJob(settings, 2, group, state, metrics);
+  }
+
+  private ShareMerger merger() {
+    return new ShareMerger(settings, 2, mergerState, metrics);
+  }
+
+  private void accept(ShareJob job, long emitter, boolean isFinal, long... nbytes) throws RejectedBatchException {
+    BatchWriter writer =
+        new BatchWriter()
+            .incarnation(new Incarnation(0, emitter))
+            .ticks(START_S * NS_PER_S, NS_PER_S, true)
+            .finalBatch(isFinal);
+    for (long value : nbytes) {
+      writer.event(READ, START_S * NS_PER_S, value);
+    }
+    byte[] batch = writer.toByteArray();
+    job.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 1, START_S * 1000), null);
+  }
+
+  private void punctuate(ShareJob job) {
+    job.punctuate(START_S * 1000, (to, key, id, value) -> shares.add(value));
+  }
+
+  private void merge(ShareMerger merger) {
+    shares.forEach(merger::accept);
+    merger.punctuate((to, key, id, value) -> summaries.add(new String(value, StandardCharsets.UTF_8)));
+  }
+
+  @Test
+  void sharesOfTwoGroupsBecomeOneSummary() throws Exception {
+    ShareJob first = job(0, new MemoryState());
+    ShareJob second = job(1, new MemoryState());
+    accept(first, 1, true, 100, 300);
+    accept(second, 2, true, 200);
+    punctuate(first);
+    punctuate(second);
+    merge(merger());
+    assertThat(summaries).isEmpty();
+    mergeLater(merger());
+    assertThat(summaries).singleElement().asString().contains("\"count\":3", "\"sum\":600", "\"max\":300");
+  }
+
+  /** A minute on, whoever has not said his last word is idle, so that the watermark is the present. */
+  private void mergeLater(ShareMerger merger) throws Exception {
+    ShareJob late = job(1, new MemoryState());
+    byte[] batch =
+        new BatchWriter()
+            .incarnation(new Incarnation(0, 3))
+            .ticks((START_S + 60) * NS_PER_S, NS_PER_S, true)
+            .finalBatch(true)
+            .toByteArray();
+    late.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 9, (START_S + 60) * 1000), null);
+    late.punctuate(0, (to, key, id, value) -> shares.add(renumbered(value)));
+    merge(merger);
+  }
+
+  private static byte[] renumbered(byte[] bytes) {
+    Share share = Share.fromBytes(bytes);
+    return new Share(share.groups(), share.group(), 1000, share.entries(), share.progress()).toBytes();
+  }
+
+  @Test
+  void aRepeatedShareCountsOnceAlsoAfterARestartAndInAnyOrder() throws Exception {
+    MemoryState state = new MemoryState();
+    ShareJob job = job(0, state);
+    accept(job, 1, false, 100);
+    punctuate(job);
+    accept(job, 1, true, 300);
+    punctuate(job);
+    Collections.reverse(shares);
+    ShareMerger merger = merger();
+    shares.forEach(merger::accept);
+    merger.save();
+    mergeLater(merger());
+    assertThat(summaries).singleElement().asString().contains("\"count\":2", "\"sum\":400");
+    assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 2");
+  }
+
+  @Test
+  void whatWasNotSentIsInTheSavedState() throws Exception {
+    MemoryState state = new MemoryState();
+    ShareJob job = job(0, state);
+    accept(job, 1, false, 100);
+    punctuate(job);
+    accept(job, 1, true, 300, 500);
+    job.save();
+    punctuate(job(0, state));
+    assertThat(shares).hasSize(2);
+    assertThat(Share.fromBytes(shares.get(1)).number()).isEqualTo(2);
+    mergeLater(merger());
+    assertThat(summaries).singleElement().asString().contains("\"count\":3", "\"sum\":900");
+  }
+
+  @Test
+  void aShareThatIsMissingShowsAsLongAsLaterOnesAreThere() throws Exception {
+    ShareJob job = job(0, new MemoryState());
+    for (int i = 0; i < 3; i++) {
+      accept(job, 1, false, 100);
+      punctuate(job);
+    }
+    byte[] second = shares.remove(1);
+    ShareMerger merger = merger();
+    shares.forEach(merger::accept);
+    assertThat(metrics.text()).contains("lifeline_summarise_missing_shares 1");
+    merger.accept(second);
+    assertThat(metrics.text()).contains("lifeline_summarise_missing_shares 0");
+  }
+
+  @Test
+  void sharesOfAnotherDivisionIntoGroupsAreLeftAlone() throws Exception {
+    ShareJob other = new ShareJob(settings, 4, 0, new MemoryState(), metrics);
+    accept(other, 1, true, 100);
+    punctuate(other);
+    mergeLater(merger());
+    assertThat(summaries).isEmpty();
+  }
+}

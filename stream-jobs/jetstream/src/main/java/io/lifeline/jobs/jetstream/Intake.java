@@ -1,0 +1,68 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Pipeline;
+import io.lifeline.jobs.core.summarise.ShareMerger;
+
+/** What a task does with the messages that it reads. Used by the task's thread. */
+interface Intake {
+
+  void accept(BatchStream.Received message, Output output);
+
+  /** Takes notice that retention removed messages from one stream sequence up to another unread. */
+  void expired(long from, long to);
+
+  /** Lets time pass; called before every checkpoint, and every second or so. */
+  void punctuate(Output output);
+
+  /** Writes what changed into the state. */
+  void save();
+
+  /** Of batches, for jobs. */
+  static Intake of(Pipeline pipeline) {
+    return new Intake() {
+      @Override
+      public void accept(BatchStream.Received message, Output output) {
+        pipeline.accept(message.data(), message.position(), output);
+      }
+
+      @Override
+      public void expired(long from, long to) {
+        pipeline.expired(0, from, to);
+      }
+
+      @Override
+      public void punctuate(Output output) {
+        pipeline.punctuate(output);
+      }
+
+      @Override
+      public void save() {
+        pipeline.save();
+      }
+    };
+  }
+
+  /** Of shares in summaries. Those that expire show in the merger's own count of what is missing. */
+  static Intake of(ShareMerger merger) {
+    return new Intake() {
+      @Override
+      public void accept(BatchStream.Received message, Output output) {
+        merger.accept(message.data());
+      }
+
+      @Override
+      public void expired(long from, long to) {}
+
+      @Override
+      public void punctuate(Output output) {
+        merger.punctuate(output);
+      }
+
+      @Override
+      public void save() {
+        merger.save();
+      }
+    };
+  }
+}

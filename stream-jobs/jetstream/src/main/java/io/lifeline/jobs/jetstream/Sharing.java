@@ -1,0 +1,165 @@
+package io.lifeline.jobs.jetstream;
+
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.KeyValue;
+import io.nats.client.api.KeyValueEntry;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+
+/**
+ * Shares the groups of one job out evenly: an instance holds no more of them than its part, and gives back what is too
+ * much when another instance comes. Who runs the job is known from a key in the bucket for each, which it writes again
+ * and again; leases alone decide who works on what, so that a wrong count costs balance and nothing else.
+ *
+ * <p>Used by the threads of the job's tasks.
+ */
+final class Sharing {
+
+  private record Seen(long revision, long sinceNs) {}
+
+  private final KeyValue bucket;
+  private final JetStreamManagement management;
+  private final Owner owner;
+  private final String prefix;
+  private final String ownKey;
+  private final int groups;
+  private final long lengthNs;
+  private final LongSupplier nanoTime;
+  private final Map<String, Seen> others = new HashMap<>();
+
+  private long nextLookNs;
+  private int instances = 1;
+  private int held;
+  private int leaving;
+
+  /** @param length how long an instance that went silent still counts, by this instance's clock */
+  Sharing(
+      KeyValue bucket,
+      JetStreamManagement management,
+      Owner owner,
+      String job,
+      int groups,
+      Duration length,
+      LongSupplier nanoTime) {
+    this.bucket = bucket;
+    this.management = management;
+    this.owner = owner;
+    this.prefix = job + "-of-" + groups + ".instance.";
+    this.ownKey = prefix + UUID.randomUUID();
+    this.groups = groups;
+    this.lengthNs = length.toNanos();
+    this.nanoTime = nanoTime;
+    this.nextLookNs = nanoTime.getAsLong();
+  }
+
+  /** One for each of the job's groups. */
+  Turn turn() {
+    return new GroupTurn();
+  }
+
+  /** Tells the others that this instance no longer counts. */
+  synchronized void leave() throws IOException, JetStreamApiException {
+    Buckets.erase(bucket, management, ownKey);
+  }
+
+  private int fairPart() {
+    return (groups + instances - 1) / instances;
+  }
+
+  private synchronized boolean tryHold() throws IOException, JetStreamApiException {
+    lookIfDue();
+    if (held >= fairPart()) {
+      return false;
+    }
+    held++;
+    return true;
+  }
+
+  /** True once for each group that is too much. */
+  private synchronized boolean shouldLeave() throws IOException, JetStreamApiException {
+    lookIfDue();
+    if (held - leaving <= fairPart()) {
+      return false;
+    }
+    leaving++;
+    return true;
+  }
+
+  private synchronized void letGo(boolean left) {
+    held--;
+    leaving -= left ? 1 : 0;
+  }
+
+  private void lookIfDue() throws IOException, JetStreamApiException {
+    long now = nanoTime.getAsLong();
+    if (now - nextLookNs < 0) {
+      return;
+    }
+    nextLookNs = now + lengthNs / 4;
+    bucket.put(ownKey, owner.toString());
+    int alive = 1;
+    for (String key : keys()) {
+      if (!key.equals(ownKey) && isAlive(key, now)) {
+        alive++;
+      }
+    }
+    instances = alive;
+  }
+
+  private List<String> keys() throws IOException, JetStreamApiException {
+    try {
+      return bucket.keys(prefix + "*");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while looking for other instances");
+    }
+  }
+
+  private boolean isAlive(String key, long now) throws IOException, JetStreamApiException {
+    KeyValueEntry entry = bucket.get(key);
+    if (entry == null || entry.getValue() == null) {
+      return false;
+    }
+    Seen seen = others.get(key);
+    if (seen == null || seen.revision() != entry.getRevision()) {
+      seen = new Seen(entry.getRevision(), now);
+      others.put(key, seen);
+    }
+    boolean isDead =
+        now - seen.sinceNs() >= lengthNs || Owner.hasEnded(new String(entry.getValue(), StandardCharsets.UTF_8));
+    if (isDead) {
+      others.remove(key);
+      Buckets.erase(bucket, management, key);
+    }
+    return !isDead;
+  }
+
+  private final class GroupTurn implements Turn {
+    private boolean left;
+
+    @Override
+    public boolean take() throws IOException, JetStreamApiException {
+      left = false;
+      return tryHold();
+    }
+
+    @Override
+    public boolean isOver() throws IOException, JetStreamApiException {
+      left = left || shouldLeave();
+      return left;
+    }
+
+    @Override
+    public void end() {
+      letGo(left);
+    }
+  }
+}

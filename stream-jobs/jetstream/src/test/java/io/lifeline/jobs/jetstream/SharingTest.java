@@ -1,0 +1,140 @@
+package io.lifeline.jobs.jetstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.servers.NatsServer;
+import io.nats.client.Connection;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How many groups an instance may hold, against a real bucket. */
+class SharingTest {
+
+  private static final Duration LENGTH = Duration.ofSeconds(10);
+  private static final int GROUPS = 4;
+
+  @TempDir static Path directory;
+  private static NatsServer server;
+  private static Connection connection;
+
+  private final AtomicLong nanoTime = new AtomicLong();
+  private String job;
+
+  @BeforeAll
+  static void startServer() throws Exception {
+    server = NatsServer.start(directory.resolve("broker"));
+    connection = server.connect();
+    server.createStreams(connection);
+  }
+
+  @AfterAll
+  static void stopServer() throws Exception {
+    connection.close();
+    server.close();
+  }
+
+  @BeforeEach
+  void nameTheJob(TestInfo test) {
+    job = test.getTestMethod().orElseThrow().getName();
+  }
+
+  /** An instance with the turns of its tasks. */
+  private final class Instance {
+    private final Sharing sharing;
+    private final List<Turn> waiting = new ArrayList<>();
+    private final List<Turn> working = new ArrayList<>();
+
+    Instance() throws Exception {
+      sharing =
+          new Sharing(
+              connection.keyValue("lifeline-jobs"),
+              connection.jetStreamManagement(),
+              new Owner(),
+              job,
+              GROUPS,
+              LENGTH,
+              nanoTime::get);
+      for (int i = 0; i < GROUPS; i++) {
+        waiting.add(sharing.turn());
+      }
+    }
+
+    /** What its tasks do a moment later: end what is over, take what is given. Returns how many work. */
+    int works() throws Exception {
+      for (Turn turn : List.copyOf(working)) {
+        if (turn.isOver()) {
+          turn.end();
+          working.remove(turn);
+          waiting.add(turn);
+        }
+      }
+      for (Turn turn : List.copyOf(waiting)) {
+        if (turn.take()) {
+          waiting.remove(turn);
+          working.add(turn);
+        }
+      }
+      return working.size();
+    }
+  }
+
+  private void pass(int seconds) {
+    nanoTime.addAndGet(Duration.ofSeconds(seconds).toNanos());
+  }
+
+  @Test
+  void anInstanceAloneHoldsAllGroups() throws Exception {
+    assertThat(new Instance().works()).isEqualTo(GROUPS);
+  }
+
+  @Test
+  void aNewcomerIsLeftItsPart() throws Exception {
+    Instance first = new Instance();
+    assertThat(first.works()).isEqualTo(GROUPS);
+    Instance second = new Instance();
+    assertThat(second.works()).isEqualTo(2);
+    pass(3);
+    assertThat(first.works()).isEqualTo(2);
+    Instance third = new Instance();
+    third.works();
+    pass(3);
+    assertThat(first.works()).as("four groups over three instances: two at most").isEqualTo(2);
+  }
+
+  @Test
+  void thePartOfAnInstanceThatFellSilentIsTakenOver() throws Exception {
+    Instance first = new Instance();
+    Instance second = new Instance();
+    first.works();
+    second.works();
+    pass(3);
+    assertThat(first.works()).isEqualTo(2);
+    pass(9);
+    assertThat(first.works()).as("not before it was silent for a lease").isEqualTo(2);
+    pass(3);
+    assertThat(first.works()).isEqualTo(GROUPS);
+  }
+
+  @Test
+  void thePartOfAnInstanceThatLeavesIsTakenOverAtTheNextLook() throws Exception {
+    Instance first = new Instance();
+    Instance second = new Instance();
+    first.works();
+    second.works();
+    pass(3);
+    assertThat(first.works()).isEqualTo(2);
+    second.sharing.leave();
+    pass(3);
+    assertThat(first.works()).isEqualTo(GROUPS);
+    assertThat(connection.keyValue("lifeline-jobs").keys(job + "-of-4.instance.*")).hasSize(1);
+  }
+}
