@@ -15,14 +15,26 @@ final class Rates {
    * @param details more figures; names are plain ASCII
    */
   static void print(String name, double[] perSecond, Map<String, ? extends Number> details) {
-    String rates =
-        Arrays.stream(perSecond)
-            .mapToObj(rate -> String.format(Locale.ROOT, "%.3f", rate))
-            .collect(Collectors.joining(","));
+    print(name, rates("per_s", perSecond), details);
+  }
+
+  /** @param perCoreSecond the same repetitions by the seconds that processors worked */
+  static void print(
+      String name, double[] perSecond, double[] perCoreSecond, Map<String, ? extends Number> details) {
+    print(name, rates("per_s", perSecond) + "," + rates("per_core_s", perCoreSecond), details);
+  }
+
+  private static void print(String name, String rates, Map<String, ? extends Number> details) {
     String more =
         details.entrySet().stream()
             .map(detail -> ",\"" + detail.getKey() + "\":" + detail.getValue())
             .collect(Collectors.joining());
-    System.out.println("{\"name\":\"" + name + "\",\"per_s\":[" + rates + "]" + more + "}");
+    System.out.println("{\"name\":\"" + name + "\"," + rates + more + "}");
+  }
+
+  private static String rates(String name, double[] perSecond) {
+    return Arrays.stream(perSecond)
+        .mapToObj(rate -> String.format(Locale.ROOT, "%.3f", rate))
+        .collect(Collectors.joining(",", "\"" + name + "\":[", "]"));
   }
 }

@@ -8,11 +8,11 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /** A job's memory in a logged store of Kafka Streams, whose changelog commits with the input's offsets. */
-final class StoreState implements KeyedState {
+public final class StoreState implements KeyedState {
 
   private final KeyValueStore<String, byte[]> store;
 
-  StoreState(KeyValueStore<String, byte[]> store) {
+  public StoreState(KeyValueStore<String, byte[]> store) {
     this.store = store;
   }
 

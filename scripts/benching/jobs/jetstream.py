@@ -1,0 +1,43 @@
+"""Summaries from a backlog on JetStream, beside a consumer that does nothing with the messages, and how soon the job works
+again after its process has ended."""
+
+import time
+
+from ..processes import broker, emit, stream_jobs, wait_until
+from ..brokers import summarised
+from .java import measured
+from .row import Case, Limit, Row
+
+EVENTS = 40_000_000
+CASES = [
+    Case("jetstream.summarise", "batches on JetStream: the job summarise with its checkpoints, the broker on the same 2 cores",
+         limits=(Limit("per_s", 10e6), Limit("restart_to_first_message_s", 1, at_most=True))),
+    Case("jetstream.bare", "the same messages, read by a consumer that only counts them"),
+]
+
+
+def bench(server, kind, quick, *more):
+    return measured("io.lifeline.jobs.bench.jetstream.JetStreamBench", "--kind", kind, "--url", server.url, "--broker-pid",
+                    server.pid, "--events", EVENTS // (10 if quick else 1), "--rounds", 1 if quick else 3, *more,
+                    options=("-Xmx2g",))
+
+
+def restart(server):
+    """Seconds from the start of the process to its first batch, with a checkpoint from before."""
+    with stream_jobs(server.url, "summarise") as health:
+        wait_until(lambda: summarised(health) > 0, "the first batches")
+    emit(server.url, 1000)
+    started = time.monotonic()
+    with stream_jobs(server.url, "summarise") as health:
+        wait_until(lambda: summarised(health) > 0, "the first batch after the restart")
+        return time.monotonic() - started
+
+
+def measure(_names, quick):
+    with broker("nats") as server:
+        found = bench(server, "BARE", quick) | bench(server, "SUMMARISE", quick, "--filled")
+        restarts = sorted(restart(server) for _ in range(1 if quick else 3))
+    ours, bare = found["jetstream.summarise"], found["jetstream.bare"]
+    details = {"events": ours["events"], "restart_to_first_message_s": round(restarts[len(restarts) // 2], 3)}
+    return [Row(CASES[0], ours["per_s"], {"jetstream.bare": bare["per_s"]}, details=details),
+            Row(CASES[1], bare["per_s"], details={"events": bare["events"]})]

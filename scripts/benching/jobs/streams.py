@@ -1,0 +1,39 @@
+"""The same events on Kafka Streams, exactly once, as batches and as others write them: filtered and summarised."""
+
+import tempfile
+
+from ..processes import broker
+from .java import measured
+from .row import Case, Limit, Row
+
+PARTITIONS = 4
+EVENTS = {"streams.summarise": 40_000_000, "streams.json": 2_000_000, "streams.avro": 3_000_000, "streams.json.dsl": 500_000}
+CASES = [
+    Case("streams.summarise", "batches on Kafka: the job summarise, its state durable per batch, the broker on the same 2 cores",
+         limits=(Limit("per_s", 10e6), Limit("ratio:streams.json", 15), Limit("ratio:streams.avro", 10))),
+    Case("streams.json", "a JSON message per event: a processor with the same aggregates, put as often per event"),
+    Case("streams.avro", "an Avro message per event, likewise"),
+    Case("streams.json.dsl", "a JSON message per event, by the DSL's windowed aggregate"),
+]
+
+
+def measure(names, quick):
+    wanted = [case for case in CASES if case.name in names or case.name in ("streams.json", "streams.avro") and
+              "streams.summarise" in names]
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder, broker("kafka") as server:
+        for case in wanted:
+            kind = case.name.removeprefix("streams.").replace(".", "_").upper()
+            topic = f"bench.{kind.lower()}"
+            found |= measured("io.lifeline.jobs.bench.streams.StreamsBench", "--kind", kind, "--topic", topic,
+                              "--broker", server.url.removeprefix("kafka://"), "--partitions", PARTITIONS, "--dir", folder, "--broker-pid", server.pid,
+                              "--events", EVENTS[case.name] // (10 if quick else 1), "--rounds", 1 if quick else 3,
+                              options=("-Xmx2g",))
+    return [row(case, found) for case in wanted]
+
+
+def row(case, found):
+    mine = found[case.name]
+    rivals = ("streams.json", "streams.avro") if case.name == "streams.summarise" else ()
+    return Row(case, mine["per_s"], {name: found[name]["per_core_s"] for name in rivals}, mine["per_core_s"], "per_core_s",
+               {"events": mine["events"], "per_core_s_median": round(sorted(mine["per_core_s"])[len(mine["per_core_s"]) // 2])})

@@ -1,0 +1,59 @@
+package io.lifeline.jobs.bench;
+
+import io.lifeline.jobs.core.Metrics;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** Fills a broker with a backlog and has it worked off from its beginning, round after round, by whoever is measured. */
+public abstract class Bench implements Runnable {
+
+  @Option(names = "--events", required = true, description = "events of the backlog")
+  private long events;
+
+  @Option(names = "--rounds", defaultValue = "3", description = "repetitions after one that warms up")
+  private int rounds;
+
+  @Option(names = "--broker-pid", required = true, description = "whose processor time counts as well")
+  private long brokerPid;
+
+  @Option(names = "--filled", description = "the broker holds the backlog already")
+  private boolean filled;
+
+  /** The name of the measured row. */
+  protected abstract String rowName();
+
+  /** Puts the backlog onto the broker. */
+  protected abstract void fill(long events) throws Exception;
+
+  /** Starts whoever is measured at the backlog's beginning; closing it ends the round. */
+  protected abstract AutoCloseable start(int round, Metrics metrics) throws Exception;
+
+  /** How many events have been worked off. */
+  protected abstract long done(Metrics metrics);
+
+  @Override
+  public final void run() {
+    long all = Backlog.wholeBatches(events);
+    double[] perSecond = new double[rounds];
+    double[] perCoreSecond = new double[rounds];
+    Stopwatch stopwatch = new Stopwatch(brokerPid);
+    try {
+      if (!filled) {
+        fill(all);
+      }
+      for (int round = -1; round < rounds; round++) {
+        Metrics metrics = new Metrics();
+        try (AutoCloseable measured = start(round, metrics)) {
+          Stopwatch.Reading reading = stopwatch.watch(() -> done(metrics), all);
+          if (round >= 0) {
+            perSecond[round] = reading.perSecond();
+            perCoreSecond[round] = reading.perCoreSecond();
+          }
+        }
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(rowName() + ": " + e.getMessage(), e);
+    }
+    Rates.print(rowName(), perSecond, perCoreSecond, Map.of("events", all));
+  }
+}

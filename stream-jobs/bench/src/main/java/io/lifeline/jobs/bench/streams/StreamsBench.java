@@ -1,0 +1,157 @@
+package io.lifeline.jobs.bench.streams;
+
+import io.lifeline.jobs.bench.Backlog;
+import io.lifeline.jobs.bench.Bench;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.summarise.WindowMerger;
+import io.lifeline.jobs.kafka.KafkaHost;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Filters and summarises a backlog on Kafka, exactly once, in one of the formats. */
+@Command(name = "streams-bench", mixinStandardHelpOptions = true, description = "Summarises a backlog on Kafka.")
+public final class StreamsBench extends Bench {
+
+  /** What the backlog is written as, and by what it is summarised. */
+  enum Kind {
+    SUMMARISE,
+    JSON,
+    AVRO,
+    JSON_DSL;
+
+    String rowName() {
+      return "streams." + name().toLowerCase(Locale.ROOT).replace('_', '.');
+    }
+
+    Supplier<Format> format() {
+      return this == AVRO ? AvroFormat::new : JsonFormat::new;
+    }
+  }
+
+  private static final int THREADS = 2;
+  private static final int PRODUCER_BATCH_BYTES = 64 << 10;
+
+  @Option(names = "--kind", required = true, description = "one of ${COMPLETION-CANDIDATES}")
+  private Kind kind;
+
+  @Option(names = "--topic", required = true, description = "topic for the backlog, which is made")
+  private String topic;
+
+  @Option(names = "--partitions", defaultValue = "4", description = "of the topic (default ${DEFAULT-VALUE})")
+  private int partitions;
+
+  @Option(names = "--broker", required = true, description = "HOST:PORT of the broker")
+  private String broker;
+
+  @Option(names = "--dir", required = true, description = "for the local state of Kafka Streams; left behind")
+  private Path directory;
+
+  public static void main(String[] arguments) {
+    System.exit(new CommandLine(new StreamsBench()).execute(arguments));
+  }
+
+  @Override
+  protected String rowName() {
+    return kind.rowName();
+  }
+
+  /** The producers batch and compress alike: ours by the batch, the others by Kafka's own batches of as many bytes. */
+  @Override
+  protected void fill(long events) throws Exception {
+    try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker))) {
+      admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get();
+    }
+    Map<String, Object> properties = new HashMap<>();
+    properties.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, broker);
+    properties.put(ProducerConfig.LINGER_MS_CONFIG, 50);
+    properties.put(ProducerConfig.BATCH_SIZE_CONFIG, PRODUCER_BATCH_BYTES);
+    properties.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, kind == Kind.SUMMARISE ? "none" : "lz4");
+    try (KafkaProducer<String, byte[]> producer =
+        new KafkaProducer<>(properties, new StringSerializer(), new ByteArraySerializer())) {
+      if (kind == Kind.SUMMARISE) {
+        Backlog.batches(
+            events, (emitter, batch) -> producer.send(new ProducerRecord<>(topic, Backlog.key(emitter), batch)));
+      } else {
+        Format format = kind.format().get();
+        Backlog.events(
+            0,
+            events,
+            event -> {
+              String key = Backlog.key(1 + (int) (event.timeNs() / Backlog.STEP_NS / Backlog.EVENTS_PER_BATCH
+                  % Backlog.EMITTERS));
+              producer.send(
+                  new ProducerRecord<>(topic, null, event.timeNs() / 1_000_000, key, format.encode(event)));
+            });
+      }
+    }
+  }
+
+  @Override
+  protected AutoCloseable start(int round, Metrics metrics) throws Exception {
+    String application = topic + "-" + (round + 1);
+    Map<String, String> settings =
+        Map.of(
+            "broker.url", "kafka://" + broker + "/" + topic,
+            "jobs", "summarise",
+            "summarise.fields", Backlog.SELECTED_FIELDS,
+            "kafka.application.id", application,
+            "state.dir", directory.toString(),
+            "kafka.num.stream.threads", Integer.toString(THREADS));
+    JobConfig config = JobConfig.load(null, Map.of(), settings);
+    if (kind == Kind.SUMMARISE) {
+      KafkaHost host = new KafkaHost(config, metrics);
+      host.start();
+      return host;
+    }
+    SummariseSettings summarise = SummariseSettings.of(config);
+    String results = "lifeline.summaries";
+    Topology topology =
+        kind == Kind.JSON_DSL
+            ? RivalTopologies.dsl(topic, results, kind.format(), summarise, metrics)
+            : RivalTopologies.processor(topic, results, kind.format(), summarise, metrics);
+    KafkaStreams streams = new KafkaStreams(topology, properties(application));
+    streams.start();
+    return streams;
+  }
+
+  /** What the jobs' own host sets. */
+  private Properties properties(String application) {
+    Properties properties = new Properties();
+    properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker);
+    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, application);
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000);
+    properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 64L << 20);
+    properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, THREADS);
+    properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+    properties.put(StreamsConfig.STATE_DIR_CONFIG, directory.toString());
+    return properties;
+  }
+
+  /** Half of the events pass, with two values each. */
+  @Override
+  protected long done(Metrics metrics) {
+    return metrics.counter(WindowMerger.VALUES, "").value();
+  }
+}

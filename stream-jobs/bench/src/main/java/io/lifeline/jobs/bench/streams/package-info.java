@@ -1,0 +1,2 @@
+/** The same events in several formats on Kafka Streams. */
+package io.lifeline.jobs.bench.streams;
