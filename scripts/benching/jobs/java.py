@@ -11,6 +11,7 @@ def measured(main_class, *arguments, options=()):
     """What a benchmark's main class has measured, by row's name. `options` are the Java machine's."""
     if not LIB.is_dir():
         raise RuntimeError("the benchmarks are not built: run scripts/build java")
-    lines = run("java", "-XX:+ExitOnOutOfMemoryError", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", *options, "-cp", f"{LIB}/*", main_class, *arguments).splitlines()
+    lines = run("java", "-XX:+ExitOnOutOfMemoryError", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", *options,
+                "-cp", f"{LIB}/*", main_class, *arguments).splitlines()
     rows = [json.loads(line) for line in lines if line.startswith("{")]
     return {row.pop("name"): row for row in rows}

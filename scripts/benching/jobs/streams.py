@@ -24,9 +24,9 @@ def measure(names, quick):
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder, broker("kafka") as server:
         for case in wanted:
             kind = case.name.removeprefix("streams.").replace(".", "_").upper()
-            topic = f"bench.{kind.lower()}"
-            found |= measured("io.lifeline.jobs.bench.streams.StreamsBench", "--kind", kind, "--topic", topic,
-                              "--broker", server.url.removeprefix("kafka://"), "--partitions", PARTITIONS, "--dir", folder, "--broker-pid", server.pid,
+            address = server.url.removeprefix("kafka://")
+            found |= measured("io.lifeline.jobs.bench.streams.StreamsBench", "--kind", kind, "--topic", f"bench.{kind.lower()}",
+                              "--partitions", PARTITIONS, "--broker", address, "--broker-pid", server.pid, "--dir", folder,
                               "--events", EVENTS[case.name] // (10 if quick else 1), "--rounds", 1 if quick else 3,
                               options=("-Xmx2g",))
     return [row(case, found) for case in wanted]

@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * The events of one batch as columns, a group per event type: the fastest way to look at all of them. A column is
- * decoded when it is first asked for, so what nobody looks at costs next to nothing. Reusable and not thread-safe; {@link
- * #fill} overwrites what the call before it returned, and the reader must keep its batch for as long as columns are asked
- * for.
+ * decoded when it is first asked for, so what nobody looks at costs next to nothing. Reusable and not thread-safe;
+ * {@link #fill} overwrites what the call before it returned, and the reader must keep its batch for as long as columns
+ * are asked for.
  */
 public final class ColumnarBatch {
   private static final int TYPE_MASK = 0xffff;
@@ -100,7 +100,7 @@ public final class ColumnarBatch {
     /** Whether the field's column is that of the current batch. */
     private boolean[] isDecoded = new boolean[0];
 
-    /** By field: the last one before it whose length varies, or -1; and how far behind that one, or the start, it lies. */
+    /** By field: the last one before it whose length varies, or -1; how far behind that, or the start, it lies. */
     private int[] variableBefore = new int[0];
 
     private int[] distance = new int[0];

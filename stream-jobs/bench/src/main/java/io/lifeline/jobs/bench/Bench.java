@@ -4,7 +4,7 @@ import io.lifeline.jobs.core.Metrics;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** Fills a broker with a backlog and has it worked off from its beginning, round after round, by whoever is measured. */
+/** Fills a broker with a backlog and has it worked off from its beginning, round after round, by who is measured. */
 public abstract class Bench implements Runnable {
 
   @Option(names = "--events", required = true, description = "events of the backlog")

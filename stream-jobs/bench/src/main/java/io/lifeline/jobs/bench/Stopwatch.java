@@ -5,8 +5,8 @@ import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 
 /**
- * How fast a backlog is worked off once the work flows: from when a tenth is done to when all is, so that joining groups
- * and opening connections take no part.
+ * How fast a backlog is worked off once the work flows: from when a tenth is done to when all is, so that joining
+ * groups and opening connections take no part.
  */
 final class Stopwatch {
 

@@ -16,8 +16,8 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 
 /**
- * A stream, usually that of the batches, from one position on, in order, without acknowledgements: position is the reader's business.
- * Used by one thread.
+ * A stream, usually that of the batches, from one position on, in order, without acknowledgements: position is the
+ * reader's business. Used by one thread.
  *
  * <p>A restarted broker has forgotten its consumers, and the client takes most of a minute to notice. So the consumer
  * is made anew after every reconnection, and also when nothing came for a while, in case the broker lost it unseen.

@@ -46,7 +46,8 @@ class KilledInstanceTest {
   @Test
   void givesTheSummariesOfAnUndisturbedRun() throws Exception {
     try (EmbeddedKafka kafka = new EmbeddedKafka()) {
-      kafka.createTopics(4, "copies.batches", "shared.summaries", "shared.rejected", "alone.summaries", "alone.rejected");
+      kafka.createTopics(4, "copies.batches", "shared.summaries", "shared.rejected");
+      kafka.createTopics(1, "alone.summaries", "alone.rejected");
       try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings(kafka, "shared"));
           JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings(kafka, "shared"))) {
         while (!killed.sharesTheWork() || !survivor.sharesTheWork()) {

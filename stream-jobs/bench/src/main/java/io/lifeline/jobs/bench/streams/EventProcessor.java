@@ -20,8 +20,8 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The rivals' processor: the same filter, the same aggregates taken in by the column, the same windows in the same kind of
- * store, put into it as often per event as batches do. A message per event would have to put with each of them to be
+ * The rivals' processor: the same filter, the same aggregates taken in by the column, the same windows in the same kind
+ * of store, put into it as often per event as batches do. A message per event would have to put with each of them to be
  * exact after a crash; the rivals are spared that.
  */
 final class EventProcessor implements Processor<byte[], byte[], String, byte[]>, Output {

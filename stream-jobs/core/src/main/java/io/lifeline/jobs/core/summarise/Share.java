@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one group of emitters adds to the windows since its last share: what travels where a message per batch and window
- * would be too much.
+ * What one group of emitters adds to the windows since its last share: what travels where a message per batch and
+ * window would be too much.
  *
  * @param groups how many groups there are; shares of another division do not belong together with these
  * @param group which of them

@@ -18,8 +18,8 @@ import java.util.TreeMap;
 
 /**
  * The first half of summarise for one of several groups of emitters, on a host without transactions. What its batches
- * add to the windows is merged until time passes, and then sent as {@link Share}s to {@link ShareMerger}. A share belongs
- * to the checkpoint that it was made for, so its number never has two contents.
+ * add to the windows is merged until time passes, and then sent as {@link Share}s to {@link ShareMerger}. A share
+ * belongs to the checkpoint that it was made for, so its number never has two contents.
  */
 public final class ShareJob implements Job {
 
