@@ -92,6 +92,8 @@ QUICK = [
     Stage("containers", 300, "rm -rf tests/containers/target/surefire-reports; scripts/test-containers", container_tests,
           "containers", closing=containers_line),
     Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
+    Stage("README commands of the connectors", 60, "scripts/test-readme connectors/README.md", reports.tap,
+          "readme-connectors"),
     Stage("fuzzing, briefly", 80, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
     Stage("lint", 20, "scripts/lint", reports.tap, "lint"),
 ]

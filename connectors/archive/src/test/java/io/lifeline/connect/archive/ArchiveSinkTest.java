@@ -27,6 +27,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.runtime.AbstractStatus;
 import org.apache.kafka.connect.runtime.rest.entities.ConnectorStateInfo.TaskState;
 import org.apache.kafka.connect.runtime.rest.errors.ConnectRestException;
@@ -220,6 +221,16 @@ class ArchiveSinkTest {
         .hasMessageContaining("goes on with offset 20 of " + partition);
     assertThatThrownBy(() -> connect.resetConnectorOffsets(name)).hasMessageContaining("goes on with offset 20");
     assertThat(connect.alterSinkConnectorOffset(name, partition, 20L)).contains("successfully");
+  }
+
+  @Test
+  void whatDoesNotFitIsRefusedBeforeItRuns() {
+    Map<String, String> settings =
+        settings("errors.deadletterqueue.topic.name", "dead", "value.converter", JsonConverter.class.getName());
+    assertThatThrownBy(() -> connect.configureConnector(name, settings))
+        .hasMessageContaining("contains the following 2 error(s)")
+        .hasMessageContaining("the dead letter queue is never used unless errors.tolerance=all")
+        .hasMessageContaining("the archive needs a batch's bytes");
   }
 
   @Test
