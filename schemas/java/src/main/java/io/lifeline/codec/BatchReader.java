@@ -25,7 +25,9 @@ public final class BatchReader {
   /** The largest batch, in bytes. */
   public static final int MAX_BATCH_BYTES = 960_000;
 
-  private static final int TYPE_MASK = 0xffff;
+  /** Of a record's first word, the type's number. */
+  static final int TYPE_MASK = 0xffff;
+
   private static final int TYPE_BITS = 16;
 
   private final Findings findings = new Findings();

@@ -149,7 +149,11 @@ public final class BatchWriter {
   /** Adds a calibration; the first one replaces the default. */
   public BatchWriter calibration(long tick, long monotonicNs, long realtimeOffsetNs, long errorNs, boolean step) {
     check(errorNs >>> 32 == 0, "error_ns has 32 bits");
-    calibrations.add(new Calibration(tick, monotonicNs, realtimeOffsetNs, errorNs, step));
+    return calibration(new Calibration(tick, monotonicNs, realtimeOffsetNs, errorNs, step));
+  }
+
+  BatchWriter calibration(Calibration value) {
+    calibrations.add(value);
     return this;
   }
 
@@ -197,7 +201,18 @@ public final class BatchWriter {
     Segment segment = segments.get(segments.size() - 1);
     segment.bytes += records.write(number, type, tick, values);
     segment.events++;
-    check(records.length() <= BatchHeader.MAX_RAW_BYTES, "a batch holds at most 1048576 bytes of events");
+    if (records.length() > BatchHeader.MAX_RAW_BYTES) {
+      throw new BatchTooLargeException("a batch holds at most " + BatchHeader.MAX_RAW_BYTES + " bytes of events");
+    }
+    return this;
+  }
+
+  /** Appends records to the current segment as they are; of types that were described under the numbers in them. */
+  BatchWriter copy(byte[] from, int offset, int length, int count) {
+    Segment segment = segments.get(segments.size() - 1);
+    records.copy(from, offset, length);
+    segment.bytes += length;
+    segment.events += count;
     return this;
   }
 
@@ -209,13 +224,19 @@ public final class BatchWriter {
     return number;
   }
 
-  /** The batch, CRC included. */
+  /**
+   * The batch, CRC included.
+   *
+   * @throws BatchTooLargeException if it is above {@link BatchReader#MAX_BATCH_BYTES}
+   */
   public byte[] toByteArray() {
     byte[] header = header();
     byte[] descriptors = descriptors();
     byte[] events = Compressor.compress(records.toByteArray(), compression, shuffle);
     int total = header.length + descriptors.length + events.length + BatchHeader.CRC_LENGTH;
-    check(total <= BatchReader.MAX_BATCH_BYTES, "a batch of " + total + " bytes is above the limit");
+    if (total > BatchReader.MAX_BATCH_BYTES) {
+      throw new BatchTooLargeException("a batch of " + total + " bytes is above the limit");
+    }
     GrowingBuffer out = new GrowingBuffer(order);
     out.bytes(header).bytes(descriptors).bytes(events);
     out.putInt(12, header.length);

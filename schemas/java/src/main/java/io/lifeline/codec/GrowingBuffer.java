@@ -42,7 +42,11 @@ final class GrowingBuffer {
   }
 
   GrowingBuffer bytes(byte[] value) {
-    room(value.length).put(value);
+    return bytes(value, 0, value.length);
+  }
+
+  GrowingBuffer bytes(byte[] from, int offset, int length) {
+    room(length).put(from, offset, length);
     return this;
   }
 

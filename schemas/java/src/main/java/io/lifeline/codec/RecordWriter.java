@@ -47,6 +47,11 @@ final class RecordWriter {
     return length;
   }
 
+  /** Appends records that were written before, as they are. */
+  void copy(byte[] from, int offset, int length) {
+    out.bytes(from, offset, length);
+  }
+
   private void writeValue(FieldType type, Object value) {
     switch (type) {
       case I32:
