@@ -106,17 +106,20 @@ static void set_limits(jsStreamConfig *config, const setup_wishes *wishes, long 
   config->Replicas = wishes->replicas ? wishes->replicas : 1;
 }
 
+/* What jobs publish, behind the prefix. */
+static const char *const outputs[] = {"events.>", "derived.>", "summaries", "rejected", "ledger", "partials"};
+enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+
 static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
   const char *stream = sink_url_parameter(&wishes->broker.url, "stream");
   const char *batches = *wishes->broker.url.name ? wishes->broker.url.name : NULL;
   long long max_bytes = wishes->max_bytes ? wishes->max_bytes : DEFAULT_MAX_BYTES;
-  char name[256], out_name[256], subjects[6][256];
+  char name[256], out_name[256], subjects[1 + OUTPUTS][256];
   snprintf(name, sizeof name, "%s", stream ? stream : NATS_DEFAULT_STREAM);
   snprintf(out_name, sizeof out_name, "%s_OUT", stream ? stream : NATS_DEFAULT_STREAM);
   snprintf(subjects[0], sizeof *subjects, "%s%s.*", batches ? batches : wishes->prefix, batches ? "" : ".batches");
-  static const char *const outputs[] = {"events.>", "summaries", "rejected", "ledger", "partials"};
-  const char *pointers[6] = {subjects[0]};
-  for (int i = 1; i < 6; i++) {
+  const char *pointers[1 + OUTPUTS] = {subjects[0]};
+  for (int i = 1; i <= OUTPUTS; i++) {
     snprintf(subjects[i], sizeof *subjects, "%s.%s", wishes->prefix, outputs[i - 1]);
     pointers[i] = subjects[i];
   }
@@ -134,7 +137,7 @@ static void setup_streams(jsCtx *js, const setup_wishes *wishes) {
   jsStreamConfig_Init(&config);
   config.Name = out_name;
   config.Subjects = pointers + 1;
-  config.SubjectsLen = 5;
+  config.SubjectsLen = OUTPUTS;
   config.Duplicates = OUTPUT_DUPLICATES_SECONDS * SECOND_NS;
   set_limits(&config, wishes, max_bytes / 4);
   setup_stream(js, wishes, &config);

@@ -28,6 +28,8 @@ final class ConfigCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     if (keys) {
       Keys.all().forEach(key -> document(key, out));
+      out.println("# A setting filter.NAME is a condition in CEL: the job filter fills the stream NAME with the");
+      out.println("# events that meet it. Such as: filter.large=type.startsWith(\"disk.\") && nbytes > 1000000");
       out.println("# Settings that start with kafka. go to the Kafka clients as they are, without the kafka.");
     } else {
       JobConfig config = options.load();

@@ -9,14 +9,16 @@ import java.util.Objects;
  * What a produced message is, independent of how a broker names the place.
  *
  * @param kind the family of topics
- * @param eventType the event type's name for {@link Kind#EVENTS}, else null
+ * @param name the event type's for {@link Kind#EVENTS}, the stream's for {@link Kind#DERIVED}, else null
  */
-public record Destination(Kind kind, String eventType) {
+public record Destination(Kind kind, String name) {
 
   /** The families of topics that jobs write to. */
   public enum Kind {
     /** Decoded events, one topic per type. Their ids and contents follow from the input alone. */
     EVENTS(false),
+    /** Batches made of other batches, a topic per stream. Their ids and contents follow from the input alone. */
+    DERIVED(false),
     /** Refused batches. Their ids and contents follow from the input alone. */
     REJECTED(false),
     /** Window revisions: what one holds depends on when it was published. */
@@ -44,6 +46,9 @@ public record Destination(Kind kind, String eventType) {
   /** Kafka's limit; NATS has none that matters. */
   private static final int MAX_TOPIC_LENGTH = 249;
 
+  /** What stands between the prefix and the name of a derived stream. */
+  public static final String DERIVED = ".derived.";
+
   public static final Destination REJECTED = new Destination(Kind.REJECTED, null);
   public static final Destination SUMMARIES = new Destination(Kind.SUMMARIES, null);
   public static final Destination PARTIALS = new Destination(Kind.PARTIALS, null);
@@ -51,8 +56,8 @@ public record Destination(Kind kind, String eventType) {
 
   public Destination {
     Objects.requireNonNull(kind, "kind");
-    if ((kind == Kind.EVENTS) != (eventType != null)) {
-      throw new IllegalArgumentException("an event type goes with EVENTS and with nothing else");
+    if ((kind == Kind.EVENTS || kind == Kind.DERIVED) != (name != null)) {
+      throw new IllegalArgumentException("a name goes with EVENTS and DERIVED and with nothing else");
     }
   }
 
@@ -60,10 +65,15 @@ public record Destination(Kind kind, String eventType) {
     return new Destination(Kind.EVENTS, eventType);
   }
 
+  public static Destination derived(String stream) {
+    return new Destination(Kind.DERIVED, stream);
+  }
+
   /** The topic or subject under the prefix, for example {@code lifeline.events.disk.read.end}. */
   public String topic(String prefix) {
     return switch (kind) {
-      case EVENTS -> shortened(prefix + ".events." + topicToken(eventType));
+      case EVENTS -> shortened(prefix + ".events." + topicToken(name));
+      case DERIVED -> shortened(prefix + DERIVED + topicToken(name));
       case REJECTED -> prefix + ".rejected";
       case SUMMARIES -> prefix + ".summaries";
       case PARTIALS -> prefix + ".partials";

@@ -19,7 +19,8 @@ public interface Output {
    * @param to what the message is
    * @param key Kafka key: messages with equal keys keep their order, and upserts replace by it
    * @param id unique per message, equal for its repeats
-   * @param value UTF-8 JSON; not to be changed by the caller afterwards
+   * @param value a batch to a {@linkplain Destination.Kind#DERIVED derived stream}, else UTF-8 JSON; not to be changed
+   *     by the caller afterwards
    */
   void send(Destination to, String key, String id, byte[] value);
 }

@@ -8,13 +8,17 @@ import java.util.List;
 public final class Recorder implements Output {
 
   /** One produced message. */
-  public record Sent(Destination to, String key, String id, String value) {}
+  public record Sent(Destination to, String key, String id, byte[] bytes) {
+    public String value() {
+      return new String(bytes, StandardCharsets.UTF_8);
+    }
+  }
 
   private final List<Sent> messages = new ArrayList<>();
 
   @Override
   public void send(Destination to, String key, String id, byte[] value) {
-    messages.add(new Sent(to, key, id, new String(value, StandardCharsets.UTF_8)));
+    messages.add(new Sent(to, key, id, value));
   }
 
   public List<Sent> messages() {

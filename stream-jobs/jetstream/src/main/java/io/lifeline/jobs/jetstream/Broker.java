@@ -12,16 +12,22 @@ import io.nats.client.StreamContext;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The connection, and what the tasks use of it. */
+/**
+ * The connection, and what the tasks use of it.
+ *
+ * @param subjects what the stream of the batches holds
+ */
 record Broker(
     Connection connection,
     ConnectionLog log,
     JetStream jetStream,
     JetStreamManagement management,
     StreamContext batches,
+    List<String> subjects,
     StreamContext output,
     KeyValue bucket,
     Owner owner)
@@ -84,6 +90,7 @@ record Broker(
           connection.jetStream(),
           connection.jetStreamManagement(),
           connection.getStreamContext(settings.stream()),
+          connection.jetStreamManagement().getStreamInfo(settings.stream()).getConfiguration().getSubjects(),
           connection.getStreamContext(settings.outputStream()),
           connection.keyValue(settings.bucket()),
           new Owner());

@@ -12,9 +12,13 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
+import io.lifeline.jobs.core.filter.FilterJob;
+import io.lifeline.jobs.core.filter.FilterSettings;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
+import io.lifeline.jobs.core.pair.PairJob;
+import io.lifeline.jobs.core.pair.PairSettings;
 import io.lifeline.jobs.core.summarise.ShareJob;
 import io.lifeline.jobs.core.summarise.ShareMerger;
 import io.lifeline.jobs.core.summarise.SummariseJob;
@@ -122,11 +126,23 @@ public final class JetStreamHost implements JobHost {
   }
 
   private void addTasks(String job) throws HostException {
+    // The bucket is everybody's: who reads a derived stream has checkpoints apart from those of the batches' readers.
+    String name = config.derivedInput().map(stream -> job + "-of-" + stream).orElse(job);
+    int groups = config.get(Keys.NATS_GROUPS);
     switch (job) {
-      case "summarise" -> addSummarise(job, config.get(Keys.NATS_GROUPS));
-      case "decode" ->
-          addJobTasks(job, config.get(Keys.NATS_GROUPS), state -> new DecodeJob(DecodeSettings.of(config), metrics));
-      case "ledger" -> addJobTasks(job, config.get(Keys.NATS_GROUPS), this::ledgerJob);
+      case "summarise" -> addSummarise(name, groups);
+      case "decode" -> addJobTasks(name, groups, state -> new DecodeJob(DecodeSettings.of(config), metrics));
+      case FilterJob.NAME -> {
+        requireDerived(job);
+        FilterSettings settings = FilterSettings.of(config);
+        addJobTasks(name, groups, state -> new FilterJob(settings, state, metrics));
+      }
+      case PairJob.NAME -> {
+        requireDerived(job);
+        PairSettings settings = PairSettings.of(config);
+        addJobTasks(name, groups, state -> new PairJob(settings, state, metrics));
+      }
+      case "ledger" -> addJobTasks(name, groups, this::ledgerJob);
       case "archive" ->
           tasks.add(
               new ArchiveTask(
@@ -139,6 +155,10 @@ public final class JetStreamHost implements JobHost {
                   failure));
       default -> throw new IllegalArgumentException("no such job: " + job);
     }
+  }
+
+  private void requireDerived(String job) throws HostException {
+    broker.requireOutput(config.get(Keys.NAMES_PREFIX) + Destination.DERIVED + ">", "which " + job + " needs");
   }
 
   private Job ledgerJob(KeyedState state) {
@@ -174,6 +194,7 @@ public final class JetStreamHost implements JobHost {
 
   private void addGroupTasks(String job, int groups, BiFunction<Integer, KeyedState, Job> make) {
     Sharing sharing = groups == 1 ? null : shareOut(job, groups);
+    boolean readsAll = groups == 1 && broker.subjects().equals(List.of(nats.subjects(0, 1)));
     for (int number = 0; number < groups; number++) {
       int group = number;
       String name = groups == 1 ? job : job + "-" + group + "-of-" + groups;
@@ -182,7 +203,7 @@ public final class JetStreamHost implements JobHost {
           new JobTask(
               name,
               broker,
-              new JobTask.Source(broker.batches(), nats.subjects(group, groups), groups == 1),
+              new JobTask.Source(broker.batches(), nats.subjects(group, groups), readsAll),
               sharing == null ? Turn.ALWAYS : sharing.turn(),
               taskSettings(),
               state ->

@@ -1,5 +1,7 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.codec.Fnv1a;
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
@@ -12,6 +14,7 @@ import io.nats.client.Options;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +24,9 @@ import javax.net.ssl.SSLContext;
 
 /** What the configuration means for NATS: how to connect, and what things are called. */
 final class NatsSettings {
+
+  /** What the stream of the results has behind the name of the batches' one; derived streams are in there, too. */
+  private static final String OUTPUT = "_OUT";
 
   /** As many subjects as emitters spread their batches over (FORMAT.md, section 12). */
   static final int SUBJECTS = 16;
@@ -63,11 +69,19 @@ final class NatsSettings {
   }
 
   String outputStream() {
-    return config.find(Keys.NATS_OUTPUT_STREAM).orElseGet(() -> stream() + "_OUT");
+    return config
+        .find(Keys.NATS_OUTPUT_STREAM)
+        .orElseGet(() -> stream().endsWith(OUTPUT) ? stream() : stream() + OUTPUT);
   }
 
   String bucket() {
     return config.get(Keys.NATS_BUCKET);
+  }
+
+  /** Which of the subjects is an emitter's. */
+  static int subject(Incarnation emitter) {
+    byte[] bytes = ByteBuffer.allocate(16).putLong(emitter.high()).putLong(emitter.low()).array();
+    return (int) Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);
   }
 
   /** The subjects of one group: every {@code groups}-th of the sixteen. */

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Output;
 import io.nats.client.JetStream;
@@ -44,12 +45,18 @@ final class Publisher implements Output {
 
   @Override
   public void send(Destination to, String key, String id, byte[] value) {
-    OutgoingMessage message = new OutgoingMessage(to.topic(prefix), key, id, value);
+    OutgoingMessage message = new OutgoingMessage(subject(to, key), key, id, value);
     if (to.kind().revised()) {
       outbox.add(message);
     } else {
       publish(message);
     }
+  }
+
+  /** Batches are spread over subjects by their emitter, as emitters do it (FORMAT.md, section 12). */
+  private String subject(Destination to, String key) {
+    String topic = to.topic(prefix);
+    return to.kind() == Destination.Kind.DERIVED ? topic + "." + NatsSettings.subject(Incarnation.parse(key)) : topic;
   }
 
   boolean hasOutbox() {

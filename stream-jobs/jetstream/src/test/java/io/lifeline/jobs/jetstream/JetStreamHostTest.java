@@ -109,6 +109,33 @@ class JetStreamHostTest {
   }
 
   @Test
+  void theBooksOfAFilteredStreamCloseInAHostThatReadsIt() throws Exception {
+    new Emitter(3).publish(jetStream, 20, true);
+    String url = server.url() + "/lifeline.derived.large?stream=LIFELINE_OUT";
+    Path archive = directory.resolve("large");
+    try (JetStreamHost first = start("jobs", "filter", "filter.large", "nbytes >= 155", "nats.groups", "2");
+        JetStreamHost second =
+            start("jobs", "archive,ledger", "broker.url", url, "archive.dir", archive.toString(),
+                "archive.roll.interval", "1s", "ledger.interval", "200ms")) {
+      Map<String, JsonNode> ledger =
+          OutputReader.await(
+              connection,
+              "lifeline.ledger",
+              map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 45));
+      assertThat(ledger).hasSize(1);
+      JsonNode balance = ledger.values().iterator().next();
+      assertThat(balance.get("route_name").textValue()).isEqualTo("large");
+      assertThat(balance.get("state").textValue()).isEqualTo("final");
+      assertThat(balance.get("emitted").intValue()).isEqualTo(45);
+      assertThat(balance.get("missing").intValue()).isZero();
+      assertThat(balance.get("missing_batches").intValue()).isZero();
+      assertThat(balance.get("below_threshold").intValue()).isEqualTo(155);
+      assertThat(balance.get("events_in").intValue()).isEqualTo(200);
+      assertThat(second.health()).containsEntry("ledger-of-large", "running");
+    }
+  }
+
+  @Test
   void archivesEveryEventAndBalancesTheLedger() throws Exception {
     Emitter emitter = new Emitter(4);
     emitter.publish(jetStream, 50, true);

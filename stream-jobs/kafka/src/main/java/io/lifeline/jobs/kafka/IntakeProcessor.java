@@ -86,8 +86,8 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   @Override
   public void send(Destination to, String key, String id, byte[] value) {
     String topic = to.topic(settings.prefix());
-    if (to.kind() == Destination.Kind.EVENTS) {
-      topic = settings.topics().ensure(topic);
+    if (to.kind() == Destination.Kind.EVENTS || to.kind() == Destination.Kind.DERIVED) {
+      topic = settings.topics().ensure(topic, to.kind());
     }
     Record<String, Outgoing> result = new Record<>(key, Outgoing.result(topic, value), context.currentSystemTimeMs());
     result.headers().add(ID_HEADER, id.getBytes(StandardCharsets.UTF_8));

@@ -10,8 +10,12 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
+import io.lifeline.jobs.core.filter.FilterJob;
+import io.lifeline.jobs.core.filter.FilterSettings;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
+import io.lifeline.jobs.core.pair.PairJob;
+import io.lifeline.jobs.core.pair.PairSettings;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import java.io.IOException;
@@ -116,6 +120,14 @@ public final class KafkaHost implements JobHost {
     if (jobs.contains(DecodeJob.NAME)) {
       DecodeSettings decode = DecodeSettings.of(config);
       makers.add(state -> new DecodeJob(decode, metrics));
+    }
+    if (jobs.contains(FilterJob.NAME)) {
+      FilterSettings filter = FilterSettings.of(config);
+      makers.add(state -> new FilterJob(filter, state, metrics));
+    }
+    if (jobs.contains(PairJob.NAME)) {
+      PairSettings pair = PairSettings.of(config);
+      makers.add(state -> new PairJob(pair, state, metrics));
     }
     if (jobs.contains(LedgerJob.NAME)) {
       LedgerSettings ledger = LedgerSettings.of(config);

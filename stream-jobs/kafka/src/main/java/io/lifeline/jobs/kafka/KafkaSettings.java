@@ -61,9 +61,10 @@ final class KafkaSettings {
     return url.path();
   }
 
-  /** Names the instances that share the work, and their internal topics. */
+  /** Names the instances that share the work, and their internal topics; a derived stream is work of its own. */
   String applicationId() {
-    return natives.getOrDefault(StreamsConfig.APPLICATION_ID_CONFIG, config.get(Keys.NAMES_PREFIX) + "-jobs");
+    String derived = config.derivedInput().map(stream -> "-of-" + stream).orElse("");
+    return natives.getOrDefault(StreamsConfig.APPLICATION_ID_CONFIG, config.get(Keys.NAMES_PREFIX) + "-jobs" + derived);
   }
 
   /** Kafka Streams, exactly once. */

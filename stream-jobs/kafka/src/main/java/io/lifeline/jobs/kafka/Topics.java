@@ -97,17 +97,19 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * Makes the topic with the broker's defaults, unless it is there, and returns its name. Kafka refuses a name that
-   * differs from another's in dots and underscores alone: then the hash of what was wanted tells them apart.
+   * Makes the topic with the broker's defaults, unless it is there, and returns its name; one for batches gets as many
+   * partitions as the batches have. Kafka refuses a name that differs from another's in dots and underscores alone:
+   * then the hash of what was wanted tells them apart.
    */
   @Override
-  public String ensure(String topic) {
+  public String ensure(String topic, Destination.Kind kind) {
     String known = ensured.get(topic);
     if (known != null) {
       return known;
     }
-    String made = isMade(topic) ? topic : Destination.hashed(topic);
-    if (!made.equals(topic) && !isMade(made)) {
+    Optional<Integer> partitions = kind == Destination.Kind.DERIVED ? Optional.of(partitions()) : Optional.empty();
+    String made = isMade(topic, partitions) ? topic : Destination.hashed(topic);
+    if (!made.equals(topic) && !isMade(made, partitions)) {
       throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);
     }
     ensured.put(topic, made);
@@ -115,8 +117,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /** Makes the topic, unless it is there; false if the broker refuses its name. */
-  private boolean isMade(String topic) {
-    NewTopic wanted = new NewTopic(topic, Optional.empty(), Optional.empty());
+  private boolean isMade(String topic, Optional<Integer> partitions) {
+    NewTopic wanted = new NewTopic(topic, partitions, Optional.empty());
     try {
       admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
       return true;
@@ -130,6 +132,23 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
       throw new KafkaException("topic " + topic + " was not made within " + TIMEOUT_S + " seconds", e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  /** How many partitions the batches have. */
+  private int partitions() {
+    try {
+      return admin
+          .describeTopics(List.of(settings.batches()))
+          .topicNameValues()
+          .get(settings.batches())
+          .get(TIMEOUT_S, TimeUnit.SECONDS)
+          .partitions()
+          .size();
+    } catch (ExecutionException | TimeoutException e) {
+      throw new KafkaException("the partitions of " + settings.batches() + " cannot be counted", e);
     } catch (InterruptedException e) {
       throw interrupted(e);
     }

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import java.time.Duration;
 
@@ -23,6 +24,6 @@ record TopologySettings(
   /** Makes sure that a topic is there before the first result is sent to it; returns the name that it has. */
   @FunctionalInterface
   interface ResultTopics {
-    String ensure(String topic);
+    String ensure(String topic, Destination.Kind kind);
   }
 }

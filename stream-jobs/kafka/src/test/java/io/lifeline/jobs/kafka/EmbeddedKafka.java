@@ -79,6 +79,10 @@ final class EmbeddedKafka implements AutoCloseable {
     return List.copyOf(admin.listTopics().names().get());
   }
 
+  int partitions(String topic) throws ExecutionException, InterruptedException {
+    return admin.describeTopics(List.of(topic)).topicNameValues().get(topic).get().partitions().size();
+  }
+
   void send(String topic, String key, byte[] value) throws ExecutionException, InterruptedException {
     producer.send(new ProducerRecord<>(topic, key, value)).get();
   }

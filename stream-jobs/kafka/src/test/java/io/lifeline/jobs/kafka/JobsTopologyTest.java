@@ -56,7 +56,7 @@ class JobsTopologyTest {
             "lifeline",
             Duration.ofDays(7),
             metrics,
-            topic -> {
+            (topic, kind) -> {
               ensuredTopics.add(topic);
               return topic;
             },

@@ -7,6 +7,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
@@ -59,7 +60,7 @@ class KafkaHostTest {
 
   private KafkaHost host(String jobs, Map<String, String> more) {
     Map<String, String> settings = new HashMap<>(more);
-    settings.put("broker.url", kafka.url() + "/" + prefix + ".batches");
+    settings.putIfAbsent("broker.url", kafka.url() + "/" + prefix + ".batches");
     settings.put("names.prefix", prefix);
     settings.put("jobs", jobs);
     settings.putIfAbsent("checkpoint.interval", "100ms");
@@ -105,6 +106,34 @@ class KafkaHostTest {
     assertThat(new ManifestCounts(directory).refresh())
         .containsEntry(new RouteKey(new Incarnation(0, 1), 0), 3L)
         .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
+  }
+
+  @Test
+  void theBooksOfAFilteredStreamCloseInAHostThatReadsIt() throws Exception {
+    Map<String, String> filter = Map.of("filter.large", "nbytes >= 100");
+    Map<String, String> derived =
+        Map.of("broker.url", kafka.url() + "/" + prefix + ".derived.large", "archive.dir", directory.toString());
+    try (KafkaHost first = host("filter", filter)) {
+      first.start();
+      send(1, Batches.reads(1, 1, false, 1000, 100, 5, 300));
+      send(1, Batches.reads(1, 2, true, 1003, 7));
+      assertThat(read("derived.large", 2)).hasSize(2);
+      assertThat(kafka.partitions(prefix + ".derived.large")).isEqualTo(2);
+      try (KafkaHost second = host("archive,ledger", derived)) {
+        second.start();
+        assertThat(read("ledger", 1)).isNotEmpty();
+        awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
+      }
+    }
+    assertThat(read("ledger", 1).get(0).value())
+        .contains(
+            "\"route_name\":\"large\"",
+            "\"state\":\"final\",",
+            "\"emitted\":2,\"received\":2,",
+            "\"below_threshold\":2,",
+            "\"derived_from\":\"" + Batches.key(1) + "\",\"events_in\":4,",
+            "\"missing_batches\":0,");
+    assertThat(new ManifestCounts(directory).refresh().values()).containsExactly(2L);
   }
 
   @Test
@@ -186,10 +215,10 @@ class KafkaHostTest {
   @Test
   void typesWhoseNamesKafkaTakesForTheSameGetTopicsOfTheirOwn() throws Exception {
     try (Topics topics = new Topics(settings(Map.of()))) {
-      assertThat(topics.ensure(prefix + ".read.end")).isEqualTo(prefix + ".read.end");
-      String other = topics.ensure(prefix + ".read_end");
+      assertThat(topics.ensure(prefix + ".read.end", Destination.Kind.EVENTS)).isEqualTo(prefix + ".read.end");
+      String other = topics.ensure(prefix + ".read_end", Destination.Kind.EVENTS);
       assertThat(other).startsWith(prefix + ".read_end-");
-      assertThat(topics.ensure(prefix + ".read_end")).isEqualTo(other);
+      assertThat(topics.ensure(prefix + ".read_end", Destination.Kind.EVENTS)).isEqualTo(other);
       topics.require(List.of(prefix + ".read.end", other));
     }
   }

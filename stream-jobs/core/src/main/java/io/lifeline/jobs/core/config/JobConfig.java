@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.config;
 
+import io.lifeline.jobs.core.Destination;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;
@@ -65,6 +66,7 @@ public final class JobConfig {
       }
     }
     kafkaEnvironment(environment, settings);
+    filterEnvironment(environment, settings);
     overrides.forEach((name, value) -> set(settings, checkName(name, "--set"), value, Origin.COMMAND_LINE));
     return new JobConfig(settings);
   }
@@ -86,14 +88,19 @@ public final class JobConfig {
 
   /** The settings under {@code kafka.}, without that prefix: native names of the Kafka clients. */
   public Map<String, String> kafka() {
-    Map<String, String> natives = new TreeMap<>();
-    settings.forEach(
-        (name, setting) -> {
-          if (name.startsWith(Keys.KAFKA_PREFIX)) {
-            natives.put(name.substring(Keys.KAFKA_PREFIX.length()), setting.text());
-          }
-        });
-    return natives;
+    return under(Keys.KAFKA_PREFIX);
+  }
+
+  /** The conditions under {@code filter.}, by the name of the stream that they fill. */
+  public Map<String, String> filters() {
+    return under(Keys.FILTER_PREFIX);
+  }
+
+  /** The name of the derived stream that is read, if it is not the emitters' own batches. */
+  public Optional<String> derivedInput() {
+    String path = get(Keys.BROKER_URL_KEY).path();
+    int at = path.lastIndexOf(Destination.DERIVED);
+    return at < 0 ? Optional.empty() : Optional.of(path.substring(at + Destination.DERIVED.length()).replace('.', '_'));
   }
 
   /** The password from its file or the broker's URL; never to be logged. */
@@ -143,6 +150,18 @@ public final class JobConfig {
     return settings.containsKey(name) ? settings.get(name).origin() : Origin.DEFAULT;
   }
 
+  /** The settings whose names start with the prefix, without it. */
+  private Map<String, String> under(String prefix) {
+    Map<String, String> found = new TreeMap<>();
+    settings.forEach(
+        (name, setting) -> {
+          if (name.startsWith(prefix)) {
+            found.put(name.substring(prefix.length()), setting.text());
+          }
+        });
+    return found;
+  }
+
   /** An empty value takes the setting back to its default, so that what another layer set can be undone. */
   private static void set(Map<String, Setting> settings, String name, String value, Origin origin) {
     if (!value.isBlank()) {
@@ -169,22 +188,48 @@ public final class JobConfig {
 
   /** {@code LIFELINE_JOBS_KAFKA_LINGER_MS} is {@code kafka.linger.ms}: native names hold no underscore. */
   private static void kafkaEnvironment(Map<String, String> environment, Map<String, Setting> settings) {
-    String prefix = ConfigKey.environmentVariable(Keys.KAFKA_PREFIX);
+    environment(environment, Keys.KAFKA_PREFIX)
+        .forEach((name, value) -> set(settings, Keys.KAFKA_PREFIX + name.replace('_', '.'), value, Origin.ENVIRONMENT));
+  }
+
+  /** {@code LIFELINE_JOBS_FILTER_LARGE_READS} is {@code filter.large_reads}. */
+  private static void filterEnvironment(Map<String, String> environment, Map<String, Setting> settings) {
+    environment(environment, Keys.FILTER_PREFIX)
+        .forEach(
+            (name, value) ->
+                set(settings, checkName(Keys.FILTER_PREFIX + name, "the environment"), value, Origin.ENVIRONMENT));
+  }
+
+  /** The variables that set what is under a prefix: by the rest of their names, in lower case. */
+  private static Map<String, String> environment(Map<String, String> environment, String prefix) {
+    String variables = ConfigKey.environmentVariable(prefix);
+    Map<String, String> found = new TreeMap<>();
     environment.forEach(
         (variable, value) -> {
-          if (variable.startsWith(prefix)) {
-            String name = variable.substring(prefix.length()).toLowerCase(Locale.ROOT).replace('_', '.');
-            set(settings, Keys.KAFKA_PREFIX + name, value, Origin.ENVIRONMENT);
+          if (variable.startsWith(variables)) {
+            found.put(variable.substring(variables.length()).toLowerCase(Locale.ROOT), value);
           }
         });
+    return found;
   }
 
   private static String checkName(String name, String where) {
+    if (name.startsWith(Keys.FILTER_PREFIX)) {
+      checkStream(name, where);
+      return name;
+    }
     boolean known = name.startsWith(Keys.KAFKA_PREFIX) || Keys.all().stream().anyMatch(key -> key.name().equals(name));
     if (!known) {
       throw new ConfigException(
           where + ": there is no setting '" + name + "'; 'lifeline-jobs config --keys' lists what there is");
     }
     return name;
+  }
+
+  private static void checkStream(String name, String where) {
+    if (!name.substring(Keys.FILTER_PREFIX.length()).matches(Keys.DERIVED_NAME)) {
+      throw new ConfigException(
+          where + ": " + name + " names a stream by something other than " + Keys.PAIR_TO.type().allowed());
+    }
   }
 }

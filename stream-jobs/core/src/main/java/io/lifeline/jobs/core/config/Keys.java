@@ -72,7 +72,11 @@ public final class Keys {
       key("checkpoint.batches", integer(1, 100_000), "250", "Most batches between two checkpoints.");
 
   public static final ConfigKey<List<String>> JOBS =
-      key("jobs", someOf("decode", "summarise", "archive", "ledger"), "summarise,ledger", "What to run.");
+      key(
+          "jobs",
+          someOf("decode", "filter", "pair", "summarise", "archive", "ledger"),
+          "summarise,ledger",
+          "What to run.");
   public static final ConfigKey<Duration> RETENTION =
       key("retention", DURATION_TYPE, "7d", "How long the broker keeps batches: silent emitters are known that long.");
 
@@ -82,6 +86,22 @@ public final class Keys {
           listMatching("a comma-separated list of event types, each a name, prefix.* or *", TYPE_PATTERN),
           null,
           "Event types that are written out as JSON, one topic each; needed by the job decode.");
+  public static final ConfigKey<List<String>> PAIR_BY =
+      key(
+          "pair.by",
+          listMatching("a comma-separated list of names of fields", "[^,\\s]+"),
+          "id",
+          "Fields that are equal in a .start event and in the .end event that belongs to it.");
+  public static final ConfigKey<String> PAIR_TO =
+      key("pair.to", derivedName(), "durations", "Name of the stream that takes the durations.");
+  public static final ConfigKey<Duration> PAIR_TIMEOUT =
+      key("pair.timeout", DURATION_TYPE, "1h", "How long one half of a pair waits for the other.");
+  public static final ConfigKey<Integer> PAIR_MAX_OPEN =
+      key(
+          "pair.max.open",
+          integer(1, 1_000_000),
+          "10000",
+          "Halves of pairs that may wait, per emitter; beyond that the oldest are counted and given up.");
   public static final ConfigKey<Duration> SUMMARISE_WINDOW =
       key("summarise.window", DURATION_TYPE, "10s", "Length of a window, by event time.");
   public static final ConfigKey<List<String>> SUMMARISE_FIELDS =
@@ -180,6 +200,12 @@ public final class Keys {
   public static final ConfigKey<Path> STATE_DIR =
       key("state.dir", PATH, null, "Directory for the local state of Kafka Streams; a temporary one by default.");
 
+  /** A setting under this prefix is a condition in CEL; the rest of its name is that of the stream it fills. */
+  public static final String FILTER_PREFIX = "filter.";
+
+  /** How derived streams may be called: one token on every broker, and in upper case a variable of the environment. */
+  static final String DERIVED_NAME = "[a-z0-9][a-z0-9_-]{0,63}";
+
   /** Settings under this prefix go to the Kafka clients verbatim, without it. */
   public static final String KAFKA_PREFIX = "kafka.";
 
@@ -187,6 +213,10 @@ public final class Keys {
 
   public static List<ConfigKey<?>> all() {
     return List.copyOf(ALL);
+  }
+
+  private static ValueType<String> derivedName() {
+    return matching("lower-case letters, digits, dash and underscore, at most 64", DERIVED_NAME);
   }
 
   private static ValueType<String> streamName() {

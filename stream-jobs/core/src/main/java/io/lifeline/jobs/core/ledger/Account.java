@@ -31,6 +31,11 @@ final class Account {
   private long lastMs;
   private long revision;
 
+  /** Of a derived route: the emitter it was made of, else empty, and how many events went into what was received. */
+  private String derivedFrom = "";
+
+  private long eventsIn;
+
   /** @param retentionGaps how often the broker's retention has removed unread messages so far */
   void add(BatchReader batch, long brokerTimeMs, long retentionGaps) {
     long inBatchesBefore = inBatches();
@@ -52,6 +57,10 @@ final class Account {
       routeName = batch.routeName();
       pid = batch.pid();
       firstMs = brokerTimeMs;
+    }
+    if (batch.isDerived()) {
+      derivedFrom = batch.header().parent().incarnation().toString();
+      eventsIn += batch.header().parent().eventsIn();
     }
     batches++;
     events += batch.eventCount();
@@ -137,6 +146,16 @@ final class Account {
     return lastMs;
   }
 
+  /** The incarnation of the emitter that the route was derived from; empty if it was not. */
+  String derivedFrom() {
+    return derivedFrom;
+  }
+
+  /** Events of that emitter that the received batches account for, those that were left out included. */
+  long eventsIn() {
+    return eventsIn;
+  }
+
   byte[] encode() {
     StateWriter out = new StateWriter().version(1);
     for (long counter : counters) {
@@ -156,6 +175,8 @@ final class Account {
         .varint(firstMs)
         .varint(lastMs)
         .varint(revision)
+        .text(derivedFrom)
+        .varint(eventsIn)
         .toBytes();
   }
 
@@ -179,6 +200,10 @@ final class Account {
     account.firstMs = in.varint();
     account.lastMs = in.varint();
     account.revision = in.varint();
+    if (!in.atEnd()) {
+      account.derivedFrom = in.text();
+      account.eventsIn = in.varint();
+    }
     return account;
   }
 }

@@ -53,6 +53,9 @@ final class BalanceJson {
     }
     json.endObject();
     NOT_EMITTED.forEach(counter -> json.field(counter.label(), account.counter(counter)));
+    if (!account.derivedFrom().isEmpty()) {
+      json.field("derived_from", account.derivedFrom()).field("events_in", account.eventsIn());
+    }
     return json.field("spooled", account.counter(Counter.SPOOLED))
         .field("batches", account.batches())
         .field("last_sequence", account.lastSequence())

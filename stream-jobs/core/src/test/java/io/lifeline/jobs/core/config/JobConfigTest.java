@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +56,7 @@ class JobConfigTest {
       value = {
         "summarise.window | 10 | summarise.window=10: expected a number with ms, s, m, h or d, above 0",
         "summarise.window | 0s | summarise.window=0s: expected a number with ms, s, m, h or d, above 0",
-        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, summarise, archive, ledger",
+        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, summarise, archive, ledger",
         "summarise.fields | nbytes | summarise.fields=nbytes: expected a comma-separated list of TYPE:FIELD,"
             + " where * in either stands for anything",
         "archive.roll.bytes | 9MB | archive.roll.bytes=9MB: expected a number of bytes, above 0,"
@@ -174,5 +175,28 @@ class JobConfigTest {
   private Path file(String text) throws IOException {
     Path file = directory.resolve("jobs.properties");
     return Files.writeString(file, text);
+  }
+
+  @Test
+  void aFilterIsNamedByTheStreamThatItFills() {
+    JobConfig config =
+        JobConfig.load(
+            null, Map.of("LIFELINE_JOBS_FILTER_SLOW_READS", "duration > 5"), Map.of("filter.large", "nbytes > 1"));
+    assertThat(config.filters()).isEqualTo(Map.of("slow_reads", "duration > 5", "large", "nbytes > 1"));
+    assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("filter.A.b", "true")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(
+            "--set: filter.A.b names a stream by something other than lower-case letters, digits, dash and underscore,"
+                + " at most 64");
+  }
+
+  @Test
+  void tellsADerivedStreamFromTheEmittersBatches() {
+    assertThat(input("nats://h")).isEmpty();
+    assertThat(input("nats://h/lifeline.derived.large?stream=LIFELINE_OUT")).contains("large");
+  }
+
+  private static Optional<String> input(String url) {
+    return JobConfig.load(null, Map.of(), Map.of("broker.url", url)).derivedInput();
   }
 }

@@ -92,7 +92,7 @@ class DecodeJobTest {
     EventType large =
         EventType.named("large").constant("blob", FieldType.BYTES, "", new byte[60_000]).build();
     decode("*", batch(1, 1).type(3, large).event(large, tick(1)).event(LOAD, tick(1), 0.5));
-    assertThat(output.messages()).extracting(sent -> sent.to().eventType()).containsExactly("host.load");
+    assertThat(output.messages()).extracting(sent -> sent.to().name()).containsExactly("host.load");
     assertThat(metrics.text()).contains("lifeline_decode_oversize_total 1\n", "lifeline_decode_events_total 1\n");
   }
 

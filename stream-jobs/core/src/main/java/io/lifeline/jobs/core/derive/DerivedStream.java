@@ -1,0 +1,183 @@
+package io.lifeline.jobs.core.derive;
+
+import io.lifeline.codec.BatchHeader;
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchTooLargeException;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.Parent;
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RouteKey;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A stream of batches that is made of other batches, with books that balance: every route of every emitter becomes a
+ * derived route with an incarnation, sequences and counters of its own, so readers take it for any other emitter's, and
+ * what gets lost behind here shows as missing there (FORMAT section 3.5).
+ *
+ * <p>Parents from which nothing is derived cost no message: their events are counted in the next batch's {@code
+ * events_in}. Only the last one, and one now and then, is told of by a batch without events.
+ *
+ * <p>What is sent follows from the input alone. Used by one thread.
+ */
+public final class DerivedStream {
+
+  /** Writes some of the events that are derived from a parent. */
+  @FunctionalInterface
+  public interface Events {
+    /** A writer that holds those with the places {@code from} up to {@code to}, and describes emitter and clock. */
+    BatchWriter write(int from, int to);
+  }
+
+  /** What became of the parents' events that are not in the stream; it decides on the counter that says so. */
+  public enum Rest {
+    /** They did not meet a condition. */
+    LEFT_OUT,
+    /** Two at a time became one. */
+    FOLDED
+  }
+
+  /** Readers take an emitter for lost after a minute of silence. */
+  private static final long HEARTBEAT_MS = 10_000;
+
+  private static final int LAST = BatchHeader.FINAL | BatchHeader.RECOVERED;
+
+  private final String name;
+  private final Rest rest;
+  private final KeyedState state;
+  private final String prefix;
+  private final long retentionMs;
+  private final Destination destination;
+  private final Metrics.Counter in;
+  private final Metrics.Counter out;
+  private final Map<RouteKey, DerivedRoute> routes = new HashMap<>();
+  private final Set<RouteKey> changed = new HashSet<>();
+
+  /**
+   * @param name of the stream, and of its routes
+   * @param state where {@link #save} keeps the books; only keys under {@code derive/NAME/} are touched
+   * @param retentionMs how long a silent emitter is known
+   */
+  public DerivedStream(String name, Rest rest, KeyedState state, long retentionMs, Metrics metrics) {
+    this.name = name;
+    this.rest = rest;
+    this.state = state;
+    this.prefix = "derive/" + name + "/";
+    this.retentionMs = retentionMs;
+    this.destination = Destination.derived(name);
+    this.in = metrics.counter("lifeline_derived_in_total", "Events that a derived stream was made of.", "stream", name);
+    this.out = metrics.counter("lifeline_derived_out_total", "Events of a derived stream.", "stream", name);
+    state.scan(
+        prefix,
+        (key, value) -> {
+          RouteKey parent = RouteKey.parse(key.substring(prefix.length()));
+          routes.put(parent, DerivedRoute.decode(name, parent, value));
+        });
+  }
+
+  /**
+   * Takes notice of a parent, and sends what was derived from it.
+   *
+   * @param count how many events were
+   */
+  public void derive(BatchReader parent, Position position, int count, Events events, Output output) {
+    RouteKey key = RouteKey.of(parent);
+    DerivedRoute route = routes.get(key);
+    if (route == null) {
+      route = DerivedRoute.of(name, key);
+      route.sentMs = position.brokerTimeMs();
+      routes.put(key, route);
+    }
+    changed.add(key);
+    route.lastMs = Math.max(route.lastMs, position.brokerTimeMs());
+    route.eventsInSinceSent += parent.eventCount();
+    route.leftOut += rest == Rest.LEFT_OUT ? parent.eventCount() - count : 0;
+    boolean isNewlyLast = (parent.flags() & LAST & ~route.lastFlags) != 0;
+    route.lastFlags |= parent.flags() & LAST;
+    in.add(parent.eventCount());
+    if (count > 0 || isNewlyLast || position.brokerTimeMs() - route.sentMs >= HEARTBEAT_MS) {
+      send(parent, route, 0, count, events, output);
+      route.sentMs = position.brokerTimeMs();
+    }
+  }
+
+  /** Forgets emitters that nobody expects to hear of again: readers have forgotten them before. */
+  public void expire(long nowMs) {
+    routes
+        .entrySet()
+        .removeIf(
+            entry -> {
+              boolean silent = nowMs - entry.getValue().lastMs > 2 * retentionMs;
+              if (silent) {
+                changed.add(entry.getKey());
+              }
+              return silent;
+            });
+  }
+
+  /** Writes what changed since the last call into the state. */
+  public void save() {
+    for (RouteKey key : changed) {
+      DerivedRoute route = routes.get(key);
+      if (route == null) {
+        state.delete(prefix + key);
+      } else {
+        state.put(prefix + key, route.encode());
+      }
+    }
+    changed.clear();
+  }
+
+  /** Sends events as one batch, or as several if one cannot hold them. */
+  private void send(BatchReader parent, DerivedRoute route, int from, int to, Events events, Output output) {
+    byte[] batch;
+    try {
+      batch = batch(parent, route, from, to, events);
+    } catch (BatchTooLargeException e) {
+      if (to - from > 1) {
+        int middle = (from + to) >>> 1;
+        send(parent, route, from, middle, events, output);
+        send(parent, route, middle, to, events, output);
+      } else {
+        // It counts as dropped with the next batch; one whose header alone is too large has none.
+        route.eventsOut += to - from;
+        route.oversize += to - from;
+      }
+      return;
+    }
+    route.sequence++;
+    route.eventsOut += to - from;
+    route.eventsInSinceSent = 0;
+    out.add(to - from);
+    String key = route.incarnation.toString();
+    String id = key + "-" + parent.route() + "-" + Long.toUnsignedString(route.sequence);
+    output.send(destination, key, id, batch);
+  }
+
+  private byte[] batch(BatchReader parent, DerivedRoute route, int from, int to, Events events) {
+    long eventsOut = route.eventsOut + to - from;
+    BatchWriter writer =
+        events
+            .write(from, to)
+            .incarnation(route.incarnation)
+            .sequence(route.sequence + 1)
+            .route(parent.route(), name)
+            .flags(parent.flags() & BatchHeader.CLOCK_UNCERTAIN | route.lastFlags)
+            .counter(Counter.EMITTED, eventsOut)
+            .counter(Counter.DROPPED_OVERSIZE, route.oversize)
+            .parent(
+                new Parent(
+                    parent.incarnation(), parent.sequence(), parent.route(), route.eventsInSinceSent, to - from));
+    return switch (rest) {
+      case LEFT_OUT -> writer.counter(Counter.BELOW_THRESHOLD, route.leftOut).toByteArray();
+      case FOLDED -> writer.counter(Counter.FOLDED, 2 * eventsOut).toByteArray();
+    };
+  }
+}

@@ -1,0 +1,22 @@
+package io.lifeline.jobs.core.filter;
+
+/** Says the same of all events of its type. */
+final class Always extends Term {
+
+  private final Judgement judgement;
+
+  Always(Judgement judgement) {
+    this.judgement = judgement;
+  }
+
+  @Override
+  Verdict judge(EventGroup group, long[] wanted) {
+    verdict.set(judgement, group.words());
+    return verdict;
+  }
+
+  @Override
+  Judgement always() {
+    return judgement;
+  }
+}

@@ -1,0 +1,100 @@
+package io.lifeline.jobs.core.filter;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.ColumnarBatch;
+import io.lifeline.codec.ColumnarBatch.Columns;
+import io.lifeline.codec.EventType;
+import java.util.BitSet;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A condition at work: chooses events out of batches. Used by one thread. */
+public final class Filter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Filter.class);
+
+  private final Condition condition;
+
+  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  private final Map<EventType, Term> terms = new WeakHashMap<>();
+
+  private final BitSet chosen = new BitSet();
+  private long[] all = {};
+  private long undecided;
+
+  public Filter(Condition condition) {
+    this.condition = condition;
+  }
+
+  /**
+   * The places of the events that meet the condition; valid until the next call.
+   *
+   * @param columns filled from the batch
+   */
+  public BitSet choose(BatchReader batch, ColumnarBatch columns) {
+    chosen.clear();
+    undecided = 0;
+    for (Columns group : columns.groups()) {
+      choose(new EventGroup(batch, group));
+    }
+    return chosen;
+  }
+
+  /** How many events of that batch the condition could not be evaluated for; they were not chosen. */
+  public long undecided() {
+    return undecided;
+  }
+
+  private void choose(EventGroup group) {
+    Term term = terms.computeIfAbsent(group.columns().type(), this::compile);
+    int size = group.columns().size();
+    if (term.always() != null) {
+      undecided += term.always() == Judgement.NEITHER ? size : 0;
+      if (term.always() != Judgement.YES) {
+        return;
+      }
+    }
+    Verdict verdict = term.judge(group, all(size));
+    int[] places = group.columns().eventIndex();
+    int decided = 0;
+    for (int word = 0; word < group.words(); word++) {
+      long wanted = all[word];
+      decided += Long.bitCount((verdict.yes[word] | verdict.no[word]) & wanted);
+      for (long left = verdict.yes[word] & wanted; left != 0; left &= left - 1) {
+        chosen.set(places[(word << 6) + Long.numberOfTrailingZeros(left)]);
+      }
+    }
+    undecided += term.always() == null ? size - decided : 0;
+  }
+
+  /** Tells once per type what the trouble is, by its kind alone: CEL's own message may hold values. */
+  private Term compile(EventType type) {
+    AtomicBoolean isTold = new AtomicBoolean();
+    String name = type.name();
+    return condition.on(
+        type,
+        code -> {
+          if (!isTold.getAndSet(true)) {
+            LOG.warn("some events {} cannot be judged by \"{}\": {}", name, condition, code);
+          }
+        });
+  }
+
+  /** A bit for each of so many events. */
+  private long[] all(int size) {
+    int words = (size + 63) >>> 6;
+    if (all.length < words) {
+      all = new long[words];
+    }
+    for (int word = 0; word < words; word++) {
+      all[word] = ~0L;
+    }
+    if ((size & 63) != 0) {
+      all[words - 1] = (1L << size) - 1;
+    }
+    return all;
+  }
+}

@@ -1,0 +1,35 @@
+package io.lifeline.jobs.core.filter;
+
+import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What is filtered out of the batches.
+ *
+ * @param conditions by the name of the stream that takes the events which meet it
+ * @param retentionMs how long a silent emitter is known
+ */
+public record FilterSettings(Map<String, Condition> conditions, long retentionMs) {
+
+  public static FilterSettings of(JobConfig config) {
+    Map<String, Condition> conditions = new TreeMap<>();
+    config.filters().forEach((name, text) -> conditions.put(name, condition(name, text)));
+    if (conditions.isEmpty()) {
+      throw new ConfigException(
+          "the job filter needs a condition: set " + Keys.FILTER_PREFIX + "NAME, such as " + Keys.FILTER_PREFIX
+              + "large=type.startsWith(\"disk.\") && nbytes > 1000000");
+    }
+    return new FilterSettings(conditions, config.get(Keys.RETENTION).toMillis());
+  }
+
+  private static Condition condition(String name, String text) {
+    try {
+      return Condition.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(Keys.FILTER_PREFIX + name + "=" + text + ": " + e.getMessage());
+    }
+  }
+}

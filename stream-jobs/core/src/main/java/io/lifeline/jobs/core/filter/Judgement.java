@@ -1,0 +1,17 @@
+package io.lifeline.jobs.core.filter;
+
+/** What a condition says of one event. */
+enum Judgement {
+  YES,
+  NO,
+  /** It cannot be evaluated: a field is not there, or two values cannot be compared. */
+  NEITHER;
+
+  static Judgement of(Object celValue) {
+    return Boolean.TRUE.equals(celValue) ? YES : Boolean.FALSE.equals(celValue) ? NO : NEITHER;
+  }
+
+  static Judgement of(boolean holds) {
+    return holds ? YES : NO;
+  }
+}

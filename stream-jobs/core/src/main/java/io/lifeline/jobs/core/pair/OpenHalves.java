@@ -1,0 +1,84 @@
+package io.lifeline.jobs.core.pair;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The halves of one emitter's pairs that wait for the other one, the oldest first. It may be the end that came first:
+ * what waited in a spool arrives late.
+ */
+final class OpenHalves {
+
+  /**
+   * A half that waits.
+   *
+   * @param timeNs of the event
+   * @param sinceMs when the broker took its batch
+   */
+  record Waiting(boolean isStart, long timeNs, long sinceMs) {}
+
+  private final Map<Pair, Waiting> waiting = new LinkedHashMap<>();
+
+  /** When the broker took this emitter's newest batch. */
+  private long lastMs;
+
+  long lastMs() {
+    return lastMs;
+  }
+
+  int size() {
+    return waiting.size();
+  }
+
+  /**
+   * Adds a half, unless it completes a pair.
+   *
+   * @return the other half, which waits no longer; or one of the same side, which it has replaced; else null
+   */
+  Waiting add(Pair pair, boolean isStart, long timeNs, long nowMs) {
+    Waiting other = waiting.remove(pair);
+    if (other == null || other.isStart() == isStart) {
+      waiting.put(pair, new Waiting(isStart, timeNs, nowMs));
+    }
+    return other;
+  }
+
+  /** Gives up what has waited too long, and the oldest if there are too many; says how many that were. */
+  int giveUp(long nowMs, long timeoutMs, int maxOpen) {
+    lastMs = Math.max(lastMs, nowMs);
+    int before = waiting.size();
+    Iterator<Waiting> oldest = waiting.values().iterator();
+    while (oldest.hasNext()) {
+      boolean isOverdue = lastMs - oldest.next().sinceMs() > timeoutMs;
+      if (!isOverdue && waiting.size() <= maxOpen) {
+        break;
+      }
+      oldest.remove();
+    }
+    return before - waiting.size();
+  }
+
+  byte[] encode() {
+    StateWriter out = new StateWriter().version(1).varint(lastMs).varint(waiting.size());
+    waiting.forEach(
+        (pair, half) -> {
+          pair.encode(out);
+          out.fixed8(half.isStart() ? 1 : 0).zigzag(half.timeNs()).varint(half.sinceMs());
+        });
+    return out.toBytes();
+  }
+
+  static OpenHalves decode(byte[] bytes) {
+    StateReader in = new StateReader(bytes).version(1);
+    OpenHalves open = new OpenHalves();
+    open.lastMs = in.varint();
+    for (int left = in.count(5); left > 0; left--) {
+      Pair pair = Pair.decode(in);
+      open.waiting.put(pair, new Waiting(in.fixed8() == 1, in.zigzag(), in.varint()));
+    }
+    return open;
+  }
+}

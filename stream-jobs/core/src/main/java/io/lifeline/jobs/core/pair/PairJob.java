@@ -1,0 +1,161 @@
+package io.lifeline.jobs.core.pair;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Calibration;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.derive.DerivedStream;
+import io.lifeline.jobs.core.pair.OpenHalves.Waiting;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+
+/**
+ * Makes durations: of {@code disk.read.start} and {@code disk.read.end} with the same id, from the same emitter, one
+ * event {@code disk.read.duration} with that id. It has the time of the end, and travels in a batch of a derived
+ * stream. Across emitters, pairs are a matter of SQL on the archive.
+ */
+public final class PairJob implements Job {
+
+  public static final String NAME = "pair";
+
+  /** A pair that is complete. */
+  private record Duration(Half half, Pair pair, long endNs, long durationNs, long thread) {}
+
+  private static final long NS_PER_S = 1_000_000_000;
+  private static final String PREFIX = "pair/";
+
+  private final PairSettings settings;
+  private final KeyedState state;
+  private final DerivedStream stream;
+  private final Metrics.Counter unpaired;
+  private final Map<Incarnation, OpenHalves> emitters = new HashMap<>();
+  private final Set<Incarnation> changed = new HashSet<>();
+
+  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  private final Map<EventType, Optional<Half>> halves = new WeakHashMap<>();
+
+  public PairJob(PairSettings settings, KeyedState state, Metrics metrics) {
+    this.settings = settings;
+    this.state = state;
+    this.stream =
+        new DerivedStream(
+            settings.stream(), DerivedStream.Rest.FOLDED, state, settings.retentionMs(), metrics);
+    this.unpaired =
+        metrics.counter(
+            "lifeline_pair_unpaired_total",
+            "Halves of pairs given up: the other did not come in time, or another took its place.");
+    state.scan(
+        PREFIX,
+        (key, value) ->
+            emitters.put(Incarnation.parse(key.substring(PREFIX.length())), OpenHalves.decode(value)));
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public void accept(BatchReader batch, Position position, Output output) {
+    List<Duration> durations = new ArrayList<>();
+    if (batch.types().stream().anyMatch(type -> half(type).isPresent())) {
+      pair(batch, position, durations);
+    }
+    stream.derive(
+        batch, position, durations.size(), (from, to) -> write(batch, durations.subList(from, to)), output);
+  }
+
+  private void pair(BatchReader batch, Position position, List<Duration> durations) {
+    OpenHalves open = emitters.computeIfAbsent(batch.incarnation(), incarnation -> new OpenHalves());
+    changed.add(batch.incarnation());
+    unpaired.add(open.giveUp(position.brokerTimeMs(), settings.timeoutMs(), settings.maxOpen()));
+    while (batch.next()) {
+      Half half = half(batch.type()).orElse(null);
+      Pair pair = half == null ? null : half.pair(batch);
+      if (pair != null) {
+        long timeNs = batch.timeNs();
+        Waiting other = open.add(pair, half.isStart(), timeNs, position.brokerTimeMs());
+        if (other != null && other.isStart() == half.isStart()) {
+          unpaired.increment();
+        } else if (other != null) {
+          long startNs = half.isStart() ? timeNs : other.timeNs();
+          long endNs = half.isStart() ? other.timeNs() : timeNs;
+          durations.add(new Duration(half, pair, endNs, endNs - startNs, batch.thread()));
+        }
+      }
+    }
+    unpaired.add(open.giveUp(position.brokerTimeMs(), settings.timeoutMs(), settings.maxOpen()));
+  }
+
+  /** Ticks are nanoseconds since the first event, since pairs of other batches may be among them. */
+  private static BatchWriter write(BatchReader parent, List<Duration> durations) {
+    long zeroNs = durations.isEmpty() ? 0 : durations.get(0).endNs();
+    long errorNs = parent.header().calibrations().stream().mapToLong(Calibration::errorNs).max().orElse(0);
+    BatchWriter writer =
+        new BatchWriter()
+            .host(parent.host())
+            .program(parent.program())
+            .pid(parent.pid())
+            .ticks(0, NS_PER_S, true)
+            .calibration(0, 0, zeroNs, errorNs, false);
+    parent.header().contextPairs().forEach(pair -> writer.context(pair.getKey(), pair.getValue()));
+    long thread = -1;
+    for (Duration duration : durations) {
+      if (thread != duration.thread() || duration == durations.get(0)) {
+        thread = duration.thread();
+        writer.thread(thread);
+      }
+      Half half = duration.half();
+      writer.event(
+          half.duration(), duration.endNs() - zeroNs, half.values(duration.pair(), duration.durationNs()));
+    }
+    return writer;
+  }
+
+  private Optional<Half> half(EventType type) {
+    return halves.computeIfAbsent(type, t -> Optional.ofNullable(Half.of(t, settings.by())));
+  }
+
+  /** Forgets emitters of which nothing can wait any more. */
+  @Override
+  public void punctuate(long nowMs, Output output) {
+    stream.expire(nowMs);
+    emitters
+        .entrySet()
+        .removeIf(
+            entry -> {
+              boolean isSilent = nowMs - entry.getValue().lastMs() > settings.timeoutMs();
+              if (isSilent) {
+                unpaired.add(entry.getValue().size());
+                changed.add(entry.getKey());
+              }
+              return isSilent;
+            });
+  }
+
+  @Override
+  public void save() {
+    stream.save();
+    for (Incarnation incarnation : changed) {
+      OpenHalves open = emitters.get(incarnation);
+      if (open == null) {
+        state.delete(PREFIX + incarnation);
+      } else {
+        state.put(PREFIX + incarnation, open.encode());
+      }
+    }
+    changed.clear();
+  }
+}
