@@ -150,8 +150,8 @@ public abstract class PartitionWriter {
   }
 
   private Appended reject(Rejection rejection) {
+    rejections.accept(rejection); // first: a listener that fails is told of the same message again
     rejected++;
-    rejections.accept(rejection);
     return Appended.REJECTED;
   }
 }

@@ -3,9 +3,7 @@ package io.lifeline.jobs.archive.postgres;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -35,8 +33,8 @@ final class Database {
       properties.setProperty("sslmode", "verify-full");
       properties.setProperty("sslrootcert", options.tlsCa().toString());
     }
-    if (options.passwordFile() != null) {
-      properties.setProperty("password", firstLine(options));
+    if (options.password() != null) {
+      properties.setProperty("password", options.password().read());
     }
     try {
       Connection connection = DriverManager.getConnection(options.url().jdbc(), properties);
@@ -53,19 +51,6 @@ final class Database {
     } catch (SQLException e) {
       throw translated("cannot connect to", options, e);
     }
-  }
-
-  private static String firstLine(PostgresOptions options) throws ArchiveException {
-    String line;
-    try (BufferedReader reader = Files.newBufferedReader(options.passwordFile())) {
-      line = reader.readLine();
-    } catch (IOException e) {
-      throw new ArchiveException("the password file " + options.passwordFile() + " cannot be read", e);
-    }
-    if (line == null || line.isEmpty()) {
-      throw new ArchiveException("the password file " + options.passwordFile() + " has an empty first line");
-    }
-    return line;
   }
 
   /** What the hosts do next depends on what it is: try again, open anew, or give up. */

@@ -9,7 +9,7 @@ import java.util.Objects;
  * How a PostgreSQL archive is written.
  *
  * @param url of the database
- * @param passwordFile whose first line is the password; null if none is needed, or if {@code ~/.pgpass} has it
+ * @param password null if none is needed, or if {@code ~/.pgpass} has it
  * @param tlsCa PEM file of the authorities that may vouch for the server; turns TLS on; null to go by the URL
  * @param schema for the tables and views that people see; that of the events' own tables has {@code _data} behind it
  * @param roll how much a transaction holds
@@ -18,7 +18,7 @@ import java.util.Objects;
  */
 public record PostgresOptions(
     PostgresUrl url,
-    Path passwordFile,
+    Password password,
     Path tlsCa,
     String schema,
     RollOptions roll,
@@ -46,27 +46,32 @@ public record PostgresOptions(
     return new PostgresOptions(url, null, null, DEFAULT_SCHEMA, DEFAULT_ROLL, DEFAULT_PARTITION, null);
   }
 
+  public PostgresOptions withPassword(Password secret) {
+    return new PostgresOptions(url, secret, tlsCa, schema, roll, partition, retention);
+  }
+
+  /** The first line of that file; null for no password. */
   public PostgresOptions withPasswordFile(Path file) {
-    return new PostgresOptions(url, file, tlsCa, schema, roll, partition, retention);
+    return withPassword(file == null ? null : Password.inFile(file));
   }
 
   public PostgresOptions withTlsCa(Path file) {
-    return new PostgresOptions(url, passwordFile, file, schema, roll, partition, retention);
+    return new PostgresOptions(url, password, file, schema, roll, partition, retention);
   }
 
   public PostgresOptions withSchema(String name) {
-    return new PostgresOptions(url, passwordFile, tlsCa, name, roll, partition, retention);
+    return new PostgresOptions(url, password, tlsCa, name, roll, partition, retention);
   }
 
   public PostgresOptions withRoll(RollOptions when) {
-    return new PostgresOptions(url, passwordFile, tlsCa, schema, when, partition, retention);
+    return new PostgresOptions(url, password, tlsCa, schema, when, partition, retention);
   }
 
   public PostgresOptions withPartition(Duration length) {
-    return new PostgresOptions(url, passwordFile, tlsCa, schema, roll, length, retention);
+    return new PostgresOptions(url, password, tlsCa, schema, roll, length, retention);
   }
 
   public PostgresOptions withRetention(Duration age) {
-    return new PostgresOptions(url, passwordFile, tlsCa, schema, roll, partition, age);
+    return new PostgresOptions(url, password, tlsCa, schema, roll, partition, age);
   }
 }
