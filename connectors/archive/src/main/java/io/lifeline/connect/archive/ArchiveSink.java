@@ -29,7 +29,7 @@ public final class ArchiveSink extends SinkConnector {
 
   @Override
   public ConfigDef config() {
-    return ArchiveSinkConfig.DEFINITION;
+    return ArchiveSinkSettings.DEFINITION;
   }
 
   /** What one setting alone cannot tell: the framework's settings that must fit, and whether the archive is there. */
@@ -38,14 +38,14 @@ public final class ArchiveSink extends SinkConnector {
     List<ConfigValue> values = new ArrayList<>(super.validate(settings).configValues());
     values.addAll(SurroundingSettings.unfit(settings));
     if (values.stream().allMatch(value -> value.errorMessages().isEmpty())) {
-      new ArchiveSinkConfig(settings).testAccess(values);
+      ArchivePlace.test(new ArchiveSinkConfig(settings), values);
     }
     return new Config(values);
   }
 
   @Override
   public void start(Map<String, String> settings) {
-    new ArchiveSinkConfig(settings);
+    new ArchiveSinkConfig(settings).archive(); // what is wrong shows here, and not in every task
     properties = settings;
   }
 

@@ -146,7 +146,7 @@ public final class ArchiveSinkTask extends SinkTask {
   }
 
   private long pollMs() {
-    return Math.min(LONGEST_POLL_MS, config.rollIntervalMs());
+    return config.rollIntervalMs() == null ? LONGEST_POLL_MS : Math.min(LONGEST_POLL_MS, config.rollIntervalMs());
   }
 
   /** What the archive has stored, for those who watch the consumer group's lag. */

@@ -4,82 +4,41 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.lifeline.connect.testing.ConnectCluster;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import javax.management.MBeanServer;
-import javax.management.ObjectName;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.json.JsonConverter;
-import org.apache.kafka.connect.runtime.AbstractStatus;
-import org.apache.kafka.connect.runtime.rest.entities.ConnectorStateInfo.TaskState;
 import org.apache.kafka.connect.runtime.rest.errors.ConnectRestException;
-import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The archive sink in a real Connect cluster, with a topic, a connector and an archive for each test. */
-class ArchiveSinkTest {
-
-  private static final int PARTITIONS = 3;
-  private static final Duration AT_MOST = Duration.ofSeconds(60);
-
-  private static ConnectCluster cluster;
-  private static EmbeddedConnectCluster connect;
-  private static KafkaProducer<byte[], byte[]> producer;
+/** The archive sink in a real Connect cluster, with Parquet behind it. */
+class ArchiveSinkTest extends ArchiveSinkInConnect {
 
   @TempDir Path directory;
 
-  private String name;
-  private Path archive;
-
-  @BeforeAll
-  static void start() {
-    cluster = ConnectCluster.start(1, Map.of());
-    connect = cluster.connect();
-    producer = connect.kafka().createProducer(Map.of());
+  private Path archive() {
+    return directory.resolve("archive");
   }
 
-  @AfterAll
-  static void stop() {
-    producer.close();
-    cluster.close();
+  @Override
+  Map<String, String> place() {
+    return Map.of("archive.dir", archive().toString());
   }
 
-  @BeforeEach
-  void makeTopic(TestInfo test) {
-    name = test.getTestMethod().orElseThrow().getName();
-    archive = directory.resolve("archive");
-    connect.kafka().createTopic(name, PARTITIONS);
-  }
-
-  @AfterEach
-  void deleteConnector() {
-    if (connect.connectors().contains(name)) {
-      connect.deleteConnector(name);
-    }
+  @Override
+  long events() throws IOException {
+    return new ParquetArchive(ParquetOptions.in(archive())).counts().count().values().stream()
+        .mapToLong(Long::longValue).sum();
   }
 
   @Test
@@ -152,7 +111,7 @@ class ArchiveSinkTest {
 
   @Test
   void aPartitionInOtherHandsIsWaitedFor() throws Exception {
-    try (ArchiveWriter other = new ParquetArchive(ParquetOptions.in(archive)).open(rejection -> {})) {
+    try (ArchiveWriter other = new ParquetArchive(ParquetOptions.in(archive())).open(rejection -> {})) {
       other.nextOffset(0);
       run(settings());
       sendSerials(1, 10);
@@ -164,7 +123,7 @@ class ArchiveSinkTest {
 
   @Test
   void aWriterThatStaysEndsTheTaskInTheEnd() throws Exception {
-    try (ArchiveWriter other = new ParquetArchive(ParquetOptions.in(archive)).open(rejection -> {})) {
+    try (ArchiveWriter other = new ParquetArchive(ParquetOptions.in(archive())).open(rejection -> {})) {
       other.nextOffset(0);
       run(settings("archive.takeover.timeout.ms", "0"));
       await("the task to fail", () -> failedTask() != null);
@@ -224,7 +183,7 @@ class ArchiveSinkTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefusedBeforeItRuns() {
+  void whatDoesNotFitIsRefusedBeforeItRuns() throws Exception {
     Map<String, String> settings =
         settings("errors.deadletterqueue.topic.name", "dead", "value.converter", JsonConverter.class.getName());
     assertThatThrownBy(() -> connect.configureConnector(name, settings))
@@ -243,85 +202,13 @@ class ArchiveSinkTest {
     assertThat(metric("rejected-total")).isZero();
   }
 
-  private Map<String, String> settings(String... more) {
-    Map<String, String> settings = new HashMap<>();
-    settings.put("connector.class", ArchiveSink.class.getName());
-    settings.put("topics", name);
-    settings.put("tasks.max", "1");
-    settings.put("archive.dir", archive.toString());
-    settings.put("archive.roll.interval.ms", "200");
-    for (int i = 0; i < more.length; i += 2) {
-      settings.put(more[i], more[i + 1]);
-    }
-    return settings;
-  }
-
-  private void run(Map<String, String> settings) throws Exception {
-    connect.configureConnector(name, settings);
-    await("a task to start", this::hasTask);
-  }
-
-  /** A connector that was just made is not known at once. */
-  private boolean hasTask() {
-    try {
-      return !connect.connectorStatus(name).tasks().isEmpty();
-    } catch (ConnectRestException e) {
-      return false;
-    }
-  }
-
-  /** To each partition the batches of an emitter of its own. */
-  private void sendSerials(int first, int last) throws ExecutionException, InterruptedException {
-    for (int sequence = first; sequence <= last; sequence++) {
-      for (int partition = 0; partition < PARTITIONS; partition++) {
-        producer.send(new ProducerRecord<>(name, partition, null, Batches.serials(partition + 1, sequence)));
-      }
-    }
-    producer.flush();
-  }
-
-  private void send(int partition, byte[] value) throws ExecutionException, InterruptedException {
-    producer.send(new ProducerRecord<>(name, partition, null, value)).get();
-  }
-
-  private long events() throws IOException {
-    return new ParquetArchive(ParquetOptions.in(archive)).counts().count().values().stream()
-        .mapToLong(Long::longValue).sum();
-  }
-
-  private void awaitEvents(long expected) throws Exception {
-    await(expected + " events", () -> events() >= expected);
-    assertThat(events()).isEqualTo(expected);
-  }
-
   private String query(String sql) throws Exception {
-    try (ArchiveDatabase database = ArchiveDatabase.open(archive);
+    try (ArchiveDatabase database = ArchiveDatabase.open(archive());
         PreparedStatement query = database.prepare(sql);
         ResultSet rows = query.executeQuery()) {
       rows.next();
       return rows.getString(1);
     }
-  }
-
-  private TaskState failedTask() {
-    return connect.connectorStatus(name).tasks().stream()
-        .filter(task -> task.state().equals(AbstractStatus.State.FAILED.name()))
-        .findAny()
-        .orElse(null);
-  }
-
-  private long metric(String metric) throws Exception {
-    MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
-    ObjectName plugins = new ObjectName("kafka.connect:type=plugins,connector=" + name + ",*");
-    for (ObjectName bean : beans.queryNames(plugins, null)) {
-      return ((Number) beans.getAttribute(bean, metric)).longValue();
-    }
-    return -1;
-  }
-
-  private static String reason(ConsumerRecord<byte[], byte[]> rejected) {
-    return new String(
-        rejected.headers().lastHeader("__connect.errors.exception.message").value(), StandardCharsets.UTF_8);
   }
 
   private static Path fill(Path disk) throws IOException {
@@ -342,14 +229,6 @@ class ArchiveSinkTest {
           .start().waitFor();
     } catch (IOException e) {
       return -1;
-    }
-  }
-
-  private static void await(String what, Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + AT_MOST.toNanos();
-    while (!condition.call()) {
-      assertThat(System.nanoTime()).as("waiting for " + what).isLessThan(deadline);
-      Thread.sleep(50);
     }
   }
 }

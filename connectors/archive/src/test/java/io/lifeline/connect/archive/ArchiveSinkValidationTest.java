@@ -3,7 +3,11 @@ package io.lifeline.connect.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -11,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.kafka.common.config.ConfigValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,9 +32,45 @@ class ArchiveSinkValidationTest {
   }
 
   @Test
-  void theDirectoryMustBeGiven() {
+  void anArchiveHasOnePlace() {
     assertThat(errors("archive.dir", null))
-        .containsExactly(entry("archive.dir", "Missing required configuration \"archive.dir\" which has no default value."));
+        .containsExactly(
+            entry(
+                "archive.url",
+                "give archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)"));
+    assertThat(errors("archive.url", "postgresql://127.0.0.1/lifeline"))
+        .containsExactly(
+            entry(
+                "archive.dir",
+                "archive.dir and archive.url are both set: one archive has one place, leave one out"));
+  }
+
+  @Test
+  void aDatabaseThatIsNotThereIsToldBeforeAnythingRuns() {
+    String url = "postgresql://somebody@127.0.0.1:1/lifeline";
+    assertThat(errors("archive.dir", null, "archive.url", url).get("archive.url"))
+        .startsWith("cannot connect to the archive in postgresql://127.0.0.1:1/lifeline: ");
+  }
+
+  @Test
+  void aUrlWithAPasswordIsRefusedWithoutRepeatingIt() {
+    Map<String, String> errors = errors("archive.dir", null, "archive.url", "postgresql://me:hush@127.0.0.1/lifeline");
+    assertThat(errors).containsOnlyKeys("archive.url");
+    assertThat(errors.get("archive.url")).contains("without a password").doesNotContain("hush");
+  }
+
+  @Test
+  void aPasswordIsNeverShown() {
+    Map<String, String> settings =
+        Map.of("archive.url", "postgresql://127.0.0.1/lifeline", "archive.password", "hush", "topics", "batches");
+    assertThat(new ArchiveSinkConfig(settings).values().toString()).doesNotContain("hush");
+  }
+
+  @Test
+  void whatOnlyADatabaseNeedsIsShownOnlyForOne() {
+    List<String> shown = shown(Map.of("archive.dir", "archive"));
+    assertThat(shown).contains("archive.dir", "archive.roll.bytes").doesNotContain("archive.password");
+    assertThat(shown(Map.of("archive.url", "postgresql://127.0.0.1/lifeline"))).contains("archive.password");
   }
 
   @Test
@@ -82,18 +123,32 @@ class ArchiveSinkValidationTest {
   }
 
   @Test
-  void theShippedExamplesAreValid() throws IOException {
-    for (Path example : List.of(Path.of("src/component/etc/archive-sink.properties"))) {
-      Properties shipped = new Properties();
-      try (var in = Files.newInputStream(example)) {
-        shipped.load(in);
+  void theShippedExamplesDifferFromWhatIsValidInTheirSurroundingsAlone() throws IOException {
+    try (Stream<Path> examples = Files.list(Path.of("src/component/etc"))) {
+      for (Path example : examples.toList()) {
+        Map<String, String> settings = read(example);
+        assertThat(settings.keySet().stream().filter(name -> name.startsWith("archive.")))
+            .as(example.toString())
+            .isSubsetOf(ArchiveSinkSettings.DEFINITION.names());
+        settings.keySet().removeIf(name -> name.startsWith("archive."));
+        settings.put("archive.dir", directory.toString());
+        assertThat(errors(settings)).as(example.toString()).isEmpty();
       }
-      Map<String, String> settings = new HashMap<>();
-      shipped.stringPropertyNames().forEach(name -> settings.put(name, shipped.getProperty(name)));
-      assertThat(errors(settings)).as(example.toString()).isEmpty();
-      assertThat(settings.keySet().stream().filter(name -> name.startsWith("archive.")))
-          .isSubsetOf(ArchiveSinkConfig.DEFINITION.names());
     }
+  }
+
+  private static Map<String, String> read(Path example) throws IOException {
+    if (example.toString().endsWith(".json")) {
+      JsonNode config = new ObjectMapper().readTree(example.toFile()).path("config");
+      return new ObjectMapper().convertValue(config, new TypeReference<Map<String, String>>() {});
+    }
+    Properties properties = new Properties();
+    try (InputStream in = Files.newInputStream(example)) {
+      properties.load(in);
+    }
+    Map<String, String> settings = new HashMap<>();
+    properties.stringPropertyNames().forEach(name -> settings.put(name, properties.getProperty(name)));
+    return settings;
   }
 
   private Map<String, String> errors(String... changes) {
@@ -116,5 +171,12 @@ class ArchiveSinkValidationTest {
       value.errorMessages().forEach(message -> errors.merge(value.name(), message, (a, b) -> a + "; " + b));
     }
     return errors;
+  }
+
+  private static List<String> shown(Map<String, String> settings) {
+    return ArchiveSinkSettings.DEFINITION.validate(settings).stream()
+        .filter(ConfigValue::visible)
+        .map(ConfigValue::name)
+        .toList();
   }
 }
