@@ -1,9 +1,9 @@
 package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
 import java.nio.file.Path;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
@@ -32,7 +32,7 @@ final class DuckTables implements AutoCloseable {
 
   DuckTables(int threads, long memoryBytes) throws ArchiveException {
     try {
-      connection = (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:");
+      connection = DuckDb.open();
       execute("SET threads = " + threads);
       execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       execute("SET temp_directory = ''");

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.Manifest;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -63,7 +63,7 @@ public final class ArchiveDatabase implements AutoCloseable {
     if (manifests.isEmpty()) {
       throw new ArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
     }
-    Connection connection = DriverManager.getConnection("jdbc:duckdb:");
+    Connection connection = DuckDb.open();
     try (Statement statement = connection.createStatement()) {
       Map<String, View> views = new LinkedHashMap<>();
       Map<String, String> viewByType = describe(directory, manifests, views);
