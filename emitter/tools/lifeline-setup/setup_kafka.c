@@ -172,6 +172,7 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
        4},
       {"summaries", "", partitions, {{"cleanup.policy", "compact,delete"}, {"retention.ms", retention_ms}}, 2},
       {"ledger", "", partitions, {{"cleanup.policy", "compact"}}, 1},
+      {"alerts", "", partitions, {{"cleanup.policy", "compact,delete"}, {"retention.ms", retention_ms}}, 2},
       {"rejected", "", 1, {{"retention.ms", retention_ms}}, 1},
       {"activations", "", 1, {{"cleanup.policy", "compact"}}, 1},
   };

@@ -107,7 +107,7 @@ static void set_limits(jsStreamConfig *config, const setup_wishes *wishes, long 
 }
 
 /* What jobs publish, behind the prefix. */
-static const char *const outputs[] = {"events.>", "derived.>", "summaries", "rejected", "ledger", "partials"};
+static const char *const outputs[] = {"events.>", "derived.>", "summaries", "rejected", "ledger", "alerts", "partials"};
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
 static void setup_streams(jsCtx *js, const setup_wishes *wishes) {

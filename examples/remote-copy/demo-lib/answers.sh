@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the demo ends with, computed from the archive alone.
+# What the demo ends with: computed from the archive alone, and beside it what a job said meanwhile.
 
 # ask TITLE SQL: a question, as one would type it, and its answer.
 ask() {
@@ -32,6 +32,9 @@ FROM "disk.read.start" r JOIN "disk.write.end" w USING (id) ORDER BY millisecond
        round(avg(epoch_ns(w.ts) - epoch_ns(v.ts)) / 1e6, 3) AS ms_until_written
 FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   JOIN "net.receive.end" v USING (id) JOIN "disk.write.start" w USING (id)'
+
+  printf '\nWhat did the job bottleneck say while the copy ran? (it saw the same events, but nothing of the queues)\n'
+  "$ROOT/scripts/lifeline-jobs" alerts --all --set "broker.url=$LIFELINE_BROKER_URL" 2>"$LOGS/alerts.log" | sed 's/^/  /'
 
   printf '\n'
   say "picture: $SVG (lifelines of blocks; any browser shows it)"

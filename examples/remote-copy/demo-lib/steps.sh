@@ -111,8 +111,8 @@ set_up_broker() {
 
 start_jobs() {
   in_background jobs "$ROOT/scripts/lifeline-jobs" run --set "broker.url=$LIFELINE_BROKER_URL" \
-    --set jobs=summarise,archive,ledger --set "archive.dir=$ARCHIVE" --set archive.roll.interval=2s \
-    --set "state.dir=$WORK/state"
+    --set jobs=summarise,bottleneck,archive,ledger --set bottleneck.interval=200ms --set bottleneck.hold=1s \
+    --set "archive.dir=$ARCHIVE" --set archive.roll.interval=2s --set "state.dir=$WORK/state"
   JOBS_PID=$PID
   wait_for_line "$LOGS/jobs.log" "$JOBS_PID" 120 'ready: health=([^ ]+)'
   detail "ready, health and metrics at $FOUND while the demo runs"

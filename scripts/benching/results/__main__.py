@@ -4,6 +4,7 @@ import json
 import sys
 
 from ..machine import ROOT
+from . import bottleneck
 from . import emitter as emitter_page
 from . import jobs, overview, table1, table2, triggers
 
@@ -26,7 +27,11 @@ def pages(bench):
         found["jobs.md"] = jobs.page(bench["jobs"])
         found["jobs.svg"] = jobs.plot(bench["jobs"])
     single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs")]
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"))
+    validated = RESULTS / "validation" / "bottleneck.json"
+    validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
+    if validation:
+        found["bottleneck.md"] = bottleneck.page(validation)
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation)
     return found
 
 

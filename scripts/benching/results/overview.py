@@ -1,5 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
+from . import bottleneck
 from .machine import sentence
 
 
@@ -24,8 +25,14 @@ def jobs_lines(jobs):
     return [f"| [jobs.md](jobs.md) | what the engines make of events, and others beside: {limits_met(jobs)} |"]
 
 
-def contents(emitter, jobs):
-    lines = [*emitter_lines(emitter), *jobs_lines(jobs)]
+def bottleneck_lines(validation):
+    if validation is None:
+        return []
+    return [f"| [bottleneck.md](bottleneck.md) | which component holds a copy up: {bottleneck.summary(validation)} |"]
+
+
+def contents(emitter, jobs, validation):
+    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *bottleneck_lines(validation)]
     return ["| page | what |", "| --- | --- |", *lines, ""] if lines else []
 
 
@@ -35,10 +42,10 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter, jobs=None):
+def page(bench, emitter, jobs=None, validation=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter` and `make bench` "
-             "measured. Each page names its command and its machine.", "", *contents(emitter, jobs)]
+             "measured. Each page names its command and its machine.", "", *contents(emitter, jobs, validation)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",

@@ -68,7 +68,7 @@ public final class NatsServer implements AutoCloseable {
   public void createOutput(Connection connection, String name, String prefix)
       throws IOException, JetStreamApiException {
     String[] subjects =
-        Stream.of("events.>", "derived.>", "summaries", "rejected", "ledger", "partials")
+        Stream.of("events.>", "derived.>", "summaries", "rejected", "ledger", "alerts", "partials")
             .map(subject -> prefix + "." + subject)
             .toArray(String[]::new);
     connection.jetStreamManagement().addStream(stream(name, subjects));

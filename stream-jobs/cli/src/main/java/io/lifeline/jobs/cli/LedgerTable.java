@@ -24,7 +24,7 @@ final class LedgerTable {
       titles.forEach(column -> row.add(cell(column, balance.path(column))));
       rows.add(row);
     }
-    printAligned(rows, out);
+    AlignedColumns.print(rows, NAMES.size(), out);
     StringBuilder total = new StringBuilder("ledger:");
     for (String column : NUMBERS) {
       long sum = balances.stream().mapToLong(balance -> balance.path(column).asLong()).sum();
@@ -37,29 +37,6 @@ final class LedgerTable {
   /** An incarnation is told from others by its first digits. */
   private static String cell(String column, JsonNode value) {
     String text = value.isNull() || value.isMissingNode() ? "-" : value.asText();
-    return column.equals("incarnation") ? text.substring(0, Math.min(8, text.length())) : printable(text);
-  }
-
-  /** Names come from emitters, and must not drive the terminal. */
-  private static String printable(String text) {
-    return text.replaceAll("[\\p{Cntrl}\\x{80}-\\x{9F}]", "\uFFFD");
-  }
-
-  private static void printAligned(List<List<String>> rows, PrintWriter out) {
-    int columns = rows.get(0).size();
-    int[] widths = new int[columns];
-    for (List<String> row : rows) {
-      for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], row.get(i).length());
-      }
-    }
-    for (List<String> row : rows) {
-      StringBuilder line = new StringBuilder();
-      for (int i = 0; i < columns; i++) {
-        boolean number = i >= NAMES.size();
-        line.append(String.format("%" + (number ? "" : "-") + widths[i] + "s  ", row.get(i)));
-      }
-      out.println(line.toString().stripTrailing());
-    }
+    return column.equals("incarnation") ? text.substring(0, Math.min(8, text.length())) : AlignedColumns.printable(text);
   }
 }

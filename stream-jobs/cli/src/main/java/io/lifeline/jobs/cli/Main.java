@@ -18,6 +18,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     subcommands = {
       RunCommand.class,
       LedgerCommand.class,
+      AlertsCommand.class,
       SqlCommand.class,
       ReportCommand.class,
       CompactCommand.class,

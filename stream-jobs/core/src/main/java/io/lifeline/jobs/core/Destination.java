@@ -26,7 +26,9 @@ public record Destination(Kind kind, String name) {
     /** Shares of groups of emitters in summaries, on their way from job to job. */
     PARTIALS(true),
     /** Balances of emitters: what one holds depends on when it was published. */
-    LEDGER(true);
+    LEDGER(true),
+    /** That something needs attention, and that it does not any more: when that is found depends on the moment. */
+    ALERTS(true);
 
     private final boolean revised;
 
@@ -53,6 +55,7 @@ public record Destination(Kind kind, String name) {
   public static final Destination SUMMARIES = new Destination(Kind.SUMMARIES, null);
   public static final Destination PARTIALS = new Destination(Kind.PARTIALS, null);
   public static final Destination LEDGER = new Destination(Kind.LEDGER, null);
+  public static final Destination ALERTS = new Destination(Kind.ALERTS, null);
 
   public Destination {
     Objects.requireNonNull(kind, "kind");
@@ -78,6 +81,7 @@ public record Destination(Kind kind, String name) {
       case SUMMARIES -> prefix + ".summaries";
       case PARTIALS -> prefix + ".partials";
       case LEDGER -> prefix + ".ledger";
+      case ALERTS -> prefix + ".alerts";
     };
   }
 

@@ -8,6 +8,8 @@ import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Pipeline;
+import io.lifeline.jobs.core.bottleneck.BottleneckJob;
+import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
@@ -40,7 +42,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs jobs on JetStream. Each job is a task with a thread, a consumer and a checkpoint of its own, or as many as there
  * are groups of subjects, which several instances share out by leases. Summaries need one more, which merges what the
- * groups add; the archive is one directory and so one task.
+ * groups add; bottlenecks are of all emitters and the archive is one directory, so each of these is one task.
  */
 public final class JetStreamHost implements JobHost {
 
@@ -131,6 +133,8 @@ public final class JetStreamHost implements JobHost {
     int groups = config.get(Keys.NATS_GROUPS);
     switch (job) {
       case "summarise" -> addSummarise(name, groups);
+      case BottleneckJob.NAME ->
+          addJobTasks(name, 1, state -> new BottleneckJob(BottleneckSettings.of(config), state, metrics));
       case "decode" -> addJobTasks(name, groups, state -> new DecodeJob(DecodeSettings.of(config), metrics));
       case FilterJob.NAME -> {
         requireDerived(job);

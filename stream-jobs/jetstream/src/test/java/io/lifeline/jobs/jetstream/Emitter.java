@@ -53,6 +53,28 @@ final class Emitter {
     return writer.counter(Counter.EMITTED, events).toByteArray();
   }
 
+  /** The next batch: ten operations of a megabyte within a second, of which each takes about that long. */
+  byte[] operations(String name, double milliseconds) {
+    EventType start = EventType.named(name + ".start").field("id", FieldType.U64).build();
+    EventType end =
+        EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
+    long second = START_NS + sequence * 1_000_000_000;
+    BatchWriter writer =
+        new BatchWriter()
+            .incarnation(incarnation)
+            .sequence(++sequence)
+            .host("host-a")
+            .program("test")
+            .ticks(second, 1_000_000_000, true)
+            .thread(7);
+    for (long id = 0; id < 10; id++) {
+      double took = milliseconds * 1e6 * (1 + (id * 7 + sequence * 3) % 10 / 20.0);
+      long startNs = second + id * 100_000_000L;
+      writer.event(start, startNs, id).event(end, startNs + (long) took, id, 1_000_000L);
+    }
+    return writer.toByteArray();
+  }
+
   void publish(JetStream jetStream, int batches, boolean isFinal) throws IOException, JetStreamApiException {
     for (int i = 0; i < batches; i++) {
       jetStream.publish(subject, nextBatch(isFinal && i == batches - 1));

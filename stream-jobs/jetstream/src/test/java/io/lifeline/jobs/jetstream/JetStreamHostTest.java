@@ -160,6 +160,26 @@ class JetStreamHostTest {
   }
 
   @Test
+  void tellsWhichComponentOfTwoEmittersIsTheBottleneck() throws Exception {
+    Emitter sender = new Emitter(7);
+    Emitter receiver = new Emitter(8);
+    for (int second = 0; second < 40; second++) {
+      jetStream.publish("lifeline.batches.7", sender.operations("disk.read", 10));
+      jetStream.publish("lifeline.batches.8", receiver.operations("disk.write", 60));
+    }
+    try (JetStreamHost host = start("jobs", "bottleneck")) {
+      Map<String, JsonNode> alerts = OutputReader.await(connection, "lifeline.alerts", map -> map.size() == 1);
+      assertThat(alerts).containsOnlyKeys("bottleneck:program%3Dtest:disk-write");
+      JsonNode alert = alerts.values().iterator().next();
+      assertThat(alert.get("state").textValue()).isEqualTo("on");
+      assertThat(alert.get("components").get(1).get("bytes_per_second_of_work").doubleValue())
+          .isBetween(1e6 / 0.09, 1e6 / 0.06);
+      assertThat(host.health()).containsEntry("bottleneck", "running");
+    }
+    assertThat(OutputReader.all(connection, "lifeline.alerts")).as("told once").hasSize(1);
+  }
+
+  @Test
   void goesOnWhenTheBrokerWasKilledAndRestarted() throws Exception {
     Emitter emitter = new Emitter(5);
     try (JetStreamHost host = start("jobs", "summarise", "summarise.fields", "*:nbytes")) {

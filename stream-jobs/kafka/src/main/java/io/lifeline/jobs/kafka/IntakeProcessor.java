@@ -6,11 +6,11 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.bottleneck.Sample;
 import io.lifeline.jobs.core.summarise.Partial;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -19,16 +19,16 @@ import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
  * The first half of the topology, a task per partition of the batches: checks and de-duplicates, runs the jobs that
- * work by emitter, and cuts batches into shares of windows.
+ * work by emitter, and makes of batches what the second half puts together.
  *
  * <p>State is put into the store after every batch, since a commit may follow any of them and asks nobody first.
  */
-final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output {
+final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output, SecondHalf {
 
-  /** Makes the jobs of one task over its state; partials go to the second half. */
+  /** Makes the jobs of one task over its state. */
   @FunctionalInterface
   interface Jobs {
-    List<Job> over(KeyedState state, Consumer<Partial> partials);
+    List<Job> over(KeyedState state, SecondHalf secondHalf);
   }
 
   static final String STORE = "lifeline-intake";
@@ -55,7 +55,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     String task = settings.jobs() + "-" + context.taskId().partition();
     pipeline =
         new Pipeline(
-            task, state, settings.retention().toMillis(), jobs.over(state, this::forward), settings.metrics());
+            task, state, settings.retention().toMillis(), jobs.over(state, this), settings.metrics());
     readPosition = new ReadPosition(state, settings.logStart(), pipeline::expired);
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::punctuate);
   }
@@ -75,8 +75,14 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     pipeline.save();
   }
 
-  private void forward(Partial partial) {
+  @Override
+  public void merge(Partial partial) {
     context.forward(new Record<>(partial.key(), Outgoing.partial(partial), partial.progress().brokerTimeMs()));
+  }
+
+  @Override
+  public void monitor(Sample sample, long brokerTimeMs) {
+    context.forward(new Record<>(sample.group(), Outgoing.sample(sample), brokerTimeMs));
   }
 
   /**

@@ -2,6 +2,8 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.bottleneck.Sampler;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +33,7 @@ import org.apache.kafka.streams.state.Stores;
  * <pre>
  * lifeline.batches -> intake -> results: lifeline.events.*, .ledger, .rejected
  *                            -> partials -> (by window's key) -> merge -> lifeline.summaries
+ *                            -> samples -> (by group) -> monitor -> lifeline.alerts
  * </pre>
  *
  * Every internal topic is named here, so that a change of the topology never orphans one.
@@ -43,6 +46,9 @@ final class JobsTopology {
    */
   static final int MERGE_TASKS = 4;
 
+  /** Tasks that look for bottlenecks; each emitter gives them a few samples a second. */
+  private static final int MONITOR_TASKS = 4;
+
   private static final Serde<String> TEXT = Serdes.String();
   private static final Serde<byte[]> BYTES = Serdes.ByteArray();
   private static final Serde<Outgoing> RESULT =
@@ -53,16 +59,23 @@ final class JobsTopology {
   /**
    * @param byEmitter makes the jobs that work by emitter
    * @param summarise null if nothing is summarised
+   * @param bottleneck null if no bottlenecks are looked for
    */
   static Topology build(
-      TopologySettings settings, Function<KeyedState, List<Job>> byEmitter, SummariseSettings summarise) {
+      TopologySettings settings,
+      Function<KeyedState, List<Job>> byEmitter,
+      SummariseSettings summarise,
+      BottleneckSettings bottleneck) {
     StreamsBuilder builder = new StreamsBuilder();
     builder.addStateStore(store(IntakeProcessor.STORE));
     IntakeProcessor.Jobs jobs =
-        (state, partials) -> {
+        (state, secondHalf) -> {
           List<Job> all = new ArrayList<>(byEmitter.apply(state));
           if (summarise != null) {
-            all.add(new PartialJob(summarise, settings.metrics(), partials));
+            all.add(new PartialJob(summarise, settings.metrics(), secondHalf::merge));
+          }
+          if (bottleneck != null) {
+            all.add(new Sampler(bottleneck, state, settings.metrics(), secondHalf::monitor));
           }
           return all;
         };
@@ -71,7 +84,8 @@ final class JobsTopology {
             .process(
                 () -> new IntakeProcessor(settings, jobs), Named.as("lifeline-intake"), IntakeProcessor.STORE)
             .split(Named.as("lifeline-"))
-            .branch((key, outgoing) -> outgoing.isPartial(), Branched.as("partials"))
+            .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.PARTIAL, Branched.as("partials"))
+            .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.SAMPLE, Branched.as("samples"))
             .defaultBranch(Branched.as("results"));
     publish(branches.get("lifeline-results"), "lifeline-intake-results");
     if (summarise != null) {
@@ -84,6 +98,19 @@ final class JobsTopology {
               .process(
                   () -> new MergeProcessor(settings, summarise), Named.as("lifeline-merge"), MergeProcessor.STORE);
       publish(summaries, "lifeline-merge-results");
+    }
+    if (bottleneck != null) {
+      builder.addStateStore(store(MonitorProcessor.STORE));
+      KStream<String, Outgoing> alerts =
+          branches
+              .get("lifeline-samples")
+              .mapValues(Outgoing::value, Named.as("lifeline-sample-bytes"))
+              .repartition(byGroup())
+              .process(
+                  () -> new MonitorProcessor(settings, bottleneck),
+                  Named.as("lifeline-monitor"),
+                  MonitorProcessor.STORE);
+      publish(alerts, "lifeline-monitor-results");
     }
     return builder.build();
   }
@@ -106,6 +133,13 @@ final class JobsTopology {
         .withValueSerde(BYTES)
         .withNumberOfPartitions(MERGE_TASKS)
         .withStreamPartitioner(partitioner);
+  }
+
+  private static Repartitioned<String, byte[]> byGroup() {
+    return Repartitioned.<String, byte[]>as("lifeline-samples")
+        .withKeySerde(TEXT)
+        .withValueSerde(BYTES)
+        .withNumberOfPartitions(MONITOR_TASKS);
   }
 
   private static Set<Integer> all(int partitions) {

@@ -6,6 +6,8 @@ import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.bottleneck.BottleneckJob;
+import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.decode.DecodeJob;
@@ -94,6 +96,7 @@ public final class KafkaHost implements JobHost {
       switch (job) {
         case SummariseJob.NAME -> required.add(prefix + ".summaries");
         case LedgerJob.NAME -> required.add(prefix + ".ledger");
+        case BottleneckJob.NAME -> required.add(prefix + ".alerts");
         default -> {}
       }
     }
@@ -111,7 +114,8 @@ public final class KafkaHost implements JobHost {
             topics,
             topics::logStart);
     SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
-    return JobsTopology.build(surroundings, jobsByEmitter(), summarise);
+    BottleneckSettings bottleneck = jobs.contains(BottleneckJob.NAME) ? BottleneckSettings.of(config) : null;
+    return JobsTopology.build(surroundings, jobsByEmitter(), summarise, bottleneck);
   }
 
   /** Settings are read here, so that what is wrong with them shows at the start and not in a stream thread. */

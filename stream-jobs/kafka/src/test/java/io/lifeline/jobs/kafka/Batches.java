@@ -31,6 +31,26 @@ final class Batches {
     return writer.toByteArray();
   }
 
+  /** A batch of ten operations of a megabyte within the second, of which each takes about that long. */
+  static byte[] operations(long emitter, long sequence, long fromS, String name, double milliseconds) {
+    EventType start = EventType.named(name + ".start").field("id", FieldType.U64).build();
+    EventType end =
+        EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
+    BatchWriter writer =
+        new BatchWriter()
+            .incarnation(new Incarnation(0, emitter))
+            .sequence(sequence)
+            .host("host-" + emitter)
+            .program("copy")
+            .ticks(fromS * NS_PER_S, NS_PER_S, true);
+    for (long id = 0; id < 10; id++) {
+      long startNs = fromS * NS_PER_S + id * NS_PER_S / 10;
+      double took = milliseconds * 1e6 * (1 + (id * 7 + fromS * 3) % 10 / 20.0);
+      writer.event(start, startNs, id).event(end, startNs + (long) took, id, 1_000_000L);
+    }
+    return writer.toByteArray();
+  }
+
   static String key(long emitter) {
     return new Incarnation(0, emitter).toString();
   }

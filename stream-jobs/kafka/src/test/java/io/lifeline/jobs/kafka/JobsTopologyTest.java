@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -64,7 +66,11 @@ class JobsTopologyTest {
     Properties properties = new KafkaSettings(config).streams(stateDirectory);
     driver =
         new TopologyTestDriver(
-            JobsTopology.build(settings, state -> jobs(config, state), SummariseSettings.of(config)),
+            JobsTopology.build(
+                settings,
+                state -> jobs(config, state),
+                SummariseSettings.of(config),
+                BottleneckSettings.of(config)),
             properties,
             START);
     batches =
@@ -112,6 +118,24 @@ class JobsTopologyTest {
     send(2, Batches.reads(2, 2, false, START_S + 15, 200));
     driver.advanceWallClockTime(Duration.ofSeconds(1));
     assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"sum\":300");
+  }
+
+  @Test
+  void samplesOfASenderAndAReceiverMeetAndBecomeOneAlert() {
+    for (int second = 0; second < 40; second++) {
+      send(1, Batches.operations(1, second + 1, START_S + second, "disk.read", 10));
+      send(2, Batches.operations(2, 2 * second + 1, START_S + second, "disk.write", 60));
+      send(2, Batches.operations(2, 2 * second + 2, START_S + second, "net.receive", 20));
+    }
+    List<TestRecord<String, String>> alerts = output("lifeline.alerts").readRecordsToList();
+    assertThat(alerts).hasSize(1);
+    assertThat(alerts.get(0).key()).isEqualTo("bottleneck:program%3Dcopy:disk-write");
+    assertThat(alerts.get(0).value()).contains("\"state\":\"on\"", "\"reason\":\"slowest\"");
+    assertThat(new String(alerts.get(0).headers().lastHeader("lifeline-id").value(), StandardCharsets.UTF_8))
+        .startsWith("bottleneck:program%3Dcopy:disk-write:18").endsWith(":on");
+
+    driver.advanceWallClockTime(Duration.ofSeconds(62));
+    assertThat(output("lifeline.alerts").readValue()).contains("\"state\":\"off\"", "\"reason\":\"silent\"");
   }
 
   @Test

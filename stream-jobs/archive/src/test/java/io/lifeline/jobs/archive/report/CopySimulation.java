@@ -47,12 +47,18 @@ final class CopySimulation {
 
   /** Writes the copy's events into an archive, as its two programs would. */
   void archive(Path directory) throws Exception {
-    List<List<Emitted>> threads = run();
     try (ArchiveWriter writer = Archives.open(directory)) {
       long offset = writer.nextOffset(0);
-      writer.append(Archives.at(offset++), batch(SENDER, threads.subList(0, 2)));
-      writer.append(Archives.at(offset), batch(RECEIVER, threads.subList(2, 4)));
+      for (byte[] batch : batches()) {
+        writer.append(Archives.at(offset++), batch);
+      }
     }
+  }
+
+  /** The batches of its two programs. */
+  List<byte[]> batches() {
+    List<List<Emitted>> threads = run();
+    return List.of(batch(SENDER, threads.subList(0, 2)), batch(RECEIVER, threads.subList(2, 4)));
   }
 
   private static byte[] batch(Incarnation incarnation, List<List<Emitted>> threads) {

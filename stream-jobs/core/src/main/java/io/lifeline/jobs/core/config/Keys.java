@@ -74,7 +74,7 @@ public final class Keys {
   public static final ConfigKey<List<String>> JOBS =
       key(
           "jobs",
-          someOf("decode", "filter", "pair", "summarise", "archive", "ledger"),
+          someOf("decode", "filter", "pair", "summarise", "bottleneck", "archive", "ledger"),
           "summarise,ledger",
           "What to run.");
   public static final ConfigKey<Duration> RETENTION =
@@ -131,6 +131,33 @@ public final class Keys {
           integer(1, 100_000_000),
           "100000",
           "Open windows, over all keys, that are held in memory; values beyond that are counted and left out.");
+
+  public static final ConfigKey<List<String>> BOTTLENECK_COMPONENTS =
+      key(
+          "bottleneck.components",
+          listMatching(
+              "a comma-separated list of COMPONENT=OPERATION", "[A-Za-z0-9_-]+=" + TYPE_PATTERN),
+          "disk-read=disk.read,network=net.receive,disk-write=disk.write",
+          "What may hold a group up, each with a caliper or pair of events that measures it; operations of one "
+              + "component are taken together.");
+  public static final ConfigKey<String> BOTTLENECK_BY =
+      key(
+          "bottleneck.by",
+          matching("session, program or all", "session|program|all"),
+          "session",
+          "Whose components are compared with each other; where a batch names no session, its program's.");
+  public static final ConfigKey<Duration> BOTTLENECK_INTERVAL =
+      key("bottleneck.interval", DURATION_TYPE, "1s", "Length of a sample made of pairs of events, by event time.");
+  public static final ConfigKey<Duration> BOTTLENECK_HOLD =
+      key("bottleneck.hold", DURATION_TYPE, "5s", "How long the answer must be the same before it is told.");
+  public static final ConfigKey<Duration> BOTTLENECK_IDLE =
+      key("bottleneck.idle", DURATION_TYPE, "60s", "After that much silence a group is over, and so are its alerts.");
+  public static final ConfigKey<Integer> BOTTLENECK_MAX_GROUPS =
+      key(
+          "bottleneck.max.groups",
+          integer(1, 1_000_000),
+          "1000",
+          "Groups that are watched at once; samples of others are counted and left out.");
 
   public static final ConfigKey<Path> ARCHIVE_DIR =
       key("archive.dir", PATH, null, "Directory of a Parquet archive; the job archive needs this or archive.url.");

@@ -1,0 +1,28 @@
+package io.lifeline.jobs.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Alerts as a table, with a line that counts them. */
+final class AlertTable {
+
+  private static final List<String> COLUMNS = List.of("state", "alert", "group", "subject", "reason", "since", "at");
+
+  private AlertTable() {}
+
+  static void print(List<JsonNode> alerts, PrintWriter out) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(COLUMNS);
+    for (JsonNode alert : alerts) {
+      rows.add(COLUMNS.stream().map(column -> AlignedColumns.printable(alert.path(column).asText("-"))).toList());
+    }
+    AlignedColumns.print(rows, COLUMNS.size(), out);
+    out.println("alerts: on=" + alerts.stream().filter(AlertTable::isOn).count());
+  }
+
+  static boolean isOn(JsonNode alert) {
+    return alert.path("state").asText().equals("on");
+  }
+}

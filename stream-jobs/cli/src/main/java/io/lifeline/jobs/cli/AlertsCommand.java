@@ -1,0 +1,61 @@
+package io.lifeline.jobs.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.config.JobConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows what needs attention now. */
+@Command(
+    name = "alerts",
+    description = {
+      "Prints what needs attention now: the alerts that jobs have published and not ended since, newest first.",
+      "An alert of the job bottleneck names the component that holds a group up, and how that is known: it is the "
+          + "slowest, or it became uneven while the whole became slower and no component did."
+    },
+    mixinStandardHelpOptions = true)
+final class AlertsCommand implements Callable<Integer> {
+
+  @Mixin private ConfigOptions options;
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--all", description = "Also the last word on those that have ended.")
+  private boolean all;
+
+  @Option(names = "--json", description = "One JSON object per alert, with what the decision rests on.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws HostException, IOException {
+    JobConfig config = options.load();
+    List<JsonNode> alerts = new ArrayList<>();
+    ObjectMapper mapper = new ObjectMapper();
+    for (byte[] value : Hosts.upserts(config).latest(Destination.ALERTS).values()) {
+      JsonNode alert = mapper.readTree(value);
+      if (all || AlertTable.isOn(alert)) {
+        alerts.add(alert);
+      }
+    }
+    alerts.sort(Comparator.comparingLong((JsonNode alert) -> alert.path("at_ns").asLong()).reversed());
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      alerts.forEach(out::println);
+    } else {
+      AlertTable.print(alerts, out);
+    }
+    out.flush();
+    return 0;
+  }
+}

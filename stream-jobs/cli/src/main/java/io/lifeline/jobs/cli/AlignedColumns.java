@@ -1,0 +1,37 @@
+package io.lifeline.jobs.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+
+/** Rows whose columns stand below each other, names to the left and numbers to the right. */
+final class AlignedColumns {
+
+  private AlignedColumns() {}
+
+  /**
+   * @param rows the first one holds the titles
+   * @param names how many columns are names; numbers follow
+   */
+  static void print(List<List<String>> rows, int names, PrintWriter out) {
+    int columns = rows.get(0).size();
+    int[] widths = new int[columns];
+    for (List<String> row : rows) {
+      for (int i = 0; i < columns; i++) {
+        widths[i] = Math.max(widths[i], row.get(i).length());
+      }
+    }
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int i = 0; i < columns; i++) {
+        boolean number = i >= names;
+        line.append(String.format("%" + (number ? "" : "-") + widths[i] + "s  ", row.get(i)));
+      }
+      out.println(line.toString().stripTrailing());
+    }
+  }
+
+  /** Names come from emitters, and must not drive the terminal. */
+  static String printable(String text) {
+    return text.replaceAll("[\\p{Cntrl}\\x{80}-\\x{9F}]", "\uFFFD");
+  }
+}

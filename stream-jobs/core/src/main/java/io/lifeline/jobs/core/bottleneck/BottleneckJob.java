@@ -1,0 +1,51 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Position;
+
+/** Both halves of the job in one place, for a host in which one owner sees all emitters. */
+public final class BottleneckJob implements Job {
+
+  public static final String NAME = "bottleneck";
+
+  private final Sampler sampler;
+  private final BottleneckMonitor monitor;
+
+  /** Where the monitor sends while the sampler hands it samples. */
+  private Output output;
+
+  public BottleneckJob(BottleneckSettings settings, KeyedState state, Metrics metrics) {
+    this.monitor = new BottleneckMonitor(settings, state, metrics);
+    this.sampler =
+        new Sampler(
+            settings, state, metrics, (sample, brokerTimeMs) -> monitor.accept(sample, brokerTimeMs, output));
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public void accept(BatchReader batch, Position position, Output to) {
+    output = to;
+    sampler.accept(batch, position, to);
+  }
+
+  @Override
+  public void punctuate(long nowMs, Output to) {
+    output = to;
+    sampler.punctuate(nowMs, to);
+    monitor.punctuate(nowMs, to);
+  }
+
+  @Override
+  public void save() {
+    sampler.save();
+    monitor.save();
+  }
+}

@@ -1,0 +1,122 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import java.util.Arrays;
+
+/**
+ * Where a series changed its level. Whether it did is told by the cut whose two sides differ most by the ranks of their
+ * values (the Mann-Whitney statistic, standardised, at its maximum over all cuts: Pettitt 1979; as a sequential test
+ * Hawkins and Deng 2010): ranks, since single wild values are the rule in measurements of disks and networks and must
+ * not be taken for a change. Where it did is told by the least absolute deviations from both sides' medians, since the
+ * best cut by ranks leans to the middle.
+ *
+ * @param at index of the first value after the change
+ * @param score how many standard deviations the sum of ranks is from what chance gives, correlation of neighbours
+ *     allowed for
+ * @param shift median after less median before
+ */
+record ChangePoint(int at, double score, double shift) {
+
+  /** Fewer values on a side are no level yet. */
+  static final int LEAST_SIDE = 5;
+
+  /**
+   * The change with at least that score; null if there is none, or if it is so young that the values behind it may not
+   * all be after it: the next value will tell.
+   */
+  static ChangePoint find(double[] values, double leastScore) {
+    double ranked = values.length < 2 * LEAST_SIDE ? 0 : bestScore(values);
+    if (ranked < leastScore) {
+      return null;
+    }
+    int at = place(values);
+    if (at == values.length - LEAST_SIDE) {
+      return null;
+    }
+    double before = median(values, 0, at);
+    double after = median(values, at, values.length);
+    double score = ranked * Math.sqrt(independentShare(values, at, before, after));
+    return score < leastScore ? null : new ChangePoint(at, score, after - before);
+  }
+
+  /** 0 if all values are alike. */
+  private static double bestScore(double[] values) {
+    int n = values.length;
+    double[] ranks = new double[n];
+    double variance = rank(values, ranks);
+    double best = 0;
+    double sum = 0;
+    for (int cut = 1; cut <= n - LEAST_SIDE && variance > 0; cut++) {
+      sum += ranks[cut - 1];
+      if (cut >= LEAST_SIDE) {
+        best = Math.max(best, Math.abs(sum - cut * (n + 1) / 2.0) / Math.sqrt(variance * cut * (n - cut)));
+      }
+    }
+    return best;
+  }
+
+  private static int place(double[] values) {
+    int place = LEAST_SIDE;
+    double least = Double.POSITIVE_INFINITY;
+    for (int cut = LEAST_SIDE; cut <= values.length - LEAST_SIDE; cut++) {
+      double deviations = deviations(values, 0, cut) + deviations(values, cut, values.length);
+      if (deviations < least) {
+        least = deviations;
+        place = cut;
+      }
+    }
+    return place;
+  }
+
+  private static double deviations(double[] values, int from, int to) {
+    double median = median(values, from, to);
+    double sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += Math.abs(values[i] - median);
+    }
+    return sum;
+  }
+
+  /** Writes mid-ranks; returns the variance of one side's sum of ranks per product of the sides' lengths. */
+  private static double rank(double[] values, double[] ranks) {
+    int n = values.length;
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    double[] midRanks = new double[n];
+    double ties = 0;
+    for (int from = 0; from < n; ) {
+      int to = from + 1;
+      while (to < n && sorted[to] == sorted[from]) {
+        to++;
+      }
+      Arrays.fill(midRanks, from, to, (from + 1 + to) / 2.0);
+      double tied = to - from;
+      ties += tied * tied * tied - tied;
+      from = to;
+    }
+    for (int i = 0; i < n; i++) {
+      ranks[i] = midRanks[Arrays.binarySearch(sorted, values[i])];
+    }
+    return (n + 1 - ties / (n * (n - 1.0))) / 12;
+  }
+
+  /** Of the deviations from each side's own level: the change itself would look like correlation. */
+  private static double independentShare(double[] values, int cut, double before, double after) {
+    double products = 0;
+    double squares = 0;
+    for (int i = 0; i < values.length; i++) {
+      double deviation = values[i] - (i < cut ? before : after);
+      squares += deviation * deviation;
+      if (i > 0 && i != cut) {
+        products += deviation * (values[i - 1] - (i < cut ? before : after));
+      }
+    }
+    return Level.independentShare(products, squares);
+  }
+
+  private static double median(double[] values, int from, int to) {
+    double[] sorted = Arrays.copyOfRange(values, from, to);
+    Arrays.sort(sorted);
+    int half = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
+}

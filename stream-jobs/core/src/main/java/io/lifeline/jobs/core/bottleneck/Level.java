@@ -1,0 +1,73 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.Arrays;
+import org.apache.commons.statistics.inference.AlternativeHypothesis;
+import org.apache.commons.statistics.inference.DataDispersion;
+import org.apache.commons.statistics.inference.TTest;
+
+/**
+ * Where a series stands, and how well that is known: what a t-test needs of it. The values are logarithms, since rates
+ * differ by factors, and since a few very fast operations would otherwise make a mean of their own.
+ *
+ * @param count of values that are worth as much as independent ones: neighbours in time resemble each other, and a
+ *     test that took each of them for news would be far too sure
+ * @param mean NaN without values
+ * @param variance of the sample
+ */
+record Level(long count, double mean, double variance) {
+
+  static final Level UNKNOWN = new Level(0, Double.NaN, Double.NaN);
+
+  /** No clock tells rates apart by less than a thousandth; it keeps a test of equal numbers from dividing by 0. */
+  private static final double LEAST_VARIANCE = 1e-6;
+
+  private static final TTest WELCH =
+      TTest.withDefaults().with(DataDispersion.HETEROSCEDASTIC).with(AlternativeHypothesis.LESS_THAN);
+
+  /** The level of the values that are numbers, in order of time. */
+  static Level of(double[] series) {
+    double[] values = Arrays.stream(series).filter(Double::isFinite).toArray();
+    if (values.length < 2) {
+      return UNKNOWN;
+    }
+    double mean = Arrays.stream(values).average().orElseThrow();
+    double squares = 0;
+    double products = 0;
+    for (int i = 0; i < values.length; i++) {
+      squares += (values[i] - mean) * (values[i] - mean);
+      products += i == 0 ? 0 : (values[i] - mean) * (values[i - 1] - mean);
+    }
+    double independent = values.length * independentShare(products, squares);
+    return new Level(
+        Math.max(2, (long) independent), mean, Math.max(LEAST_VARIANCE, squares / (values.length - 1)));
+  }
+
+  /** Of values whose neighbours are correlated (first order, autoregressive), the part that are news. */
+  static double independentShare(double lagProducts, double squares) {
+    double correlation = squares == 0 ? 0 : Math.max(0, Math.min(0.95, lagProducts / squares));
+    return (1 - correlation) / (1 + correlation);
+  }
+
+  boolean isKnown() {
+    return count > 0;
+  }
+
+  /** Welch's t-test: the probability of a difference like this if this level were not below the other. */
+  double chanceOfBeingBelow(Level other) {
+    return WELCH.test(mean, variance, count, other.mean, other.variance, other.count).getPValue();
+  }
+
+  void encode(StateWriter out) {
+    out.varint(count);
+    if (isKnown()) {
+      out.real(mean).real(variance);
+    }
+  }
+
+  static Level decode(StateReader in) {
+    long count = in.varint();
+    return count == 0 ? UNKNOWN : new Level(count, in.real(), in.real());
+  }
+}

@@ -1,0 +1,131 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Job;
+import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
+import io.lifeline.jobs.core.Position;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+
+/**
+ * The first half of the job: works by emitter, and makes {@link Sample}s of what its events say about components.
+ *
+ * <ul>
+ *   <li>A caliper's report is a sample already: three events {@code lifeline.summary} of its value, duration and rate.
+ *   <li>Operations with an event at each end are paired and added up by interval.
+ * </ul>
+ *
+ * An operation that a caliper reports is not taken from its events as well.
+ */
+public final class Sampler implements Job {
+
+  /** Takes what the first half makes. */
+  @FunctionalInterface
+  public interface Next {
+    /** @param brokerTimeMs when the broker took the last batch of the sample */
+    void take(Sample sample, long brokerTimeMs);
+  }
+
+  private static final String PREFIX = "bottleneck/emitter/";
+  private static final long NS_PER_MS = 1_000_000;
+
+  private final BottleneckSettings settings;
+  private final KeyedState state;
+  private final Next next;
+  private final Metrics.Counter samples;
+  private final Metrics.Counter unpaired;
+  private final Map<Incarnation, Operations> emitters = new HashMap<>();
+  private final Set<Incarnation> changed = new HashSet<>();
+
+  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  private final Map<EventType, Optional<Role>> roles = new WeakHashMap<>();
+
+  public Sampler(BottleneckSettings settings, KeyedState state, Metrics metrics, Next next) {
+    this.settings = settings;
+    this.state = state;
+    this.next = next;
+    this.samples = metrics.counter("lifeline_bottleneck_samples_total", "Samples of components that were looked at.");
+    this.unpaired =
+        metrics.counter(
+            "lifeline_bottleneck_unpaired_total", "Ends of operations without a start, or later than their interval.");
+    state.scan(
+        PREFIX,
+        (key, value) ->
+            emitters.put(Incarnation.parse(key.substring(PREFIX.length())), Operations.decode(settings, value)));
+  }
+
+  @Override
+  public String name() {
+    return BottleneckJob.NAME;
+  }
+
+  @Override
+  public void accept(BatchReader batch, Position position, Output output) {
+    if (batch.types().stream().allMatch(type -> role(type).isEmpty())) {
+      return;
+    }
+    Incarnation incarnation = batch.incarnation();
+    String group = settings.group(batch);
+    Operations operations = emitters.computeIfAbsent(incarnation, key -> new Operations(settings));
+    operations.belongTo(group, incarnation.toString(), position.brokerTimeMs());
+    changed.add(incarnation);
+    while (batch.next()) {
+      Role role = role(batch.type()).orElse(null);
+      if (role != null && !role.take(batch, operations)) {
+        unpaired.increment();
+      }
+    }
+    operations.complete(batch.isFinal()).forEach(sample -> pass(sample, position.brokerTimeMs()));
+    if (batch.isFinal()) {
+      emitters.remove(incarnation);
+    }
+  }
+
+  private Optional<Role> role(EventType type) {
+    return roles.computeIfAbsent(type, t -> Role.of(t, settings.components()));
+  }
+
+  private void pass(Sample sample, long brokerTimeMs) {
+    samples.increment();
+    next.take(sample, brokerTimeMs);
+  }
+
+  /** Passes on what silent emitters left, and forgets them. */
+  @Override
+  public void punctuate(long nowMs, Output output) {
+    emitters
+        .entrySet()
+        .removeIf(
+            entry -> {
+              long lastMs = entry.getValue().lastMs();
+              long silentNs = (nowMs - lastMs) * NS_PER_MS;
+              boolean isSilent = silentNs > settings.idleNs();
+              if (isSilent || silentNs > Operations.PATIENCE * settings.intervalNs()) {
+                entry.getValue().complete(true).forEach(sample -> pass(sample, lastMs));
+                changed.add(entry.getKey());
+              }
+              return isSilent;
+            });
+  }
+
+  @Override
+  public void save() {
+    for (Incarnation incarnation : changed) {
+      Operations operations = emitters.get(incarnation);
+      if (operations == null) {
+        state.delete(PREFIX + incarnation);
+      } else {
+        state.put(PREFIX + incarnation, operations.encode());
+      }
+    }
+    changed.clear();
+  }
+}

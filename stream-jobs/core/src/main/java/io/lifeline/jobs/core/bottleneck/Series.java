@@ -1,0 +1,135 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+
+/** What is remembered of one component: its newest samples, as the numbers that the analysis works on. */
+final class Series {
+
+  /** At one sample a second, four minutes: what a change must stand out from, and all that is kept. */
+  static final int CAPACITY = 240;
+
+  /** A pause longer than this many intervals says nothing about the speed around it. */
+  private static final int LONGEST_GAP = 10;
+
+  private static final double LEAST_UNEVENNESS = 1e-3;
+
+  private static final long FORGET_EMITTER_NS = 600_000_000_000L;
+
+  /**
+   * @param rate logarithm of bytes per second of being at work
+   * @param unevenness logarithm of the coefficient of variation of the durations; NaN of few
+   * @param throughput logarithm of bytes per second of time
+   * @param busy seconds at work per second of time
+   */
+  private record Point(long timeNs, double rate, double unevenness, double throughput, double busy) {}
+
+  /** A change in one of the component's numbers, and when the new level began. */
+  record Change(long timeNs, ChangePoint point) {}
+
+  private final List<Point> points = new ArrayList<>();
+
+  private long newestNs = Long.MIN_VALUE;
+
+  /** By emitter, since each has intervals of its own. */
+  private final TreeMap<String, Long> lastEnds = new TreeMap<>();
+
+  /** Emitters report at moments of their own, so that a sample may belong before others that came earlier. */
+  void add(Sample sample) {
+    double spanNs = spanNs(sample);
+    newestNs = Math.max(newestNs, sample.endNs());
+    int at = points.size();
+    while (at > 0 && points.get(at - 1).timeNs() > sample.endNs()) {
+      at--;
+    }
+    points.add(
+        at,
+        new Point(
+            sample.endNs(),
+            Math.log(sample.workRate()),
+            Math.log(Math.max(LEAST_UNEVENNESS, sample.unevenness())),
+            Math.log(sample.bytes() / spanNs * 1e9),
+            sample.busyNs() / spanNs));
+    if (points.size() > CAPACITY) {
+      points.remove(0);
+    }
+  }
+
+  /** Slow operations leave intervals without any end: those before this sample are part of what it tells. */
+  private double spanNs(Sample sample) {
+    Long lastEnd = lastEnds.put(sample.emitter(), sample.endNs());
+    lastEnds.values().removeIf(endNs -> endNs < sample.endNs() - FORGET_EMITTER_NS);
+    boolean isPause = lastEnd == null || sample.endNs() - lastEnd > LONGEST_GAP * sample.intervalNs();
+    return isPause ? sample.intervalNs() : Math.max(sample.intervalNs(), sample.endNs() - lastEnd);
+  }
+
+  /** When the newest sample ended, be it forgotten or not. */
+  long newestNs() {
+    return newestNs;
+  }
+
+  /** The clearest change of the component's rate, unevenness or throughput; null if none is as clear as that. */
+  Change clearestChange(double leastScore) {
+    Change clearest = null;
+    for (ToDoubleFunction<Point> number : List.<ToDoubleFunction<Point>>of(
+        Point::rate, Point::unevenness, Point::throughput)) {
+      double[] values = points.stream().mapToDouble(number).toArray();
+      boolean isComplete = Arrays.stream(values).allMatch(Double::isFinite);
+      ChangePoint found = isComplete ? ChangePoint.find(values, leastScore) : null;
+      if (found != null && (clearest == null || found.score() > clearest.point().score())) {
+        clearest = new Change(points.get(found.at()).timeNs(), found);
+      }
+    }
+    return clearest;
+  }
+
+  Traits traits() {
+    return traits(points);
+  }
+
+  /** Forgets what was before that time, and returns how the component was until then. */
+  Traits cutAt(long timeNs) {
+    List<Point> before = points.stream().filter(point -> point.timeNs() < timeNs).toList();
+    points.removeIf(point -> point.timeNs() < timeNs);
+    return traits(before);
+  }
+
+  private static Traits traits(List<Point> points) {
+    return new Traits(
+        points.size(),
+        level(points, Point::rate),
+        level(points, Point::unevenness),
+        level(points, Point::throughput),
+        points.stream().mapToDouble(Point::busy).average().orElse(0));
+  }
+
+  private static Level level(List<Point> points, ToDoubleFunction<Point> number) {
+    return Level.of(points.stream().mapToDouble(number).toArray());
+  }
+
+  void encode(StateWriter out) {
+    out.fixed64(newestNs).varint(points.size());
+    for (Point point : points) {
+      out.zigzag(point.timeNs).real(point.rate).real(point.unevenness).real(point.throughput).real(point.busy);
+    }
+    out.varint(lastEnds.size());
+    lastEnds.forEach((emitter, endNs) -> out.text(emitter).zigzag(endNs));
+  }
+
+  static Series decode(StateReader in) {
+    Series series = new Series();
+    series.newestNs = in.fixed64();
+    for (int left = in.count(33); left > 0; left--) {
+      series.points.add(new Point(in.zigzag(), in.real(), in.real(), in.real(), in.real()));
+    }
+    for (int left = in.count(2); left > 0; left--) {
+      series.lastEnds.put(in.text(), in.zigzag());
+    }
+    return series;
+  }
+}

@@ -1,0 +1,28 @@
+package io.lifeline.jobs.core.bottleneck;
+
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+
+/**
+ * How a component was between two changes. Levels are of logarithms.
+ *
+ * @param samples that this rests on
+ * @param rate bytes per second of being at work
+ * @param unevenness coefficient of variation of the operations' durations within an interval
+ * @param throughput bytes per second of time
+ * @param busy share of the time for which it was at work; above 1 if operations overlap
+ */
+record Traits(int samples, Level rate, Level unevenness, Level throughput, double busy) {
+
+  void encode(StateWriter out) {
+    out.varint(samples);
+    rate.encode(out);
+    unevenness.encode(out);
+    throughput.encode(out);
+    out.real(busy);
+  }
+
+  static Traits decode(StateReader in) {
+    return new Traits((int) in.varint(), Level.decode(in), Level.decode(in), Level.decode(in), in.real());
+  }
+}
