@@ -8,8 +8,7 @@ import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.nats.ConnectionLog;
-import io.lifeline.nats.TlsContext;
-import io.nats.client.Nats;
+import io.lifeline.nats.ConnectionSettings;
 import io.nats.client.Options;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import javax.net.ssl.SSLContext;
 
 /** What the configuration means for NATS: how to connect, and what things are called. */
 final class NatsSettings {
@@ -32,7 +30,6 @@ final class NatsSettings {
   static final int SUBJECTS = 16;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration RECONNECT_WAIT = Duration.ofMillis(500);
 
   private final JobConfig config;
   private final BrokerUrl url;
@@ -96,31 +93,25 @@ final class NatsSettings {
 
   /** How to connect: for ever once a first connection stood. */
   Options options(ConnectionLog log) {
-    Options.Builder options =
-        new Options.Builder()
-            .connectionName("lifeline-jobs")
-            .connectionTimeout(CONNECT_TIMEOUT)
-            .reconnectWait(RECONNECT_WAIT)
-            .maxReconnects(-1)
-            .errorListener(log)
-            .connectionListener(log);
-    url.servers().forEach(server -> options.server((config.usesTls() ? "tls://" : "nats://") + server));
-    config.user().ifPresent(user -> options.userInfo(user.toCharArray(), password().toCharArray()));
-    file(Keys.BROKER_NATS_CREDS, "creds").ifPresent(creds -> options.authHandler(Nats.credentials(creds.toString())));
-    if (config.usesTls()) {
-      // A cluster tells of its other servers by address, which certificates rarely hold: name them in the URL.
-      options.ignoreDiscoveredServers();
-      options.sslContext(tlsContext());
-    }
-    return options.build();
-  }
-
-  private SSLContext tlsContext() {
-    Optional<Path> authority = file(Keys.BROKER_TLS_CA, "tls_ca");
-    Optional<Path> certificate = file(Keys.BROKER_TLS_CERT, "tls_cert");
-    Optional<Path> key = file(Keys.BROKER_TLS_KEY, "tls_key");
+    boolean tls = config.usesTls();
+    Optional<String> user = config.user();
+    ConnectionSettings settings =
+        new ConnectionSettings(
+            "lifeline-jobs",
+            url.servers(),
+            user.orElse(null),
+            user.isPresent() ? password() : null,
+            null,
+            file(Keys.BROKER_NATS_CREDS, "creds"),
+            null,
+            tls,
+            false,
+            tls ? file(Keys.BROKER_TLS_CA, "tls_ca") : null,
+            tls ? file(Keys.BROKER_TLS_CERT, "tls_cert") : null,
+            tls ? file(Keys.BROKER_TLS_KEY, "tls_key") : null,
+            CONNECT_TIMEOUT);
     try {
-      return TlsContext.of(authority, certificate, key);
+      return settings.options(log);
     } catch (IllegalArgumentException e) {
       throw new ConfigException("broker.tls: " + e.getMessage());
     }
@@ -135,14 +126,13 @@ final class NatsSettings {
                     "a user is given but no password: set " + Keys.BROKER_PASSWORD_FILE.name() + " to a file with it"));
   }
 
-  private Optional<Path> file(ConfigKey<Path> key, String parameter) {
-    Optional<Path> file = config.find(key).or(() -> Optional.ofNullable(url.parameters().get(parameter)).map(Path::of));
-    file.ifPresent(
-        path -> {
-          if (!Files.isReadable(path)) {
-            throw new ConfigException(key.name() + "=" + path + ": there is no such file, or it cannot be read");
-          }
-        });
+  /** The file of a setting, or else of the URL's parameter; null if neither is given. */
+  private Path file(ConfigKey<Path> key, String parameter) {
+    Path file =
+        config.find(key).or(() -> Optional.ofNullable(url.parameters().get(parameter)).map(Path::of)).orElse(null);
+    if (file != null && !Files.isReadable(file)) {
+      throw new ConfigException(key.name() + "=" + file + ": there is no such file, or it cannot be read");
+    }
     return file;
   }
 }

@@ -1,0 +1,123 @@
+package io.lifeline.nats;
+
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * How to reach NATS, and who to be there. Immutable; what is not set is null. Whoever asks for a connection is asked
+ * for these once, wherever they come from: settings of a job, of a connector, or a context of the {@code nats} command.
+ *
+ * @param name what the broker's monitoring calls the connection
+ * @param servers {@code host:port} or {@code nats://host:port} or {@code tls://host:port} each
+ * @param user with a password
+ * @param creds file with a JWT and an nkey seed
+ * @param nkey file with an nkey seed
+ * @param tls whether TLS is wanted even if nothing else says so
+ * @param tlsFirst whether the handshake comes before the server's first line
+ * @param authority PEM file of those who may vouch for the broker; with it TLS is on
+ * @param certificate PEM file of the client's certificate
+ * @param key PEM file (PKCS #8) of the client's private key
+ * @param connectTimeout for one attempt
+ */
+public record ConnectionSettings(
+    String name,
+    List<String> servers,
+    String user,
+    String password,
+    String token,
+    Path creds,
+    Path nkey,
+    boolean tls,
+    boolean tlsFirst,
+    Path authority,
+    Path certificate,
+    Path key,
+    Duration connectTimeout) {
+
+  private static final Duration RECONNECT_WAIT = Duration.ofMillis(500);
+
+  public ConnectionSettings {
+    servers = List.copyOf(servers);
+  }
+
+  /** Whether the connection is encrypted. */
+  public boolean usesTls() {
+    return tls
+        || tlsFirst
+        || Stream.of(authority, certificate, key).anyMatch(Objects::nonNull)
+        || servers.stream().anyMatch(server -> server.startsWith("tls://"));
+  }
+
+  /**
+   * What the client needs. Once a first connection stood, it reconnects for ever.
+   *
+   * @throws IllegalArgumentException with a message for the user, without secrets, if a file cannot be used
+   */
+  public Options options(ConnectionLog log) {
+    Options.Builder options =
+        new Options.Builder()
+            .connectionName(name)
+            .connectionTimeout(connectTimeout)
+            .reconnectWait(RECONNECT_WAIT)
+            .maxReconnects(-1)
+            .errorListener(log)
+            .connectionListener(log);
+    String scheme = usesTls() ? "tls://" : "nats://";
+    servers.forEach(server -> options.server(scheme + server.replaceFirst("^(nats|tls)://", "")));
+    identify(options);
+    if (usesTls()) {
+      // A cluster tells of its other servers by address, which certificates rarely hold: name them instead.
+      options.ignoreDiscoveredServers();
+      options.sslContext(TlsContext.of(readable(authority), readable(certificate), readable(key)));
+      if (tlsFirst) {
+        options.tlsFirst();
+      }
+    }
+    return options.build();
+  }
+
+  private void identify(Options.Builder options) {
+    if (creds != null) {
+      options.authHandler(Nats.credentials(readable(creds).orElseThrow().toString()));
+    } else if (nkey != null) {
+      options.authHandler(Nats.staticCredentials(null, seed(readable(nkey).orElseThrow())));
+    } else if (token != null) {
+      options.token(token.toCharArray());
+    } else if (user != null) {
+      if (password == null) {
+        throw new IllegalArgumentException("a user is given but no password");
+      }
+      options.userInfo(user.toCharArray(), password.toCharArray());
+    }
+  }
+
+  private static char[] seed(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.US_ASCII).strip().toCharArray();
+    } catch (IOException e) {
+      throw new IllegalArgumentException(file + ": cannot be read");
+    }
+  }
+
+  private static Optional<Path> readable(Path file) {
+    if (file != null && !Files.isReadable(file)) {
+      throw new IllegalArgumentException(file + ": there is no such file, or it cannot be read");
+    }
+    return Optional.ofNullable(file);
+  }
+
+  /** Without secrets. */
+  @Override
+  public String toString() {
+    return String.join(",", servers);
+  }
+}

@@ -1,0 +1,129 @@
+package io.lifeline.nats;
+
+import io.nats.client.support.JsonParseException;
+import io.nats.client.support.JsonParser;
+import io.nats.client.support.JsonValue;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * A context of the {@code nats} command: servers and credentials under a name, in {@code
+ * ~/.config/nats/context/NAME.json}, so that nobody writes them down twice.
+ */
+public final class NatsContext {
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+");
+
+  private final Path file;
+  private final String home;
+  private final JsonValue json;
+
+  private NatsContext(Path file, String home, JsonValue json) {
+    this.file = file;
+    this.home = home;
+    this.json = json;
+  }
+
+  /**
+   * Reads a context.
+   *
+   * @param nameOrFile a name, or the absolute path of a context's file
+   * @param environment for {@code XDG_CONFIG_HOME} and {@code HOME}; usually {@code System.getenv()}
+   * @throws IllegalArgumentException with a message for the user if there is no such context, or it is none
+   */
+  public static NatsContext read(String nameOrFile, Map<String, String> environment) {
+    String home = environment.getOrDefault("HOME", System.getProperty("user.home"));
+    Path file = locate(nameOrFile, environment.getOrDefault("XDG_CONFIG_HOME", home + "/.config"));
+    try {
+      JsonValue json = JsonParser.parse(Files.readString(file));
+      if (json.map == null) {
+        throw new IllegalArgumentException(file + " is no context: it holds no JSON object");
+      }
+      return new NatsContext(file, home, json);
+    } catch (JsonParseException e) {
+      throw new IllegalArgumentException(file + " is no context: it holds no JSON");
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "the NATS context '" + nameOrFile + "' cannot be read from " + file
+              + "; 'nats context ls' says what there is, for this user");
+    }
+  }
+
+  private static Path locate(String nameOrFile, String configuration) {
+    if (nameOrFile.startsWith("/")) {
+      return Path.of(nameOrFile);
+    }
+    if (!NAME.matcher(nameOrFile).matches()) {
+      throw new IllegalArgumentException("'" + nameOrFile + "' is neither a context's name nor an absolute path");
+    }
+    return Path.of(configuration, "nats", "context", nameOrFile + ".json");
+  }
+
+  /** {@code host:port} or URLs; empty if the context names none. */
+  public List<String> servers() {
+    return text("url").map(urls -> Arrays.stream(urls.split(",")).map(String::strip).toList()).orElse(List.of());
+  }
+
+  public Optional<String> user() {
+    return text("user");
+  }
+
+  /** Never to be shown. */
+  public Optional<String> password() {
+    return text("password");
+  }
+
+  /** Never to be shown. */
+  public Optional<String> token() {
+    return text("token");
+  }
+
+  public Optional<Path> creds() {
+    return path("creds");
+  }
+
+  public Optional<Path> nkey() {
+    return path("nkey");
+  }
+
+  public Optional<Path> authority() {
+    return path("ca");
+  }
+
+  public Optional<Path> certificate() {
+    return path("cert");
+  }
+
+  public Optional<Path> key() {
+    return path("key");
+  }
+
+  public boolean tlsFirst() {
+    JsonValue value = json.map.get("tls_first");
+    return value != null && Boolean.TRUE.equals(value.bool);
+  }
+
+  public Optional<String> jetStreamDomain() {
+    return text("jetstream_domain");
+  }
+
+  private Optional<String> text(String name) {
+    JsonValue value = json.map.get(name);
+    return value == null ? Optional.empty() : Optional.ofNullable(value.string).filter(text -> !text.isEmpty());
+  }
+
+  /**
+   * As the command takes them: {@code ~} is the home directory, and what is relative counts from the context's place.
+   */
+  private Optional<Path> path(String name) {
+    return text(name)
+        .map(text -> text.startsWith("~/") ? home + text.substring(1) : text)
+        .map(file::resolveSibling);
+  }
+}
