@@ -42,7 +42,10 @@ class InstalledPluginsTest {
     Map<String, String> found = installed("hybrid_fail");
     assertThat(found.keySet())
         .containsExactlyInAnyOrder(
-            "io.lifeline.connect.archive.ArchiveSink", "io.lifeline.connect.batch.BatchConverter");
+            "io.lifeline.connect.archive.ArchiveSink",
+            "io.lifeline.connect.batch.BatchConverter",
+            "io.lifeline.connect.nats.JetStreamSource",
+            "io.lifeline.connect.nats.NatsSink");
     assertThat(installed("service_load")).isEqualTo(found);
     assertThat(installed("only_scan")).isEqualTo(found);
   }

@@ -1,8 +1,11 @@
 package io.lifeline.connect.testing;
 
+import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
 
 /**
@@ -12,6 +15,8 @@ import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
  * <p>The first in a process takes 20 s to start, later ones 3 s: share it between tests.
  */
 public final class ConnectCluster implements AutoCloseable {
+
+  private static ConnectCluster shared;
 
   private final EmbeddedConnectCluster cluster;
 
@@ -48,6 +53,20 @@ public final class ConnectCluster implements AutoCloseable {
             .build();
     cluster.start();
     return new ConnectCluster(cluster);
+  }
+
+  /** The one that all tests of this process share; it ends with the process. */
+  public static synchronized ConnectCluster shared() {
+    if (shared == null) {
+      shared = start(1, Map.of());
+      Runtime.getRuntime().addShutdownHook(new Thread(shared::close));
+    }
+    return shared;
+  }
+
+  /** What was committed to a topic, waiting until there are so many records or the time is up. */
+  public List<ConsumerRecord<byte[], byte[]>> read(String topic, int count, Duration atMost) {
+    return TopicReader.read(bootstrapServers(), topic, count, atMost);
   }
 
   /** Kafka's own helper: connectors, topics, REST. */

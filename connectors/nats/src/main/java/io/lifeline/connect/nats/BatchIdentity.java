@@ -1,0 +1,54 @@
+package io.lifeline.connect.nats;
+
+import io.lifeline.codec.Fnv1a;
+import io.lifeline.codec.Incarnation;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Who wrote a batch of Lifeline, and which one it is (FORMAT.md, sections 3 and 12), from the fixed part of its header.
+ * Whether the rest of it is legal is for those who read it to say: here a batch passes whole.
+ */
+record BatchIdentity(Incarnation incarnation, int route, long sequence) {
+
+  static final String HOST = "Lifeline-Host";
+  static final String PROGRAM = "Lifeline-Program";
+
+  private static final int MAGIC = 0x894c4c42;
+  private static final int BYTE_ORDER_AT = 5;
+  private static final int INCARNATION_AT = 16;
+  private static final int SEQUENCE_AT = 32;
+  private static final int ROUTE_AT = 80;
+  private static final int FIXED_LENGTH = 96;
+  private static final int SUBJECTS = 16;
+
+  /** The identity, or null if the bytes do not start as a batch does. */
+  static BatchIdentity of(byte[] message) {
+    if (message == null || message.length < FIXED_LENGTH || ByteBuffer.wrap(message).getInt() != MAGIC) {
+      return null;
+    }
+    ByteBuffer header = ByteBuffer.wrap(message);
+    Incarnation incarnation = new Incarnation(header.getLong(INCARNATION_AT), header.getLong(INCARNATION_AT + 8));
+    header.order(message[BYTE_ORDER_AT] == 1 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+    return new BatchIdentity(
+        incarnation, Short.toUnsignedInt(header.getShort(ROUTE_AT)), header.getLong(SEQUENCE_AT));
+  }
+
+  /** The key of a batch's record on Kafka, or null if it is no batch. */
+  static byte[] keyOf(byte[] message) {
+    BatchIdentity identity = of(message);
+    return identity == null ? null : identity.incarnation.toString().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** The id by which NATS knows a repeat. */
+  String messageId() {
+    return incarnation + "-" + route + "-" + Long.toUnsignedString(sequence);
+  }
+
+  /** Which of the sixteen subjects the emitter writes to. */
+  int subjectNumber() {
+    byte[] bytes = ByteBuffer.allocate(16).putLong(incarnation.high()).putLong(incarnation.low()).array();
+    return (int) Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);
+  }
+}

@@ -1,0 +1,105 @@
+package io.lifeline.connect.nats;
+
+import io.lifeline.connect.nats.StreamReader.Received;
+import io.lifeline.connect.nats.StreamReader.Start;
+import io.nats.client.JetStreamApiException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.source.SourceTask;
+
+/** Reads some subjects of a stream, from Connect's offsets on. */
+public final class JetStreamSourceTask extends SourceTask {
+
+  private static final Duration WAIT = Duration.ofMillis(500);
+
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private RecordMapper mapper;
+  private Patience patience;
+  private int pollRecords;
+  private long pollBytes;
+  private NatsLink link;
+  private StreamReader reader;
+  private volatile long messages;
+  private volatile long bytes;
+
+  @Override
+  public String version() {
+    return Version.TEXT;
+  }
+
+  @Override
+  public void start(Map<String, String> properties) {
+    SourceConfig config = new SourceConfig(properties);
+    mapper = new RecordMapper(config);
+    patience = new Patience("reading stream " + config.stream(), config.getLong(ConnectionConfig.RETRY_TIMEOUT));
+    pollRecords = config.pollRecords();
+    pollBytes = config.readAheadBytes() / 2;
+    List<SubjectCursor> cursors = cursors(config, properties.get(SourceConfig.TASK_SUBJECTS).split(","));
+    link = new NatsLink(config, properties.getOrDefault("name", "jetstream-source"));
+    reader = new StreamReader(link, config.stream(), config.readAheadBytes(), cursors);
+    publishMetrics(cursors);
+  }
+
+  private List<SubjectCursor> cursors(SourceConfig config, String[] filters) {
+    Start start = new Start(config.startsWithNew(), config.startTime().orElse(null));
+    List<SubjectCursor> cursors = new ArrayList<>();
+    for (String filter : filters) {
+      Map<String, Object> offset =
+          context.offsetStorageReader().offset(SourcePosition.partition(config.stream(), filter));
+      long next = offset == null ? 0 : SourcePosition.sequence(offset) + 1;
+      cursors.add(new SubjectCursor(config.stream(), filter, next, start));
+    }
+    return cursors;
+  }
+
+  private void publishMetrics(List<SubjectCursor> cursors) {
+    TaskMetrics metrics = TaskMetrics.of(context::pluginMetrics);
+    metrics.add("messages-total", "Messages that were read.", () -> messages);
+    metrics.add("bytes-total", "Bytes of their payloads.", () -> bytes);
+    metrics.add("consumers-total", "How often a consumer was made on the server.", reader::consumersMade);
+    metrics.add("connections-total", "How often the connection was made.", link.log()::connections);
+    for (SubjectCursor cursor : cursors) {
+      Map<String, String> tags = Map.of("filter", cursor.filter());
+      metrics.add("lag", "Messages in the stream that were not read.", tags, cursor::pending);
+      metrics.add("expired-total", "Sequences that the stream gave up unread.", tags, cursor::expired);
+    }
+  }
+
+  /** What there is; null if there is nothing within half a second. */
+  @Override
+  public List<SourceRecord> poll() throws InterruptedException {
+    List<SourceRecord> records = new ArrayList<>();
+    try {
+      long size = 0;
+      Received received = reader.next(WAIT);
+      while (received != null) {
+        records.add(mapper.map(received.message(), received.delivery(), received.cursor().partition()));
+        size += received.message().getData().length;
+        received = records.size() < pollRecords && size < pollBytes ? reader.next(null) : null;
+      }
+      messages += records.size();
+      bytes += size;
+      patience.restored();
+    } catch (IOException | JetStreamApiException e) {
+      stopped.await(patience.after(e.getMessage()), TimeUnit.MILLISECONDS);
+    }
+    return records.isEmpty() ? null : records;
+  }
+
+  @Override
+  public void stop() {
+    stopped.countDown();
+    if (reader != null) {
+      reader.close();
+    }
+    if (link != null) {
+      link.close();
+    }
+  }
+}

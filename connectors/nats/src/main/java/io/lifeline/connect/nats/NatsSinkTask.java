@@ -1,0 +1,173 @@
+package io.lifeline.connect.nats;
+
+import io.lifeline.connect.nats.InFlight.NotNowException;
+import io.nats.client.Connection;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.errors.DataException;
+import org.apache.kafka.connect.errors.RetriableException;
+import org.apache.kafka.connect.sink.ErrantRecordReporter;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.apache.kafka.connect.sink.SinkTask;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes records. An offset is safe once the stream acknowledged the record's message and all before it, or the
+ * record went to the dead letter queue.
+ */
+public final class NatsSinkTask extends SinkTask {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NatsSinkTask.class);
+
+  private MessageMapper mapper;
+  private Patience patience;
+  private int maxInFlight;
+  private NatsLink link;
+  private InFlight inFlight;
+  private long maxPayload;
+  private ErrantRecordReporter deadLetters;
+
+  /** The offset behind the last record that was taken: after an error Connect brings the others again, and it too. */
+  private final Map<TopicPartition, Long> taken = new HashMap<>();
+
+  private volatile long stored;
+  private volatile long duplicates;
+  private volatile long refused;
+  private volatile long waiting;
+
+  @Override
+  public String version() {
+    return Version.TEXT;
+  }
+
+  @Override
+  public void start(Map<String, String> properties) {
+    SinkConfig config = new SinkConfig(properties);
+    String name = properties.getOrDefault("name", "nats-sink");
+    mapper = new MessageMapper(config, name);
+    patience = new Patience("publishing to NATS", config.getLong(ConnectionConfig.RETRY_TIMEOUT));
+    deadLetters = context.errantRecordReporter();
+    maxInFlight = config.maxInFlight();
+    link = new NatsLink(config, name);
+    TaskMetrics metrics = TaskMetrics.of(context::pluginMetrics);
+    metrics.add("stored-total", "Messages that the stream acknowledged.", () -> stored);
+    metrics.add("duplicates-total", "Those among them that the stream had already.", () -> duplicates);
+    metrics.add("refused-total", "Records that could not become messages, or that the broker refused.", () -> refused);
+    metrics.add("in-flight", "Messages without an acknowledgement.", () -> waiting);
+    metrics.add("connections-total", "How often the connection was made.", link.log()::connections);
+  }
+
+  private InFlight.Outcome outcome() {
+    return new InFlight.Outcome() {
+      @Override
+      public void stored(OutgoingMessage message, boolean duplicate) {
+        stored++;
+        duplicates += duplicate ? 1 : 0;
+        patience.restored();
+      }
+
+      @Override
+      public void refused(OutgoingMessage message, String cause) {
+        reject(message.record(), new DataException("NATS refuses the message: " + cause));
+      }
+    };
+  }
+
+  @Override
+  public void open(Collection<TopicPartition> partitions) {
+    partitions.forEach(taken::remove);
+  }
+
+  @Override
+  public void put(Collection<SinkRecord> records) {
+    try {
+      Connection connection = link.connection();
+      if (inFlight == null) {
+        inFlight = new InFlight(connection.jetStream(link.jetStreamOptions()), maxInFlight, outcome());
+      }
+      maxPayload = connection.getMaxPayload();
+      inFlight.retry();
+      for (SinkRecord record : records) {
+        take(record);
+      }
+      inFlight.settleWhatIsAnswered();
+    } catch (NotNowException | IOException e) {
+      context.timeout(patience.after(e.getMessage()));
+      throw new RetriableException("NATS does not take messages now: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new RetriableException("interrupted while publishing");
+    } finally {
+      waiting = inFlight == null ? 0 : inFlight.size();
+    }
+  }
+
+  private void take(SinkRecord record) throws NotNowException, InterruptedException {
+    TopicPartition partition = new TopicPartition(record.originalTopic(), record.originalKafkaPartition());
+    if (record.originalKafkaOffset() < taken.getOrDefault(partition, 0L)) {
+      return;
+    }
+    try {
+      OutgoingMessage message = mapper.map(record);
+      if (message.size() > maxPayload) {
+        throw new DataException(
+            "a message of " + message.size() + " bytes is above the broker's max_payload of " + maxPayload);
+      }
+      inFlight.publish(message);
+    } catch (DataException e) {
+      reject(record, e);
+    }
+    taken.put(partition, record.originalKafkaOffset() + 1);
+  }
+
+  private void reject(SinkRecord record, DataException error) {
+    refused++;
+    if (deadLetters == null) {
+      throw new ConnectException(
+          record.originalTopic() + "-" + record.originalKafkaPartition() + " at offset " + record.originalKafkaOffset()
+              + ": " + error.getMessage(),
+          error);
+    }
+    deadLetters.report(record, error);
+  }
+
+  @Override
+  public Map<TopicPartition, OffsetAndMetadata> preCommit(Map<TopicPartition, OffsetAndMetadata> current) {
+    if (inFlight == null) {
+      return current; // nothing was taken
+    }
+    try {
+      inFlight.settle();
+    } catch (NotNowException e) {
+      LOG.debug("messages stay in flight: {}", e.getMessage()); // the next put tries again, and says so
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Map<TopicPartition, Long> unsafe = inFlight.firstOffsets();
+    Map<TopicPartition, OffsetAndMetadata> safe = new HashMap<>(current);
+    safe.replaceAll(
+        (partition, offset) ->
+            new OffsetAndMetadata(Math.min(offset.offset(), unsafe.getOrDefault(partition, Long.MAX_VALUE))));
+    return safe;
+  }
+
+  @Override
+  public void close(Collection<TopicPartition> partitions) {
+    if (inFlight != null) {
+      inFlight.forget(partitions);
+    }
+  }
+
+  @Override
+  public void stop() {
+    if (link != null) {
+      link.close();
+    }
+  }
+}

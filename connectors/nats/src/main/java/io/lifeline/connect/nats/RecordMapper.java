@@ -1,0 +1,130 @@
+package io.lifeline.connect.nats;
+
+import io.nats.client.Message;
+import io.nats.client.impl.Headers;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.internals.Topic;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.header.ConnectHeaders;
+import org.apache.kafka.connect.source.SourceRecord;
+
+/** Makes a record of Kafka out of a message of NATS: same bytes, same headers, the time when the stream took it. */
+final class RecordMapper {
+
+  /** What messages are. */
+  enum Content {
+    ANY,
+    BATCHES;
+
+    String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private static final String HEADER_KEY = "header:";
+  private static final long NS_PER_MS = 1_000_000;
+
+  private final Content content;
+  private final String stream;
+  private final String topic;
+  private final boolean topicHasSubject;
+  private final boolean keyIsSubject;
+  private final String keyHeader;
+  private final boolean copiesHeaders;
+  private final boolean addsOrigin;
+
+  /** Subjects come in runs: the last one with its key and topic. */
+  private String lastSubject;
+
+  private byte[] lastKey;
+  private String lastTopic;
+
+  RecordMapper(SourceConfig config) {
+    content = config.content();
+    stream = config.stream();
+    topic = config.topic().replace("${stream}", stream);
+    topicHasSubject = topic.contains("${subject}");
+    String key = config.getString(SourceConfig.KEY);
+    keyIsSubject = key.equals("subject");
+    keyHeader = key.startsWith(HEADER_KEY) ? key.substring(HEADER_KEY.length()) : null;
+    copiesHeaders = !config.getString(SourceConfig.HEADERS).equals("none");
+    addsOrigin = config.getString(SourceConfig.HEADERS).equals("all");
+  }
+
+  SourceRecord map(Message message, Delivery delivery, Map<String, String> partition) {
+    String subject = message.getSubject();
+    if (!subject.equals(lastSubject)) {
+      lastTopic = topicOf(subject);
+      lastKey = keyIsSubject ? subject.getBytes(StandardCharsets.UTF_8) : null;
+      lastSubject = subject;
+    }
+    byte[] key = content == Content.BATCHES ? BatchIdentity.keyOf(message.getData()) : keyOf(message);
+    return new SourceRecord(
+        partition,
+        SourcePosition.offset(delivery.streamSequence()),
+        lastTopic,
+        null,
+        key == null ? null : Schema.BYTES_SCHEMA,
+        key,
+        Schema.BYTES_SCHEMA,
+        message.getData(),
+        delivery.timeNs() / NS_PER_MS,
+        headersOf(message, delivery));
+  }
+
+  private String topicOf(String subject) {
+    String name = topicHasSubject ? topic.replace("${subject}", subject) : topic;
+    try {
+      Topic.validate(name);
+      return name;
+    } catch (InvalidTopicException e) {
+      throw new ConnectException(
+          "a message of subject " + subject + " cannot be written to a topic of that name (" + e.getMessage() + "):"
+              + " set "
+              + SourceConfig.TOPIC + " to a name without ${subject}, or leave the subject out of "
+              + SourceConfig.SUBJECTS);
+    }
+  }
+
+  private byte[] keyOf(Message message) {
+    if (keyHeader == null) {
+      return lastKey;
+    }
+    String value = message.hasHeaders() ? message.getHeaders().getFirst(keyHeader) : null;
+    return value == null ? null : value.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private ConnectHeaders headersOf(Message message, Delivery delivery) {
+    boolean any = content == Content.ANY;
+    boolean copies = message.hasHeaders() && (!any || copiesHeaders);
+    if (!copies && !(any && addsOrigin)) {
+      return null;
+    }
+    ConnectHeaders headers = new ConnectHeaders();
+    if (copies && any) {
+      message.getHeaders().forEach((name, values) -> values.forEach(value -> headers.addString(name, value)));
+    } else if (copies) {
+      copy(message.getHeaders(), BatchIdentity.HOST, headers);
+      copy(message.getHeaders(), BatchIdentity.PROGRAM, headers);
+    }
+    if (any && addsOrigin) {
+      headers.addString("nats.stream", stream);
+      headers.addString("nats.subject", message.getSubject());
+      headers.addString("nats.sequence", Long.toString(delivery.streamSequence()));
+      headers.addString("nats.time", Long.toString(delivery.timeNs()));
+    }
+    return headers;
+  }
+
+  /** Kafka's headers are in lower case by custom, those of NATS are not (FORMAT.md, section 12). */
+  private static void copy(Headers from, String name, ConnectHeaders to) {
+    String value = from.getFirst(name);
+    if (value != null) {
+      to.addString(name.toLowerCase(Locale.ROOT), value);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package io.lifeline.connect.nats;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.connect.errors.ConnectException;
+
+/**
+ * What Connect remembers of a subject: the sequence in the stream of the last message that was read. The partition is
+ * the stream with the subject's filter, since messages of two filters are read independently.
+ */
+final class SourcePosition {
+
+  static final String STREAM = "stream";
+  static final String FILTER = "filter";
+  static final String SEQUENCE = "sequence";
+
+  private SourcePosition() {}
+
+  /**
+   * The partition of a filter. Connect finds an offset by the bytes of its partition as JSON, and a partition that a
+   * user gives passes through a hash map: so it has to be one here, or the order of the two names might differ.
+   */
+  static Map<String, String> partition(String stream, String filter) {
+    Map<String, String> partition = new HashMap<>();
+    partition.put(STREAM, stream);
+    partition.put(FILTER, filter);
+    return Collections.unmodifiableMap(partition);
+  }
+
+  static Map<String, Long> offset(long sequence) {
+    return Map.of(SEQUENCE, sequence);
+  }
+
+  /**
+   * The sequence that an offset holds. Connect keeps offsets as JSON, so small ones come back as another kind of
+   * number.
+   *
+   * @throws ConnectException if it is no offset of this connector
+   */
+  static long sequence(Map<String, ?> offset) {
+    Object sequence = offset.get(SEQUENCE);
+    if (offset.size() == 1 && (sequence instanceof Long || sequence instanceof Integer)) {
+      long number = ((Number) sequence).longValue();
+      if (number >= 0) {
+        return number;
+      }
+    }
+    throw new ConnectException(
+        "an offset of this connector is {\"sequence\": N}, with the sequence of the last message that was read, 0 for"
+            + " none; not " + offset);
+  }
+
+  /**
+   * Checks a partition that a user gives.
+   *
+   * @throws ConnectException if it is no partition of this connector
+   */
+  static void check(Map<String, ?> partition) {
+    boolean legal =
+        partition.size() == 2
+            && partition.get(STREAM) instanceof String
+            && partition.get(FILTER) instanceof String filter
+            && Subjects.isFilter(filter);
+    if (!legal) {
+      throw new ConnectException(
+          "a partition of this connector is {\"stream\": NAME, \"filter\": SUBJECT}, as in nats.stream and"
+              + " nats.subjects; not " + partition);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.lifeline.connect.nats;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Properties;
+
+/** The version that the plugins were built as. */
+final class Version {
+
+  static final String TEXT = read();
+
+  private Version() {}
+
+  private static String read() {
+    Properties properties = new Properties();
+    try (InputStream in = Version.class.getResourceAsStream("version.properties")) {
+      properties.load(in);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return properties.getProperty("version");
+  }
+}

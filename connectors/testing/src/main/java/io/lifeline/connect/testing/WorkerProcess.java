@@ -1,0 +1,126 @@
+package io.lifeline.connect.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Pattern;
+
+/**
+ * A Connect worker in distributed mode in a process of its own, by Kafka's own command class, so that it can be killed.
+ */
+public final class WorkerProcess implements AutoCloseable {
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Process process;
+  private final String url;
+
+  private WorkerProcess(Process process, String url) {
+    this.process = process;
+    this.url = url;
+  }
+
+  /**
+   * Starts a worker; it is not ready yet.
+   *
+   * @param folder for its configuration and its log
+   * @param pluginPath folder with a folder for each plugin
+   * @param plugins what of this test's class path the worker may find there only
+   */
+  public static WorkerProcess start(
+      Path folder, Path pluginPath, Pattern plugins, String bootstrapServers, Map<String, String> settings)
+      throws IOException {
+    Files.createDirectories(folder);
+    int port = freePort();
+    Properties properties = new Properties();
+    properties.put("bootstrap.servers", bootstrapServers);
+    properties.put("group.id", "workers");
+    properties.put("listeners", "http://127.0.0.1:" + port);
+    properties.put("plugin.path", pluginPath.toString());
+    properties.put("plugin.discovery", "hybrid_fail");
+    for (String topic : List.of("config", "offset", "status")) {
+      properties.put(topic + ".storage.topic", "workers-" + topic);
+      properties.put(topic + ".storage.replication.factor", "1");
+    }
+    properties.put("offset.storage.partitions", "1");
+    properties.put("status.storage.partitions", "1");
+    properties.put("key.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
+    properties.put("value.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
+    properties.put("header.converter", "org.apache.kafka.connect.storage.StringConverter");
+    properties.putAll(settings);
+    Path file = folder.resolve("worker.properties");
+    try (Writer writer = Files.newBufferedWriter(file)) {
+      properties.store(writer, null);
+    }
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx384m",
+                "-cp",
+                PluginFolder.classPathWithout(plugins),
+                "org.apache.kafka.connect.cli.ConnectDistributed",
+                file.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("worker.log").toFile())
+            .start();
+    return new WorkerProcess(process, "http://127.0.0.1:" + port);
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  /** Answer to a request of Connect's REST interface, or the empty string while the worker does not answer. */
+  public String get(String path) throws InterruptedException {
+    return send(HttpRequest.newBuilder(URI.create(url + path)).GET());
+  }
+
+  /** The same, with a body in JSON. */
+  public String put(String path, String json) throws InterruptedException {
+    return send(
+        HttpRequest.newBuilder(URI.create(url + path))
+            .header("Content-Type", "application/json")
+            .PUT(HttpRequest.BodyPublishers.ofString(json)));
+  }
+
+  private String send(HttpRequest.Builder request) throws InterruptedException {
+    if (!process.isAlive()) {
+      throw new IllegalStateException("the worker has ended: its log is in its folder");
+    }
+    try {
+      return http.send(request.build(), HttpResponse.BodyHandlers.ofString()).body();
+    } catch (java.net.ConnectException e) {
+      return "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What REST calls this worker. */
+  public String id() {
+    return url.substring("http://".length());
+  }
+
+  /** As a crash would. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    process.destroy();
+    process.waitFor();
+  }
+}
