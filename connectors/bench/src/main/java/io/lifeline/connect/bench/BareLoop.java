@@ -1,0 +1,63 @@
+package io.lifeline.connect.bench;
+
+import io.nats.client.Connection;
+import io.nats.client.ConsumeOptions;
+import io.nats.client.IterableConsumer;
+import io.nats.client.Message;
+import io.nats.client.Nats;
+import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.OrderedConsumerConfiguration;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * What one would write without Connect: the client's ordered consumer, a producer, and a transaction committed each
+ * second. The records are the connector's: the subject as key, the stream's time as time.
+ */
+final class BareLoop {
+
+  private static final long COMMIT_NS = Duration.ofSeconds(1).toNanos();
+  private static final int READ_AHEAD_MESSAGES = 20_000;
+
+  private BareLoop() {}
+
+  static void copy(String natsUrl, String stream, String bootstrapServers, Map<String, String> settings, String topic,
+      int messages) throws Exception {
+    Map<String, Object> producerSettings = new HashMap<>(settings);
+    producerSettings.put("bootstrap.servers", bootstrapServers);
+    producerSettings.put("acks", "all");
+    producerSettings.put("transactional.id", "bare-loop");
+    try (Connection connection = Nats.connect(natsUrl);
+        KafkaProducer<byte[], byte[]> producer =
+            new KafkaProducer<>(producerSettings, new ByteArraySerializer(), new ByteArraySerializer());
+        IterableConsumer consumer = consumer(connection, stream)) {
+      producer.initTransactions();
+      producer.beginTransaction();
+      long begun = System.nanoTime();
+      for (int i = 0; i < messages; i++) {
+        Message message = consumer.nextMessage(Duration.ofSeconds(30));
+        long timeMs = message.metaData().timestamp().toInstant().toEpochMilli();
+        byte[] key = message.getSubject().getBytes(StandardCharsets.UTF_8);
+        producer.send(new ProducerRecord<>(topic, null, timeMs, key, message.getData()));
+        if (System.nanoTime() - begun > COMMIT_NS) {
+          producer.commitTransaction();
+          producer.beginTransaction();
+          begun = System.nanoTime();
+        }
+      }
+      producer.commitTransaction();
+    }
+  }
+
+  private static IterableConsumer consumer(Connection connection, String stream) throws Exception {
+    return connection
+        .getStreamContext(stream)
+        .createOrderedConsumer(new OrderedConsumerConfiguration().deliverPolicy(DeliverPolicy.All))
+        .iterate(ConsumeOptions.builder().batchSize(READ_AHEAD_MESSAGES).build());
+  }
+}
