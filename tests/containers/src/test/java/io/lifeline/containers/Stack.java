@@ -20,7 +20,8 @@ final class Stack implements AutoCloseable {
   private final Map<String, String> environment = new HashMap<>();
 
   private Stack(List<Path> files) {
-    compose = new ArrayList<>(List.of("docker", "compose", "--project-name", "lifeline-" + UUID.randomUUID()));
+    environment.put("COMPOSE_PROJECT_NAME", "lifeline-" + UUID.randomUUID());
+    compose = new ArrayList<>(List.of("docker", "compose"));
     files.forEach(file -> compose.addAll(List.of("--file", file.toString())));
     PORTS.forEach(port -> environment.put(port, "0"));
   }
@@ -46,6 +47,13 @@ final class Stack implements AutoCloseable {
 
   String compose(String... arguments) {
     return Command.run(command(arguments), environment);
+  }
+
+  /** Runs one of the scripts in compose/ on this stack. */
+  String script(String name, String... arguments) {
+    List<String> command = new ArrayList<>(List.of(Images.ROOT.resolve("compose").resolve(name).toString()));
+    command.addAll(List.of(arguments));
+    return Command.run(command, environment);
   }
 
   /** Runs a command in a running service. */
