@@ -30,4 +30,9 @@ final class Bytes {
     long value = (long) LONG.get(bytes, at);
     return bigEndian ? Long.reverseBytes(value) : value;
   }
+
+  /** Little-endian. */
+  static void putLong(byte[] bytes, int at, long value) {
+    LONG.set(bytes, at, value);
+  }
 }
