@@ -10,7 +10,10 @@ public abstract class Bench implements Runnable {
   @Option(names = "--events", required = true, description = "events of the backlog")
   private long events;
 
-  @Option(names = "--rounds", defaultValue = "3", description = "repetitions after one that warms up")
+  /** The compiler still replaces code during the first, and joining a group for the first time takes longer. */
+  protected static final int WARM_UP_ROUNDS = 2;
+
+  @Option(names = "--rounds", defaultValue = "3", description = "repetitions, after two that warm up")
   private int rounds;
 
   @Option(names = "--broker-pid", required = true, description = "whose processor time counts as well")
@@ -41,7 +44,7 @@ public abstract class Bench implements Runnable {
       if (!filled) {
         fill(all);
       }
-      for (int round = -1; round < rounds; round++) {
+      for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
         Metrics metrics = new Metrics();
         try (AutoCloseable measured = start(round, metrics)) {
           Stopwatch.Reading reading = stopwatch.watch(() -> done(metrics), all);

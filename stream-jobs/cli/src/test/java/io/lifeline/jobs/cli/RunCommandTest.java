@@ -126,8 +126,8 @@ class RunCommandTest {
     assertThat(process.exitValue()).isEqualTo(2);
     assertThat(process.errorReader().lines())
         .containsExactly(
-            "lifeline-jobs: archive.dir is not set: Directory of the Parquet archive; needed by the job archive."
-                + " Expected a path");
+            "lifeline-jobs: the job archive needs archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL"
+                + " database)");
   }
 
   private Process lifelineJobs(String... arguments) throws IOException {

@@ -83,7 +83,7 @@ public final class JetStreamBench extends Bench {
         thread.join();
       };
     }
-    String bucket = "bench-" + (round + 1);
+    String bucket = "bench-" + (round + WARM_UP_ROUNDS);
     try (Connection connection = Nats.connect(url)) {
       connection.keyValueManagement().create(KeyValueConfiguration.builder().name(bucket).build());
     }

@@ -109,7 +109,7 @@ public final class StreamsBench extends Bench {
 
   @Override
   protected AutoCloseable start(int round, Metrics metrics) throws Exception {
-    String application = topic + "-" + (round + 1);
+    String application = topic + "-" + (round + WARM_UP_ROUNDS);
     Map<String, String> settings =
         Map.of(
             "broker.url", "kafka://" + broker + "/" + topic,
