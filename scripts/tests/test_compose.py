@@ -1,0 +1,39 @@
+"""What the stacks in compose/ promise, as far as their text shows it; what they do, tests/containers shows."""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ONLY_IN_REGISTRIES = ("confluentinc/cp-ksqldb-server:",)
+
+
+def found(pattern):
+    return [(path.name, match) for path in sorted((ROOT / "compose").glob("*.yaml"))
+            for match in re.findall(pattern, path.read_text(), re.MULTILINE)]
+
+
+class ComposeTest(unittest.TestCase):
+    def test_every_image_can_be_had_without_a_registry_or_is_known_not_to(self):
+        listed = subprocess.run([ROOT / "scripts/images", "--list"], capture_output=True, check=True, text=True).stdout.split()
+        images = found(r"^\s+image: (\S+)")
+        self.assertGreater(len(images), 5)
+        missing = [pair for pair in images if pair[1] not in listed and not pair[1].startswith(ONLY_IN_REGISTRIES)]
+        self.assertEqual([], missing)
+
+    def test_every_port_is_published_on_the_loopback_interface_alone(self):
+        ports = found(r'^\s+ports: \["(.*?)"\]')
+        self.assertGreater(len(ports), 8)
+        self.assertEqual([], [pair for pair in ports if not pair[1].startswith("127.0.0.1:")])
+        self.assertEqual(len(ports), len(found(r"^\s+ports:")), "a list of ports that this test does not read")
+
+    def test_every_password_is_the_name_of_a_file(self):
+        settings = found(r"^\s+(\w*PASSWORD\w*): *(\S+)")
+        self.assertGreater(len(settings), 2)
+        self.assertEqual([], [pair for pair in settings
+                              if not pair[1][0].endswith("_FILE") or not pair[1][1].startswith("/run/secrets/")])
+
+
+if __name__ == "__main__":
+    unittest.main()
