@@ -7,7 +7,7 @@ from .java import measured
 from .row import Case, Limit, Row
 
 PARTITIONS = 4
-EVENTS = {"streams.summarise": 32_000_000, "streams.json": 1_600_000, "streams.avro": 2_400_000, "streams.json.dsl": 500_000}
+EVENTS = {"streams.summarise": 32_000_000, "streams.json": 1_600_000, "streams.avro": 2_400_000, "streams.json.dsl": 200_000}
 CASES = [
     Case("streams.summarise", "batches on Kafka: the job summarise, its state durable per batch, the broker on the same 2 cores",
          limits=(Limit("per_s", 10e6), Limit("ratio:streams.json", 15), Limit("ratio:streams.avro", 10))),

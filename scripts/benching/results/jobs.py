@@ -51,7 +51,8 @@ def page(document):
     return "\n".join([
         "# What the engines make of events", "",
         "A row with a baseline was measured beside it in the same run; the ratio is the median of the repetitions' ratios. `others "
-        "took` is the share of the processors that went to other processes meanwhile.", "",
+        "took` is the share of the processors that went to other processes meanwhile, a private broker's own share included. Per "
+        "core second: by the seconds that the measured process and its broker spent on processors together.", "",
         f"{len(missed)} of {len(judged)} rows miss what they are held to"
         + (": " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) + "." if missed else "."),
         "", "![Rates of all rows](jobs.svg)", "",
