@@ -1,5 +1,6 @@
 """What must hold over the whole repository."""
 
+import json
 import re
 import subprocess
 import unittest
@@ -11,6 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def tracked_files():
     names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True).stdout
     return [ROOT / name for name in names.decode().split("\0") if name]
+
+
+def measured():
+    """The names of what benchmarks measure, some of which look like files."""
+    reports = (json.loads(path.read_text()) for path in (ROOT / "results/bench").glob("*.json"))
+    return {row["name"] for report in reports for row in report.get("rows", [])}
 
 
 def texts():
@@ -66,7 +73,7 @@ class HouseTest(unittest.TestCase):
 
     def test_every_path_that_the_documentation_names_is_there(self):
         folders = r"(?:compose|emitter|schemas|stream-jobs|examples|tests|scripts|results)/[\w./*-]+"
-        names = {path.name for path in tracked_files()}
+        names = {path.name for path in tracked_files()} | measured()
         missing = []
         for path, text in texts():
             if path.suffix != ".md":
