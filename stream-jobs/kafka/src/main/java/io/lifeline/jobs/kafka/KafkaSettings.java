@@ -36,6 +36,9 @@ final class KafkaSettings {
   private static final String DEFAULT_MECHANISM = "PLAIN";
   private static final long CACHE_BYTES = 64L << 20;
 
+  /** A batch's share in a window takes kilobytes, and Kafka's default holds but a handful of those. */
+  private static final int PRODUCER_BATCH_BYTES = 256 << 10;
+
   /** The state of a task that its owner takes with it is held by another instance, if there is one. */
   private static final int STANDBY_REPLICAS = 1;
 
@@ -74,6 +77,7 @@ final class KafkaSettings {
     properties.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId());
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, config.get(Keys.CHECKPOINT_INTERVAL).toMillis());
+    properties.put(ProducerConfig.BATCH_SIZE_CONFIG, PRODUCER_BATCH_BYTES);
     properties.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, STANDBY_REPLICAS);
     properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
     properties.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);

@@ -90,6 +90,7 @@ class KafkaSettingsTest {
     KafkaSettings settings =
         settings("kafka.num.stream.threads", "2", "kafka.fetch.min.bytes", "7", "kafka.consumer.fetch.min.bytes", "9");
     assertThat(settings.streams(directory)).containsEntry("num.stream.threads", "2");
+    assertThat(settings("kafka.batch.size", "5").streams(directory)).containsEntry("batch.size", "5");
     assertThat(settings.consumer("reader"))
         .containsEntry("fetch.min.bytes", "9")
         .containsEntry("enable.auto.commit", false)

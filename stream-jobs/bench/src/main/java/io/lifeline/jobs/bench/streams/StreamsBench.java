@@ -145,6 +145,7 @@ public final class StreamsBench extends Bench {
     properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 64L << 20);
     properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, THREADS);
     properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+    properties.put(ProducerConfig.BATCH_SIZE_CONFIG, 256 << 10);
     properties.put(StreamsConfig.STATE_DIR_CONFIG, directory.toString());
     return properties;
   }
