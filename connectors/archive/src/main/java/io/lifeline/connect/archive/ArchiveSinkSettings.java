@@ -122,9 +122,10 @@ final class ArchiveSinkSettings {
                 + " It is tried as long as it takes; nothing is lost meanwhile.",
             TROUBLE, ++order, Width.SHORT, "Pause between tries")
         .define(
-            TAKEOVER_TIMEOUT_MS, Type.LONG, 60_000L, Range.atLeast(0), Importance.LOW,
+            TAKEOVER_TIMEOUT_MS, Type.LONG, 120_000L, Range.atLeast(0), Importance.LOW,
             "How long in milliseconds a task waits for a partition that another writer of the same archive still holds,"
-                + " such as its former task, before it fails.",
+                + " such as its former task, before it fails. A database notices within a minute that a worker's"
+                + " machine has gone.",
             TROUBLE, ++order, Width.SHORT, "Wait for another writer");
   }
 

@@ -47,7 +47,6 @@ class InstalledPluginsTest {
             "io.lifeline.connect.nats.JetStreamSource",
             "io.lifeline.connect.nats.NatsSink");
     assertThat(installed("service_load")).isEqualTo(found);
-    assertThat(installed("only_scan")).isEqualTo(found);
   }
 
   @Test
