@@ -34,7 +34,6 @@ abstract class ArchiveSinkInConnect {
 
   static EmbeddedConnectCluster connect;
 
-  private static ConnectCluster cluster;
   private static KafkaProducer<byte[], byte[]> producer;
 
   /** Of the topic and of the connector. */
@@ -42,15 +41,13 @@ abstract class ArchiveSinkInConnect {
 
   @BeforeAll
   static void start() {
-    cluster = ConnectCluster.start(1, Map.of());
-    connect = cluster.connect();
+    connect = ConnectCluster.shared().connect();
     producer = connect.kafka().createProducer(Map.of());
   }
 
   @AfterAll
   static void stop() {
     producer.close();
-    cluster.close();
   }
 
   @BeforeEach
