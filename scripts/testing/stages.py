@@ -48,20 +48,24 @@ def surefire_reports(_log):
     return reports.junit(sorted(ROOT.glob("**/target/surefire-reports/TEST-*.xml")))
 
 
-def container_tests(_log):
-    """Skipped ones have not run: an engine or image that is missing must not look like success."""
+def container_reports():
+    """What ran in containers, and how many that is. Skipped ones have not run."""
     counts = reports.junit(sorted(ROOT.glob("tests/containers/target/surefire-reports/TEST-*.xml")))
-    ran = counts.total - counts.skipped
+    return counts, counts.total - counts.skipped
+
+
+def container_tests(_log):
+    """An engine or an image that is missing must not look like success."""
+    counts, ran = container_reports()
     if ran < CONTAINER_TESTS:
         counts.failures.append(f"only {ran} of {CONTAINER_TESTS} tests in containers ran")
     return counts
 
 
 def containers_line(log):
-    counts = container_tests(log)
+    _, ran = container_reports()
     engine = re.search(r"^engine: (.*)", log.read_text(errors="replace"), re.MULTILINE)
-    return f"containers: {counts.total - counts.skipped} tests ran, {CONTAINER_TESTS} have to; " \
-           f"{engine[1] if engine else 'no engine'}"
+    return f"containers: {ran} tests ran, {CONTAINER_TESTS} have to; {engine[1] if engine else 'no engine'}"
 
 
 def folders_with_python_tests():
