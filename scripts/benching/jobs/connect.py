@@ -6,7 +6,7 @@ from .java import measured
 from .row import Case, Limit, Row
 
 LIB = ROOT / "connectors/bench/target/lib"
-SIZES = {"128b": (128, 1_500_000, 150_000), "64k": (65_536, 12_000, 1_000)}
+SIZES = {"128b": (128, 800_000, 60_000), "64k": (65_536, 5_000, 1_000)}
 CASES = [
     Case(f"connect.jetstream_source.{size}", f"messages of {bytes_each} bytes by the connector JetStreamSource",
          unit="messages/s", limits=(Limit("ratio", 0.9),))

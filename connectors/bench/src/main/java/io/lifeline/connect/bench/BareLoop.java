@@ -22,12 +22,21 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class BareLoop {
 
   private static final long COMMIT_NS = Duration.ofSeconds(1).toNanos();
-  private static final int READ_AHEAD_MESSAGES = 20_000;
+  private static final int READ_AHEAD_BYTES = 16 << 20;
+  private static final int MOST_AHEAD = 20_000;
 
   private BareLoop() {}
 
-  static void copy(String natsUrl, String stream, String bootstrapServers, Map<String, String> settings, String topic,
-      int messages) throws Exception {
+  /** Copies so many messages, reading ahead by as many bytes as the connector does. */
+  static void copy(
+      String natsUrl,
+      String stream,
+      String bootstrapServers,
+      Map<String, String> settings,
+      String topic,
+      int messages,
+      int bytesEach)
+      throws Exception {
     Map<String, Object> producerSettings = new HashMap<>(settings);
     producerSettings.put("bootstrap.servers", bootstrapServers);
     producerSettings.put("acks", "all");
@@ -35,7 +44,7 @@ final class BareLoop {
     try (Connection connection = Nats.connect(natsUrl);
         KafkaProducer<byte[], byte[]> producer =
             new KafkaProducer<>(producerSettings, new ByteArraySerializer(), new ByteArraySerializer());
-        IterableConsumer consumer = consumer(connection, stream)) {
+        IterableConsumer consumer = consumer(connection, stream, Math.min(MOST_AHEAD, READ_AHEAD_BYTES / bytesEach))) {
       producer.initTransactions();
       producer.beginTransaction();
       long begun = System.nanoTime();
@@ -54,10 +63,10 @@ final class BareLoop {
     }
   }
 
-  private static IterableConsumer consumer(Connection connection, String stream) throws Exception {
+  private static IterableConsumer consumer(Connection connection, String stream, int ahead) throws Exception {
     return connection
         .getStreamContext(stream)
         .createOrderedConsumer(new OrderedConsumerConfiguration().deliverPolicy(DeliverPolicy.All))
-        .iterate(ConsumeOptions.builder().batchSize(READ_AHEAD_MESSAGES).build());
+        .iterate(ConsumeOptions.builder().batchSize(ahead).build());
   }
 }

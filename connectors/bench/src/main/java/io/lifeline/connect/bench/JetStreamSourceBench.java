@@ -35,6 +35,10 @@ public final class JetStreamSourceBench implements Runnable {
 
   private static final String STREAM = "BENCH";
   private static final int PUBLISHED_AHEAD = 500;
+
+  /** Connect has more code to compile than the loop, and compiling takes one of two cores for half a minute. */
+  private static final int WARM_UP_ROUNDS = 3;
+
   private static final Map<String, String> PRODUCER =
       Map.of(
           "linger.ms", "5",
@@ -71,10 +75,11 @@ public final class JetStreamSourceBench implements Runnable {
       fill();
       double[] connector = new double[rounds];
       double[] bare = new double[rounds];
-      for (int round = -1; round < rounds; round++) {
-        double one = measure("connector-" + (round + 1), this::startConnector);
-        cluster.connect().deleteConnector("connector-" + (round + 1)); // its offsets outlive it, under that name
-        double other = measure("bare-" + (round + 1), this::startLoop);
+      for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+        String name = "connector-" + (round + WARM_UP_ROUNDS); // a new one each time: offsets outlive a connector
+        double one = measure(name, this::startConnector);
+        cluster.connect().deleteConnector(name);
+        double other = measure("bare-" + (round + WARM_UP_ROUNDS), this::startLoop);
         if (round >= 0) {
           connector[round] = one;
           bare[round] = other;
@@ -125,7 +130,7 @@ public final class JetStreamSourceBench implements Runnable {
         new Thread(
             () -> {
               try {
-                BareLoop.copy(nats, STREAM, cluster.bootstrapServers(), PRODUCER, topic, messages);
+                BareLoop.copy(nats, STREAM, cluster.bootstrapServers(), PRODUCER, topic, messages, bytes);
               } catch (Exception e) {
                 throw new IllegalStateException(e);
               }
