@@ -17,6 +17,7 @@ public final class Filter {
   private static final Logger LOG = LoggerFactory.getLogger(Filter.class);
 
   private final Condition condition;
+  private final boolean isCompiled;
 
   /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
   private final Map<EventType, Term> terms = new WeakHashMap<>();
@@ -26,7 +27,17 @@ public final class Filter {
   private long undecided;
 
   public Filter(Condition condition) {
+    this(condition, true);
+  }
+
+  private Filter(Condition condition, boolean isCompiled) {
     this.condition = condition;
+    this.isCompiled = isCompiled;
+  }
+
+  /** One that leaves every event to CEL's own runtime: slow, and what the other is held to. */
+  public static Filter interpreting(Condition condition) {
+    return new Filter(condition, false);
   }
 
   /**
@@ -72,6 +83,9 @@ public final class Filter {
 
   /** Tells once per type what the trouble is, by its kind alone: CEL's own message may hold values. */
   private Term compile(EventType type) {
+    if (!isCompiled) {
+      return condition.interpretedOn(type);
+    }
     AtomicBoolean isTold = new AtomicBoolean();
     String name = type.name();
     return condition.on(
