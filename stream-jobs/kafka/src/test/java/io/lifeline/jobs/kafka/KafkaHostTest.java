@@ -230,7 +230,8 @@ class KafkaHostTest {
         rejection -> {
           throw new OutOfMemoryError("only a test");
         };
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), new ParquetArchive(ParquetOptions.in(directory)), fatal, metrics, failure);
+    ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, fatal, metrics, failure);
     Thread thread = new Thread(loop);
     thread.start();
     send(1, new byte[] {1, 2, 3});
@@ -261,7 +262,9 @@ class KafkaHostTest {
   @Test
   void aSettingThatAJobNeedsIsMissedAtTheStart() throws Exception {
     try (KafkaHost host = host("decode", Map.of())) {
-      assertThatThrownBy(host::start).isInstanceOf(ConfigException.class).hasMessageContaining("decode.types is not set");
+      assertThatThrownBy(host::start)
+          .isInstanceOf(ConfigException.class)
+          .hasMessageContaining("decode.types is not set");
     }
   }
 
