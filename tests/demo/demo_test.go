@@ -63,6 +63,9 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^bottleneck: (` + stages + `)\b`).MatchString(demo.Stdout()) {
 				t.Errorf("the answer does not name %s:\n%s", slow, demo.Stdout())
 			}
+			if !regexp.MustCompile(`(?m)^  on +bottleneck +program=remote-copy +` + slow + ` `).MatchString(demo.Stdout()) {
+				t.Errorf("no alert named %s while the copy ran:\n%s", slow, demo.Stdout())
+			}
 			expectNothingLeft(t, demo, output)
 		})
 	}
