@@ -15,7 +15,7 @@ CREATE STREAM operations WITH (KAFKA_TOPIC = 'lifeline.ksql.operations') AS
     (CAST(e.ts_ns - s.ts_ns AS DOUBLE) / 1E6) AS ms,
     e.nbytes AS nbytes
   FROM disk_read_end e
-  JOIN disk_read_start s WITHIN 1 MINUTE GRACE PERIOD 10 SECONDS
+  JOIN disk_read_start s WITHIN 1 MINUTE GRACE PERIOD 10 MINUTES
     ON e.incarnation + '/' + CAST(e.id AS VARCHAR) = s.incarnation + '/' + CAST(s.id AS VARCHAR)
   EMIT CHANGES;
 
@@ -32,7 +32,7 @@ INSERT INTO operations
     (CAST(e.ts_ns - s.ts_ns AS DOUBLE) / 1E6) AS ms,
     e.nbytes AS nbytes
   FROM disk_write_end e
-  JOIN disk_write_start s WITHIN 1 MINUTE GRACE PERIOD 10 SECONDS
+  JOIN disk_write_start s WITHIN 1 MINUTE GRACE PERIOD 10 MINUTES
     ON e.incarnation + '/' + CAST(e.id AS VARCHAR) = s.incarnation + '/' + CAST(s.id AS VARCHAR)
   EMIT CHANGES;
 
@@ -49,7 +49,7 @@ INSERT INTO operations
     (CAST(e.ts_ns - s.ts_ns AS DOUBLE) / 1E6) AS ms,
     e.nbytes AS nbytes
   FROM net_send_end e
-  JOIN net_send_start s WITHIN 1 MINUTE GRACE PERIOD 10 SECONDS
+  JOIN net_send_start s WITHIN 1 MINUTE GRACE PERIOD 10 MINUTES
     ON e.incarnation + '/' + CAST(e.id AS VARCHAR) = s.incarnation + '/' + CAST(s.id AS VARCHAR)
   EMIT CHANGES;
 
@@ -66,6 +66,6 @@ INSERT INTO operations
     (CAST(e.ts_ns - s.ts_ns AS DOUBLE) / 1E6) AS ms,
     e.nbytes AS nbytes
   FROM net_receive_end e
-  JOIN net_receive_start s WITHIN 1 MINUTE GRACE PERIOD 10 SECONDS
+  JOIN net_receive_start s WITHIN 1 MINUTE GRACE PERIOD 10 MINUTES
     ON e.incarnation + '/' + CAST(e.id AS VARCHAR) = s.incarnation + '/' + CAST(s.id AS VARCHAR)
   EMIT CHANGES;

@@ -1,4 +1,5 @@
--- Summaries of each second and series, by event time. An event may come 10 seconds late.
+-- Summaries of each second and series, by event time. Rows may come an hour late, since the series of one stream do
+-- not advance alike.
 
 SET 'auto.offset.reset' = 'earliest';
 
@@ -14,6 +15,6 @@ CREATE TABLE per_second WITH (KAFKA_TOPIC = 'lifeline.ksql.per_second') AS
     LIFELINE_QUANTILE(value, 0.5) AS p50,
     LIFELINE_QUANTILE(value, 0.99) AS p99
   FROM readings
-  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 1 HOUR, GRACE PERIOD 10 SECONDS)
+  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 1 DAY, GRACE PERIOD 1 HOUR)
   GROUP BY series
   EMIT CHANGES;

@@ -25,6 +25,12 @@ final class Nanoseconds {
    */
   static long parse(String iso) {
     Instant instant = Instant.parse(iso);
-    return Math.addExact(Math.multiplyExact(instant.getEpochSecond(), PER_SECOND), instant.getNano());
+    long seconds = instant.getEpochSecond();
+    long nanos = instant.getNano();
+    if (seconds < 0) { // towards zero, or the very first second would overflow on the way
+      seconds++;
+      nanos -= PER_SECOND;
+    }
+    return Math.addExact(Math.multiplyExact(seconds, PER_SECOND), nanos);
   }
 }

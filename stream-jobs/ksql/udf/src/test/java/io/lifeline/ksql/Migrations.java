@@ -1,0 +1,37 @@
+package io.lifeline.ksql;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The numbered scripts beside this module. */
+final class Migrations {
+
+  static final Path DIRECTORY = Path.of("..", "migrations");
+
+  private Migrations() {}
+
+  static List<Path> files() {
+    try (Stream<Path> files = Files.list(DIRECTORY)) {
+      return files.sorted().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** All scripts in their order. */
+  static String text() {
+    return String.join("\n", files().stream().map(Migrations::text).toList());
+  }
+}

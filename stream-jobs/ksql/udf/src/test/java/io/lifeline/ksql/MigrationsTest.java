@@ -1,0 +1,171 @@
+package io.lifeline.ksql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.Field;
+import io.lifeline.codec.FieldType;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What can be said of the scripts without a server: their form, and that they read what the job decode writes. */
+class MigrationsTest {
+
+  private static final Pattern NAME = Pattern.compile("V(\\d{6})__[a-z_]+\\.sql");
+  private static final Pattern SOURCE =
+      Pattern.compile(
+          "CREATE STREAM \\w+ \\(([^()]*)\\) WITH \\(\\s*KAFKA_TOPIC = '(lifeline\\.events\\.[^']*)'([^;]*)\\);");
+  private static final Pattern COLUMN = Pattern.compile("\\s*(\\w+) (VARCHAR|BIGINT|INT|DOUBLE|BOOLEAN)( KEY)?\\s*");
+
+  /** What every event has besides its own fields, and a query seldom asks for. */
+  private static final Set<String> LEFT_OUT = Set.of("level", "incarnation", "route", "sequence", "event_index");
+
+  /** A stream over the events of one type. */
+  private record Source(String topic, Map<String, String> columns, String properties) {
+
+    String type() {
+      return topic.substring("lifeline.events.".length());
+    }
+
+    @Override
+    public String toString() {
+      return topic;
+    }
+  }
+
+  static List<Path> files() {
+    return Migrations.files();
+  }
+
+  static Stream<Source> sources() {
+    return SOURCE.matcher(Migrations.text()).results().map(
+        found -> {
+          Map<String, String> columns = new LinkedHashMap<>();
+          for (String text : found.group(1).split(",")) {
+            Matcher column = COLUMN.matcher(text);
+            assertThat(column.matches()).as(text).isTrue();
+            if (column.group(3) == null) {
+              columns.put(column.group(1), column.group(2));
+            }
+          }
+          return new Source(found.group(2), columns, found.group(3));
+        });
+  }
+
+  @Test
+  void areNumberedWithoutAGap() {
+    List<Path> files = files();
+    assertThat(files).isNotEmpty();
+    for (int i = 0; i < files.size(); i++) {
+      Matcher name = NAME.matcher(files.get(i).getFileName().toString());
+      assertThat(name.matches()).as(files.get(i).toString()).isTrue();
+      assertThat(Integer.parseInt(name.group(1))).isEqualTo(i + 1);
+    }
+  }
+
+  /**
+   * Not everybody who cuts a script into statements knows what a comment is, and a bare "--" is none at all for ksqlDB:
+   * it takes the next line with it.
+   */
+  @ParameterizedTest
+  @MethodSource("files")
+  void haveCommentsThatNobodyMistakes(Path file) {
+    assertThat(Migrations.text(file).lines().filter(line -> line.contains("--")))
+        .allMatch(line -> line.matches("-- [^;'\"`]+"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void areStatementsThatTheMigrationToolTakes(Path file) {
+    String text = Migrations.text(file).replaceAll("(?m)^--.*$", "").strip();
+    assertThat(text).endsWith(";").doesNotContain("${");
+    assertThat(text.split(";\\s*"))
+        .allMatch(statement -> statement.matches("(?s)(SET|CREATE (STREAM|TABLE)|INSERT INTO) .*"));
+  }
+
+  /** Without it, a query starts with what comes after it, and the events that are there already are missing. */
+  @ParameterizedTest
+  @MethodSource("files")
+  void startStandingQueriesAtTheBeginning(Path file) {
+    String text = Migrations.text(file);
+    int query = text.indexOf("EMIT CHANGES;");
+    if (query >= 0) {
+      assertThat(text.indexOf("SET 'auto.offset.reset' = 'earliest';")).isBetween(0, query);
+    }
+  }
+
+  @Test
+  void readSeveralTypesOfEvents() {
+    assertThat(sources()).extracting(Source::type).contains("disk.read.end", "generator.measurement");
+  }
+
+  @ParameterizedTest
+  @MethodSource("sources")
+  void declareColumnsThatDecodedEventsHave(Source source) throws JsonProcessingException {
+    EventType type = Catalogue.type(source.type());
+    Object[] values = type.fields().stream().map(field -> value(field.type())).toArray();
+    List<Decoded.Message> messages =
+        Decoded.of(Samples.batch(1, 1).type(1, type).event(type, Samples.START_NS, values));
+    assertThat(messages).singleElement().extracting(Decoded.Message::topic).isEqualTo(source.topic());
+    JsonNode event = new ObjectMapper().readTree(messages.get(0).json());
+    source.columns().forEach(
+        (column, sqlType) -> {
+          assertThat(event.has(column)).as(column).isTrue();
+          assertThat(sqlType).as(column).isEqualTo(sqlType(event.get(column)));
+        });
+    event.fieldNames().forEachRemaining(
+        field -> {
+          if (!LEFT_OUT.contains(field)) {
+            assertThat(source.columns()).containsKey(field);
+          }
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("sources")
+  void takeTheTimeOfTheEventAndOnePartitionAsTheJobMakesThem(Source source) {
+    assertThat(source.properties())
+        .contains("TIMESTAMP = 'ts'", "TIMESTAMP_FORMAT = 'yyyy-MM-dd''T''HH:mm:ss.SSSSSSSSSX'", "PARTITIONS = 1,");
+  }
+
+  @Test
+  void nameNoStreamOrTableTwice() {
+    assertThat(
+            Pattern.compile("CREATE (?:STREAM|TABLE) (\\w+)").matcher(Migrations.text()).results().map(m -> m.group(1)))
+        .doesNotHaveDuplicates();
+  }
+
+  private static Object value(FieldType type) {
+    return switch (type) {
+      case F32 -> 1.5f;
+      case F64 -> 1.5;
+      case BOOL -> true;
+      case STRING -> "text";
+      case BYTES -> new byte[1];
+      case I32 -> 1;
+      default -> 1L;
+    };
+  }
+
+  private static String sqlType(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case STRING -> "VARCHAR";
+      case BOOLEAN -> "BOOLEAN";
+      case NUMBER -> value.isIntegralNumber() ? "BIGINT" : "DOUBLE";
+      default -> value.getNodeType().name().toLowerCase(Locale.ROOT);
+    };
+  }
+}
