@@ -64,6 +64,11 @@ final class KafkaSettings {
     return url.path();
   }
 
+  /** Of a topic of decoded events, when it is made. */
+  int eventPartitions() {
+    return config.get(Keys.DECODE_PARTITIONS);
+  }
+
   /** Names the instances that share the work, and their internal topics; a derived stream is work of its own. */
   String applicationId() {
     String derived = config.derivedInput().map(stream -> "-of-" + stream).orElse("");

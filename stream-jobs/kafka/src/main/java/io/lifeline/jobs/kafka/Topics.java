@@ -97,9 +97,10 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * Makes the topic with the broker's defaults, unless it is there, and returns its name; one for batches gets as many
-   * partitions as the batches have. Kafka refuses a name that differs from another's in dots and underscores alone:
-   * then the hash of what was wanted tells them apart.
+   * Makes the topic, unless it is there, and returns its name. It has the broker's defaults but for the partitions, on
+   * whose number its readers rely: one for batches gets as many as the batches have, one for events as many as are set.
+   * Kafka refuses a name that differs from another's in dots and underscores alone: then the hash of what was wanted
+   * tells them apart.
    */
   @Override
   public String ensure(String topic, Destination.Kind kind) {
@@ -107,7 +108,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     if (known != null) {
       return known;
     }
-    Optional<Integer> partitions = kind == Destination.Kind.DERIVED ? Optional.of(partitions()) : Optional.empty();
+    int partitions = kind == Destination.Kind.DERIVED ? partitions() : settings.eventPartitions();
     String made = isMade(topic, partitions) ? topic : Destination.hashed(topic);
     if (!made.equals(topic) && !isMade(made, partitions)) {
       throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);
@@ -117,8 +118,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /** Makes the topic, unless it is there; false if the broker refuses its name. */
-  private boolean isMade(String topic, Optional<Integer> partitions) {
-    NewTopic wanted = new NewTopic(topic, partitions, Optional.empty());
+  private boolean isMade(String topic, int partitions) {
+    NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty());
     try {
       admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
       return true;

@@ -213,6 +213,19 @@ class KafkaHostTest {
   }
 
   @Test
+  void topicsOfEventsAreMadeWithAsManyPartitionsAsTheirReadersCountOn() throws Exception {
+    try (Topics topics = new Topics(settings(Map.of()));
+        Topics wider = new Topics(settings(Map.of("decode.partitions", "3")))) {
+      String narrow = topics.ensure(prefix + ".narrow", Destination.Kind.EVENTS);
+      String wide = wider.ensure(prefix + ".wide", Destination.Kind.EVENTS);
+      assertThat(wider.ensure(narrow, Destination.Kind.EVENTS)).isEqualTo(narrow);
+      topics.require(List.of(narrow, wide));
+      assertThat(kafka.partitions(narrow)).isEqualTo(1);
+      assertThat(kafka.partitions(wide)).isEqualTo(3);
+    }
+  }
+
+  @Test
   void typesWhoseNamesKafkaTakesForTheSameGetTopicsOfTheirOwn() throws Exception {
     try (Topics topics = new Topics(settings(Map.of()))) {
       assertThat(topics.ensure(prefix + ".read.end", Destination.Kind.EVENTS)).isEqualTo(prefix + ".read.end");

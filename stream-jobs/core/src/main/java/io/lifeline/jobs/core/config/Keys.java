@@ -86,6 +86,12 @@ public final class Keys {
           listMatching("a comma-separated list of event types, each a name, prefix.* or *", TYPE_PATTERN),
           null,
           "Event types that are written out as JSON, one topic each; needed by the job decode.");
+  public static final ConfigKey<Integer> DECODE_PARTITIONS =
+      key(
+          "decode.partitions",
+          integer(1, 10_000),
+          "1",
+          "Kafka: partitions of the topics that the job decode makes; the scripts for ksqlDB say the same number.");
   public static final ConfigKey<List<String>> PAIR_BY =
       key(
           "pair.by",
