@@ -10,9 +10,12 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.servers.NatsServer;
+import io.lifeline.servers.PostgresServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -177,6 +180,29 @@ class JetStreamHostTest {
       assertThat(host.health()).containsEntry("bottleneck", "running");
     }
     assertThat(OutputReader.all(connection, "lifeline.alerts")).as("told once").hasSize(1);
+  }
+
+  @Test
+  void anArchiveInPostgresBalancesTheLedgerToo() throws Exception {
+    PostgresServer server = PostgresServer.shared();
+    new Emitter(4).publish(jetStream, 50, true);
+    try (JetStreamHost host =
+        start("jobs", "archive,ledger", "archive.dir", "", "archive.url", server.url(), "archive.password.file",
+            server.passwordFile().toString(), "archive.schema", "on_jetstream", "ledger.interval", "200ms")) {
+      Map<String, JsonNode> ledger =
+          OutputReader.await(
+              connection,
+              "lifeline.ledger",
+              map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 500));
+      assertThat(ledger.values()).singleElement().satisfies(balance ->
+          assertThat(balance.get("missing").intValue()).isZero());
+      assertThat(host.health()).containsEntry("archive", "running");
+    }
+    try (java.sql.Connection database = server.connect(); Statement sql = database.createStatement();
+        ResultSet row = sql.executeQuery("SELECT count(*) FROM on_jetstream.events")) {
+      row.next();
+      assertThat(row.getLong(1)).isEqualTo(500);
+    }
   }
 
   @Test

@@ -14,7 +14,11 @@ import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.servers.PostgresServer;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -173,6 +177,32 @@ class KafkaHostTest {
     }
     assertThat(new ManifestCounts(directory).refresh())
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
+  }
+
+  @Test
+  void anArchiveInPostgresHoldsEachEventOnceAndBalancesTheLedger() throws Exception {
+    PostgresServer server = PostgresServer.shared();
+    Map<String, String> settings = Map.of("archive.url", server.url(), "archive.password.file",
+        server.passwordFile().toString(), "archive.schema", "on_kafka", "archive.roll.interval", "100ms",
+        "ledger.interval", "200ms");
+    send(1, Batches.reads(1, 1, false, 1000, 1, 2));
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+    }
+    send(1, Batches.reads(1, 1, false, 1000, 1, 2));
+    send(1, Batches.reads(1, 2, true, 1002, 3));
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+      awaitMetric("lifeline_duplicates_total{task=\"archive\"} 1");
+    }
+    try (Connection connection = server.connect(); Statement sql = connection.createStatement();
+        ResultSet row = sql.executeQuery("SELECT count(*), (SELECT sum(archived) FROM on_kafka.ledger),"
+            + " (SELECT sum(next) FROM on_kafka.positions) FROM on_kafka.events")) {
+      row.next();
+      assertThat(List.of(row.getLong(1), row.getLong(2), row.getLong(3))).containsExactly(3L, 3L, 3L);
+    }
   }
 
   @Test

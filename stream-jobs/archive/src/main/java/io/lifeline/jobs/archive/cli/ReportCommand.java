@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lifeline.jobs.archive.postgres.PostgresUrl;
 import io.lifeline.jobs.archive.report.Bottleneck;
 import io.lifeline.jobs.archive.report.LedgerLine;
 import io.lifeline.jobs.archive.report.Report;
@@ -22,6 +23,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Tells what an archive says about the programs in it. */
@@ -65,6 +67,10 @@ public final class ReportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    if (PostgresUrl.isMeantBy(archive.toString())) {
+      throw new ParameterException(spec.commandLine(),
+          "--archive: reports are made of directories of Parquet files; ask a database with 'lifeline-jobs sql'");
+    }
     try (ArchiveDatabase database = ArchiveDatabase.open(archive)) {
       Report report = Report.of(database, emitted);
       String picture = svg == null ? null : report.lifelinesSvg();

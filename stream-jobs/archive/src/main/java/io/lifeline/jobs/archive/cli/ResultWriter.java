@@ -82,7 +82,7 @@ enum ResultWriter {
       } else if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte
           || value instanceof BigInteger || value instanceof BigDecimal) {
         json.writeNumber(value.toString());
-      } else if (type.equals("JSON")) {
+      } else if (type.startsWith("JSON")) {
         json.writeRawValue(rows.getString(column));
       } else {
         json.writeString(text(rows, column, ""));
@@ -117,7 +117,8 @@ enum ResultWriter {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final List<String> NUMERIC = List.of("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT",
-      "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL");
+      "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
+      "INT2", "INT4", "INT8", "FLOAT4", "FLOAT8", "NUMERIC");
 
   abstract void write(ResultSet rows, PrintWriter out) throws SQLException;
 

@@ -1,5 +1,8 @@
 package io.lifeline.jobs.archive.cli;
 
+import io.lifeline.jobs.archive.postgres.PostgresOptions;
+import io.lifeline.jobs.archive.postgres.PostgresReader;
+import io.lifeline.jobs.archive.postgres.PostgresUrl;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,6 +15,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -19,25 +23,41 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sql",
     mixinStandardHelpOptions = true,
-    description = "Asks the archive a question in SQL (DuckDB's dialect).",
+    description = "Asks the archive a question in SQL (DuckDB's dialect, or PostgreSQL's).",
     footer = {
       "",
       "Views: one per event type under its name (\"disk.read.end\": ts, the type's",
       "fields and constants, host, program, pid, thread, incarnation, route,",
-      "sequence, event_index, level), events (all types, fields as JSON), batches,",
-      "ledger, emitters.",
+      "sequence, event_index, level), events (all types, fields as JSON), lifelines",
+      "(the events of each id, in order), batches, ledger, emitters; on PostgreSQL",
+      "also latest (the newest event of each type and emitter), types.",
       "",
       "Examples:",
       "  lifeline-jobs sql --archive archive 'SHOW TABLES'",
       "  lifeline-jobs sql --archive archive \\",
       "      'SELECT type, count(*) FROM events GROUP BY ALL'",
       "  lifeline-jobs sql --archive archive --csv \\",
-      "      'SELECT ts, nbytes FROM \"disk.read.end\" ORDER BY ts'"
+      "      'SELECT ts, nbytes FROM \"disk.read.end\" ORDER BY ts'",
+      "  lifeline-jobs sql --archive postgresql://me@db.example/events \\",
+      "      --password-file secret 'SELECT * FROM latest'"
     })
 public final class SqlCommand implements Callable<Integer> {
 
-  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
-  private Path archive;
+  @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
+      description = "the archive's directory, or the URL of its database: what archive.dir or archive.url is for the jobs")
+  private String archive;
+
+  @Option(names = "--password-file", paramLabel = "FILE",
+      description = "file whose first line is the database's password (default: what ~/.pgpass has)")
+  private Path passwordFile;
+
+  @Option(names = "--tls-ca", paramLabel = "FILE",
+      description = "PEM file of the authorities that may vouch for the database's server; turns TLS on")
+  private Path tlsCa;
+
+  @Option(names = "--schema", paramLabel = "NAME", defaultValue = PostgresOptions.DEFAULT_SCHEMA,
+      description = "the archive's schema in its database (default: ${DEFAULT-VALUE})")
+  private String schema;
 
   @ArgGroup
   private Format format = new Format();
@@ -57,18 +77,46 @@ public final class SqlCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    try (ArchiveDatabase database = ArchiveDatabase.open(archive);
-        PreparedStatement query = database.prepare(sql);
-        ResultSet rows = query.executeQuery()) {
-      ResultWriter writer =
-          format.json ? ResultWriter.JSON : format.csv ? ResultWriter.CSV : ResultWriter.TABLE;
-      writer.write(rows, out);
-      out.flush();
+    try {
+      if (PostgresUrl.isMeantBy(archive)) {
+        askPostgres();
+      } else {
+        askParquet();
+      }
       return 0;
     } catch (IOException | SQLException e) {
       spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;
     }
+  }
+
+  private void askParquet() throws IOException, SQLException {
+    try (ArchiveDatabase database = ArchiveDatabase.open(Path.of(archive));
+        PreparedStatement query = database.prepare(sql)) {
+      print(query);
+    }
+  }
+
+  private void askPostgres() throws IOException, SQLException {
+    PostgresUrl url;
+    try {
+      url = PostgresUrl.parse(archive);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--archive: " + e.getMessage(), e);
+    }
+    PostgresOptions options =
+        PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema);
+    try (PostgresReader reader = PostgresReader.open(options); PreparedStatement query = reader.prepare(sql)) {
+      print(query);
+    }
+  }
+
+  private void print(PreparedStatement query) throws SQLException {
+    PrintWriter out = spec.commandLine().getOut();
+    ResultWriter writer = format.json ? ResultWriter.JSON : format.csv ? ResultWriter.CSV : ResultWriter.TABLE;
+    try (ResultSet rows = query.executeQuery()) {
+      writer.write(rows, out);
+    }
+    out.flush();
   }
 }

@@ -62,6 +62,11 @@ final class BatchRows {
     return Json.object(clean);
   }
 
+  void clear() {
+    rows.clear();
+    count = 0;
+  }
+
   int count() {
     return count;
   }

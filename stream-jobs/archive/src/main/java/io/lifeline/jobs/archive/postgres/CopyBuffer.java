@@ -42,6 +42,11 @@ final class CopyBuffer {
     size = HEADER;
   }
 
+  /** Drops the rows and keeps their room. */
+  void clear() {
+    size = HEADER;
+  }
+
   /** Bytes of rows. */
   int size() {
     return size - HEADER;

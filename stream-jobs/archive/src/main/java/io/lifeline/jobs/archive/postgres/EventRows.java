@@ -17,18 +17,27 @@ final class EventRows {
 
   private final EventTable.Version version;
   private final FieldType[] fields;
+  private final long[][] longs;
+  private final double[][] doubles;
   private final Map<Long, CopyBuffer> byPartition = new TreeMap<>();
-  private long bytes = OVERHEAD_BYTES;
+  private long bytes;
 
   EventRows(EventType type, EventTable.Version version) {
     this.version = version;
     this.fields = type.fields().stream().map(field -> field.type()).toArray(FieldType[]::new);
+    this.longs = new long[fields.length][];
+    this.doubles = new double[fields.length][];
   }
 
   /** Takes the events of a batch. */
   void append(ColumnarBatch.Columns group, long batch, TimePartitions partitions, long nowMs) {
+    for (int field = 0; field < fields.length; field++) {
+      longs[field] = fields[field].isIntegral() ? group.longs(field) : null;
+      doubles[field] = fields[field].isFloating() ? group.doubles(field) : null;
+    }
     int count = group.size();
     long[] times = group.timeNs();
+    bytes = Math.max(bytes, OVERHEAD_BYTES);
     for (int from = 0; from < count; ) {
       long number = partitions.number(times[from], nowMs);
       int to = partitions.endOfRun(times, from, count, number, nowMs);
@@ -43,9 +52,20 @@ final class EventRows {
     }
   }
 
+  /** Holds no rows any more, but room for as many as last time where there were any. */
+  void clear() {
+    byPartition.values().removeIf(buffer -> buffer.size() == 0);
+    byPartition.values().forEach(CopyBuffer::clear);
+    bytes = 0;
+  }
+
+  boolean isEmpty() {
+    return bytes == 0;
+  }
+
   private void encode(ColumnarBatch.Columns group, int event, long batch, CopyBuffer out) {
     long timeNs = group.timeNs()[event];
-    long micros = Math.floorDiv(timeNs, 1_000);
+    long micros = Math.floorDiv(timeNs, 1_000L);
     out.row();
     out.putMicros(micros);
     out.putLong(group.thread()[event]);
@@ -54,20 +74,16 @@ final class EventRows {
     out.putShort((int) (timeNs - 1_000 * micros));
     out.putShort(version.number());
     for (int field = 0; field < fields.length; field++) {
-      encode(group, field, event, out);
-    }
-  }
-
-  private void encode(ColumnarBatch.Columns group, int field, int event, CopyBuffer out) {
-    switch (fields[field]) {
-      case I32 -> out.putInt((int) group.longs(field)[event]);
-      case I64, U32 -> out.putLong(group.longs(field)[event]);
-      case U64 -> out.putUnsigned(group.longs(field)[event]);
-      case BOOL -> out.putBool(group.longs(field)[event] != 0);
-      case F32 -> out.putFloat((float) group.doubles(field)[event]);
-      case F64 -> out.putDouble(group.doubles(field)[event]);
-      case BYTES -> out.putBytes(group.raw(), group.offsets(field)[event], group.lengths(field)[event]);
-      case STRING -> putString(group.raw(), group.offsets(field)[event], group.lengths(field)[event], out);
+      switch (fields[field]) {
+        case I32 -> out.putInt((int) longs[field][event]);
+        case I64, U32 -> out.putLong(longs[field][event]);
+        case U64 -> out.putUnsigned(longs[field][event]);
+        case BOOL -> out.putBool(longs[field][event] != 0);
+        case F32 -> out.putFloat((float) doubles[field][event]);
+        case F64 -> out.putDouble(doubles[field][event]);
+        case BYTES -> out.putBytes(group.raw(), group.offsets(field)[event], group.lengths(field)[event]);
+        case STRING -> putString(group.raw(), group.offsets(field)[event], group.lengths(field)[event], out);
+      }
     }
   }
 

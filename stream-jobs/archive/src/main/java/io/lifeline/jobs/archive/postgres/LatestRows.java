@@ -89,6 +89,11 @@ final class LatestRows {
     return sum;
   }
 
+  void clear() {
+    entries.clear();
+    valueBytes = 0;
+  }
+
   /** Memory held, in bytes. */
   long bytes() {
     return ENTRY_BYTES * entries.size() + valueBytes;

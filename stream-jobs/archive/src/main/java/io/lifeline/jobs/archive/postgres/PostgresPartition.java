@@ -21,7 +21,7 @@ final class PostgresPartition extends PartitionWriter {
   private final int partition;
   private final PostgresSession session;
   private final RouteTable routes;
-  private PostgresRoll roll = new PostgresRoll();
+  private final PostgresRoll roll = new PostgresRoll();
 
   /** Takes the partition and finds the end of the archive. */
   PostgresPartition(int partition, PostgresSession session, Consumer<Rejection> rejections) throws IOException {
@@ -83,7 +83,7 @@ final class PostgresPartition extends PartitionWriter {
       session.connection().commit();
       session.reached(StoreStep.COMMITTED);
     });
-    roll = new PostgresRoll();
+    roll.clear();
     session.expireIfDue();
     routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
   }

@@ -30,12 +30,7 @@ final class PostgresRoll {
     long number = BatchRows.number(position);
     for (ColumnarBatch.Columns group : events.groups()) {
       EventTable.Version version = catalog.version(group.type());
-      EventRows rows = types.get(group.type());
-      if (rows == null) {
-        rows = new EventRows(group.type(), version);
-        types.put(group.type(), rows);
-        typeBytes += rows.bytes();
-      }
+      EventRows rows = types.computeIfAbsent(group.type(), type -> new EventRows(type, version));
       long before = rows.bytes();
       rows.append(group, number, partitions, nowMs);
       typeBytes += rows.bytes() - before;
@@ -43,6 +38,16 @@ final class PostgresRoll {
     }
     batches.add(batch, incarnation, position);
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
+  }
+
+  /** Holds nothing any more, but room for the types that came lately. */
+  void clear() {
+    types.values().removeIf(EventRows::isEmpty);
+    types.values().forEach(EventRows::clear);
+    typeBytes = 0;
+    batches.clear();
+    latest.clear();
+    routes.clear();
   }
 
   /** Memory held, in bytes. */
@@ -58,7 +63,11 @@ final class PostgresRoll {
   void prepare(TimePartitions partitions) throws SQLException {
     List<TimePartitions.Place> places = new ArrayList<>();
     for (EventRows rows : types.values()) {
-      rows.byPartition().keySet().forEach(number -> places.add(new TimePartitions.Place(rows.dataTable(), number)));
+      rows.byPartition().forEach((number, buffer) -> {
+        if (buffer.size() > 0) {
+          places.add(new TimePartitions.Place(rows.dataTable(), number));
+        }
+      });
     }
     partitions.prepare(places);
   }
@@ -69,6 +78,9 @@ final class PostgresRoll {
     for (EventRows rows : types.values()) {
       String columns = rows.columns();
       for (Map.Entry<Long, CopyBuffer> part : rows.byPartition().entrySet()) {
+        if (part.getValue().size() == 0) {
+          continue;
+        }
         String partition = partitions.name(new TimePartitions.Place(rows.dataTable(), part.getKey()));
         copy(copies, schema.data(partition), columns, part.getValue());
       }

@@ -62,8 +62,8 @@ final class Views {
         + schema.own("routes"));
     statement.execute("CREATE VIEW " + schema.own("emitters") + " AS SELECT incarnation, min(host) AS host,"
         + " min(program) AS program, min(pid) AS pid, count(*) AS routes, sum(batches)::bigint AS batches,"
-        + " sum(archived)::bigint AS archived, bool_and(final) AS final, bool_or(recovered) AS recovered, max(last_broker_time) AS"
-        + " last_broker_time FROM " + schema.own("routes") + " GROUP BY incarnation");
+        + " sum(archived)::bigint AS archived, bool_and(final) AS final, bool_or(recovered) AS recovered,"
+        + " max(last_broker_time) AS last_broker_time FROM " + schema.own("routes") + " GROUP BY incarnation");
   }
 
   /** The view of one event type. Counting its rows does not touch the batches. */

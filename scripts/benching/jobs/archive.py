@@ -1,0 +1,59 @@
+"""Rows per second from batches in memory into the two archives: Parquet per core, PostgreSQL beside a bare COPY of the same
+rows, in turns on one server that waits for its disk."""
+
+import contextlib
+import os
+import tempfile
+
+from ..processes import ROOT, run
+from .java import measured
+from .row import Case, Limit, Row
+
+PARQUET = {
+    "archive.parquet.5": (["--columns", 5], 3e6, "an event type of 5 columns (time, i32, f32, u32, i64)"),
+    "archive.parquet.12": (["--columns", 12], 1e6, "an event type of 12 columns, two of them strings"),
+    "archive.parquet.100types": (["--columns", 5, "--types", 100], 2e6, "100 event types of 5 columns that take turns"),
+}
+COPY = "copy.binary"
+POSTGRES = Case("archive.postgres", "an event type of 5 columns; tables stand, rows and position are committed together",
+                "rows/s", (Limit("ratio", 0.9),))
+MANY = Case("archive.postgres.1000types", "1,000 event types that take turns, a table each", "rows/s")
+CASES = [Case(name, f"{what}; per core, files synced", "rows/s", (Limit("per_s", least),))
+         for name, (_, least, what) in PARQUET.items()] + [POSTGRES, MANY]
+
+
+@contextlib.contextmanager
+def postgres():
+    """A private server; gives the arguments that say where it is."""
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        server = f"{folder}/postgres"
+        url = run(ROOT / "scripts/postgres", "start", "--dir", server, "--owner", os.getpid()).strip()
+        try:
+            yield ["--url", url, "--password-file", f"{server}/auth/lifeline.password"]
+        finally:
+            run(ROOT / "scripts/postgres", "remove", "--dir", server)
+
+
+def parquet(case, quick):
+    arguments, _, _ = PARQUET[case.name]
+    short = ["--rounds", 2, "--million", 1] if quick else []
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        found = measured("io.lifeline.jobs.bench.ParquetBench", "--name", case.name, *arguments, *short, "--dir", folder,
+                         options=["-Xmx2g"])[case.name]
+    return Row(case, found.pop("per_s"), details=found)
+
+
+def measure(names, quick):
+    rows = [parquet(case, quick) for case in CASES if case.name in PARQUET and case.name in names]
+    bench = "io.lifeline.jobs.bench.PostgresBench"
+    if POSTGRES.name in names:
+        with postgres() as where:
+            found = measured(bench, *where, *(["--rounds", 2, "--million", 1] if quick else []))
+        ours = found["archive.postgres"]
+        rows.append(Row(POSTGRES, ours.pop("per_s"), {COPY: found[COPY]["per_s"]}, details=ours))
+    if MANY.name in names:
+        with postgres() as where:
+            found = measured(bench, *where, "--types", 1000, "--rounds", 1 if quick else 3, "--million", 1)
+        ours = found["archive.postgres"]
+        rows.append(Row(MANY, ours.pop("per_s"), details=ours))
+    return rows
