@@ -22,9 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * From batches in memory to committed rows in PostgreSQL, in pairs with a bare COPY BINARY of the very same rows, encoded
- * beforehand, into a table of the same columns, in transactions of the same size. The tables stand when the time begins:
- * how long it takes to make them is a figure of its own.
+ * From batches in memory to committed rows in PostgreSQL, in pairs with a bare COPY BINARY of the very same rows,
+ * encoded beforehand, into a table of the same columns, in transactions of the same size. The tables stand when the
+ * time begins: how long it takes to make them is a figure of its own.
  */
 @Command(name = "postgres-bench", mixinStandardHelpOptions = true, description = "Batches to PostgreSQL, against COPY.")
 public final class PostgresBench implements Runnable {

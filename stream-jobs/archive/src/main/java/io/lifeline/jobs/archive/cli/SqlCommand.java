@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
 public final class SqlCommand implements Callable<Integer> {
 
   @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
-      description = "the archive's directory, or the URL of its database: what archive.dir or archive.url is for the jobs")
+      description = "the archive's directory, or the URL of its database: archive.dir or archive.url of the jobs")
   private String archive;
 
   @Option(names = "--password-file", paramLabel = "FILE",

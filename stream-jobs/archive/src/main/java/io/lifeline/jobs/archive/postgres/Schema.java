@@ -121,9 +121,9 @@ final class Schema {
         + " numeric NOT NULL, final boolean NOT NULL, recovered boolean NOT NULL, last_broker_time timestamptz NOT"
         + " NULL, " + counters + ", PRIMARY KEY (partition, incarnation, route))");
     statement.execute("CREATE TABLE " + own("latest") + " (type text NOT NULL, incarnation text NOT NULL, ts"
-        + " timestamptz NOT NULL, ts_ns bigint NOT NULL, level text NOT NULL, host text NOT NULL, program text NOT NULL,"
-        + " sequence numeric NOT NULL, event_index integer NOT NULL, id text, fields jsonb NOT NULL,"
-        + " PRIMARY KEY (type, incarnation))");
+        + " timestamptz NOT NULL, ts_ns bigint NOT NULL, level text NOT NULL, host text NOT NULL,"
+        + " program text NOT NULL, sequence numeric NOT NULL, event_index integer NOT NULL, id text,"
+        + " fields jsonb NOT NULL, PRIMARY KEY (type, incarnation))");
   }
 
   /** Takes a partition until the connection ends, however it ends; says whether it was free. */
