@@ -194,7 +194,7 @@ class KafkaHostTest {
     send(1, Batches.reads(1, 2, true, 1002, 3));
     try (KafkaHost host = host("archive", settings)) {
       host.start();
-      awaitMetric("lifeline_batches_total{task=\"archive\"} 1");
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 2"); // since the test began
       awaitMetric("lifeline_duplicates_total{task=\"archive\"} 1");
     }
     try (Connection connection = server.connect(); Statement sql = connection.createStatement();
