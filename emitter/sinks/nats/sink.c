@@ -122,7 +122,7 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
   if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
   char why[300], report[768];
   nats_ack_kind kind = NATS_ACK_NO_STREAM;
-  snprintf(why, sizeof why, "nobody takes %s", sink->subject);
+  snprintf(why, sizeof why, "nobody takes %s; in a cluster it may be without a leader just now", sink->subject);
   if (!natsMsg_IsNoResponders(message))
     kind = nats_ack_read(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), why, sizeof why);
   switch (kind) {
