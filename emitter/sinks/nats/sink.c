@@ -120,7 +120,7 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
   unsigned slot;
   unsigned long long ticket;
   if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
-  char why[300], report[768];
+  char why[340], report[768];
   nats_ack_kind kind = NATS_ACK_NO_STREAM;
   snprintf(why, sizeof why, "nobody takes %s; in a cluster it may be without a leader just now", sink->subject);
   if (!natsMsg_IsNoResponders(message))
