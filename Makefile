@@ -18,7 +18,7 @@ demo: ## copy 1 GB, find the bottleneck (BROKER=, SLOW=, SIZE=)
 	@scripts/build
 	@examples/remote-copy/demo
 
-test: ## every language's tests, up to 20 minutes on 2 cores
+test: ## every language's tests, half an hour on 2 cores
 	@scripts/setup --dev
 	@scripts/test
 

@@ -37,6 +37,7 @@ final class LedgerTable {
   /** An incarnation is told from others by its first digits. */
   private static String cell(String column, JsonNode value) {
     String text = value.isNull() || value.isMissingNode() ? "-" : value.asText();
-    return column.equals("incarnation") ? text.substring(0, Math.min(8, text.length())) : AlignedColumns.printable(text);
+    return column.equals("incarnation")
+        ? text.substring(0, Math.min(8, text.length())) : AlignedColumns.printable(text);
   }
 }
