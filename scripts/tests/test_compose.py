@@ -34,6 +34,12 @@ class ComposeTest(unittest.TestCase):
         self.assertEqual([], [pair for pair in settings
                               if not pair[1][0].endswith("_FILE") or not pair[1][1].startswith("/run/secrets/")])
 
+    def test_the_stack_of_ksqldb_has_the_partitions_that_its_scripts_ask_for(self):
+        script = (ROOT / "stream-jobs/ksql/migrations/V000001__batches.sql").read_text()
+        partitions = re.search(r"PARTITIONS = (\d+)", script)[1]
+        stack = (ROOT / "compose/ksqldb.yaml").read_text()
+        self.assertEqual([partitions], re.findall(r'"lifeline-setup".*"--partitions", "(\d+)"', stack))
+
 
 if __name__ == "__main__":
     unittest.main()
