@@ -7,7 +7,7 @@ ENGINE_RUN=/run/lifeline-engine
 DOCKER_PLUGINS=$DEPS/docker/cli-plugins
 
 engine_answers() { docker version --format '{{.Server.Version}}' 2>/dev/null | grep -q .; }
-has_compose() { [[ $(docker compose version --short 2>/dev/null) == *2.* ]]; }
+has_compose() { [[ $(docker compose version --short 2>/dev/null) =~ ^v?([2-9]|[1-9][0-9]) ]]; }
 
 # use_docker: from here on `docker` speaks to the private engine if that runs and no other was asked for, and finds the
 # plugins that scripts/setup fetched where docker has none of its own.

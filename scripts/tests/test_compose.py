@@ -1,5 +1,6 @@
 """What the stacks in compose/ promise, as far as their text shows it; what they do, tests/containers shows."""
 
+import os
 import re
 import subprocess
 import unittest
@@ -39,6 +40,13 @@ class ComposeTest(unittest.TestCase):
         partitions = re.search(r"PARTITIONS = (\d+)", script)[1]
         stack = (ROOT / "compose/ksqldb.yaml").read_text()
         self.assertEqual([partitions], re.findall(r'"lifeline-setup".*"--partitions", "(\d+)"', stack))
+
+    def test_compose_of_any_version_from_2_on_will_do(self):
+        versions = {"2.40.3+ds1-0": True, "v2.6.0": True, "5.0.1": True, "10.0.0": True, "1.29.2": False, "": False}
+        script = 'source scripts/lib/common.sh; source scripts/lib/engine.sh; docker() { echo "$VERSION"; }; has_compose'
+        for version, fit in versions.items():
+            result = subprocess.run(["bash", "-c", script], cwd=ROOT, check=False, env={**os.environ, "VERSION": version})
+            self.assertEqual(fit, result.returncode == 0, version)
 
 
 if __name__ == "__main__":
