@@ -31,11 +31,13 @@ final class Catalog {
 
   static final int MAX_VERSIONS = 1_000;
 
-  /** PostgreSQL's limit is 1,600, less for wide types; columns once dropped count too. */
+  /** Of a view, where constants count too. PostgreSQL's limit is 1,600, less for wide types. */
   static final int MAX_COLUMNS = 1_000;
 
   /** New types in one transaction, which locks about ten things for each; a server has room for 6,400 by default. */
   private static final int CHUNK = 100;
+
+  private static final long REFRESH_INTERVAL_MS = 10_000;
 
   private final Connection connection;
   private final Schema schema;
@@ -44,6 +46,7 @@ final class Catalog {
   private final Map<String, EventTable.Version> byId = new HashMap<>();
   private final Map<EventType, EventTable.Version> byType = new HashMap<>();
   private boolean eventsViewIsOld;
+  private long nextRefreshMs;
 
   Catalog(Connection connection, Schema schema) throws SQLException {
     this.connection = connection;
@@ -61,19 +64,27 @@ final class Catalog {
 
   /** Why there is no room for these types, or null if there is. */
   String refusal(List<EventType> types) {
-    Set<String> newNames = new HashSet<>();
+    Map<String, Set<EventTable.Key>> columns = new HashMap<>();
+    Map<String, Integer> versions = new HashMap<>();
+    int count = tables.size();
     for (EventType type : types) {
-      if (!byType.containsKey(type)) {
-        EventTable table = tables.get(PostgresText.clean(type.name()));
-        if (table == null) {
-          newNames.add(type.name());
-        } else if (table.versions().size() >= MAX_VERSIONS
-            || table.fieldColumnCount() + type.fields().size() > MAX_COLUMNS) {
-          return "an event type has changed its fields too often for one table";
-        }
+      if (known(type)) {
+        continue;
+      }
+      TypeEntry entry = clean(TypeEntry.of(type));
+      EventTable table = tables.get(entry.name());
+      if (!columns.containsKey(entry.name())) {
+        columns.put(entry.name(), table == null ? new HashSet<>() : new HashSet<>(table.columns().keySet()));
+        versions.put(entry.name(), table == null ? 0 : table.versions().size());
+        count += table == null ? 1 : 0;
+      }
+      columns.get(entry.name()).addAll(EventTable.keys(entry));
+      if (versions.merge(entry.name(), 1, Integer::sum) > MAX_VERSIONS
+          || columns.get(entry.name()).size() > MAX_COLUMNS) {
+        return "an event type has changed its fields too often for one table";
       }
     }
-    return tables.size() + newNames.size() > MAX_TABLES ? "the archive has no room for more event types" : null;
+    return count > MAX_TABLES ? "the archive has no room for more event types" : null;
   }
 
   /** Makes tables and columns for all of these types. */
@@ -114,7 +125,9 @@ final class Catalog {
     Set<EventTable> changed = new HashSet<>();
     try (Statement statement = connection.createStatement()) {
       for (EventType type : types) {
-        changed.add(create(statement, type));
+        if (!known(type)) { // one batch may describe the same type twice
+          changed.add(create(statement, type));
+        }
       }
       for (EventTable table : changed) {
         views.createType(statement, table);
@@ -129,7 +142,7 @@ final class Catalog {
     EventTable table = tables.get(entry.name());
     boolean isNew = table == null;
     if (isNew) {
-      table = newTable(entry.name());
+      table = newTable(statement, entry.name());
       tables.put(entry.name(), table);
     }
     Set<EventTable.Key> before = Set.copyOf(table.columns().keySet());
@@ -151,20 +164,21 @@ final class Catalog {
     return table;
   }
 
-  private EventTable newTable(String name) {
+  /** Neither our own tables nor anything that somebody else made gives way to a type that is called like it. */
+  private EventTable newTable(Statement statement, String name) throws SQLException {
     Set<String> dataTables = new HashSet<>();
-    Set<String> viewNames = new HashSet<>(Schema.OWN_NAMES);
+    Set<String> viewNames = new HashSet<>();
     for (EventTable table : tables.values()) {
       dataTables.add(table.dataTable());
       viewNames.add(table.view());
     }
     String dataTable = TimePartitions.fit(name);
-    for (String wanted = name; dataTables.contains(dataTable); ) {
-      wanted = "event:" + wanted;
+    for (String wanted = name; dataTables.contains(dataTable) || TimePartitions.mayBeCalled(dataTable); ) {
+      wanted += "~";
       dataTable = TimePartitions.fit(wanted);
     }
     String view = PostgresText.fit(name, "");
-    for (String wanted = name; viewNames.contains(view); ) {
+    for (String wanted = name; viewNames.contains(view) || schema.has(statement, view); ) {
       wanted = "event:" + wanted;
       view = PostgresText.fit(wanted, "");
     }
@@ -191,25 +205,41 @@ final class Catalog {
     }
   }
 
+  /** The name, clean, and none of those: names that differ only in what PostgreSQL cannot hold stay apart. */
+  private static String cleanOther(String name, Set<String> those) {
+    String clean = PostgresText.clean(name);
+    while (!those.add(clean)) {
+      clean += "~";
+    }
+    return clean;
+  }
+
   private static TypeEntry clean(TypeEntry type) {
+    Set<String> names = new HashSet<>();
     return new TypeEntry(type.id(), type.hash(), type.level(), PostgresText.clean(type.name()),
         type.fields().stream().map(field -> new TypeEntry.FieldEntry(
-            PostgresText.clean(field.name()), field.type(), PostgresText.clean(field.unit()))).toList(),
-        type.constants().stream().map(constant -> new TypeEntry.ConstantEntry(PostgresText.clean(constant.name()),
+            cleanOther(field.name(), names), field.type(), PostgresText.clean(field.unit()))).toList(),
+        type.constants().stream().map(constant -> new TypeEntry.ConstantEntry(cleanOther(constant.name(), names),
             constant.type(), PostgresText.clean(constant.unit()), PostgresText.clean(constant.value()))).toList());
   }
 
-  /** Makes the view over all types anew, if there are new ones. */
-  void refreshEventsView() throws SQLException {
-    if (!eventsViewIsOld) {
+  /** Makes the view over all types anew, if there are new ones; later, if somebody is reading it. */
+  void refreshEventsView(long nowMs) throws SQLException {
+    if (!eventsViewIsOld || nowMs < nextRefreshMs) {
       return;
     }
     schema.lockDefinitions(connection);
     try (Statement statement = connection.createStatement()) {
       load();
+      schema.waitBriefly(statement);
       views.createEvents(statement, tables.values());
       connection.commit();
       eventsViewIsOld = false;
+    } catch (SQLException e) {
+      if (!Database.isInUse(e)) {
+        throw e;
+      }
+      nextRefreshMs = nowMs + REFRESH_INTERVAL_MS;
     } finally {
       schema.unlockDefinitions(connection);
     }

@@ -17,6 +17,15 @@ final class Database {
   /** Longer than any statement of ours may take; without it a server that vanished would be waited for for ever. */
   private static final String SOCKET_TIMEOUT_S = "300";
 
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+  private static final String DEPENDENT_OBJECTS = "2BP01";
+
+  /** By an administrator, or by a statement_timeout. */
+  private static final String CANCELLED = "57014";
+
+  /** After a failover, the server that was the primary. */
+  private static final String READ_ONLY = "25006";
+
   private Database() {}
 
   /** A connection without auto-commit, whose server notices within a minute when this machine has gone. */
@@ -41,7 +50,8 @@ final class Database {
       try (Statement statement = connection.createStatement()) {
         statement.execute(
             "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3");
-        statement.execute("SET TIME ZONE 'UTC'");
+        // A backslash in a literal is a backslash, whatever this database has for its older clients.
+        statement.execute("SET standard_conforming_strings = on; SET TIME ZONE 'UTC'; SET lock_timeout = '60s'");
         connection.setAutoCommit(false);
         return connection;
       } catch (SQLException e) {
@@ -57,7 +67,7 @@ final class Database {
   static IOException translated(String doing, PostgresOptions options, SQLException cause) {
     String state = cause.getSQLState() == null ? "" : cause.getSQLState();
     String what = doing + " the archive in " + options.url() + ": " + firstLineOf(cause.getMessage());
-    if (state.startsWith("08") || state.startsWith("57P")) {
+    if (state.startsWith("08") || state.startsWith("57P") || state.equals(READ_ONLY)) {
       return new ArchiveUnavailableException(what, cause);
     }
     return switch (state) {
@@ -69,11 +79,19 @@ final class Database {
           new ArchiveException(what + "; check the user in archive.url and archive.password.file", cause);
       case "42501" -> new ArchiveException(what + "; the user must own the schemas " + options.schema() + " and "
           + options.schema() + Schema.DATA + ", or be allowed to create them in this database", cause);
+      case LOCK_NOT_AVAILABLE ->
+          new ArchiveWriteException(what + "; a transaction of somebody else's holds on to the archive: end it", cause);
       default ->
-          state.startsWith("53") || state.startsWith("40") || state.startsWith("55") || state.startsWith("42P01")
+          state.startsWith("53") || state.startsWith("40") || state.startsWith("55") || state.equals("42P01")
+              || state.equals(CANCELLED)
               ? new ArchiveWriteException(what, cause)
               : new ArchiveException(what, cause);
     };
+  }
+
+  /** Whether a definition could not be changed because somebody reads it, or has built a view on it. */
+  static boolean isInUse(SQLException failure) {
+    return LOCK_NOT_AVAILABLE.equals(failure.getSQLState()) || DEPENDENT_OBJECTS.equals(failure.getSQLState());
   }
 
   private static String firstLineOf(String message) {

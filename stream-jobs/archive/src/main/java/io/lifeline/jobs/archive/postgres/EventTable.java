@@ -77,11 +77,6 @@ final class EventTable {
     return columns;
   }
 
-  /** Columns of the table itself. */
-  int fieldColumnCount() {
-    return (int) columns.keySet().stream().filter(key -> !key.constant()).count();
-  }
-
   /** A version as the catalogue has it. */
   Version restore(int number, TypeEntry type, List<String> names) {
     List<Key> keys = keys(type);
@@ -105,7 +100,8 @@ final class EventTable {
     return version;
   }
 
-  private static List<Key> keys(TypeEntry type) {
+  /** What the type needs columns for. */
+  static List<Key> keys(TypeEntry type) {
     List<Key> keys = new ArrayList<>();
     type.fields().forEach(field -> keys.add(new Key(field.name(), field.fieldType(), false)));
     type.constants().forEach(constant -> keys.add(new Key(constant.name(), constant.fieldType(), true)));

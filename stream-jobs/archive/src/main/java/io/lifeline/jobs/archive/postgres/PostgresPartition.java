@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +19,11 @@ import java.util.function.Consumer;
  * compare-and-set, so that even a writer whose lock was lost with its connection cannot store what another has stored.
  */
 final class PostgresPartition extends PartitionWriter {
+  /** Times of brokers, who may take producers' word for them: beyond these they would be no timestamps any more. */
+  private static final long FIRST_MS = Instant.parse("0001-01-01T00:00:00Z").toEpochMilli();
+
+  private static final long LAST_MS = Instant.parse("9999-12-31T23:59:59Z").toEpochMilli();
+
   private final int partition;
   private final PostgresSession session;
   private final RouteTable routes;
@@ -66,35 +72,35 @@ final class PostgresPartition extends PartitionWriter {
 
   @Override
   protected void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position) {
-    roll.add(batch, events, route, position, session.catalog(), session.partitions(), session.nowMs());
+    long brokerMs = Math.max(FIRST_MS, Math.min(LAST_MS, position.brokerTimeMs()));
+    Position plausible = new Position(position.partition(), position.offset(), brokerMs);
+    roll.add(batch, events, route, plausible, session.catalog(), session.partitions(), session.nowMs());
   }
 
   @Override
   protected void store() throws IOException {
-    session.run("cannot write", () -> {
-      session.catalog().refreshEventsView();
-      roll.prepare(session.partitions());
-      session.reached(StoreStep.TABLES_READY);
-      movePosition();
-      session.reached(StoreStep.POSITION_MOVED);
-      roll.copy(session.connection(), session.schema(), session.partitions());
-      storeRoutes();
-      session.reached(StoreStep.ROWS_COPIED);
-      session.connection().commit();
-      session.reached(StoreStep.COMMITTED);
-    });
-    roll.clear();
-    session.expireIfDue();
-    routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
-  }
-
-  private void storeRoutes() throws SQLException {
+    session.expireIfDue(); // before anything is stored, which a failure would leave neither stored nor not
     try {
-      routes.store(roll.routeEntries());
-    } catch (SQLException e) {
+      session.run("cannot write", this::transact);
+    } catch (IOException | RuntimeException e) {
       routes.forget();
       throw e;
     }
+    roll.clear();
+    routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
+  }
+
+  private void transact() throws SQLException, IOException {
+    session.catalog().refreshEventsView(session.nowMs());
+    roll.prepare(session.partitions());
+    session.reached(StoreStep.TABLES_READY);
+    movePosition();
+    session.reached(StoreStep.POSITION_MOVED);
+    roll.copy(session.connection(), session.schema(), session.partitions());
+    routes.store(roll.routeEntries());
+    session.reached(StoreStep.ROWS_COPIED);
+    session.connection().commit();
+    session.reached(StoreStep.COMMITTED);
   }
 
   private void movePosition() throws SQLException, ArchiveCollisionException {

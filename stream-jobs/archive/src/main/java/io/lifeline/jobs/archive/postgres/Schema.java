@@ -9,7 +9,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -18,10 +17,6 @@ import java.util.stream.Collectors;
  */
 final class Schema {
   static final String DATA = "_data";
-
-  /** Names that no view of an event type can have. */
-  static final Set<String> OWN_NAMES = Set.of("archive", "positions", "types", "time_partitions", "batches",
-      "routes_by_partition", "latest", "events", "lifelines", "routes", "ledger", "emitters");
 
   /** Of these tables, as a program that does not know them must not write to them. */
   private static final int VERSION = 1;
@@ -52,7 +47,7 @@ final class Schema {
     lockDefinitions(connection);
     try (Statement statement = connection.createStatement()) {
       checkEncoding(statement);
-      if (!exists(statement)) {
+      if (!has(statement, "archive")) {
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name));
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name + DATA));
         createTables(statement);
@@ -77,9 +72,10 @@ final class Schema {
     }
   }
 
-  private boolean exists(Statement statement) throws SQLException {
+  /** Whether people would find anything of that name: a table, a view, an index. */
+  boolean has(Statement statement, String relation) throws SQLException {
     try (ResultSet row = statement.executeQuery(
-        "SELECT to_regclass(" + Sql.literal(own("archive")) + ") IS NOT NULL")) {
+        "SELECT to_regclass(" + Sql.literal(own(relation)) + ") IS NOT NULL")) {
       row.next();
       return row.getBoolean(1);
     }
@@ -154,6 +150,14 @@ final class Schema {
       advise(connection, "pg_advisory_unlock", DEFINITIONS);
       connection.commit();
     }
+  }
+
+  /**
+   * Has the rest of the transaction give up soon what somebody else is using: whoever waits for a table to change it
+   * keeps all who come after from reading it, and the reader may take hours.
+   */
+  void waitBriefly(Statement statement) throws SQLException {
+    statement.execute("SET LOCAL lock_timeout = '200ms'");
   }
 
   private void advise(Connection connection, String function, int number) throws SQLException {

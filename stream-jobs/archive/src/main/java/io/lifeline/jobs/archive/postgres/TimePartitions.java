@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * The partitions of the events' tables, by event time. They are made when rows come for them, and dropped as a whole
@@ -33,11 +34,15 @@ final class TimePartitions {
   /** New partitions in one transaction, which locks each of them. */
   private static final int CHUNK = 200;
 
+  /** After so many partitions in use, the others are not tried: a backup uses all of them. */
+  private static final int MOST_IN_USE = 10;
+
   private static final String OTHER_SUFFIX = ":other";
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("':'uuuuMMdd").withZone(ZoneOffset.UTC);
   private static final DateTimeFormatter HOUR =
       DateTimeFormatter.ofPattern("':'uuuuMMdd'T'HH").withZone(ZoneOffset.UTC);
   private static final String LONGEST_SUFFIX = ":20261121T00";
+  private static final Pattern SUFFIX = Pattern.compile(":(other|\\d{8}(T\\d\\d)?)\\z");
 
   private final Connection connection;
   private final Schema schema;
@@ -54,6 +59,11 @@ final class TimePartitions {
   static String fit(String name) {
     String fitted = PostgresText.fit(name, LONGEST_SUFFIX);
     return fitted.substring(0, fitted.length() - LONGEST_SUFFIX.length());
+  }
+
+  /** Whether a partition of another table may be called like that. */
+  static boolean mayBeCalled(String table) {
+    return SUFFIX.matcher(table).find();
   }
 
   /** The number of the partition of a time, counted from 1970; {@link #OTHER} far from now. */
@@ -144,16 +154,14 @@ final class TimePartitions {
     String partition = schema.data(name);
     String table = schema.data(place.dataTable());
     String other = known.get(new Place(place.dataTable(), OTHER));
-    if (number == OTHER) {
-      statement.execute("CREATE TABLE " + partition + " PARTITION OF " + table + " DEFAULT");
-    } else if (other == null) {
-      statement.execute("CREATE TABLE " + partition + " PARTITION OF " + table + bounds(number));
-    } else {
-      statement.execute("CREATE TABLE " + partition + " (LIKE " + table + ")");
+    // Attached, and not made as a partition, for which all who read the table would have to end first.
+    statement.execute("CREATE TABLE " + partition + " (LIKE " + table + ")");
+    if (number != OTHER && other != null) {
       statement.execute("WITH moved AS (DELETE FROM " + schema.data(other) + " WHERE ts >= " + time(number)
           + " AND ts < " + time(number + 1) + " RETURNING *) INSERT INTO " + partition + " SELECT * FROM moved");
-      statement.execute("ALTER TABLE " + table + " ATTACH PARTITION " + partition + bounds(number));
     }
+    statement.execute("ALTER TABLE " + table + " ATTACH PARTITION " + partition
+        + (number == OTHER ? " DEFAULT" : bounds(number)));
     insert(statement, place.dataTable(), number, name);
     known.put(place, name);
   }
@@ -184,21 +192,19 @@ final class TimePartitions {
   }
 
   /**
-   * Drops the partitions that end before the retention, and what was received before it of the other times. Commits.
-   *
-   * @return how many partitions were dropped
+   * Drops the partitions that end before the retention, and what was received before it of the other times. Those that
+   * somebody uses are left for the next time. Commits.
    */
-  int expire(Duration retention, long nowMs) throws SQLException {
+  void expire(Duration retention, long nowMs) throws SQLException {
     String cutoff = time(Math.floorDiv((nowMs - retention.toMillis()) * 1_000_000, lengthNs));
     String batches = schema.own("batches");
     schema.lockDefinitions(connection);
     try (Statement statement = connection.createStatement()) {
-      List<String> old = names(statement, "ends <= " + cutoff);
-      for (String name : old) {
-        // Each by itself: one that a long query uses must not keep the others.
-        statement.execute("DROP TABLE " + schema.data(name));
-        statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
-        connection.commit();
+      int inUse = 0;
+      for (String name : names(statement, "ends <= " + cutoff)) {
+        if (inUse < MOST_IN_USE && !drop(statement, name)) {
+          inUse++;
+        }
       }
       for (String name : names(statement, "ends IS NULL")) {
         statement.execute("DELETE FROM " + schema.data(name) + " WHERE \"@batch\" IN (SELECT batch FROM " + batches
@@ -210,9 +216,25 @@ final class TimePartitions {
       statement.execute("DELETE FROM " + schema.own("latest") + " WHERE ts < " + cutoff);
       connection.commit();
       forget();
-      return old.size();
     } finally {
       schema.unlockDefinitions(connection);
+    }
+  }
+
+  /** Drops a partition, in a transaction of its own: one that a long query uses must not keep the others. */
+  private boolean drop(Statement statement, String name) throws SQLException {
+    try {
+      schema.waitBriefly(statement);
+      statement.execute("DROP TABLE " + schema.data(name));
+      statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
+      connection.commit();
+      return true;
+    } catch (SQLException e) {
+      if (!Database.isInUse(e)) {
+        throw e;
+      }
+      connection.rollback();
+      return false;
     }
   }
 

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
  * end, so that it can be replaced while other views depend on it.
  */
 final class Views {
-  private static final String TS_NS = "(extract(epoch FROM r.ts) * 1000000)::bigint * 1000 + r.\"@ns\"";
+  /** In numeric: the first nanosecond that there is lies in a microsecond that is none any more. */
+  private static final String TS_NS = "(extract(epoch FROM r.ts) * 1000000000 + r.\"@ns\")::bigint";
   private static final String THREAD =
       "(CASE WHEN r.thread < 0 THEN 18446744073709551616 ELSE 0 END + r.thread)::numeric";
   private static final String ORIGIN = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route, b.sequence,"

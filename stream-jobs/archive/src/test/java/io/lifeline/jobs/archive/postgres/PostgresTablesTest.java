@@ -9,6 +9,8 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.core.Position;
@@ -16,13 +18,18 @@ import io.lifeline.jobs.core.Rejection;
 import io.lifeline.servers.PostgresServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is PostgreSQL's own: names, columns, partitions by time, the newest values, who may connect. */
 class PostgresTablesTest {
@@ -195,6 +202,101 @@ class PostgresTablesTest {
   }
 
   @Test
+  void fieldsWhoseNamesDifferOnlyInWhatPostgresqlCannotHoldKeepTheirColumns() throws Exception {
+    EventType type = EventType.named("value").field("a\0", FieldType.I32).field("a\uFFFD", FieldType.I32)
+        .field("b\0", FieldType.STRING).constant("b\uFFFD", FieldType.STRING, "", "c").build();
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(type, 1, 1, 2, "x"));
+    archive(options(), at("2026-09-21T12:00:00Z", 2).event(type, 2, 3, 4, "y"));
+    assertThat(query("SELECT \"a\uFFFD\", \"a\uFFFD~\", \"b\uFFFD\", \"b\uFFFD~\" FROM value ORDER BY ts_ns"))
+        .containsExactly("1 2 x c", "3 4 y c");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"value:20260921", "value:other", "types_pkey", "batches_pkey", "theirs"})
+  void typesThatAreCalledLikeSomethingElseThatIsThereAreArchived(String name) throws Exception {
+    archive(options(), at("2026-09-21T11:00:00Z", 1).event(VALUE, 1, 1), at("1999-09-21T11:00:00Z", 2)
+        .event(VALUE, 1, 1));
+    PostgresServer.shared().execute("CREATE VIEW " + schema + ".theirs AS SELECT 1 AS mine");
+    EventType type = EventType.named(name).field("n", FieldType.I32).build();
+    archive(options(), at("2026-09-21T12:00:00Z", 3).event(type, 1, 7));
+    assertThat(query("SELECT fields->>'n' FROM events WHERE type = '" + name + "'")).containsExactly("7");
+    assertThat(query("SELECT mine FROM theirs")).containsExactly("1");
+  }
+
+  @Test
+  void aPartitionIsMadeAlsoIfATypeIsCalledLikeIt() throws Exception {
+    EventType day = EventType.named("value:20260922").field("n", FieldType.I32).build();
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(day, 1, 1));
+    nowMs = Instant.parse("2026-09-22T12:00:00Z").toEpochMilli();
+    archive(options(), at("2026-09-22T12:00:00Z", 2).event(VALUE, 1, 2));
+    assertThat(query("SELECT n FROM value")).containsExactly("2");
+  }
+
+  @Test
+  void manyVersionsOfATypeInOneBatchAreRefused() throws Exception {
+    BatchWriter batch = at("2026-09-21T12:00:00Z", 1);
+    for (int version = 0; version < 8; version++) {
+      EventType.Builder type = EventType.named("value");
+      for (int field = 0; field < 250; field++) {
+        type.field("f" + version + "_" + field, FieldType.I32);
+      }
+      Object[] values = new Object[250];
+      Arrays.fill(values, 1);
+      batch.event(type.build(), version, values);
+    }
+    try (ArchiveWriter writer = open(options())) {
+      assertThat(writer.append(new Position(0, 0, nowMs), batch.toByteArray())).isEqualTo(Appended.REJECTED);
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("too_many_types");
+  }
+
+  @Test
+  void constantsThatChangeWithoutEndAreRefused() throws Exception {
+    try (ArchiveWriter writer = open(options())) {
+      for (int version = 0; version < 8; version++) {
+        EventType.Builder type = EventType.named("value");
+        for (int constant = 0; constant < 250; constant++) {
+          type.constant("c" + version + "_" + constant, FieldType.STRING, "", "v");
+        }
+        writer.append(new Position(0, version, nowMs),
+            at("2026-09-21T12:00:00Z", version + 1).event(type.build(), version).toByteArray());
+      }
+    }
+    assertThat(rejections).extracting(Rejection::code).containsOnly("too_many_types").isNotEmpty();
+  }
+
+  @Test
+  void typesOfOneBatchThatPostgresqlCannotTellApartAreOne() throws Exception {
+    EventType[] types = new EventType[2];
+    for (int i = 0; i < types.length; i++) {
+      double nan = Double.longBitsToDouble(0x7ff8000000000000L + i);
+      types[i] = EventType.named("value").field("n", FieldType.I32).constant("c", FieldType.F64, "", nan).build();
+    }
+    assertThat(types[0]).isNotEqualTo(types[1]);
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(types[0], 1, 1).event(types[1], 2, 2));
+    assertThat(query("SELECT n, c FROM value ORDER BY ts_ns")).containsExactly("1 NaN", "2 NaN");
+  }
+
+  @Test
+  void theFirstNanosecondThatAnEventMayHaveCanBeRead() throws Exception {
+    archive(options(), new BatchWriter().incarnation(EMITTER).sequence(1).host("host").program("program").pid(42)
+        .calibration(0, 0, Long.MIN_VALUE, 0, false).event(VALUE, 0, 1));
+    assertThat(query("SELECT ts_ns FROM events")).containsExactly("-9223372036854775808");
+  }
+
+  @Test
+  void aBrokersClockThatIsWrongIsNoReasonToStop() throws Exception {
+    try (ArchiveWriter writer = open(options())) {
+      for (long brokerMs : new long[] {Long.MAX_VALUE, Long.MIN_VALUE, -1, nowMs}) {
+        writer.append(new Position(0, next++, brokerMs),
+            at("2026-09-21T12:00:00Z", next).event(VALUE, 1, 1).toByteArray());
+        writer.roll();
+      }
+    }
+    assertThat(query("SELECT count(*) FROM value")).containsExactly("4");
+  }
+
+  @Test
   void anArchiveMadeWithOtherPartitionsIsNotSpoiled() throws Exception {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 1, 1));
     assertThatThrownBy(() -> open(options().withPartition(Duration.ofHours(6)))).isInstanceOf(ArchiveException.class)
@@ -229,5 +331,84 @@ class PostgresTablesTest {
       Files.writeString(stranger, Files.readString(Path.of("/etc/ssl/certs/ca-certificates.crt")));
       assertThatThrownBy(() -> open(plain.withTlsCa(stranger))).hasMessageContaining("cannot connect");
     }
+  }
+
+  @Test
+  @Timeout(60)
+  void readersAndWritersDoNotWaitForEachOther() throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    EventType other = EventType.named("other").field("n", FieldType.I32).build();
+    try (Connection reader = PostgresServer.shared().connect(); Statement statement = reader.createStatement()) {
+      reader.setAutoCommit(false);
+      statement.execute("SELECT count(*) FROM " + schema + ".events");
+      nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
+      archive(kept, at("2026-10-01T12:00:00Z", 2).event(VALUE, 0, 2).event(other, 0, 3));
+      assertThat(query("SELECT n FROM value ORDER BY n")).containsExactly("1", "2");
+      assertThat(query("SELECT n FROM other")).containsExactly("3");
+      reader.rollback();
+    }
+    archive(kept, at("2026-10-01T12:00:00Z", 3).event(VALUE, 0, 4));
+    assertThat(query("SELECT fields->>'n' FROM events ORDER BY 1")).containsExactly("2", "3", "4");
+    assertThat(partitions()).containsExactly("other:20261001", "value:20261001");
+  }
+
+  @Test
+  void aPartitionThatSomebodyHasBuiltAViewOnStaysAndTheOthersAreDropped() throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    archive(kept, at("2026-09-20T12:00:00Z", 1).event(VALUE, 0, 1), at("2026-09-21T12:00:00Z", 2).event(VALUE, 0, 2));
+    PostgresServer.shared().execute(
+        "CREATE VIEW " + schema + ".theirs AS SELECT * FROM " + schema + "_data.\"value:20260920\"");
+    nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
+    archive(kept, at("2026-10-01T12:00:00Z", 3).event(VALUE, 0, 3));
+    assertThat(partitions()).containsExactly("value:20260920", "value:20261001");
+  }
+
+  /** Has every such change fail with a serialization failure, as a conflict with another transaction would. */
+  private void refuse(String kind, String when) throws Exception {
+    PostgresServer.shared().execute("CREATE FUNCTION " + schema + ".refuse() RETURNS trigger LANGUAGE plpgsql AS"
+        + " $$BEGIN RAISE SQLSTATE '40001'; END$$; CREATE " + kind + " refuse " + when + " EXECUTE FUNCTION "
+        + schema + ".refuse()");
+  }
+
+  @Test
+  void aWriterWhoseOldPartitionsCannotBeDroppedNowGoesOnWhenTheyCan() throws Exception {
+    try (ArchiveWriter writer = open(options().withRetention(Duration.ofDays(7)))) {
+      refuse("TRIGGER", "BEFORE DELETE ON " + schema + ".latest FOR EACH STATEMENT");
+      writer.append(new Position(0, 0, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1).toByteArray());
+      assertThatThrownBy(writer::roll).isInstanceOf(ArchiveWriteException.class);
+      PostgresServer.shared().execute("DROP TRIGGER refuse ON " + schema + ".latest");
+    }
+    assertThat(query("SELECT archived, batches FROM ledger")).containsExactly("1 1");
+    assertThat(query("SELECT n FROM value")).containsExactly("1");
+  }
+
+  @Test
+  void aCommitThatIsRefusedCountsNothing() throws Exception {
+    try (ArchiveWriter writer = open(options())) {
+      refuse("CONSTRAINT TRIGGER",
+          "AFTER INSERT ON " + schema + ".positions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW");
+      writer.append(new Position(0, 0, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1).toByteArray());
+      assertThatThrownBy(writer::roll).isInstanceOf(ArchiveWriteException.class);
+      PostgresServer.shared().execute("DROP TRIGGER refuse ON " + schema + ".positions");
+    }
+    assertThat(query("SELECT archived, batches FROM ledger")).containsExactly("1 1");
+  }
+
+  @Test
+  void aServerThatIsNoPrimaryAnyMoreMayBecomeOneAgain() throws Exception {
+    String readOnly = PostgresServer.shared().url() + "?options=-c%20default_transaction_read_only%3Don";
+    assertThatThrownBy(() -> open(PostgresDatabases.options(readOnly, PostgresServer.shared().passwordFile(), schema)))
+        .isInstanceOf(ArchiveUnavailableException.class).hasMessageContaining("read-only");
+  }
+
+  @Test
+  void aDatabaseWhereBackslashesEscapeIsNoDoorForNames() throws Exception {
+    String old = PostgresServer.shared().url() + "?options=-c%20standard_conforming_strings%3Doff";
+    EventType type = EventType.named("\\'").field("n", FieldType.I32)
+        .constant("c", FieldType.STRING, "", "\\'").build();
+    archive(PostgresDatabases.options(old, PostgresServer.shared().passwordFile(), schema),
+        at("2026-09-21T12:00:00Z", 1).event(type, 0, 1));
+    assertThat(query("SELECT type, fields->>'c' FROM events")).containsExactly("\\' \\'");
   }
 }
