@@ -1,5 +1,7 @@
 package io.lifeline.containers;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +19,7 @@ class ClusterTest {
       Process emitter = stack.start("emitter");
       for (int node = 1; node <= 3; node++) {
         Thread.sleep(AWAY_MS);
+        assertThat(emitter.isAlive()).as("the emitter works when node %s dies", node).isTrue();
         stack.killForAWhile(kind + "-" + node, AWAY_MS);
       }
       long emitted = Serials.emitted(Command.finish(emitter, List.of("serial-emitter")));
