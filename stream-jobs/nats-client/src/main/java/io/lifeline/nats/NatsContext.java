@@ -4,13 +4,17 @@ import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
 import io.nats.client.support.JsonValue;
 import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A context of the {@code nats} command: servers and credentials under a name, in {@code
@@ -19,6 +23,7 @@ import java.util.regex.Pattern;
 public final class NatsContext {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+");
+  private static final Pattern CREDENTIALS = Pattern.compile("^(\\w+://)?([^/]*)@");
 
   private final Path file;
   private final String home;
@@ -65,23 +70,23 @@ public final class NatsContext {
     return Path.of(configuration, "nats", "context", nameOrFile + ".json");
   }
 
-  /** {@code host:port} or URLs; empty if the context names none. */
+  /** {@code host:port} or URLs, without user and password, so that they can be shown; empty if there are none. */
   public List<String> servers() {
-    return text("url").map(urls -> Arrays.stream(urls.split(",")).map(String::strip).toList()).orElse(List.of());
+    return urls().map(url -> CREDENTIALS.matcher(url).replaceFirst("$1")).toList();
   }
 
   public Optional<String> user() {
-    return text("user");
+    return text("user").or(() -> ofUrl().filter(parts -> parts.length == 2).map(parts -> parts[0]));
   }
 
   /** Never to be shown. */
   public Optional<String> password() {
-    return text("password");
+    return text("password").or(() -> ofUrl().filter(parts -> parts.length == 2).map(parts -> parts[1]));
   }
 
   /** Never to be shown. */
   public Optional<String> token() {
-    return text("token");
+    return text("token").or(() -> ofUrl().filter(parts -> parts.length == 1).map(parts -> parts[0]));
   }
 
   public Optional<Path> creds() {
@@ -111,6 +116,28 @@ public final class NatsContext {
 
   public Optional<String> jetStreamDomain() {
     return text("jetstream_domain");
+  }
+
+  private Stream<String> urls() {
+    return text("url").stream().flatMap(urls -> Arrays.stream(urls.split(","))).map(String::strip);
+  }
+
+  /** User and password, or a token alone, of the first URL that has them; those of a cluster are the same. */
+  private Optional<String[]> ofUrl() {
+    return urls()
+        .map(CREDENTIALS::matcher)
+        .filter(Matcher::find)
+        .findFirst()
+        .map(url -> Stream.of(url.group(2).split(":", 2)).map(NatsContext::unescaped).toArray(String[]::new));
+  }
+
+  /** As in any URL, where {@code +} is itself. */
+  private static String unescaped(String text) {
+    try {
+      return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return text; // a % that escapes nothing
+    }
   }
 
   private Optional<String> text(String name) {

@@ -39,6 +39,24 @@ class NatsContextTest {
   }
 
   @Test
+  void credentialsOfAnAddressAreTakenOutOfWhatIsShown() throws IOException {
+    Path file = home.resolve("in-url.json");
+    Files.writeString(file, "{\"url\": \"nats://me:s%40cret+@one:4222, tls://me:s%40cret+@two:4222\"}");
+    NatsContext context = NatsContext.read(file.toString(), Map.of());
+    assertThat(context.servers()).containsExactly("nats://one:4222", "tls://two:4222");
+    assertThat(context.user()).contains("me");
+    assertThat(context.password()).contains("s@cret+");
+    assertThat(context.token()).isEmpty();
+
+    Files.writeString(file, "{\"url\": \"t0ken@one:4222\"}");
+    NatsContext withToken = NatsContext.read(file.toString(), Map.of());
+    assertThat(withToken.servers()).containsExactly("one:4222");
+    assertThat(withToken.token()).contains("t0ken");
+    assertThat(withToken.user()).isEmpty();
+    assertThat(withToken.password()).isEmpty();
+  }
+
+  @Test
   void whatIsNoContextIsSaidClearly() throws IOException {
     Map<String, String> environment = Map.of("XDG_CONFIG_HOME", home.toString());
     assertThatThrownBy(() -> NatsContext.read("prod", environment))

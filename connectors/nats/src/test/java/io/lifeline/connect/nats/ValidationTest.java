@@ -130,6 +130,23 @@ class ValidationTest {
 
   private static java.util.stream.Stream<String> errors(ConfigValue value) {
     return value.errorMessages().stream().map(message -> value.name() + ": " + message);
+  @Test
+  void aPasswordInAContextsAddressIsUsedAndNotShown() throws Exception {
+    Path context = directory.resolve("in-url.json");
+    String credentials = working.get("nats.user") + ":" + working.get("nats.password") + "@";
+    String text = "{\"url\": \"%s\", \"ca\": \"" + working.get("nats.tls.ca.file") + "\"}";
+    Files.writeString(context, String.format(text, working.get("nats.url").replace("://", "://" + credentials)));
+    Map<String, String> settings = Map.of("nats.context", context.toString(), "nats.stream", "GOODS");
+    assertThat(errors(new JetStreamSource(), settings)).isEmpty();
+
+    Files.writeString(context, String.format(text, "nats://me:s3cret@127.0.0.1:1"));
+    assertThat(errors(new JetStreamSource(), settings))
+        .singleElement()
+        .asString()
+        .startsWith("nats.url: cannot use NATS")
+        .doesNotContain("s3cret");
+  }
+
   }
 
   private static Map<String, String> with(String... setting) {
