@@ -148,8 +148,8 @@ final class InFlight {
         throw new ConnectException(
             "another stream than " + SinkConfig.STREAM + " says takes messages of subject " + oldest.message.subject());
       }
-      entries.remove();
       outcome.refused(oldest.message, refusal.getMessage());
+      entries.remove(); // not before: if nobody takes it, it stays, and no offset goes past it
     }
   }
 

@@ -6,6 +6,9 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.errors.ConnectException;
@@ -24,6 +27,8 @@ import org.slf4j.LoggerFactory;
 public final class NatsSinkTask extends SinkTask {
 
   private static final Logger LOG = LoggerFactory.getLogger(NatsSinkTask.class);
+  private static final long DEAD_LETTER_TIME_S = 60;
+  private static final long DEAD_LETTER_PAUSE_MS = 1_000;
 
   private MessageMapper mapper;
   private Patience patience;
@@ -97,6 +102,9 @@ public final class NatsSinkTask extends SinkTask {
         take(record);
       }
       inFlight.settleWhatIsAnswered();
+      if (inFlight.size() == 0) {
+        patience.restored(); // else only an acknowledgement shows that the broker does more than listen
+      }
     } catch (NotNowException | IOException e) {
       context.timeout(patience.after(e.getMessage()));
       throw new RetriableException("NATS does not take messages now: " + e.getMessage());
@@ -126,15 +134,30 @@ public final class NatsSinkTask extends SinkTask {
     taken.put(partition, record.originalKafkaOffset() + 1);
   }
 
+  /** Returns once the record is where it can be found again: the offset that is committed next may lie behind it. */
   private void reject(SinkRecord record, DataException error) {
-    refused++;
     if (deadLetters == null) {
       throw new ConnectException(
           record.originalTopic() + "-" + record.originalKafkaPartition() + " at offset " + record.originalKafkaOffset()
               + ": " + error.getMessage(),
           error);
     }
-    deadLetters.report(record, error);
+    try {
+      deadLetters.report(record, error).get(DEAD_LETTER_TIME_S, TimeUnit.SECONDS);
+      refused++;
+    } catch (ExecutionException e) {
+      throw later("a record does not reach the dead letter queue: " + e.getCause().getMessage(), e);
+    } catch (TimeoutException e) {
+      throw later("a record did not reach the dead letter queue within " + DEAD_LETTER_TIME_S + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ConnectException("interrupted while a record went to the dead letter queue", e);
+    }
+  }
+
+  private RetriableException later(String message, Exception cause) {
+    context.timeout(DEAD_LETTER_PAUSE_MS);
+    return new RetriableException(message, cause);
   }
 
   @Override
@@ -144,8 +167,8 @@ public final class NatsSinkTask extends SinkTask {
     }
     try {
       inFlight.settle();
-    } catch (NotNowException e) {
-      LOG.debug("messages stay in flight: {}", e.getMessage()); // the next put tries again, and says so
+    } catch (NotNowException | ConnectException e) {
+      LOG.debug("messages stay in flight: {}", e.getMessage()); // the next put tries again, and says so or fails
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
