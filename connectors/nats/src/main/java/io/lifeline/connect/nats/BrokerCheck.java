@@ -8,6 +8,7 @@ import io.nats.client.JetStreamManagement;
 import io.nats.client.JetStreamOptions;
 import io.nats.client.Nats;
 import io.nats.client.Options;
+import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.util.List;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -37,12 +38,16 @@ final class BrokerCheck {
     return new BrokerCheck(settings, result);
   }
 
-  /** Whether the stream is there, and has such subjects. */
+  /** Whether the stream is there, can be read by offsets, and has such subjects. */
   void stream(String stream, List<String> filters) {
     ask(
         SourceConfig.STREAM,
         management -> {
-          List<String> subjects = management.getStreamInfo(stream).getConfiguration().getSubjects();
+          StreamConfiguration configuration = management.getStreamInfo(stream).getConfiguration();
+          if (!SubjectCursor.isReadByOffset(configuration)) {
+            fault(SourceConfig.STREAM, SubjectCursor.notReadByOffset(configuration));
+          }
+          List<String> subjects = configuration.getSubjects();
           for (String filter : filters) {
             // A mirror has no subjects of its own.
             if (!subjects.isEmpty() && subjects.stream().noneMatch(subject -> Subjects.overlap(subject, filter))) {

@@ -59,8 +59,8 @@ public final class JetStreamSource extends SourceConnector {
   public Config validate(Map<String, String> properties) {
     Config config = super.validate(properties);
     if (config.configValues().stream().allMatch(value -> value.errorMessages().isEmpty())) {
-      BrokerCheck.of(new SourceConfig(properties), config).stream(
-          properties.get(SourceConfig.STREAM), new SourceConfig(properties).subjects());
+      SourceConfig settings = new SourceConfig(properties);
+      BrokerCheck.of(settings, config).stream(settings.stream(), settings.subjects());
     }
     return config;
   }

@@ -8,8 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
@@ -18,7 +16,6 @@ public final class JetStreamSourceTask extends SourceTask {
 
   private static final Duration WAIT = Duration.ofMillis(500);
 
-  private final CountDownLatch stopped = new CountDownLatch(1);
   private RecordMapper mapper;
   private Patience patience;
   private int pollRecords;
@@ -87,19 +84,22 @@ public final class JetStreamSourceTask extends SourceTask {
       bytes += size;
       patience.restored();
     } catch (IOException | JetStreamApiException e) {
-      stopped.await(patience.after(e.getMessage()), TimeUnit.MILLISECONDS);
+      // Never for long: the worker stops a task between two polls.
+      Thread.sleep(Math.min(patience.after(e.getMessage()), WAIT.toMillis()));
     }
     return records.isEmpty() ? null : records;
   }
 
   @Override
   public void stop() {
-    stopped.countDown();
-    if (reader != null) {
-      reader.close();
-    }
-    if (link != null) {
-      link.close();
+    try {
+      if (reader != null) {
+        reader.close();
+      }
+    } finally {
+      if (link != null) {
+        link.close();
+      }
     }
   }
 }

@@ -40,7 +40,7 @@ final class NatsLink implements AutoCloseable {
    * The connection, which stands unless it was lost since: then the client makes it again by itself.
    *
    * @throws IOException if there is none now
-   * @throws ConnectException if there will be none with these settings
+   * @throws ConnectException if there will be none with these settings, or the client has given up on it
    */
   Connection connection() throws IOException, InterruptedException {
     if (connection == null) {
@@ -51,6 +51,11 @@ final class NatsLink implements AutoCloseable {
       } catch (IOException e) {
         throw new IOException("cannot connect to NATS at " + settings + ": " + log.cause().orElse(e.getMessage()), e);
       }
+    }
+    if (connection.getStatus() == Connection.Status.CLOSED) {
+      // It does so only when the broker refuses the credentials again and again.
+      throw new ConnectException(
+          "NATS at " + settings + " ended the connection for good: " + connection.getLastError());
     }
     if (connection.getStatus() != Connection.Status.CONNECTED) {
       throw new IOException("the connection to NATS at " + settings + " is lost");

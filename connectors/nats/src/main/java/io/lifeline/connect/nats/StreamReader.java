@@ -207,7 +207,7 @@ final class StreamReader implements AutoCloseable {
   /** Removes the consumers as far as the server can be reached; it forgets the others by itself. */
   @Override
   public void close() {
-    if (connection == null) {
+    if (connection == null || connection.getStatus() == Connection.Status.CLOSED) {
       return;
     }
     answers.unsubscribe();

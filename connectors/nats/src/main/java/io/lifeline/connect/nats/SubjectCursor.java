@@ -7,6 +7,9 @@ import io.nats.client.NUID;
 import io.nats.client.api.AckPolicy;
 import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.RetentionPolicy;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.api.StreamInfo;
 import io.nats.client.api.StreamState;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class SubjectCursor {
 
   private static final Logger LOG = LoggerFactory.getLogger(SubjectCursor.class);
+
+  private static final String ALL = ">";
 
   /** After that long without a request the server drops the consumer. */
   private static final Duration FORGET_AFTER = Duration.ofSeconds(60);
@@ -83,7 +88,11 @@ final class SubjectCursor {
     return pending;
   }
 
-  /** Sequences that the stream gave up before they were read; at most so many messages of this subject are lost. */
+  /**
+   * Sequences that the stream gave up before they were read; at most so many messages of this subject are lost. Where
+   * not all subjects are read, a gap between two messages says nothing, and only what had gone when a consumer was made
+   * counts.
+   */
   long expired() {
     return expired;
   }
@@ -104,12 +113,31 @@ final class SubjectCursor {
             .memStorage(true)
             .numReplicas(1)
             .inactiveThreshold(FORGET_AFTER);
-    place(configuration, management.getStreamInfo(stream).getStreamState());
+    StreamInfo info = management.getStreamInfo(stream);
+    if (!isReadByOffset(info.getConfiguration())) {
+      throw new ConnectException(notReadByOffset(info.getConfiguration()));
+    }
+    place(configuration, info.getStreamState());
     consumer = management.createConsumer(stream, configuration.build()).getName();
     this.inbox = inbox;
     nextConsumerSequence = 1;
     outstandingBytes = 0;
     heard = true;
+  }
+
+  /**
+   * Whether the stream keeps what was read. One that does not would drop messages as soon as they are sent here, and
+   * those that were not yet in Kafka when a task is killed would be nowhere.
+   */
+  static boolean isReadByOffset(StreamConfiguration stream) {
+    return stream.getRetentionPolicy() == RetentionPolicy.Limits;
+  }
+
+  /** For the user. */
+  static String notReadByOffset(StreamConfiguration stream) {
+    return "stream " + stream.getName() + " drops messages once they were read (retention "
+        + stream.getRetentionPolicy() + "), so none could be read again after a failure: give the connector a stream"
+        + " with retention limits";
   }
 
   private void place(ConsumerConfiguration.Builder configuration, StreamState state) {
@@ -159,6 +187,9 @@ final class SubjectCursor {
     if (delivery.consumerSequence() != nextConsumerSequence || delivery.streamSequence() < nextSequence) {
       doubt();
       return false;
+    }
+    if (filter.equals(ALL) && nextSequence > 0) {
+      expired += delivery.streamSequence() - nextSequence;
     }
     nextConsumerSequence++;
     nextSequence = delivery.streamSequence() + 1;

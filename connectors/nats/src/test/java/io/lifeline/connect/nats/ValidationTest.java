@@ -6,6 +6,8 @@ import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.Options;
+import io.nats.client.api.RetentionPolicy;
+import io.nats.client.api.StreamConfiguration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -42,6 +44,8 @@ class ValidationTest {
         ConnectionConfig.settings(config, "test", Map.of()).options(new io.lifeline.nats.ConnectionLog());
     try (Connection connection = Nats.connect(options)) {
       Numbers.createStream(connection, "GOODS", "goods.>");
+      StreamConfiguration.Builder passing = StreamConfiguration.builder().name("PASSING").subjects("passing");
+      connection.jetStreamManagement().addStream(passing.retentionPolicy(RetentionPolicy.Interest).build());
     }
   }
 
@@ -61,6 +65,10 @@ class ValidationTest {
   void theErrorStandsAtTheSettingThatCausesIt() throws Exception {
     assertThat(errors(new JetStreamSource(), with("nats.stream", "BADS")))
         .containsExactly("nats.stream: the broker has no such stream");
+    assertThat(errors(new JetStreamSource(), with("nats.stream", "PASSING")))
+        .singleElement()
+        .asString()
+        .startsWith("nats.stream: stream PASSING drops messages once they were read (retention interest)");
     assertThat(errors(new JetStreamSource(), with("nats.subjects", "goods.a,bads.*")))
         .containsExactly("nats.subjects: stream GOODS holds no subject that matches bads.*");
     assertThat(errors(new JetStreamSource(), with("nats.password", "n0t-the-passw0rd")))
@@ -122,14 +130,6 @@ class ValidationTest {
         .startsWith("nats.context: the NATS context 'none-of-that-name' cannot be read from ");
   }
 
-  private static List<String> errors(Connector connector, Map<String, String> settings) {
-    return connector.validate(settings).configValues().stream()
-        .flatMap(ValidationTest::errors)
-        .toList();
-  }
-
-  private static java.util.stream.Stream<String> errors(ConfigValue value) {
-    return value.errorMessages().stream().map(message -> value.name() + ": " + message);
   @Test
   void aPasswordInAContextsAddressIsUsedAndNotShown() throws Exception {
     Path context = directory.resolve("in-url.json");
@@ -147,6 +147,14 @@ class ValidationTest {
         .doesNotContain("s3cret");
   }
 
+  private static List<String> errors(Connector connector, Map<String, String> settings) {
+    return connector.validate(settings).configValues().stream()
+        .flatMap(ValidationTest::errors)
+        .toList();
+  }
+
+  private static java.util.stream.Stream<String> errors(ConfigValue value) {
+    return value.errorMessages().stream().map(message -> value.name() + ": " + message);
   }
 
   private static Map<String, String> with(String... setting) {

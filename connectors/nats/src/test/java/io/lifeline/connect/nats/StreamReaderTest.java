@@ -1,0 +1,100 @@
+package io.lifeline.connect.nats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lifeline.connect.nats.StreamReader.Received;
+import io.lifeline.connect.nats.StreamReader.Start;
+import io.lifeline.servers.NatsServer;
+import io.nats.client.Connection;
+import io.nats.client.api.RetentionPolicy;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Against a real server, without Connect. */
+class StreamReaderTest {
+
+  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final Start FIRST = new Start(false, null);
+
+  @TempDir Path directory;
+
+  @Test
+  void whatTheStreamGaveUpUnreadIsCountedWhereverItShows() throws Exception {
+    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
+        Connection connection = server.connect();
+        NatsLink link = link(server)) {
+      Numbers.createStream(connection, "LOSING", "losing");
+      Numbers.publish(connection, "losing", 0, 10);
+      for (long sequence : new long[] {1, 2, 5, 6, 7}) {
+        connection.jetStreamManagement().deleteMessage("LOSING", sequence);
+      }
+      SubjectCursor cursor = new SubjectCursor("LOSING", ">", 1, FIRST);
+      try (StreamReader reader = new StreamReader(link, "LOSING", 1 << 20, List.of(cursor))) {
+        List<Long> sequences = new ArrayList<>();
+        while (sequences.size() < 5) {
+          Received received = reader.next(WAIT);
+          sequences.add(received.delivery().streamSequence());
+        }
+        assertThat(sequences).containsExactly(3L, 4L, 8L, 9L, 10L);
+        assertThat(cursor.expired()).isEqualTo(5);
+      }
+    }
+  }
+
+  /** It would drop what the task has read and Kafka does not have. */
+  @Test
+  void aStreamThatDropsWhatWasReadIsNotRead() throws Exception {
+    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
+        Connection connection = server.connect();
+        NatsLink link = link(server)) {
+      StreamConfiguration.Builder work = StreamConfiguration.builder().name("WORK").subjects("work");
+      connection.jetStreamManagement().addStream(work.retentionPolicy(RetentionPolicy.WorkQueue).build());
+      SubjectCursor cursor = new SubjectCursor("WORK", ">", 0, FIRST);
+      try (StreamReader reader = new StreamReader(link, "WORK", 1 << 20, List.of(cursor))) {
+        assertThatThrownBy(() -> reader.next(WAIT))
+            .isInstanceOf(ConnectException.class)
+            .hasMessageStartingWith("stream WORK drops messages once they were read (retention workqueue)");
+      }
+    }
+  }
+
+  @Test
+  void credentialsThatAreRefusedLaterFailAtOnce() throws Exception {
+    NatsServer open = NatsServer.start(directory.resolve("open"));
+    String port = Integer.toString(URI.create(open.url()).getPort());
+    try (NatsLink link = link(open)) {
+      link.connection();
+      open.kill();
+      try (NatsServer closed = NatsServer.start(directory.resolve("closed"), "--auth", "--port", port)) {
+        assertThatThrownBy(() -> connectUntilRefused(link))
+            .isInstanceOf(ConnectException.class)
+            .hasMessageContaining("ended the connection for good: Authorization Violation");
+      }
+    }
+  }
+
+  private static void connectUntilRefused(NatsLink link) throws InterruptedException {
+    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    while (System.nanoTime() < deadline) {
+      try {
+        link.connection();
+      } catch (IOException e) {
+        Thread.sleep(20); // lost, and the client is at it
+      }
+    }
+  }
+
+  private static NatsLink link(NatsServer server) {
+    return new NatsLink(new SourceConfig(Map.of("nats.url", server.url(), "nats.stream", "ANY")), "test");
+  }
+}
