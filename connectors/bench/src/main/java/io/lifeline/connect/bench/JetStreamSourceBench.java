@@ -38,7 +38,7 @@ public final class JetStreamSourceBench implements Runnable {
   private static final String STREAM = "BENCH";
   private static final int PUBLISHED_AHEAD = 500;
 
-  /** Connect has more code to compile than the loop, and compiling takes one of two cores for half a minute. */
+  /** Connect has more code to compile than the loop, and the compiler takes its share of the cores. */
   private static final int WARM_UP_ROUNDS = 3;
 
   private static final Map<String, String> PRODUCER =

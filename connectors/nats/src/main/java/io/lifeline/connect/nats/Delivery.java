@@ -5,8 +5,8 @@ package io.lifeline.connect.nats;
  * $JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer
  * sequence>.<time>.<pending>}.
  *
- * <p>Taken apart here, from its end, because the client's own way costs more than all else that is done with a small
- * message.
+ * <p>Taken apart here, from its end: the client's own way splits the whole text and makes a calendar's date of the
+ * time, for every message.
  *
  * @param consumer the name of the consumer
  * @param streamSequence the message's number in the stream

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * <p>Each subject has its share of the read-ahead, in bytes as the server counts them. Half of it is asked for again
  * whenever half of it was read, so that the server always knows of bytes that it may send.
  *
- * <p>The requests are made here, and not by the client's own ordered consumer, since that takes most of a minute to
- * notice a restarted server, and half as much time again for a small message.
+ * <p>The requests are made here, and not by the client's own ordered consumer: that learns of a restarted server only
+ * by the heartbeats that it misses, and does more for each message than is needed here.
  */
 final class StreamReader implements AutoCloseable {
 

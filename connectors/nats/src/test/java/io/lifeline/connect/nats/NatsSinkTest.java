@@ -58,11 +58,14 @@ class NatsSinkTest {
   }
 
   @Test
-  void everyRecordIsStoredOnceAndInOrderThroughACrashOfTheBrokerAndARestartOfTheTask() throws Exception {
+  void everyRecordIsStoredOnceThroughACrashOfTheBrokerAndARestartOfTheTaskAndOneByOneInOrder() throws Exception {
     try (Connection connection = server.connect()) {
       Numbers.createStream(connection, "NUMBERS", "numbers.>");
+      Numbers.createStream(connection, "ORDERED", "ordered.>");
       cluster.connect().kafka().createTopic("numbers", 1);
       cluster.connect().configureConnector("numbers", sink("numbers", Map.of("nats.subject", "${topic}.${partition}")));
+      Map<String, String> oneByOne = Map.of("nats.subject", "ordered.${partition}", "nats.max.in.flight", "1");
+      cluster.connect().configureConnector("ordered", sink("numbers", oneByOne));
       send("numbers", 0, 2_000);
       await(connection, "NUMBERS", 1_000);
       server.kill();
@@ -70,18 +73,27 @@ class NatsSinkTest {
       server.start();
       await(connection, "NUMBERS", 3_000);
       cluster.connect().restartConnectorAndTasks("numbers", false, true, false);
+      cluster.connect().restartConnectorAndTasks("ordered", false, true, false);
       send("numbers", 4_000, 6_000);
 
+      List<Integer> all = IntStream.range(0, 6_000).boxed().toList();
       await(connection, "NUMBERS", 6_000);
-      List<Integer> numbers = new ArrayList<>();
-      for (MessageInfo message : messages(connection, "NUMBERS")) {
-        assertThat(message.getSubject()).isEqualTo("numbers.0");
-        numbers.add(Integer.parseInt(new String(message.getData(), StandardCharsets.US_ASCII)));
-      }
-      assertThat(numbers).containsExactlyInAnyOrderElementsOf(IntStream.range(0, 6_000).boxed().toList());
+      assertThat(numbers(connection, "NUMBERS", "numbers.0")).containsExactlyInAnyOrderElementsOf(all);
+      await(connection, "ORDERED", 6_000);
+      assertThat(numbers(connection, "ORDERED", "ordered.0")).isEqualTo(all);
     } finally {
       cluster.connect().deleteConnector("numbers");
+      cluster.connect().deleteConnector("ordered");
     }
+  }
+
+  private static List<Integer> numbers(Connection connection, String stream, String subject) throws Exception {
+    List<Integer> numbers = new ArrayList<>();
+    for (MessageInfo message : messages(connection, stream)) {
+      assertThat(message.getSubject()).isEqualTo(subject);
+      numbers.add(Integer.parseInt(text(message.getData())));
+    }
+    return numbers;
   }
 
   @Test
