@@ -34,7 +34,7 @@ public final class BottleneckMonitor {
     this.late =
         metrics.counter(
             "lifeline_bottleneck_late_samples_total",
-            "Samples left out: from before a known change, or of a clock that is ahead.");
+            "Samples left out: from before a known change, of a clock that is ahead, or of a speed that is no number.");
     this.overflow =
         metrics.counter(
             "lifeline_bottleneck_overflow_samples_total",

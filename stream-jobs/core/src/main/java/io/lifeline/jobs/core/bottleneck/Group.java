@@ -46,11 +46,11 @@ final class Group {
     return lastMs;
   }
 
-  /** False if the sample is of no use: it came too late, or its emitter's clock is ahead. */
+  /** False if the sample is of no use: it came too late, its emitter's clock is ahead, or its speed is no number. */
   boolean add(Sample sample, long brokerTimeMs, long holdNs, Consumer<Alert> alerts) {
     lastMs = Math.max(lastMs, brokerTimeMs);
     boolean isAhead = sample.endNs() / 1_000_000 > brokerTimeMs + MAX_AHEAD_MS;
-    Verdict verdict = isAhead ? null : watch.add(sample);
+    Verdict verdict = isAhead || !sample.hasSpeed() ? null : watch.add(sample);
     if (verdict == null) {
       return false;
     }

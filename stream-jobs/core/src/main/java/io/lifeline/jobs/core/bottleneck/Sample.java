@@ -39,6 +39,15 @@ public record Sample(
     return bytes / busyNs * 1e9;
   }
 
+  /** Whether its speeds are numbers whose logarithms are: what emitters report may be anything. */
+  boolean hasSpeed() {
+    return isPositive(workRate()) && isPositive(bytes / intervalNs * 1e9);
+  }
+
+  private static boolean isPositive(double number) {
+    return number > 0 && Double.isFinite(number);
+  }
+
   /**
    * Standard deviation of the durations over their mean; NaN of too few. Not of the rates: there the duration is below
    * the line, and the one operation that a cache answered would say all.

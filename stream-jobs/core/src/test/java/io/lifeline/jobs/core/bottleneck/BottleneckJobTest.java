@@ -151,6 +151,33 @@ class BottleneckJobTest {
     assertThat(metrics.text()).containsPattern("lifeline_bottleneck_late_samples_total [12]\n");
   }
 
+  /** Each number is one, but their quotient is none: the test of means would throw, at every restart anew. */
+  @Test
+  void aSpeedThatIsNoNumberIsLeftOut() {
+    EventType summary =
+        EventType.named("lifeline.summary")
+            .field("type", FieldType.STRING)
+            .field("field", FieldType.STRING)
+            .field("interval", FieldType.I64)
+            .field("count", FieldType.U64)
+            .field("sum", FieldType.F64)
+            .field("variance", FieldType.F64)
+            .build();
+    for (; second < 60; second++) {
+      BatchWriter copy = batch(1, second + 1);
+      operations(copy, "disk.read", 10);
+      operations(copy, "disk.write", 60);
+      BatchWriter hostile =
+          batch(2, second + 1)
+              .event(summary, tick(second), "net.receive", "duration", 1_000_000_000L, 1L, 1e-300, 0.0)
+              .event(summary, tick(second), "net.receive", "value", 1_000_000_000L, 1L, 1e300, 0.0);
+      job.accept(read(copy), at(2 * second, second), output);
+      job.accept(read(hostile), at(2 * second + 1, second), output);
+    }
+    assertThat(output.take()).singleElement().satisfies(alert -> assertThat(alert.id()).endsWith(":on"));
+    assertThat(metrics.text()).contains("lifeline_bottleneck_late_samples_total 60\n");
+  }
+
   @Test
   void moreGroupsThanAllowedAreCountedAndLeftOut() {
     job = job(Map.of("bottleneck.max.groups", "1"));
