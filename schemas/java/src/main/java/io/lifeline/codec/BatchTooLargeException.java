@@ -4,7 +4,7 @@ package io.lifeline.codec;
 public final class BatchTooLargeException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;
 
-  BatchTooLargeException(String message) {
+  public BatchTooLargeException(String message) {
     super(message);
   }
 }

@@ -107,7 +107,7 @@ public final class Keys {
           "pair.max.open",
           integer(1, 1_000_000),
           "10000",
-          "Halves of pairs that may wait, per emitter; beyond that the oldest are counted and given up.");
+          "Halves of pairs that may wait, per emitter, within 768 KiB; beyond it the oldest are counted and given up.");
   public static final ConfigKey<Duration> SUMMARISE_WINDOW =
       key("summarise.window", DURATION_TYPE, "10s", "Length of a window, by event time.");
   public static final ConfigKey<List<String>> SUMMARISE_FIELDS =

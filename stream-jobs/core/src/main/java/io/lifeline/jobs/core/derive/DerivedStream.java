@@ -32,7 +32,11 @@ public final class DerivedStream {
   /** Writes some of the events that are derived from a parent. */
   @FunctionalInterface
   public interface Events {
-    /** A writer that holds those with the places {@code from} up to {@code to}, and describes emitter and clock. */
+    /**
+     * A writer that holds those with the places {@code from} up to {@code to}, and describes emitter and clock.
+     *
+     * @throws BatchTooLargeException if one batch cannot hold them
+     */
     BatchWriter write(int from, int to);
   }
 

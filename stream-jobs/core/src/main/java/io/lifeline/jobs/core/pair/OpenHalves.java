@@ -20,7 +20,11 @@ final class OpenHalves {
    */
   record Waiting(boolean isStart, long timeNs, long sinceMs) {}
 
+  /** They are saved as one value, which a host's broker must take: Kafka's clients send a megabyte at most. */
+  private static final int MAX_BYTES = 768 << 10;
+
   private final Map<Pair, Waiting> waiting = new LinkedHashMap<>();
+  private int bytes;
 
   /** When the broker took this emitter's newest batch. */
   private long lastMs;
@@ -40,22 +44,30 @@ final class OpenHalves {
    */
   Waiting add(Pair pair, boolean isStart, long timeNs, long nowMs) {
     Waiting other = waiting.remove(pair);
+    bytes -= other == null ? 0 : pair.bytes();
     if (other == null || other.isStart() == isStart) {
-      waiting.put(pair, new Waiting(isStart, timeNs, nowMs));
+      put(pair, new Waiting(isStart, timeNs, nowMs));
     }
     return other;
+  }
+
+  private void put(Pair pair, Waiting half) {
+    waiting.put(pair, half);
+    bytes += pair.bytes();
   }
 
   /** Gives up what has waited too long, and the oldest if there are too many; says how many that were. */
   int giveUp(long nowMs, long timeoutMs, int maxOpen) {
     lastMs = Math.max(lastMs, nowMs);
     int before = waiting.size();
-    Iterator<Waiting> oldest = waiting.values().iterator();
+    Iterator<Map.Entry<Pair, Waiting>> oldest = waiting.entrySet().iterator();
     while (oldest.hasNext()) {
-      boolean isOverdue = lastMs - oldest.next().sinceMs() > timeoutMs;
-      if (!isOverdue && waiting.size() <= maxOpen) {
+      Map.Entry<Pair, Waiting> half = oldest.next();
+      boolean isOverdue = lastMs - half.getValue().sinceMs() > timeoutMs;
+      if (!isOverdue && waiting.size() <= maxOpen && bytes <= MAX_BYTES) {
         break;
       }
+      bytes -= half.getKey().bytes();
       oldest.remove();
     }
     return before - waiting.size();
@@ -77,7 +89,7 @@ final class OpenHalves {
     open.lastMs = in.varint();
     for (int left = in.count(5); left > 0; left--) {
       Pair pair = Pair.decode(in);
-      open.waiting.put(pair, new Waiting(in.fixed8() == 1, in.zigzag(), in.varint()));
+      open.put(pair, new Waiting(in.fixed8() == 1, in.zigzag(), in.varint()));
     }
     return open;
   }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.core.pair;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,8 +14,25 @@ import java.util.List;
  */
 record Pair(String operation, List<Object> values) {
 
+  private static final int HALF_BYTES = 32;
+  private static final int NUMBER_BYTES = 11;
+  private static final int TEXT_HEAD_BYTES = 4;
+
   private static final int NUMBER = 0;
   private static final int TEXT = 1;
+
+  /** How many bytes it takes at most, together with the half that waits for the other one, when that is saved. */
+  int bytes() {
+    int bytes = HALF_BYTES + length(operation);
+    for (Object value : values) {
+      bytes += value instanceof String text ? TEXT_HEAD_BYTES + length(text) : NUMBER_BYTES;
+    }
+    return bytes;
+  }
+
+  private static int length(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
+  }
 
   void encode(StateWriter out) {
     out.text(operation).varint(values.size());

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.core.pair;
 
 import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchTooLargeException;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Calibration;
 import io.lifeline.codec.EventType;
@@ -35,6 +36,9 @@ public final class PairJob implements Job {
 
   private static final long NS_PER_S = 1_000_000_000;
   private static final String PREFIX = "pair/";
+
+  /** What a type's number leaves a tick short of in a record's first word. */
+  private static final int TYPE_BITS = 16;
 
   private final PairSettings settings;
   private final KeyedState state;
@@ -117,9 +121,12 @@ public final class PairJob implements Job {
         thread = duration.thread();
         writer.thread(thread);
       }
+      long tick = duration.endNs() - zeroNs;
+      if (tick != tick << TYPE_BITS >> TYPE_BITS) {
+        throw new BatchTooLargeException("a batch spans 39 hours before and after its first event");
+      }
       Half half = duration.half();
-      writer.event(
-          half.duration(), duration.endNs() - zeroNs, half.values(duration.pair(), duration.durationNs()));
+      writer.event(half.duration(), tick, half.values(duration.pair(), duration.durationNs()));
     }
     return writer;
   }

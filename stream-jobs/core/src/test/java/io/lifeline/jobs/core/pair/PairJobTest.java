@@ -145,6 +145,43 @@ class PairJobTest {
     assertThat(derived().eventCount()).isEqualTo(1);
   }
 
+  /** Kafka's clients send no more than a megabyte at once, and what cannot be saved stops the job for good. */
+  @Test
+  void whatWaitsIsBoundedInBytesToo() {
+    job = job("pair.by", "file");
+    EventType start = EventType.named("copy.start").field("file", FieldType.STRING).build();
+    EventType end = EventType.named("copy.end").field("file", FieldType.STRING).build();
+    for (int sequence = 1; sequence <= 4; sequence++) {
+      BatchWriter batch = batch(1, sequence);
+      for (int i = 0; i < 100; i++) {
+        batch.event(start, tick(0), (sequence + "-" + i + "-").repeat(1000));
+      }
+      accept(sequence, 0, batch);
+      job.save();
+    }
+    state.scan("pair/", (key, value) -> assertThat(value.length).isLessThan(900_000));
+    job = job("pair.by", "file");
+    accept(5, 1, batch(1, 5).event(end, tick(1), "1-0-".repeat(1000)).event(end, tick(1), "4-99-".repeat(1000)));
+    assertThat(derived().eventCount()).as("the newest wait on").isEqualTo(1);
+  }
+
+  /** As when a clock is set: ticks of one batch cannot be that far from each other. */
+  @Test
+  void pairsThatEndedDaysApartKeepTheirTimes() {
+    accept(1, 0, batch(1, 1).event(END, tick(1), 1L, 2L));
+    BatchWriter later = batch(1, 2).ticks(tick(200_000), 1_000_000_000, true);
+    later.event(START, tick(200_000), 2L, 0L).event(START, tick(200_000), 3L, 0L).event(END, tick(200_001), 1L, 3L);
+    accept(2, 1, later);
+    List<Long> times = new ArrayList<>();
+    for (Recorder.Sent sent : output.messages()) {
+      BatchReader batch = parse(sent.bytes());
+      while (batch.next()) {
+        times.add(batch.timeNs());
+      }
+    }
+    assertThat(times).containsExactly(tick(1), tick(200_001));
+  }
+
   @Test
   void aStreamHasOneSource() {
     assertThatThrownBy(() -> job("pair.to", "large", "filter.large", "true"))
