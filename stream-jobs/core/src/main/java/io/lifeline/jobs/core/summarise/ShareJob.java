@@ -32,8 +32,11 @@ public final class ShareJob implements Job {
   private final KeyedState state;
   private final int groups;
   private final int group;
+  private final int maxWindows;
+  private final Metrics.Counter overflowValues;
   private final Map<Long, Map<String, Aggregate>> windows = new TreeMap<>();
   private final Map<RouteKey, Progress> emitters = new HashMap<>();
+  private int open;
   private long sent;
 
   /** @param group from 0 to {@code groups - 1} */
@@ -42,6 +45,8 @@ public final class ShareJob implements Job {
     this.state = state;
     this.groups = groups;
     this.group = group;
+    this.maxWindows = settings.maxWindows();
+    this.overflowValues = WindowMerger.overflowValues(metrics);
     byte[] saved = state.get(KEY);
     if (saved != null) {
       StateReader in = new StateReader(saved).version(1);
@@ -65,10 +70,17 @@ public final class ShareJob implements Job {
   }
 
   private void add(long windowStartNs, String key, Aggregate aggregate) {
-    windows
-        .computeIfAbsent(windowStartNs, start -> new HashMap<>())
-        .computeIfAbsent(key, k -> new Aggregate())
-        .merge(aggregate);
+    Aggregate known = windows.getOrDefault(windowStartNs, Map.of()).get(key);
+    if (known == null) {
+      if (open >= maxWindows) {
+        overflowValues.add(aggregate.values());
+        return;
+      }
+      known = new Aggregate();
+      windows.computeIfAbsent(windowStartNs, start -> new HashMap<>()).put(key, known);
+      open++;
+    }
+    known.merge(aggregate);
   }
 
   private void observe(Progress progress) {
@@ -88,6 +100,7 @@ public final class ShareJob implements Job {
     }
     send(entries.subList(from, entries.size()), List.copyOf(emitters.values()), output);
     windows.clear();
+    open = 0;
     emitters.clear();
   }
 

@@ -61,10 +61,7 @@ public final class WindowMerger {
     this.lateValues =
         metrics.counter(
             "lifeline_summarise_late_values_total", "Values left out, because they came after summarise.late.");
-    this.overflowValues =
-        metrics.counter(
-            "lifeline_summarise_overflow_values_total",
-            "Values left out, because summarise.max.windows were open already.");
+    this.overflowValues = overflowValues(metrics);
     state.scan(
         PREFIX,
         (stateKey, value) -> {
@@ -72,6 +69,13 @@ public final class WindowMerger {
           windowsAt(key.startNs()).put(key.key(), Window.decode(value));
           open++;
         });
+  }
+
+  /** The counter of the values for which there was no window left. */
+  static Metrics.Counter overflowValues(Metrics metrics) {
+    return metrics.counter(
+        "lifeline_summarise_overflow_values_total",
+        "Values left out, because summarise.max.windows were open already.");
   }
 
   public void merge(Partial partial) {

@@ -151,4 +151,26 @@ class ShareTest {
     mergeLater(merger());
     assertThat(summaries).isEmpty();
   }
+
+  @Test
+  void moreWindowsThanAllowedAreCountedAndLeftOutBeforeTheyAreSent() throws Exception {
+    SummariseSettings few =
+        SummariseSettings.of(
+            JobConfig.load(
+                null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1", "summarise.max.windows", "2")));
+    ShareJob job = new ShareJob(few, 2, 0, new MemoryState(), metrics);
+    BatchWriter writer =
+        new BatchWriter().incarnation(new Incarnation(0, 1)).ticks(START_S * NS_PER_S, NS_PER_S, true);
+    for (int i = 0; i < 5; i++) {
+      writer.event(READ, (START_S + 10 * i) * NS_PER_S, 1L).event(READ, (START_S + 10 * i) * NS_PER_S, 1L);
+    }
+    byte[] batch = writer.toByteArray();
+    job.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 1, START_S * 1000), null);
+    punctuate(job);
+    assertThat(Share.fromBytes(shares.get(0)).entries()).hasSize(2);
+    assertThat(metrics.text()).contains("lifeline_summarise_overflow_values_total 6\n");
+    accept(job, 1, false, 100);
+    punctuate(job);
+    assertThat(Share.fromBytes(shares.get(1)).entries()).as("what was sent makes room").hasSize(1);
+  }
 }
