@@ -12,6 +12,12 @@ import java.util.List;
  * are asked for.
  */
 public final class ColumnarBatch {
+  /**
+   * Events that buffers may have room for when a batch comes. Types take turns in having the most events, and a hostile
+   * topic could have each of thousands leave room for a whole batch of its own; beyond this all start small again.
+   */
+  static final int MAX_HELD = 1 << 21;
+
   private static final int TYPE_MASK = 0xffff;
 
   /** By the batch's type number, for those of the current batch. */
@@ -23,6 +29,9 @@ public final class ColumnarBatch {
   private final List<Columns> groups = new ArrayList<>();
   private int used;
 
+  /** Events that all buffers have room for, less what each starts with. */
+  private int held;
+
   /** Sorts the events of the batch that {@code reader} holds by type. The reader's own position does not matter. */
   public ColumnarBatch fill(BatchReader reader) {
     BatchHeader header = reader.header();
@@ -31,6 +40,7 @@ public final class ColumnarBatch {
     groups.clear();
     for (int i = 0; i < used; i++) {
       Columns columns = pool.get(i);
+      held += columns.growth();
       if (columns.size > 0) {
         columns.hold(header, reader.raw());
         groups.add(columns);
@@ -44,7 +54,15 @@ public final class ColumnarBatch {
     return Collections.unmodifiableList(groups);
   }
 
+  int held() {
+    return held;
+  }
+
   private void prepare(BatchReader reader) {
+    if (held > MAX_HELD) {
+      pool.forEach(Columns::shrink);
+      held = 0;
+    }
     List<EventType> types = reader.types();
     used = types.size();
     for (int i = 0; i < used; i++) {
@@ -86,19 +104,24 @@ public final class ColumnarBatch {
 
   /** The events of one type. Arrays are valid below {@link #size()} and until the next {@link #fill}. */
   public static final class Columns {
+    private static final int INITIAL = 64;
+
     private EventType type;
     private BatchHeader header;
     private byte[] raw;
     private int size;
     private int sizeBeforeSegment;
-    private int[] positions = new int[64];
-    private int[] eventIndex = new int[64];
-    private long[] thread = new long[64];
-    private long[] timeNs = new long[64];
+    private int[] positions;
+    private int[] eventIndex;
+    private long[] thread;
+    private long[] timeNs;
     private boolean hasTimes;
 
+    /** The room that {@link #growth} told of. */
+    private int toldRoom;
+
     /** Whether the field's column is that of the current batch. */
-    private boolean[] isDecoded = new boolean[0];
+    private boolean[] isDecoded;
 
     /** By field: the last one before it whose length varies, or -1; how far behind that, or the start, it lies. */
     private int[] variableBefore = new int[0];
@@ -106,14 +129,42 @@ public final class ColumnarBatch {
     private int[] distance = new int[0];
 
     /** By field; null where the field has another kind of values. */
-    private long[][] longs = new long[0][];
+    private long[][] longs;
 
-    private double[][] doubles = new double[0][];
-    private int[][] offsets = new int[0][];
-    private int[][] lengths = new int[0][];
-    private int[][] ends = new int[0][];
+    private double[][] doubles;
+    private int[][] offsets;
+    private int[][] lengths;
+    private int[][] ends;
 
-    private Columns() {}
+    private Columns() {
+      shrink();
+    }
+
+    private void shrink() {
+      type = null;
+      positions = new int[INITIAL];
+      eventIndex = new int[INITIAL];
+      thread = new long[INITIAL];
+      timeNs = new long[INITIAL];
+      toldRoom = INITIAL;
+      forgetColumns(0);
+    }
+
+    /** For how many more events there is room since the last call. */
+    private int growth() {
+      int growth = positions.length - toldRoom;
+      toldRoom = positions.length;
+      return growth;
+    }
+
+    private void forgetColumns(int fields) {
+      isDecoded = new boolean[fields];
+      longs = new long[fields][];
+      doubles = new double[fields][];
+      offsets = new int[fields][];
+      lengths = new int[fields][];
+      ends = new int[fields][];
+    }
 
     public EventType type() {
       return type;
@@ -198,13 +249,7 @@ public final class ColumnarBatch {
         return;
       }
       type = newType;
-      int fields = newType.fields().size();
-      isDecoded = new boolean[fields];
-      longs = new long[fields][];
-      doubles = new double[fields][];
-      offsets = new int[fields][];
-      lengths = new int[fields][];
-      ends = new int[fields][];
+      forgetColumns(newType.fields().size());
       locate(newType.layout().sizes);
     }
 
