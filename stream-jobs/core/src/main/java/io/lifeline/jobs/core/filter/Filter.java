@@ -4,6 +4,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.ColumnarBatch.Columns;
 import io.lifeline.codec.EventType;
+import io.lifeline.jobs.core.KeyText;
 import java.util.BitSet;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -16,6 +17,9 @@ public final class Filter {
 
   private static final Logger LOG = LoggerFactory.getLogger(Filter.class);
 
+  /** Types of which it is told that they make trouble: whoever may emit must not be able to fill the log. */
+  private static final int MAX_TOLD = 100;
+
   private final Condition condition;
   private final boolean isCompiled;
 
@@ -25,6 +29,7 @@ public final class Filter {
   private final BitSet chosen = new BitSet();
   private long[] all = {};
   private long undecided;
+  private int told;
 
   public Filter(Condition condition) {
     this(condition, true);
@@ -87,11 +92,12 @@ public final class Filter {
       return condition.interpretedOn(type);
     }
     AtomicBoolean isTold = new AtomicBoolean();
-    String name = type.name();
+    String name = KeyText.encode(type.name());
     return condition.on(
         type,
         code -> {
-          if (!isTold.getAndSet(true)) {
+          if (told < MAX_TOLD && !isTold.getAndSet(true)) {
+            told++;
             LOG.warn("some events {} cannot be judged by \"{}\": {}", name, condition, code);
           }
         });

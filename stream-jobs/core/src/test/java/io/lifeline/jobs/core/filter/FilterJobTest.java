@@ -21,6 +21,9 @@ import io.lifeline.jobs.core.Recorder;
 import io.lifeline.jobs.core.Recorder.Sent;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,6 +56,25 @@ class FilterJobTest {
     assertThat(derived.header().parent().eventsOut()).isEqualTo(2);
     assertThat(values(derived)).containsExactly(100L, 200L);
     assertThat(List.of(derived.host(), derived.program(), derived.pid())).isEqualTo(List.of("host-a", "copy", 42L));
+  }
+
+  /** Names are whatever emitters send; a log is lines, and a disk is full some day. */
+  @Test
+  void whatIsToldOfTypesIsALineEachAndNotWithoutEnd() {
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    PrintStream standardError = System.err;
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      BatchWriter forged = batch(1, 1);
+      for (int i = 0; i < 150; i++) {
+        forged.event(EventType.named("a\nERROR b" + i).field("nbytes", FieldType.STRING).build(), tick(0), "x");
+      }
+      job.accept(read(forged), at(1, 0), output);
+    } finally {
+      System.setErr(standardError);
+    }
+    assertThat(log.toString(StandardCharsets.UTF_8)).contains("some events a%0AERROR%20b0 cannot").hasLineCount(100);
+    assertThat(metrics.text()).contains("lifeline_filter_undecided_total{stream=\"large\"} 150\n");
   }
 
   @Test
