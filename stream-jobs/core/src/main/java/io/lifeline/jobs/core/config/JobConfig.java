@@ -103,6 +103,18 @@ public final class JobConfig {
     return at < 0 ? Optional.empty() : Optional.of(path.substring(at + Destination.DERIVED.length()).replace('.', '_'));
   }
 
+  /**
+   * Refuses a derived stream that would be made of itself, and so never come to an end.
+   *
+   * @param setting what names the stream, for the message
+   */
+  public void checkOutput(String setting, String stream) {
+    String filled = Destination.derived(stream).topic(get(Keys.NAMES_PREFIX));
+    if (find(Keys.BROKER_URL_KEY).map(BrokerUrl::path).filter(filled::equals).isPresent()) {
+      throw new ConfigException(setting + " would fill " + filled + ", which broker.url says is read");
+    }
+  }
+
   /** The password from its file or the broker's URL; never to be logged. */
   public Optional<String> password() {
     Optional<Path> file = find(Keys.BROKER_PASSWORD_FILE);

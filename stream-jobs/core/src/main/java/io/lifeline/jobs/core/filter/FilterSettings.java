@@ -17,6 +17,7 @@ public record FilterSettings(Map<String, Condition> conditions, long retentionMs
   public static FilterSettings of(JobConfig config) {
     Map<String, Condition> conditions = new TreeMap<>();
     config.filters().forEach((name, text) -> conditions.put(name, condition(name, text)));
+    conditions.keySet().forEach(name -> config.checkOutput(Keys.FILTER_PREFIX + name, name));
     if (conditions.isEmpty()) {
       throw new ConfigException(
           "the job filter needs a condition: set " + Keys.FILTER_PREFIX + "NAME, such as " + Keys.FILTER_PREFIX

@@ -22,6 +22,7 @@ public record PairSettings(List<String> by, String stream, long timeoutMs, int m
       throw new ConfigException(
           Keys.PAIR_TO.name() + "=" + stream + ": " + Keys.FILTER_PREFIX + stream + " fills that stream already");
     }
+    config.checkOutput(Keys.PAIR_TO.name() + "=" + stream, stream);
     return new PairSettings(
         config.get(Keys.PAIR_BY).stream().distinct().toList(),
         stream,

@@ -58,6 +58,14 @@ class FilterJobTest {
     assertThat(List.of(derived.host(), derived.program(), derived.pid())).isEqualTo(List.of("host-a", "copy", 42L));
   }
 
+  @Test
+  void aStreamIsNotMadeOfItself() {
+    String url = "kafka://host/lifeline.derived.large";
+    assertThatThrownBy(() -> job("filter.small", "true", "filter.large", "true", "broker.url", url))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage("filter.large would fill lifeline.derived.large, which broker.url says is read");
+  }
+
   /** Names are whatever emitters send; a log is lines, and a disk is full some day. */
   @Test
   void whatIsToldOfTypesIsALineEachAndNotWithoutEnd() {

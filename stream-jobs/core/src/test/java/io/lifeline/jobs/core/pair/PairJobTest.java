@@ -189,6 +189,16 @@ class PairJobTest {
         .hasMessage("pair.to=large: filter.large fills that stream already");
   }
 
+  @Test
+  void aStreamIsNotMadeOfItself() {
+    String url = "nats://host/lifeline.derived.durations?stream=LIFELINE_OUT";
+    assertThatThrownBy(() -> job("broker.url", url))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(
+            "pair.to=durations would fill lifeline.derived.durations, which broker.url says is read");
+    assertThat(job("broker.url", url, "pair.to", "others").name()).isEqualTo("pair");
+  }
+
   private PairJob job(String... settings) {
     Map<String, String> map = new HashMap<>();
     for (int i = 0; i < settings.length; i += 2) {
