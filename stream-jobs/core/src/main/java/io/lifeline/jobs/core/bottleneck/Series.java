@@ -4,7 +4,9 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
@@ -20,6 +22,9 @@ final class Series {
   private static final double LEAST_UNEVENNESS = 1e-3;
 
   private static final long FORGET_EMITTER_NS = 600_000_000_000L;
+
+  /** A program may be started again and again, and a group is saved as one value. */
+  private static final int MAX_EMITTERS = 1_000;
 
   /**
    * @param rate logarithm of bytes per second of being at work
@@ -64,6 +69,9 @@ final class Series {
   private double spanNs(Sample sample) {
     Long lastEnd = lastEnds.put(sample.emitter(), sample.endNs());
     lastEnds.values().removeIf(endNs -> endNs < sample.endNs() - FORGET_EMITTER_NS);
+    if (lastEnds.size() > MAX_EMITTERS) {
+      lastEnds.remove(Collections.min(lastEnds.entrySet(), Map.Entry.comparingByValue()).getKey());
+    }
     boolean isPause = lastEnd == null || sample.endNs() - lastEnd > LONGEST_GAP * sample.intervalNs();
     return isPause ? sample.intervalNs() : Math.max(sample.intervalNs(), sample.endNs() - lastEnd);
   }

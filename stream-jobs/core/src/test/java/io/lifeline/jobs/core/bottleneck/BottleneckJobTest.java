@@ -178,6 +178,25 @@ class BottleneckJobTest {
     assertThat(metrics.text()).contains("lifeline_bottleneck_late_samples_total 60\n");
   }
 
+  /** A command that is run a thousand times a minute is as many emitters of one program. */
+  @Test
+  void emittersWithoutEndDoNotMakeTheStateOfTheirGroupLarge() {
+    for (int i = 0; i < 3000; i++) {
+      BatchWriter one = batch(10 + i, 1).finalBatch(true);
+      operations(one, "disk.read", 10);
+      job.accept(read(one), at(i, second), output);
+    }
+    job.save();
+    StringBuilder groups = new StringBuilder();
+    state.scan(
+        "bottleneck/group/",
+        (key, value) -> {
+          groups.append(key);
+          assertThat(value.length).isLessThan(100_000);
+        });
+    assertThat(groups).hasToString("bottleneck/group/program=copy");
+  }
+
   @Test
   void moreGroupsThanAllowedAreCountedAndLeftOut() {
     job = job(Map.of("bottleneck.max.groups", "1"));
