@@ -51,6 +51,12 @@ public final class DerivedStream {
   /** Readers take an emitter for lost after a minute of silence. */
   private static final long HEARTBEAT_MS = 10_000;
 
+  /**
+   * How often what is derived from one parent may be found too large and be split. It takes a few; but a parent that is
+   * all header leaves room for no event, and must not be copied for each.
+   */
+  private static final int MAX_SPLITS = 64;
+
   private static final int LAST = BatchHeader.FINAL | BatchHeader.RECOVERED;
 
   private final String name;
@@ -63,6 +69,9 @@ public final class DerivedStream {
   private final Metrics.Counter out;
   private final Map<RouteKey, DerivedRoute> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
+
+  /** Of what is derived from the current parent. */
+  private int splits;
 
   /**
    * @param name of the stream, and of its routes
@@ -107,6 +116,7 @@ public final class DerivedStream {
     route.lastFlags |= parent.flags() & LAST;
     in.add(parent.eventCount());
     if (count > 0 || isNewlyLast || position.brokerTimeMs() - route.sentMs >= HEARTBEAT_MS) {
+      splits = 0;
       send(parent, route, 0, count, events, output);
       route.sentMs = position.brokerTimeMs();
     }
@@ -145,7 +155,8 @@ public final class DerivedStream {
     try {
       batch = batch(parent, route, from, to, events);
     } catch (BatchTooLargeException e) {
-      if (to - from > 1) {
+      if (to - from > 1 && splits < MAX_SPLITS) {
+        splits++;
         int middle = (from + to) >>> 1;
         send(parent, route, from, middle, events, output);
         send(parent, route, middle, to, events, output);
