@@ -5,8 +5,9 @@ package io.lifeline.jobs.core;
  *
  * <ol>
  *   <li>Kafka Streams forwards them within the transaction of the input.
- *   <li>JetStream sends them with the id as {@code Nats-Msg-Id}; those of a {@linkplain Destination.Kind#revised()
- *       revised} kind only once the checkpoint that holds them is written.
+ *   <li>JetStream sends them with the id as {@code Nats-Msg-Id}, behind the prefix of its names if it is no batch's;
+ *       those of a {@linkplain Destination.Kind#revised() revised} kind only once the checkpoint that holds them is
+ *       written.
  * </ol>
  *
  * <p>A repeat therefore has the id and the content of the first. Called by the thread that runs the job;

@@ -102,6 +102,9 @@ final class JobTask extends LeasedTask {
           intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
             checkpoint(intake, publisher, store, state, next);
+          } else {
+            // Nothing may come for hours that would ask for another checkpoint, and so for what the last one sent.
+            publisher.awaitAcknowledgements();
           }
           batches = 0;
           checkpointedNs = System.nanoTime();

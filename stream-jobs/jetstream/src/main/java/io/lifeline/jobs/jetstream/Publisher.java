@@ -45,7 +45,7 @@ final class Publisher implements Output {
 
   @Override
   public void send(Destination to, String key, String id, byte[] value) {
-    OutgoingMessage message = new OutgoingMessage(subject(to, key), key, id, value);
+    OutgoingMessage message = new OutgoingMessage(subject(to, key), key, messageId(to, id), value);
     if (to.kind().revised()) {
       outbox.add(message);
     } else {
@@ -57,6 +57,14 @@ final class Publisher implements Output {
   private String subject(Destination to, String key) {
     String topic = to.topic(prefix);
     return to.kind() == Destination.Kind.DERIVED ? topic + "." + NatsSettings.subject(Incarnation.parse(key)) : topic;
+  }
+
+  /**
+   * A stream drops repeats by their ids alone, whatever their subjects: results under another prefix are none. Those of
+   * batches are unique as they are, and what readers expect.
+   */
+  private String messageId(Destination to, String id) {
+    return to.kind() == Destination.Kind.DERIVED ? id : prefix + ":" + id;
   }
 
   boolean hasOutbox() {

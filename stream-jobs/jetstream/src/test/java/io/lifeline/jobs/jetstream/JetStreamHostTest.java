@@ -13,10 +13,13 @@ import io.lifeline.servers.NatsServer;
 import io.lifeline.servers.PostgresServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.api.StreamConfiguration;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,6 +138,75 @@ class JetStreamHostTest {
       assertThat(balance.get("below_threshold").intValue()).isEqualTo(155);
       assertThat(balance.get("events_in").intValue()).isEqualTo(200);
       assertThat(second.health()).containsEntry("ledger-of-large", "running");
+    }
+  }
+
+  @Test
+  void pairsAreReadAsAStreamOfDurationsWhoseBooksClose() throws Exception {
+    Emitter emitter = new Emitter(9);
+    for (int i = 0; i < 20; i++) {
+      jetStream.publish("lifeline.batches.9", emitter.operations("disk.read", 10));
+    }
+    String url = server.url() + "/lifeline.derived.durations?stream=LIFELINE_OUT";
+    Path archive = directory.resolve("durations");
+    try (JetStreamHost first = start("jobs", "pair", "nats.groups", "2");
+        JetStreamHost second =
+            start("jobs", "archive,ledger", "broker.url", url, "archive.dir", archive.toString(),
+                "archive.roll.interval", "1s", "ledger.interval", "200ms")) {
+      Map<String, JsonNode> ledger =
+          OutputReader.await(
+              connection,
+              "lifeline.ledger",
+              map -> map.values().stream().anyMatch(v -> v.get("archived").asInt() == 200));
+      assertThat(ledger).hasSize(1);
+      JsonNode balance = ledger.values().iterator().next();
+      assertThat(balance.get("route_name").textValue()).isEqualTo("durations");
+      assertThat(balance.get("emitted").intValue()).isEqualTo(200);
+      assertThat(balance.get("archived").intValue()).isEqualTo(200);
+      assertThat(balance.get("folded").intValue()).isEqualTo(400);
+      assertThat(balance.get("events_in").intValue()).isEqualTo(400);
+      assertThat(balance.get("missing").intValue()).isZero();
+      assertThat(first.health()).containsOnlyKeys("pair-0-of-2", "pair-1-of-2");
+      assertThat(second.health()).containsEntry("ledger-of-durations", "running");
+    }
+  }
+
+  /** A stream that takes both tells repeats by their ids alone. */
+  @Test
+  void summariesUnderAnotherPrefixAreNoRepeats() throws Exception {
+    JetStreamManagement management = connection.jetStreamManagement();
+    StreamConfiguration results = management.getStreamInfo("LIFELINE_OUT").getConfiguration();
+    management.updateStream(StreamConfiguration.builder(results).addSubjects("large.summaries").build());
+    new Emitter(3).publish(jetStream, 20, true);
+    String url = server.url() + "/lifeline.derived.large?stream=LIFELINE_OUT";
+    try (JetStreamHost first =
+            start("jobs", "filter,summarise", "filter.large", "nbytes >= 0", "summarise.fields", "*:nbytes");
+        JetStreamHost second =
+            start("jobs", "summarise", "broker.url", url, "names.prefix", "large", "summarise.fields", "*:nbytes")) {
+      for (String subject : List.of("lifeline.summaries", "large.summaries")) {
+        Map<String, JsonNode> summaries = OutputReader.await(connection, subject, map -> totalCount(map) == 200);
+        assertThat(totalCount(summaries)).as(subject).isEqualTo(200);
+      }
+      assertThat(first.health()).containsEntry("summarise", "running");
+      assertThat(second.health()).containsEntry("summarise-of-large", "running");
+    }
+  }
+
+  /** Although nothing comes any more that would ask for another checkpoint. */
+  @Test
+  void resultsThatTheBrokerDidNotTakeAreSentAgain() throws Exception {
+    JetStreamManagement management = connection.jetStreamManagement();
+    StreamConfiguration results = management.getStreamInfo("LIFELINE_OUT").getConfiguration();
+    try (JetStreamHost host =
+        start("jobs", "summarise", "summarise.fields", "*:nbytes", "checkpoint.interval", "100ms")) {
+      management.deleteStream("LIFELINE_OUT");
+      new Emitter(3).publish(jetStream, 20, true);
+      Thread.sleep(1000);
+      management.addStream(results);
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 200);
+      assertThat(totalCount(summaries)).isEqualTo(200);
+      assertThat(host.health()).containsKey("summarise");
     }
   }
 
