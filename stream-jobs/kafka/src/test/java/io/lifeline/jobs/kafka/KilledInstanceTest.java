@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -58,6 +59,31 @@ class KilledInstanceTest {
         publish(kafka, BATCHES / 2, BATCHES);
         Map<String, JsonNode> shared = summaries(kafka, "shared.summaries");
         assertSame(shared, undisturbed(kafka));
+      }
+    }
+  }
+
+  @Test
+  void aFilterSendsEachBatchOnce() throws Exception {
+    try (EmbeddedKafka kafka = new EmbeddedKafka()) {
+      kafka.createTopics(4, "copies.batches", "filtered.summaries", "filtered.rejected");
+      List<String> settings = new ArrayList<>(settings(kafka, "filtered"));
+      settings.addAll(List.of("jobs=filter,pair", "filter.all=nbytes >= 0"));
+      try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings);
+          JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings)) {
+        while (!killed.sharesTheWork() || !survivor.sharesTheWork()) {
+          Thread.sleep(50);
+        }
+        publish(kafka, 0, BATCHES / 2);
+        killed.kill();
+        publish(kafka, BATCHES / 2, BATCHES);
+        kafka.read("filtered.derived.all", EMITTERS * BATCHES, Duration.ofSeconds(60));
+        List<String> ids =
+            kafka.read("filtered.derived.all", EMITTERS * BATCHES + 1, Duration.ofSeconds(2)).stream()
+                .map(message -> new String(message.headers().lastHeader("lifeline-id").value(), UTF_8))
+                .toList();
+        assertThat(ids).hasSize(EMITTERS * BATCHES).doesNotHaveDuplicates();
+        assertThat(ids).filteredOn(id -> id.endsWith("-0-" + BATCHES)).as("the last of each").hasSize(EMITTERS);
       }
     }
   }
