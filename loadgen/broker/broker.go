@@ -1,0 +1,46 @@
+// Package broker runs the brokers that a fleet talks to: processes of its own (NATS, Kafka), or somebody else's by URL.
+package broker
+
+import (
+	"context"
+	"crypto/tls"
+)
+
+// Cluster is what a scenario's broker section becomes.
+type Cluster interface {
+	// Servers are host:port for the scenario's transport, one per node; nodes keep their port over a restart.
+	Servers() []string
+	TLS() *tls.Config
+	// Processes are the nodes' process ids, 0 for one that is down; empty for an external broker.
+	Processes() []int
+	// Counters reads the broker's own books.
+	Counters(ctx context.Context) (Counters, error)
+	// Kill, Stop, Continue, Start act on one node of an embedded cluster; Start returns when the node serves again.
+	Kill(node int) error
+	Stop(node int) error
+	Continue(node int) error
+	Start(ctx context.Context, node int) error
+	// Exited is closed when a node ends that nobody killed; Err then says how, with the last lines of its log.
+	Exited() <-chan struct{}
+	Err() error
+	// Close ends all nodes and removes their data.
+	Close(ctx context.Context) error
+}
+
+// Counters are a broker's own figures, summed over its nodes; a figure that the broker does not have is -1.
+type Counters struct {
+	Name        string `json:"name"` // "NATS 2.15.2", "Kafka 4.3.1"
+	Connections int64  `json:"connections"`
+	In          int64  `json:"in"`      // messages taken from clients
+	Out         int64  `json:"out"`     // messages given to clients
+	Stored      int64  `json:"stored"`  // messages in streams or topics of the run
+	Dropped     int64  `json:"dropped"` // by slow-consumer rules and the like
+	Routed      int64  `json:"routed"`  // bytes that went between nodes
+	Nodes       []Node `json:"nodes"`
+}
+
+// Node is one node's share, for what has to be seen apart.
+type Node struct {
+	In, Out     int64 // messages of clients
+	RoutedBytes int64 // sent to other nodes
+}

@@ -1,0 +1,67 @@
+// Command fleet runs a fleet of generators against a NATS or Kafka broker and reports round-trip times and loss.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb.
+type verb struct {
+	name, summary string
+	hidden        bool
+	run           func(ctx context.Context, arguments []string) error
+}
+
+var verbs = []verb{}
+
+// errUsage ends the program with exit code 2; what was wrong has been printed.
+var errUsage = errors.New("usage")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// run returns the exit code: 0 done, 1 failed, 2 used wrongly.
+func run(ctx context.Context, arguments []string) int {
+	if len(arguments) == 0 {
+		usage(os.Stderr)
+		return 2
+	}
+	if name := arguments[0]; name == "-h" || name == "--help" || name == "help" {
+		usage(os.Stdout)
+		return 0
+	}
+	for _, v := range verbs {
+		if v.name != arguments[0] {
+			continue
+		}
+		switch err := v.run(ctx, arguments[1:]); {
+		case err == nil || errors.Is(err, flag.ErrHelp):
+			return 0
+		case errors.Is(err, errUsage):
+			return 2
+		default:
+			fmt.Fprintf(os.Stderr, "fleet %s: %v\n", v.name, err)
+			return 1
+		}
+	}
+	fmt.Fprintf(os.Stderr, "fleet: unknown command %q; `fleet --help` lists them\n", arguments[0])
+	return 2
+}
+
+func usage(to *os.File) {
+	fmt.Fprintln(to, "Usage: fleet COMMAND [OPTION...]")
+	for _, v := range verbs {
+		if !v.hidden {
+			fmt.Fprintf(to, "  %-10s %s\n", v.name, v.summary)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+// Package result is what a run found: the one structure that the report, the comparison and the study read, and the JSON that
+// `fleet run` writes. Times are nanoseconds, sizes bytes.
+package result
+
+import (
+	"time"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/scenario"
+)
+
+// Result is one run.
+type Result struct {
+	Format   int               `json:"format"` // 1
+	Scenario scenario.Scenario `json:"scenario"`
+	Started  time.Time         `json:"started"`
+	Elapsed  time.Duration     `json:"elapsed_ns"`
+	Machine  Machine           `json:"machine"`
+	Client   string            `json:"client"`  // the client library and its version
+	Partial  bool              `json:"partial"` // ended by Ctrl-C
+	Valid    bool              `json:"valid"`
+	Invalid  []string          `json:"invalid,omitempty"` // why the noise gauges forbid to trust the times
+	Failure  *Failure          `json:"failure,omitempty"`
+
+	Counts Counts `json:"counts"`
+	Bytes  Bytes  `json:"bytes"`
+	Times  Times  `json:"times"`
+
+	Timeline  []Second  `json:"timeline"`
+	Resources Resources `json:"resources"`
+	Noise     Noise     `json:"noise"`
+	Broker    Books     `json:"broker"`
+	Faults    []Outage  `json:"faults,omitempty"`
+	Goals     []Goal    `json:"objectives,omitempty"`
+}
+
+// Counts are messages. sent = received + lost where there is one subscriber; all figures come from sequence numbers.
+type Counts struct {
+	Connections      int    `json:"connections"`
+	Sent             uint64 `json:"sent"`
+	Failed           uint64 `json:"failed"` // publishes that returned an error: not sent
+	Acknowledged     uint64 `json:"acknowledged"`
+	Refused          uint64 `json:"refused"`  // acknowledged with an error: the broker may have it or not
+	Received         uint64 `json:"received"` // each message once per subscriber
+	Lost             uint64 `json:"lost"`
+	LostAcknowledged uint64 `json:"lost_acknowledged"` // of these, promised by the broker
+	Duplicated       uint64 `json:"duplicated"`
+	Reordered        uint64 `json:"reordered"` // arrived after a later one of the same generator
+	Late             uint64 `json:"late"`      // arrived after the histogram's end (120 s); counted as lost
+	Foreign          uint64 `json:"foreign"`   // bytes that are no message of this run
+	Skipped          uint64 `json:"skipped"`   // not published because the generator was still busy with earlier ones
+}
+
+// Bytes travel as payload; a batch carries many events in one message.
+type Bytes struct {
+	PerMessage float64 `json:"per_message"`
+	PerEvent   float64 `json:"per_event"`
+}
+
+// Times are the study's figures and ours. Names in its words: RTT before sending to after receiving; PRT before sending to after
+// sending; PT after sending to before receiving, negative where the message is there before the call returns; SRT before
+// receiving to after receiving.
+type Times struct {
+	RTT           Distribution `json:"rtt"`
+	IntendedRTT   Distribution `json:"intended_rtt"` // from the time when it should have been sent
+	WarmUpRTT     Distribution `json:"warm_up_rtt"`
+	PRT           Distribution `json:"prt"`
+	PT            Distribution `json:"pt"`
+	SRT           Distribution `json:"srt"`
+	Acknowledged  Distribution `json:"acknowledged"` // before sending to the acknowledgement
+	Lateness      Distribution `json:"lateness"`     // intended to before sending: the harness's own fault
+	Connect       Distribution `json:"connect"`
+	FirstDelivery Distribution `json:"first_delivery"` // a generator's first publish to its delivery
+	Subscribe     Distribution `json:"subscribe"`      // a subscriber's subscribe call to its first delivery
+}
+
+// Distribution is a measured quantity. Mean and StdDev are exact, percentiles come from the histogram.
+type Distribution struct {
+	Count       int64        `json:"count"`
+	Mean        float64      `json:"mean_ns"`
+	StdDev      float64      `json:"stddev_ns"`
+	Min         int64        `json:"min_ns"`
+	Max         int64        `json:"max_ns"`
+	Percentiles []Percentile `json:"percentiles"`
+	Histogram   string       `json:"histogram,omitempty"` // HdrHistogram V2, compressed, base64; of the values that are not negative
+	Negative    int64        `json:"negative,omitempty"`  // values below zero, counted into the percentiles
+}
+
+// Percentile pairs a percentage with its value.
+type Percentile struct {
+	Percent float64 `json:"percent"`
+	Value   int64   `json:"value_ns"`
+}
+
+// Second is one second of the run.
+type Second struct {
+	At           float64 `json:"at_s"` // since the first message
+	Connections  int     `json:"connections"`
+	Sent         uint64  `json:"sent"`
+	Acknowledged uint64  `json:"acknowledged"`
+	Received     uint64  `json:"received"`
+	Failed       uint64  `json:"failed"`
+	P50          int64   `json:"p50_ns"`
+	P99          int64   `json:"p99_ns"`
+	Max          int64   `json:"max_ns"`
+	Idle         float64 `json:"idle"` // share of the machine's CPU, 0 to 1
+}
+
+// Machine is where it ran.
+type Machine struct {
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	Memory uint64 `json:"memory"`
+	Kernel string `json:"kernel"`
+}
+
+// Resources are what broker and client took.
+type Resources struct {
+	Broker       Usage   `json:"broker"`
+	Client       Usage   `json:"client"`
+	Idle         float64 `json:"idle"`          // vmstat's id, mean over the run, 0 to 1
+	VmstatMemory int64   `json:"vmstat_memory"` // the study's definition: peak minus bottom of used memory
+}
+
+// Usage of the processes of one side.
+type Usage struct {
+	Processes     int     `json:"processes"`
+	CPU           float64 `json:"cpu"` // cores, mean over the run
+	PeakRSS       int64   `json:"peak_rss"`
+	BaseRSS       int64   `json:"base_rss"`       // before the first connection
+	PerConnection float64 `json:"per_connection"` // (peak - base) / connections
+}
+
+// Noise is what else happened on the machine; thresholds are in package host.
+type Noise struct {
+	HiccupP99    int64   `json:"hiccup_p99_ns"` // how late a thread wakes that has nothing else to do
+	HiccupMax    int64   `json:"hiccup_max_ns"`
+	RunQueueWait float64 `json:"run_queue_wait"` // share of time that the fleet's threads were ready and had no core
+	Steal        float64 `json:"steal"`          // share of the CPU that the hypervisor kept
+	Others       float64 `json:"others"`         // cores that processes outside broker and fleet used
+}
+
+// Books are the broker's own counters beside ours.
+type Books struct {
+	Before   broker.Counters `json:"before"`
+	After    broker.Counters `json:"after"`
+	Agree    bool            `json:"agree"`
+	Sentence string          `json:"sentence"` // what was compared, and what it gave
+}
+
+// Outage is a fault and what it did.
+type Outage struct {
+	Fault        scenario.Fault `json:"fault"`
+	At           float64        `json:"at_s"`
+	LastBefore   float64        `json:"last_delivery_before_s"`
+	FirstAfter   float64        `json:"first_delivery_after_s"`
+	Recovered    float64        `json:"recovered_s"` // when deliveries were at nine tenths of the rate before
+	LostDuring   uint64         `json:"lost"`        // messages sent from the fault to the recovery that never arrived
+	FailedDuring uint64         `json:"failed"`
+}
+
+// Goal is an objective and whether it was met.
+type Goal struct {
+	Objective scenario.Objective `json:"objective"`
+	Share     float64            `json:"share"`
+	Met       bool               `json:"met"`
+}
+
+// Failure is why a fleet could not do what its scenario asks.
+type Failure struct {
+	Cause   Cause  `json:"cause"`
+	Message string `json:"message"` // with the numbers, and what to do
+}
+
+// Cause is one of a few, so that a study can count them.
+type Cause string
+
+// The causes.
+const (
+	Descriptors   Cause = "descriptors"
+	Ports         Cause = "ports"
+	Memory        Cause = "memory"
+	AcceptTimeout Cause = "accept-timeout"
+	Refused       Cause = "refused" // the broker answered no: credentials, limits
+	BrokerExit    Cause = "broker-exit"
+	WorkerExit    Cause = "worker-exit"
+	Objective     Cause = "missed-objective"
+)
