@@ -3,14 +3,14 @@ package broker
 
 import (
 	"context"
-	"crypto/tls"
 )
 
 // Cluster is what a scenario's broker section becomes.
 type Cluster interface {
 	// Servers are host:port for the scenario's transport, one per node; nodes keep their port over a restart.
 	Servers() []string
-	TLS() *tls.Config
+	// TLS says how to trust the servers; nil: they speak plain. Worker processes get it, so it is data and no tls.Config.
+	TLS() *TLS
 	// Processes are the nodes' process ids, 0 for one that is down; empty for an external broker.
 	Processes() []int
 	// Counters reads the broker's own books.
@@ -25,6 +25,11 @@ type Cluster interface {
 	Err() error
 	// Close ends all nodes and removes their data.
 	Close(ctx context.Context) error
+}
+
+// TLS is the trust in a cluster's certificates.
+type TLS struct {
+	CA []byte // PEM; empty: the system's authorities
 }
 
 // Counters are a broker's own figures, summed over its nodes; a figure that the broker does not have is -1.
