@@ -172,6 +172,9 @@ type Failure struct {
 	Message string `json:"message"` // with the numbers, and what to do
 }
 
+// Error makes a failure an error.
+func (f *Failure) Error() string { return f.Message }
+
 // Cause is one of a few, so that a study can count them.
 type Cause string
 
