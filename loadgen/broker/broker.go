@@ -3,6 +3,8 @@ package broker
 
 import (
 	"context"
+
+	"lifeline/loadgen/result"
 )
 
 // Cluster is what a scenario's broker section becomes.
@@ -32,20 +34,8 @@ type TLS struct {
 	CA []byte // PEM; empty: the system's authorities
 }
 
-// Counters are a broker's own figures, summed over its nodes; a figure that the broker does not have is -1.
-type Counters struct {
-	Name        string `json:"name"` // "NATS 2.15.2", "Kafka 4.3.1"
-	Connections int64  `json:"connections"`
-	In          int64  `json:"in"`      // messages taken from clients
-	Out         int64  `json:"out"`     // messages given to clients
-	Stored      int64  `json:"stored"`  // messages in streams or topics of the run
-	Dropped     int64  `json:"dropped"` // by slow-consumer rules and the like
-	Routed      int64  `json:"routed"`  // bytes that went between nodes
-	Nodes       []Node `json:"nodes"`
-}
-
-// Node is one node's share, for what has to be seen apart.
-type Node struct {
-	In, Out     int64 // messages of clients
-	RoutedBytes int64 // sent to other nodes
-}
+// Counters are what a report holds of a broker's books, and live there so that a report needs no broker.
+type (
+	Counters = result.Counters
+	Node     = result.Node
+)

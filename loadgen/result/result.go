@@ -5,7 +5,6 @@ package result
 import (
 	"time"
 
-	"lifeline/loadgen/broker"
 	"lifeline/loadgen/scenario"
 )
 
@@ -82,8 +81,10 @@ type Distribution struct {
 	Min         int64        `json:"min_ns"`
 	Max         int64        `json:"max_ns"`
 	Percentiles []Percentile `json:"percentiles"`
-	Histogram   string       `json:"histogram,omitempty"` // HdrHistogram V2, compressed, base64; of the values that are not negative
-	Negative    int64        `json:"negative,omitempty"`  // values below zero, counted into the percentiles
+	Histogram   string       `json:"histogram,omitempty"`          // HdrHistogram V2, compressed, base64; of the values that are not negative
+	Negative    int64        `json:"negative,omitempty"`           // values below zero, counted into the percentiles
+	Negatives   string       `json:"negative_histogram,omitempty"` // likewise, of their magnitudes
+	Clamped     int64        `json:"clamped,omitempty"`            // values beyond the histogram's range of 120 s
 }
 
 // Percentile pairs a percentage with its value.
@@ -100,10 +101,14 @@ type Second struct {
 	Acknowledged uint64  `json:"acknowledged"`
 	Received     uint64  `json:"received"`
 	Failed       uint64  `json:"failed"`
+	Lost         uint64  `json:"lost"` // of those sent in this second, those that never arrived
 	P50          int64   `json:"p50_ns"`
 	P99          int64   `json:"p99_ns"`
 	Max          int64   `json:"max_ns"`
-	Idle         float64 `json:"idle"` // share of the machine's CPU, 0 to 1
+	Idle         float64 `json:"idle"`        // share of the machine's CPU, 0 to 1
+	BrokerCPU    float64 `json:"broker_cpu"`  // cores
+	ClientCPU    float64 `json:"client_cpu"`  // cores
+	UsedMemory   int64   `json:"used_memory"` // of the machine, as vmstat counts it
 }
 
 // Machine is where it ran.
@@ -142,10 +147,29 @@ type Noise struct {
 
 // Books are the broker's own counters beside ours.
 type Books struct {
-	Before   broker.Counters `json:"before"`
-	After    broker.Counters `json:"after"`
-	Agree    bool            `json:"agree"`
-	Sentence string          `json:"sentence"` // what was compared, and what it gave
+	Before   Counters `json:"before"`
+	After    Counters `json:"after"`
+	Agree    bool     `json:"agree"`
+	Sentence string   `json:"sentence"` // what was compared, and what it gave
+}
+
+// Counters are a broker's own figures, summed over its nodes; a figure that the broker does not have is -1.
+type Counters struct {
+	Name        string `json:"name"` // "NATS 2.15.2", "Kafka 4.3.1"
+	Connections int64  `json:"connections"`
+	In          int64  `json:"in"`      // messages taken from clients
+	Out         int64  `json:"out"`     // messages given to clients
+	Stored      int64  `json:"stored"`  // messages in streams or topics of the run
+	Dropped     int64  `json:"dropped"` // by slow-consumer rules and the like
+	Routed      int64  `json:"routed"`  // bytes that went between nodes
+	Nodes       []Node `json:"nodes"`
+}
+
+// Node is one node's share, for what has to be seen apart.
+type Node struct {
+	In          int64 `json:"in"` // messages of clients
+	Out         int64 `json:"out"`
+	RoutedBytes int64 `json:"routed_bytes"` // sent to other nodes
 }
 
 // Outage is a fault and what it did.
