@@ -4,7 +4,10 @@ go 1.26.0
 
 require golang.org/x/sys v0.49.0
 
-require lifeline/schemas/go v0.0.0
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	lifeline/schemas/go v0.0.0
+)
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
