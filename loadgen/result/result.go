@@ -44,10 +44,11 @@ type Counts struct {
 	Lost             uint64 `json:"lost"`
 	LostAcknowledged uint64 `json:"lost_acknowledged"` // of these, promised by the broker
 	Duplicated       uint64 `json:"duplicated"`
-	Reordered        uint64 `json:"reordered"` // arrived after a later one of the same generator
-	Late             uint64 `json:"late"`      // arrived after the histogram's end (120 s); counted as lost
-	Foreign          uint64 `json:"foreign"`   // bytes that are no message of this run
-	Skipped          uint64 `json:"skipped"`   // not published because the generator was still busy with earlier ones
+	Reordered        uint64 `json:"reordered"`  // arrived after a later one of the same generator
+	Late             uint64 `json:"late"`       // arrived after the histogram's end (120 s); counted as lost
+	Unselected       uint64 `json:"unselected"` // arrived and not selected by the subscriber
+	Foreign          uint64 `json:"foreign"`    // bytes that are no message of this run
+	Skipped          uint64 `json:"skipped"`    // not published because the generator was still busy with earlier ones
 }
 
 // Bytes travel as payload; a batch carries many events in one message.

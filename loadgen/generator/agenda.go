@@ -1,0 +1,70 @@
+package generator
+
+import (
+	"container/heap"
+	"sync"
+)
+
+// agenda is the generators in order of their next message. It knows no clock.
+type agenda struct {
+	mu    sync.Mutex
+	queue dueFirst
+}
+
+// add puts a generator in and tells whether it is now the first.
+func (a *agenda) add(g *generator) (first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	heap.Push(&a.queue, g)
+	return a.queue[0] == g
+}
+
+// first is the generator whose message is next; nil where there is none.
+func (a *agenda) first() *generator {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) == 0 {
+		return nil
+	}
+	return a.queue[0]
+}
+
+// take removes g, which is the first or has been a moment ago.
+func (a *agenda) take(g *generator) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	heap.Remove(&a.queue, g.place)
+}
+
+// empty removes all, and tells of each to whom it may concern.
+func (a *agenda) empty(each func(*generator)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, g := range a.queue {
+		each(g)
+	}
+	a.queue = nil
+}
+
+// dueFirst is a heap that knows each generator's place.
+type dueFirst []*generator
+
+func (q dueFirst) Len() int           { return len(q) }
+func (q dueFirst) Less(i, j int) bool { return q[i].due < q[j].due }
+func (q dueFirst) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+
+func (q *dueFirst) Push(g any) {
+	g.(*generator).place = len(*q)
+	*q = append(*q, g.(*generator))
+}
+
+func (q *dueFirst) Pop() any {
+	last := len(*q) - 1
+	g := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return g
+}

@@ -1,0 +1,201 @@
+package generator
+
+import (
+	"sync"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/result"
+)
+
+// Tick is the grain of a worker's history, in nanoseconds: fine enough to see when deliveries stopped and came back.
+const Tick = 100_000_000
+
+// Ticks are counts of one tick of CLOCK_MONOTONIC.
+type Ticks struct {
+	Sent, Acknowledged, Received, Failed uint32
+	Lost                                 uint32 // of what was sent in this tick
+}
+
+// Times are the recorders behind result.Times.
+type Times struct {
+	RTT, IntendedRTT, WarmUpRTT, PRT, PT, SRT, Acknowledged, Lateness, Connect, FirstDelivery, Subscribe measure.Recorder
+}
+
+// Merge adds another worker's times.
+func (t *Times) Merge(from *Times) {
+	to, other := t.all(), from.all()
+	for i := range to {
+		to[i].Merge(other[i])
+	}
+}
+
+func (t *Times) all() []*measure.Recorder {
+	return []*measure.Recorder{&t.RTT, &t.IntendedRTT, &t.WarmUpRTT, &t.PRT, &t.PT, &t.SRT, &t.Acknowledged, &t.Lateness, &t.Connect,
+		&t.FirstDelivery, &t.Subscribe}
+}
+
+// Result is what the recorders hold, as a report shows it.
+func (t *Times) Result() result.Times {
+	return result.Times{
+		RTT: t.RTT.Distribution(), IntendedRTT: t.IntendedRTT.Distribution(), WarmUpRTT: t.WarmUpRTT.Distribution(),
+		PRT: t.PRT.Distribution(), PT: t.PT.Distribution(), SRT: t.SRT.Distribution(),
+		Acknowledged: t.Acknowledged.Distribution(), Lateness: t.Lateness.Distribution(), Connect: t.Connect.Distribution(),
+		FirstDelivery: t.FirstDelivery.Distribution(), Subscribe: t.Subscribe.Distribution(),
+	}
+}
+
+// books are what a worker has counted and timed. All its goroutines write into one of them; a few thousand messages a second
+// do not feel its lock.
+type books struct {
+	mu     sync.Mutex
+	counts result.Counts
+	bytes  uint64 // of payload published
+	times  Times
+	recent measure.Recorder // round trips since the last progress
+	ticks  map[int64]*Ticks
+}
+
+func newBooks() *books { return &books{ticks: map[int64]*Ticks{}} }
+
+// tick returns the counts of an instant; the caller holds the lock.
+func (b *books) tick(at int64) *Ticks {
+	t := b.ticks[at/Tick]
+	if t == nil {
+		t = &Ticks{}
+		b.ticks[at/Tick] = t
+	}
+	return t
+}
+
+func (b *books) connected(took int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Connections++
+	b.times.Connect.Record(took)
+}
+
+// sending is one publish that went well; all times CLOCK_MONOTONIC.
+type sending struct {
+	length                  int
+	intended, before, after int64
+	warmUp                  bool
+}
+
+func (b *books) sent(s sending) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Sent++
+	b.bytes += uint64(s.length)
+	b.tick(s.before).Sent++
+	if !s.warmUp {
+		b.times.PRT.Record(s.after - s.before)
+		b.times.Lateness.Record(s.before - s.intended)
+	}
+}
+
+func (b *books) failed(before int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Failed++
+	b.tick(before).Failed++
+}
+
+func (b *books) acknowledged(before, at int64, warmUp bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Acknowledged++
+	b.tick(at).Acknowledged++
+	if !warmUp {
+		b.times.Acknowledged.Record(at - before)
+	}
+}
+
+// arrival is one copy of a message as a subscriber got it; all times CLOCK_MONOTONIC.
+type arrival struct {
+	intended, before, received, taken int64
+	warmUp, first                     bool
+}
+
+func (b *books) arrived(a arrival) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Received++
+	b.tick(a.taken).Received++
+	trip := a.taken - a.before
+	b.recent.Record(trip)
+	if a.first {
+		b.times.FirstDelivery.Record(trip)
+	}
+	if a.warmUp {
+		b.times.WarmUpRTT.Record(trip)
+		return
+	}
+	b.times.RTT.Record(trip)
+	b.times.IntendedRTT.Record(a.taken - a.intended)
+	b.times.SRT.Record(a.taken - a.received)
+}
+
+func (b *books) processed(pt int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.times.PT.Record(pt)
+}
+
+func (b *books) subscribed(took int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.times.Subscribe.Record(took)
+}
+
+// settle counts what a message is missing when no more is awaited of it.
+func (b *books) settle(f *flight, subscribers int) {
+	missing := f.missing(subscribers)
+	if missing == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Lost += uint64(missing)
+	b.tick(f.before).Lost += uint32(missing)
+	if f.state&acknowledged != 0 {
+		b.counts.LostAcknowledged += uint64(missing)
+	}
+}
+
+// count adds to one of the counts that need nothing else.
+func (b *books) count(which func(*result.Counts) *uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*which(&b.counts)++
+}
+
+// Progress is what a worker says of itself each second.
+type Progress struct {
+	At     int64 // CLOCK_MONOTONIC
+	Counts result.Counts
+	RTT    measure.Recorder // since the last one
+}
+
+// progress takes the recent round trips with it.
+func (b *books) progress() Progress {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := Progress{At: clock.Now(), Counts: b.counts, RTT: b.recent}
+	b.recent = measure.Recorder{}
+	return p
+}
+
+// Totals are a worker's whole books.
+type Totals struct {
+	Counts result.Counts
+	Bytes  uint64 // of payload published
+	Times  Times
+	Ticks  map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
+}
+
+func (b *books) totals() Totals {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Totals{Counts: b.counts, Bytes: b.bytes, Times: b.times, Ticks: b.ticks}
+}

@@ -1,0 +1,60 @@
+package generator
+
+import "lifeline/loadgen/measure"
+
+// A message that has not arrived after the histograms' end counts as lost, even if it arrives later: the study's loss needs
+// an end too, and what is remembered of each message needs a bound.
+const patience = measure.Highest
+
+// flight is what is remembered of one message from its sending until it is settled.
+type flight struct {
+	sequence uint32
+	state    flightState
+	copies   uint16 // bit for each subscriber that has it
+	before   int64  // CLOCK_MONOTONIC at sending; 0 in an unused slot
+	after    int64  // when the publishing call returned; 0 until then
+	received int64  // before receiving, of the first copy; 0 until then
+}
+
+type flightState uint8
+
+const (
+	failed       flightState = 1 << iota // publishing returned an error: it was never sent
+	acknowledged                         // the broker took responsibility
+	wanted                               // the subscribers' selector selects it
+)
+
+// flights remembers the messages of one generator that may still arrive: as many as it can send within patience. It is a ring by
+// sequence number, so a message takes the slot of one that is out of patience.
+type flights []flight
+
+// flightsFor is the ring's size, a power of two.
+func flightsFor(interval int64) int {
+	size := 2
+	for int64(size) < patience/max(interval, 1)+2 {
+		size *= 2
+	}
+	return size
+}
+
+func (f flights) slot(sequence uint32) *flight { return &f[sequence&uint32(len(f)-1)] }
+
+// at returns the message's flight, nil when it was settled long ago or never sent.
+func (f flights) at(sequence uint32) *flight {
+	if slot := f.slot(sequence); slot.before != 0 && slot.sequence == sequence {
+		return slot
+	}
+	return nil
+}
+
+// missing is how many subscribers wait for it in vain.
+func (f *flight) missing(subscribers int) int {
+	if f.before == 0 || f.state&failed != 0 || f.state&wanted == 0 {
+		return 0
+	}
+	missing := subscribers
+	for copies := f.copies; copies != 0; copies &= copies - 1 {
+		missing--
+	}
+	return missing
+}
