@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"lifeline/loadgen/broker/natsnode"
 )
 
 // verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb.
@@ -18,7 +20,11 @@ type verb struct {
 	run           func(ctx context.Context, arguments []string) error
 }
 
-var verbs = []verb{}
+var verbs = []verb{
+	{name: natsnode.Verb, hidden: true, run: func(ctx context.Context, arguments []string) error {
+		return natsnode.Main(ctx, arguments, os.Stdin)
+	}},
+}
 
 // errUsage ends the program with exit code 2; what was wrong has been printed.
 var errUsage = errors.New("usage")

@@ -1,0 +1,58 @@
+package broker_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/scenario"
+)
+
+// TestMain is also the program that runs the nodes.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == natsnode.Verb {
+		if err := natsnode.Main(context.Background(), os.Args[2:], os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T, s scenario.Scenario) broker.Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cluster, err := broker.Start(ctx, s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster
+}
+
+func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
+	cluster := start(t, scenario.Scenario{Transport: "nats"})
+	client, err := net.Dial("tcp", cluster.Servers()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	counters, err := cluster.Counters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counters.Connections != 1 {
+		t.Errorf("the broker counts %d connections, want 1", counters.Connections)
+	}
+}

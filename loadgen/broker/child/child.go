@@ -1,0 +1,119 @@
+// Package child runs a broker's process so that it never outlives this one, and tells how it ended.
+package child
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Process is a started command.
+type Process struct {
+	command *exec.Cmd
+	life    io.Closer // the command's standard input; closed with this process, however it ends
+	done    chan struct{}
+}
+
+// Start starts a command whose output is appended to a log. The command is killed when this process ends, and sees the end
+// of its standard input then; a Ctrl-C at the terminal does not reach it, because the fleet decides when its brokers end.
+func Start(command *exec.Cmd, log string) (*Process, error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log of %s: %w", command.Path, err)
+	}
+	defer file.Close()
+	command.Stdout, command.Stderr = file, file
+	life, err := command.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("making the standard input of %s: %w", command.Path, err)
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	process := &Process{command: command, life: life, done: make(chan struct{})}
+	started := make(chan error)
+	go process.hold(started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", command.Path, err)
+	}
+	return process, nil
+}
+
+// hold keeps the thread that started the command until the command has ended: the kernel takes the end of that thread for
+// the parent's death.
+func (p *Process) hold(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.command.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = p.command.Wait() // what it returns is in ProcessState as well
+	close(p.done)
+}
+
+// Pid is the process's id.
+func (p *Process) Pid() int { return p.command.Process.Pid }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Alive tells whether the process has not ended yet.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// End says how the process ended, such as "exit status 1" or "signal: killed"; it must have ended.
+func (p *Process) End() string { return p.command.ProcessState.String() }
+
+// Signal sends a signal; a process that has ended already is no error.
+func (p *Process) Signal(signal os.Signal) error {
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("sending %s to process %d: %w", signal, p.Pid(), err)
+	}
+	return nil
+}
+
+// Kill ends the process at once and returns when it has ended.
+func (p *Process) Kill() error {
+	err := p.Signal(syscall.SIGKILL)
+	if err == nil {
+		<-p.done
+	}
+	return err
+}
+
+// tailBytes is as much of a log's end as Tail looks at.
+const tailBytes = 16 << 10
+
+// Tail returns the last lines of a log, as many as there are and at most the given number; none if it cannot be read.
+func Tail(log string, lines int) []string {
+	file, err := os.Open(log)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > tailBytes {
+		_, _ = file.Seek(-tailBytes, io.SeekEnd)
+	}
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return nil
+	}
+	content = bytes.TrimRight(content, "\n")
+	if len(content) == 0 {
+		return nil
+	}
+	all := strings.Split(string(content), "\n")
+	return all[max(0, len(all)-lines):]
+}

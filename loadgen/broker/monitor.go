@@ -1,0 +1,128 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// monitorClient keeps no connections: a monitor that is asked a few times in a run costs the node no descriptor.
+var monitorClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// monitorPatience bounds one question to a node that may be stopped.
+const monitorPatience = 5 * time.Second
+
+// ask reads one page of a NATS node's monitor.
+func ask(ctx context.Context, url string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, monitorPatience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("asking the monitor: %w", err)
+	}
+	response, err := monitorClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking the monitor: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("asking the monitor %s: it answers %s", url, response.Status)
+	}
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return fmt.Errorf("reading the monitor's answer from %s: %w", url, err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	return nil
+}
+
+// varz is what is read of /varz.
+type varz struct {
+	Version       string `json:"version"`
+	Connections   int64  `json:"connections"`
+	In            int64  `json:"in_client_msgs"`
+	Out           int64  `json:"out_client_msgs"`
+	SlowConsumers int64  `json:"slow_consumers"`
+}
+
+// routez is what is read of /routez.
+type routez struct {
+	Routes []struct {
+		RemoteID string `json:"remote_id"`
+		OutBytes int64  `json:"out_bytes"`
+	} `json:"routes"`
+}
+
+// serves tells whether a node takes clients and has found the others that are up.
+func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
+	var health struct {
+		Status string `json:"status"`
+	}
+	if err := ask(ctx, c.monitors[i]+"/healthz", &health); err != nil {
+		return false, err
+	}
+	others := -1 // the node itself
+	for peer := range c.nodes {
+		if c.running(peer) {
+			others++
+		}
+	}
+	if others <= 0 {
+		return true, nil
+	}
+	var routes routez
+	if err := ask(ctx, c.monitors[i]+"/routez", &routes); err != nil {
+		return false, err
+	}
+	known := map[string]bool{}
+	for _, route := range routes.Routes {
+		known[route.RemoteID] = true
+	}
+	if len(known) < others {
+		return false, fmt.Errorf("it has found %d of the %d other nodes", len(known), others)
+	}
+	return true, nil
+}
+
+// Counters sums the nodes that run; a node that was started again counts from zero.
+func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
+	sum := Counters{Name: "NATS", Nodes: make([]Node, len(c.nodes))}
+	var failed []error
+	for i, monitor := range c.monitors {
+		if !c.running(i) {
+			continue
+		}
+		version, err := sum.add(ctx, monitor, &sum.Nodes[i])
+		if err != nil {
+			failed = append(failed, fmt.Errorf("counting at node %s: %w", c.nodes[i].name, err))
+			continue
+		}
+		sum.Name = "NATS " + version
+	}
+	return sum, errors.Join(failed...)
+}
+
+// add adds one NATS node's figures and tells the node's version.
+func (sum *Counters) add(ctx context.Context, monitor string, share *Node) (version string, err error) {
+	var figures varz
+	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
+		return "", err
+	}
+	var routes routez
+	if err := ask(ctx, monitor+"/routez", &routes); err != nil {
+		return "", err
+	}
+	share.In, share.Out = figures.In, figures.Out
+	for _, route := range routes.Routes {
+		share.RoutedBytes += route.OutBytes
+	}
+	sum.Connections += figures.Connections
+	sum.In += figures.In
+	sum.Out += figures.Out
+	sum.Dropped += figures.SlowConsumers
+	sum.Routed += share.RoutedBytes
+	return figures.Version, nil
+}

@@ -1,0 +1,153 @@
+// Package natsnode is one node of an embedded NATS cluster, as a process of its own: the hidden verb "nats-server".
+package natsnode
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Verb is the subcommand of fleet that runs a node; its one argument is the file that holds the node's Config.
+const Verb = "nats-server"
+
+// host is where everything listens: an embedded broker is for this machine's fleet alone.
+const host = "127.0.0.1"
+
+// Config is one node. A port that is 0 is not opened.
+type Config struct {
+	Name        string `json:"name"`
+	Port        int    `json:"port"`
+	Monitor     int    `json:"monitor"` // HTTP
+	WebSocket   int    `json:"websocket"`
+	MQTT        int    `json:"mqtt"`
+	Route       int    `json:"route"`       // from the other nodes
+	Routes      []int  `json:"routes"`      // of all nodes
+	Store       string `json:"store"`       // JetStream's folder; empty: no JetStream
+	Replicas    int    `json:"replicas"`    // of MQTT's sessions and messages
+	Certificate string `json:"certificate"` // PEM; empty: Port is plain
+	Key         string `json:"key"`         // PEM
+}
+
+// Thousands of clients that connect at once to two cores are slow, not hostile: what would cut them off is lifted.
+const (
+	patience          = 2 * time.Minute
+	patienceSeconds   = float64(patience / time.Second)
+	maxConnections    = 1_000_000
+	maxPayload        = 8 << 20
+	maxPending        = 256 << 20
+	maxMQTTInFlight   = 65535
+	closedClientsKept = 100 // for the monitoring page; the server's own default keeps 10,000 of them in memory
+)
+
+// Main runs the node that the configuration file, its one argument, describes until ctx ends or lifeline, the parent's
+// pipe, is closed.
+func Main(ctx context.Context, arguments []string, lifeline io.Reader) error {
+	if len(arguments) != 1 {
+		return fmt.Errorf("%s wants the file of the node's configuration and nothing else", Verb)
+	}
+	config, err := read(arguments[0])
+	if err != nil {
+		return err
+	}
+	options, err := options(config)
+	if err != nil {
+		return err
+	}
+	node, err := server.NewServer(options)
+	if err != nil {
+		return fmt.Errorf("setting up NATS node %s: %w", config.Name, err)
+	}
+	node.ConfigureLogger()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, lifeline)
+		cancel()
+	}()
+	go func() {
+		<-ctx.Done()
+		node.Shutdown()
+	}()
+	node.Start()
+	node.WaitForShutdown()
+	if ctx.Err() == nil {
+		return fmt.Errorf("NATS node %s has shut itself down", config.Name)
+	}
+	return nil
+}
+
+func read(file string) (Config, error) {
+	var config Config
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return config, fmt.Errorf("reading the node's configuration: %w", err)
+	}
+	if err := json.Unmarshal(content, &config); err != nil {
+		return config, fmt.Errorf("reading the node's configuration %s: %w", file, err)
+	}
+	return config, nil
+}
+
+func options(config Config) (*server.Options, error) {
+	options := &server.Options{
+		ServerName:             config.Name,
+		Host:                   host,
+		Port:                   config.Port,
+		HTTPHost:               host,
+		HTTPPort:               config.Monitor,
+		MaxConn:                maxConnections,
+		MaxPayload:             maxPayload,
+		MaxPending:             maxPending,
+		MaxClosedClients:       closedClientsKept,
+		WriteDeadline:          patience,
+		AuthTimeout:            patienceSeconds,
+		NoSigs:                 true,
+		Logtime:                true,
+		DisableJetStreamBanner: true,
+	}
+	if config.Store != "" {
+		options.JetStream = true
+		options.StoreDir = config.Store
+	}
+	if config.Certificate != "" {
+		pair, err := tls.X509KeyPair([]byte(config.Certificate), []byte(config.Key))
+		if err != nil {
+			return nil, fmt.Errorf("reading the certificate of node %s: %w", config.Name, err)
+		}
+		options.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		options.TLSTimeout = patienceSeconds
+	}
+	if config.WebSocket != 0 {
+		options.Websocket = server.WebsocketOpts{Host: host, Port: config.WebSocket, NoTLS: true, HandshakeTimeout: patience}
+	}
+	if config.MQTT != 0 {
+		options.MQTT = server.MQTTOpts{Host: host, Port: config.MQTT, AuthTimeout: patienceSeconds,
+			StreamReplicas: config.Replicas, MaxAckPending: maxMQTTInFlight}
+	}
+	if config.Route != 0 {
+		cluster(options, config)
+	}
+	return options, nil
+}
+
+// cluster joins the node to the others. All clients share one account, and the route of an account is one connection
+// however large the pool is; so the pool is of one, and the server adds a route for its own account (Raft, heartbeats),
+// which then never waits behind the fleet's messages. Without compression the bytes between nodes can be compared with
+// the payloads.
+func cluster(options *server.Options, config Config) {
+	options.Cluster = server.ClusterOpts{Name: "fleet", Host: host, Port: config.Route, PoolSize: 1,
+		WriteDeadline: patience, Compression: server.CompressionOpts{Mode: server.CompressionOff}}
+	for _, port := range config.Routes {
+		if port != config.Route {
+			options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: host + ":" + strconv.Itoa(port)})
+		}
+	}
+}
