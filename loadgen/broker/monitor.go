@@ -95,7 +95,7 @@ func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 		if !c.running(i) {
 			continue
 		}
-		version, err := sum.add(ctx, monitor, &sum.Nodes[i])
+		version, err := add(ctx, monitor, &sum, &sum.Nodes[i])
 		if err != nil {
 			failed = append(failed, fmt.Errorf("counting at node %s: %w", c.nodes[i].name, err))
 			continue
@@ -105,8 +105,8 @@ func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 	return sum, errors.Join(failed...)
 }
 
-// add adds one NATS node's figures and tells the node's version.
-func (sum *Counters) add(ctx context.Context, monitor string, share *Node) (version string, err error) {
+// add adds one NATS node's figures to the sum, notes its share, and tells the node's version.
+func add(ctx context.Context, monitor string, sum *Counters, share *Node) (version string, err error) {
 	var figures varz
 	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
 		return "", err
