@@ -6,6 +6,7 @@ require golang.org/x/sys v0.49.0
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	go.yaml.in/yaml/v3 v3.0.6
 	lifeline/schemas/go v0.0.0
 )
 

@@ -3,7 +3,7 @@ package scenario
 
 import "time"
 
-// Scenario is one run of a fleet. The zero value of a field stands for its default, which Load fills in.
+// Scenario is one run of a fleet. Load reads one from a file; one made in Go starts from Default and ends with Complete.
 type Scenario struct {
 	Name         string          `yaml:"name" json:"name"`
 	Seed         uint64          `yaml:"seed" json:"seed"`                   // of sleeps and payloads
@@ -11,8 +11,8 @@ type Scenario struct {
 	Interval     Duration        `yaml:"interval" json:"interval"`           // between two messages of one generator
 	Ramp         Duration        `yaml:"ramp" json:"ramp"`                   // between two new generators; 0: as fast as accepted
 	InitialSleep Range           `yaml:"initial_sleep" json:"initial_sleep"` // of each generator, drawn evenly
-	WarmUp       Duration        `yaml:"warm_up" json:"warm_up"`             // times of messages meant for this span are kept apart
-	Duration     Duration        `yaml:"duration" json:"duration"`           // after the last generator is connected and has slept
+	WarmUp       Duration        `yaml:"warm_up" json:"warm_up"`             // comes before Duration: the times of its messages are kept apart
+	Duration     Duration        `yaml:"duration" json:"duration"`           // of the measurement, once all are connected and have slept
 	Drain        Duration        `yaml:"drain" json:"drain"`                 // longest wait for what is under way at the end
 	Message      Message         `yaml:"message" json:"message"`
 	Transport    string          `yaml:"transport" json:"transport"`             // nats, nats-tls, nats-websocket, jetstream, mqtt, kafka
@@ -23,8 +23,8 @@ type Scenario struct {
 	Subscribers  Subscribers     `yaml:"subscribers" json:"subscribers"`
 	Workers      int             `yaml:"workers" json:"workers"`                   // processes; 0: as many as the connections need
 	Sources      int             `yaml:"source_addresses" json:"source_addresses"` // 127.0.0.1 ... 127.0.0.N; 0: as many as the ports need
-	Objectives   []Objective     `yaml:"objectives" json:"objectives"`
-	Faults       []Fault         `yaml:"faults" json:"faults"`
+	Objectives   []Objective     `yaml:"objectives,omitempty" json:"objectives,omitempty"`
+	Faults       []Fault         `yaml:"faults,omitempty" json:"faults,omitempty"`
 }
 
 // Duration is a time.Duration that YAML and JSON write as "1m30s".
@@ -48,29 +48,29 @@ type Connections struct{ Pool int }
 
 // Broker is embedded when URL is empty.
 type Broker struct {
-	URL             string `yaml:"url" json:"url,omitempty"`                           // nats://, tls://, ws://, mqtt://, kafka://; several hosts by comma
-	User            string `yaml:"user" json:"user,omitempty"`                         //
-	PasswordFile    string `yaml:"password_file" json:"password_file,omitempty"`       // never the password itself
-	CredentialsFile string `yaml:"credentials_file" json:"credentials_file,omitempty"` // NATS .creds
-	CAFile          string `yaml:"ca_file" json:"ca_file,omitempty"`
-	Nodes           int    `yaml:"nodes" json:"nodes"`                     // embedded: NATS 1 to 6, Kafka 1 or 3
-	Replicas        int    `yaml:"replicas" json:"replicas"`               // of stream or topic: 1 or 3
-	KafkaJars       string `yaml:"kafka_jars" json:"kafka_jars,omitempty"` // folder of Kafka's jars; default: where `scripts/broker install kafka` puts them
+	URL             string `yaml:"url,omitempty" json:"url,omitempty"`                           // nats://, tls://, ws://, mqtt://, kafka://; several hosts by comma
+	User            string `yaml:"user,omitempty" json:"user,omitempty"`                         //
+	PasswordFile    string `yaml:"password_file,omitempty" json:"password_file,omitempty"`       // never the password itself
+	CredentialsFile string `yaml:"credentials_file,omitempty" json:"credentials_file,omitempty"` // NATS .creds
+	CAFile          string `yaml:"ca_file,omitempty" json:"ca_file,omitempty"`
+	Nodes           int    `yaml:"nodes" json:"nodes"`                               // embedded: NATS 1 to 6, Kafka 1 or 3
+	Replicas        int    `yaml:"replicas" json:"replicas"`                         // of stream or topic: 1 or 3
+	KafkaJars       string `yaml:"kafka_jars,omitempty" json:"kafka_jars,omitempty"` // folder of Kafka's jars; default: where `scripts/broker install kafka` puts them
 }
 
 // Subscribers receive all that is published, each its own copy.
 type Subscribers struct {
 	Count    int      `yaml:"count" json:"count"`
-	Node     string   `yaml:"node" json:"node"`         // same: on the generator's node; other: on another one, across the network of brokers
-	Poll     Duration `yaml:"poll" json:"poll"`         // 0: pushed; else the subscriber asks so often, as the study's R-GMA consumer
-	Selector string   `yaml:"selector" json:"selector"` // such as "id < 10000"; evaluated by the subscriber
+	Node     string   `yaml:"node" json:"node"`                             // same: on the generator's node; other: on another one, across the network of brokers
+	Poll     Duration `yaml:"poll" json:"poll"`                             // 0: pushed; else the subscriber asks so often, as the study's R-GMA consumer
+	Selector string   `yaml:"selector,omitempty" json:"selector,omitempty"` // such as "id < 10000"; evaluated by the subscriber
 }
 
 // Objective: the share of messages whose round trip takes at most Within; messages that were lost count as missed.
 type Objective struct {
-	Within  Duration `yaml:"within" json:"within"`
-	Share   float64  `yaml:"share" json:"share"`       // 0.995
-	MaxLost *uint64  `yaml:"max_lost" json:"max_lost"` // apart from the two others; nil: not asked
+	Within  Duration `yaml:"within,omitempty" json:"within,omitzero"`
+	Share   float64  `yaml:"share,omitempty" json:"share,omitzero"`        // 0.995
+	MaxLost *uint64  `yaml:"max_lost,omitempty" json:"max_lost,omitempty"` // apart from the two others; nil: not asked
 }
 
 // Fault happens to a node of an embedded broker, at a time counted from the first message.
@@ -78,5 +78,5 @@ type Fault struct {
 	At     Duration `yaml:"at" json:"at"`
 	Node   int      `yaml:"node" json:"node"`
 	Action string   `yaml:"action" json:"action"` // kill (SIGKILL), stop (SIGSTOP, SIGCONT after For), restart (SIGKILL, started again after For)
-	For    Duration `yaml:"for" json:"for"`
+	For    Duration `yaml:"for,omitempty" json:"for,omitzero"`
 }

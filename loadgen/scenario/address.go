@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Address is a broker's URL, taken apart.
+type Address struct {
+	Scheme string
+	Hosts  []string // host or host:port
+	TLS    bool
+}
+
+// Address of an external broker; the zero Address of an embedded one. The URL has been checked by Load.
+func (b Broker) Address() Address {
+	scheme, rest, ok := strings.Cut(b.URL, "://")
+	if !ok {
+		return Address{}
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	secure := scheme == "tls" || scheme == "wss" || scheme == "mqtts" || query == "tls=true"
+	return Address{Scheme: scheme, Hosts: strings.Split(strings.TrimSuffix(rest, "/"), ","), TLS: secure}
+}
+
+// transport is what the URL's scheme means where the scenario does not say.
+func (b Broker) transport() string {
+	switch b.Address().Scheme {
+	case "tls":
+		return "nats-tls"
+	case "ws", "wss":
+		return "nats-websocket"
+	case "mqtt", "mqtts":
+		return "mqtt"
+	case "kafka":
+		return "kafka"
+	}
+	return "nats"
+}
+
+// schemes of the URLs that a transport takes.
+var schemes = map[string][]string{
+	"nats":           {"nats"},
+	"nats-tls":       {"tls"},
+	"nats-websocket": {"ws", "wss"},
+	"jetstream":      {"nats", "tls"},
+	"mqtt":           {"mqtt", "mqtts"},
+	"kafka":          {"kafka"},
+}
+
+// Limit is the N of the selector "id < N"; ok is false where there is none.
+func (s Subscribers) Limit() (limit uint64, ok bool) {
+	_, number, ok := strings.Cut(s.Selector, "<")
+	if !ok {
+		return 0, false
+	}
+	limit, err := strconv.ParseUint(strings.TrimSpace(number), 10, 64)
+	return limit, err == nil
+}

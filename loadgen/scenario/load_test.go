@@ -1,0 +1,210 @@
+package scenario
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func TestAnEmptyFileIsTheDefaultFleetOnNATS(t *testing.T) {
+	s, err := Parse("empty.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "empty" || s.Generators != 800 || s.Transport != "nats" || s.Ack != "none" || s.Broker.Replicas != 1 {
+		t.Errorf("got %+v", s)
+	}
+	if want := (Range{To: Seconds(10)}); s.InitialSleep != want {
+		t.Errorf("initial sleep is %v, not one interval", s.InitialSleep)
+	}
+}
+
+func TestDefaultsFollowTheTransport(t *testing.T) {
+	for _, c := range []struct {
+		changes  []string
+		ack      Acknowledgement
+		warmUp   Duration
+		replicas int
+	}{
+		{[]string{"transport=jetstream"}, "stream", Duration{}, 1},
+		{[]string{"transport=jetstream", "broker.nodes=3"}, "stream", Duration{}, 3},
+		{[]string{"transport=nats", "broker.nodes=3"}, "none", Duration{}, 1},
+		{[]string{"transport=kafka", "broker.nodes=3"}, "all", Seconds(30), 3},
+		{[]string{"broker.url=kafka://a:9092"}, "all", Seconds(30), 1},
+		{[]string{"broker.url=mqtt://a", "warm_up=5s"}, "none", Seconds(5), 1},
+	} {
+		s, err := Parse("", nil, c.changes...)
+		if err != nil {
+			t.Errorf("%v: %v", c.changes, err)
+		}
+		if s.Ack != c.ack || s.WarmUp != c.warmUp || s.Broker.Replicas != c.replicas {
+			t.Errorf("%v: %s, warm-up %s, %d replicas", c.changes, s.Ack, s.WarmUp, s.Broker.Replicas)
+		}
+	}
+}
+
+func TestAnExplicitZeroIsNoDefault(t *testing.T) {
+	s, err := Parse("", []byte("initial_sleep: [0s, 0s]\nwarm_up: 0s\ntransport: kafka\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.InitialSleep != (Range{}) || s.WarmUp != (Duration{}) {
+		t.Errorf("sleep %v, warm-up %v", s.InitialSleep, s.WarmUp)
+	}
+}
+
+func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
+	for _, c := range []struct{ yaml, want string }{
+		{"generators: many", `f.yaml:1: generators: "many" is no whole number; write one from 1 to 1000000`},
+		{"\ngenerators: 0", "f.yaml:2: generators: 0 is out of range; write one from 1 to 1000000"},
+		{"generator: 5", "f.yaml:1: generator: there is no such key; did you mean generators?"},
+		{"warmUp: 5s", "f.yaml:1: warmUp: there is no such key; did you mean warm_up?"},
+		{"nodes: 3", "f.yaml:1: nodes: there is no such key; did you mean broker.nodes?"},
+		{"broker:\n  interval: 1s", "f.yaml:2: broker.interval: there is no such key; it belongs to the file's outermost level"},
+		{"interval: 10", `f.yaml:1: interval: "10" is not possible; write for example 10s or 500ms or 1m30s`},
+		{"initial_sleep: 10s", "f.yaml:1: initial_sleep: write a list; write for example [10s, 20s]"},
+		{"initial_sleep: [10s]", "f.yaml:1: initial_sleep: has 1 values; write 2; write for example [10s, 20s]"},
+		{"initial_sleep: [9s, 2s]", "f.yaml:1: initial_sleep: ends before it begins; write [2s, 9s]"},
+		{"transport: udp", `f.yaml:1: transport: "udp" is not possible; write nats, nats-tls, nats-websocket, jetstream, mqtt or kafka`},
+		{"seed: 1\nseed: 2", "f.yaml:2: seed: given twice; keep one"},
+		{"broker: nats", "f.yaml:1: broker: write keys and values here, one of ca_file, credentials_file, kafka_jars, nodes, password_file, replicas, url, user"},
+		{"broker: {user: 12, url: nats://a}", "f.yaml:1: broker.user: 12 is no text; put it into quotes"},
+		{"broker:\n  url: nats://me:secret@a", `f.yaml:2: broker.url: a URL with a password in it would end in reports; write user and password_file`},
+		{"transport: mqtt\nacknowledgement: all", "f.yaml:2: acknowledgement: mqtt does not offer all; write none or qos1"},
+		{"transport: mqtt\nclient: minimal", "f.yaml:2: client: there is a minimal client for nats, nats-tls and kafka; write library for mqtt"},
+		{"transport: kafka\nbroker: {nodes: 2}", "f.yaml:2: broker.nodes: an embedded Kafka has 1 or 3 brokers, not 2"},
+		{"broker: {user: me}", "f.yaml:1: broker.user: is for a broker of your own: add broker.url, or leave it out"},
+		{"broker: {url: 'nats://a', user: me}", "f.yaml:1: broker.user: user and password_file go together; give both or none"},
+		{"transport: kafka\nbroker: {url: 'nats://a'}", "f.yaml:1: transport: kafka does not go with broker.url: nats://; write a URL with kafka://"},
+		{"message: {events: 10}", "f.yaml:1: message.events: only a batch has events; write kind: batch, or multiple for a larger raw message"},
+		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream or kafka"},
+		{"subscribers: {node: other}", "f.yaml:1: subscribers.node: other needs a second node; write broker.nodes: 2, or same"},
+		{"subscribers: {selector: name = 3}", `f.yaml:1: subscribers.selector: "name = 3" is not possible; write for example id < 10000`},
+		{"objectives: [{within: 5s}]", "f.yaml:1: objectives[0]: within and share go together: {within: 5s, share: 0.995}"},
+		{"objectives: [{within: 5s, share: 99.5}]", "f.yaml:1: objectives[0].share: 99.5 is out of range; write one above 0, at most 1"},
+		{"faults: [{at: 1s}]", "f.yaml:1: faults[0]: action is missing (kill (for good), stop (SIGSTOP, and SIGCONT after `for`), restart (killed, and started again after `for`).)"},
+		{"faults: [{at: 1s, action: kill, node: 1}]", "f.yaml:1: faults[0].node: there is no node 1; nodes are counted from 0, and broker.nodes is 1"},
+		{"faults: [{at: 1s, action: stop}]", "f.yaml:1: faults[0].for: stop needs a time; write for: 10s"},
+		{"faults: [{at: 5m, action: kill}]", "f.yaml:1: faults[0].at: 5m is after the run's end at 2m"},
+		{"{", "f.yaml: line 1: did not find expected node content"},
+	} {
+		_, err := Parse("f.yaml", []byte(c.yaml))
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s\n got %v\nwant %s", c.yaml, err, c.want)
+		}
+	}
+}
+
+func TestAllMistakesAreReportedAtOnce(t *testing.T) {
+	_, err := Parse("f.yaml", []byte("seed: x\ngenerators: y\nname: ' '\n"))
+	if n := len(strings.Split(err.Error(), "\n")); n != 3 {
+		t.Errorf("%d lines instead of 3:\n%v", n, err)
+	}
+}
+
+func TestChangesReplaceWhatTheFileSays(t *testing.T) {
+	s, err := Parse("f.yaml", []byte("generators: 5\nbroker: {nodes: 1}\n"), "generators=7", "broker.nodes=3",
+		"message.kind=batch", "objectives=[{max_lost: 2}]", "broker.nodes=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Generators != 7 || s.Broker.Nodes != 2 || s.Message.Kind != "batch" || *s.Objectives[0].MaxLost != 2 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestAMistakeInAChangeNamesTheChange(t *testing.T) {
+	for change, want := range map[string]string{
+		"generators=no": `--set generators=no: generators: "no" is no whole number; write one from 1 to 1000000`,
+		"broker.node=3": "--set broker.node=3: broker.node: there is no such key; did you mean nodes?",
+		"generators":    "--set generators: write KEY=VALUE, such as --set generators=500 or --set broker.nodes=3",
+	} {
+		if _, err := Parse("f.yaml", nil, change); err == nil || err.Error() != want {
+			t.Errorf("%s\n got %v\nwant %s", change, err, want)
+		}
+	}
+}
+
+func TestAScenarioSurvivesJSONAndYAML(t *testing.T) {
+	s, err := Parse("f.yaml", []byte("interval: 90s\ninitial_sleep: [10s, 1h]\nconnections: pooled:9\n"+
+		"objectives: [{within: 5s, share: 0.5, max_lost: 0}]\nfaults: [{at: 1s, action: restart, for: 100ms}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fromJSON Scenario
+	if err := json.Unmarshal(text, &fromJSON); err != nil || !reflect.DeepEqual(s, fromJSON) {
+		t.Errorf("%v\n got %+v\nwant %+v", err, fromJSON, s)
+	}
+	if text, err = yaml.Marshal(s); err != nil {
+		t.Fatal(err)
+	}
+	fromYAML, err := Parse("f.yaml", text)
+	if err != nil || !reflect.DeepEqual(s, fromYAML) {
+		t.Errorf("%v\n got %+v\nwant %+v\n%s", err, fromYAML, s, text)
+	}
+}
+
+func TestEveryFieldIsInTheSchemaAndBack(t *testing.T) {
+	compare(t, "", reflect.TypeFor[Scenario](), root)
+}
+
+func compare(t *testing.T, path string, of reflect.Type, s *schema) {
+	s = s.resolve()
+	if s.Type == "array" && of.Kind() == reflect.Slice {
+		of, s = of.Elem(), s.Items.resolve()
+	}
+	if s.Type != "object" {
+		return
+	}
+	names := map[string]bool{}
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ",")
+		names[name] = true
+		if s.Properties[name] == nil {
+			t.Errorf("%s.%s is not in the schema", path, name)
+			continue
+		}
+		compare(t, path+"."+name, of.Field(i).Type, s.Properties[name])
+	}
+	for name := range s.Properties {
+		if !names[name] {
+			t.Errorf("%s.%s of the schema is no field", path, name)
+		}
+	}
+}
+
+func TestEveryBuiltInScenarioIsValidAndFoundByName(t *testing.T) {
+	for _, name := range BuiltIn() {
+		s, err := Load(name)
+		if err != nil {
+			t.Error(err)
+		}
+		if s.Name != name {
+			t.Errorf("%s is called %s", name, s.Name)
+		}
+	}
+}
+
+func TestAFileIsReadAndAMissingOneExplained(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(path, []byte("duration: 1h30m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path)
+	if err != nil || s.Duration.Duration != 90*time.Minute || s.Name != "mine" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := Load("no-such"); err == nil || !strings.Contains(err.Error(), "built-in scenarios, which are ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rules that tie several values together; what one value may be is in schema.json.
+
+// acknowledgements that a transport offers.
+var acknowledgements = map[string][]string{
+	"nats":           {"none"},
+	"nats-tls":       {"none"},
+	"nats-websocket": {"none"},
+	"jetstream":      {"stream"},
+	"mqtt":           {"none", "qos1"},
+	"kafka":          {"none", "leader", "all", "idempotent", "transaction"},
+}
+
+type report func(path, format string, arguments ...any)
+
+func (s *Scenario) check(report report) {
+	s.checkTimes(report)
+	s.Message.check(report)
+	s.checkClient(report)
+	if s.Broker.URL == "" {
+		s.checkEmbedded(report)
+	} else {
+		s.checkExternal(report)
+	}
+	s.checkSubscribers(report)
+	for i, objective := range s.Objectives {
+		objective.check(report, fmt.Sprintf("objectives[%d]", i))
+	}
+	for i, fault := range s.Faults {
+		s.checkFault(report, fault, fmt.Sprintf("faults[%d]", i))
+	}
+}
+
+func (s *Scenario) checkTimes(report report) {
+	if s.Interval.Duration < time.Millisecond {
+		report("interval", "%s is too short for a generator; write at least 1ms, and more generators for a higher rate", s.Interval)
+	}
+	if s.Duration.Duration < time.Second {
+		report("duration", "%s is too short; write at least 1s", s.Duration)
+	}
+	if s.InitialSleep.From.Duration > s.InitialSleep.To.Duration {
+		report("initial_sleep", "ends before it begins; write [%s, %s]", s.InitialSleep.To, s.InitialSleep.From)
+	}
+	if s.Drain.Duration > 2*time.Minute {
+		report("drain", "%s is longer than 2m, after which a message counts as lost anyway", s.Drain)
+	}
+}
+
+func (m Message) check(report report) {
+	if m.Kind == "raw" && m.Events > 1 {
+		report("message.events", "only a batch has events; write kind: batch, or multiple for a larger raw message")
+	}
+	if m.Kind == "batch" && m.Multiple > 1 {
+		report("message.multiple", "only a raw message has a multiple; write kind: raw, or events for a larger batch")
+	}
+}
+
+func (s *Scenario) checkClient(report report) {
+	offered := acknowledgements[s.Transport]
+	if !slices.Contains(offered, string(s.Ack)) {
+		report("acknowledgement", "%s does not offer %s; write %s", s.Transport, s.Ack, either(offered))
+	}
+	if s.Client != "minimal" {
+		return
+	}
+	if !slices.Contains([]string{"nats", "nats-tls", "kafka"}, s.Transport) {
+		report("client", "there is a minimal client for nats, nats-tls and kafka; write library for %s", s.Transport)
+	}
+	if s.Ack == "idempotent" || s.Ack == "transaction" {
+		report("client", "the minimal client does not offer %s; write library", s.Ack)
+	}
+}
+
+func (s *Scenario) checkEmbedded(report report) {
+	nodes := s.Broker.Nodes
+	switch {
+	case s.Transport == "kafka" && nodes != 1 && nodes != 3:
+		report("broker.nodes", "an embedded Kafka has 1 or 3 brokers, not %d", nodes)
+	case s.Transport == "jetstream" && nodes == 2:
+		report("broker.nodes", "two JetStream nodes have no majority when one is gone; write 1 or 3")
+	}
+	if s.Broker.Replicas > nodes {
+		report("broker.replicas", "%d replicas need as many nodes; write broker.nodes: %d", s.Broker.Replicas, s.Broker.Replicas)
+	}
+	for path, value := range map[string]string{
+		"user": s.Broker.User, "password_file": s.Broker.PasswordFile,
+		"credentials_file": s.Broker.CredentialsFile, "ca_file": s.Broker.CAFile,
+	} {
+		if value != "" {
+			report("broker."+path, "is for a broker of your own: add broker.url, or leave it out")
+		}
+	}
+}
+
+func (s *Scenario) checkExternal(report report) {
+	address := s.Broker.Address()
+	if strings.Contains(s.Broker.URL, "@") {
+		report("broker.url", "a URL with a password in it would end in reports; write user and password_file")
+	}
+	if taken := schemes[s.Transport]; !slices.Contains(taken, address.Scheme) {
+		report("transport", "%s does not go with broker.url: %s://; write a URL with %s://", s.Transport, address.Scheme, strings.Join(taken, ":// or "))
+	}
+	if (s.Broker.User == "") != (s.Broker.PasswordFile == "") {
+		report("broker.user", "user and password_file go together; give both or none")
+	}
+	if s.Broker.CAFile != "" && !address.TLS {
+		report("broker.ca_file", "is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true")
+	}
+	if s.Broker.CredentialsFile != "" && (s.Transport == "kafka" || s.Transport == "mqtt") {
+		report("broker.credentials_file", "is for NATS; %s takes user and password_file", s.Transport)
+	}
+	if len(s.Faults) > 0 {
+		report("faults", "only nodes of an embedded broker can be killed; leave broker.url out")
+	}
+}
+
+func (s *Scenario) checkSubscribers(report report) {
+	if s.Subscribers.Poll.Duration > 0 && !s.Durable() {
+		report("subscribers.poll", "%s only pushes; write 0s, or transport jetstream or kafka", s.Transport)
+	}
+	nodes := s.Broker.Nodes
+	if s.Broker.URL != "" {
+		nodes = len(s.Broker.Address().Hosts)
+	}
+	if s.Subscribers.Node == "other" && nodes < 2 {
+		report("subscribers.node", "other needs a second node; write broker.nodes: 2, or same")
+	}
+}
+
+func (o Objective) check(report report, path string) {
+	timed := o.Within.Duration > 0
+	switch {
+	case timed != (o.Share > 0):
+		report(path, "within and share go together: {within: 5s, share: 0.995}")
+	case !timed && o.MaxLost == nil:
+		report(path, "is empty; write {within: 5s, share: 0.995} or {max_lost: 0}")
+	}
+}
+
+func (s *Scenario) checkFault(report report, fault Fault, path string) {
+	if fault.Node >= s.Broker.Nodes {
+		report(path+".node", "there is no node %d; nodes are counted from 0, and broker.nodes is %d", fault.Node, s.Broker.Nodes)
+	}
+	if fault.At.Duration >= s.Span() {
+		report(path+".at", "%s is after the run's end at %s", fault.At, Duration{s.Span()})
+	}
+	if killed := fault.Action == "kill"; killed != (fault.For.Duration == 0) {
+		if killed {
+			report(path+".for", "a killed node stays away; leave `for` out, or write action: restart")
+		} else {
+			report(path+".for", "%s needs a time; write for: 10s", fault.Action)
+		}
+	}
+}
