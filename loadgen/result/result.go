@@ -94,6 +94,16 @@ type Percentile struct {
 	Value   int64   `json:"value_ns"`
 }
 
+// At is one of the listed percentiles; 0 where the percentage is not listed or nothing was measured.
+func (d Distribution) At(percent float64) int64 {
+	for _, p := range d.Percentiles {
+		if p.Percent == percent {
+			return p.Value
+		}
+	}
+	return 0
+}
+
 // Second is one second of the run.
 type Second struct {
 	At           float64 `json:"at_s"` // since the first message

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"lifeline/loadgen/result"
+)
+
+// Limits of the noise gauges. Beyond one of them the times of a run say more about the machine than about the broker.
+const (
+	MaxOthers       = 0.15                  // of all cores: the study's machines were more than 85 % idle
+	MaxSteal        = 0.02                  // of all cores
+	MaxHiccup       = 5 * time.Millisecond  // 99th percentile
+	MaxRunQueueWait = 0.5                   // of the time that a thread wanted to run
+	MaxLateness     = 10 * time.Millisecond // 99th percentile, of the generators
+)
+
+// Judge says why the times of a run cannot be trusted, a sentence for each gauge that is beyond its limit; none for a valid
+// run.
+func Judge(cores int, noise result.Noise, lateness result.Distribution) []string {
+	var invalid []string
+	fail := func(beyond bool, format string, values ...any) {
+		if beyond {
+			invalid = append(invalid, fmt.Sprintf(format, values...))
+		}
+	}
+	late := time.Duration(lateness.At(99))
+	fail(noise.Others > MaxOthers*float64(cores), "other processes used %.2f of %d cores (limit %.2f): end them, or wait",
+		noise.Others, cores, MaxOthers*float64(cores))
+	fail(noise.Steal > MaxSteal, "the hypervisor kept %.1f %% of the CPU for other machines (limit %.0f %%)",
+		100*noise.Steal, 100*MaxSteal)
+	fail(noise.HiccupP99 > int64(MaxHiccup), "an idle thread woke %v late in 1 of 100 cases (limit %v): the machine stalls",
+		time.Duration(noise.HiccupP99).Round(10*time.Microsecond), MaxHiccup)
+	fail(noise.RunQueueWait > MaxRunQueueWait, "threads of broker and fleet waited for a core in %.0f %% of the time that they "+
+		"wanted one (limit %.0f %%): the machine is too small for this fleet", 100*noise.RunQueueWait, 100*MaxRunQueueWait)
+	fail(late > MaxLateness, "generators published %v late in 1 of 100 cases (limit %v)",
+		late.Round(10*time.Microsecond), MaxLateness)
+	return invalid
+}

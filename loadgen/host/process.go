@@ -1,0 +1,112 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// ticksPerSecond is the unit of /proc/*/stat: USER_HZ, which is 100 on every architecture that Go runs on under Linux.
+const ticksPerSecond = 100
+
+// usage is what one process has used so far.
+type usage struct {
+	cpu     int64 // ticks, its ended children not included
+	rss     int64 // bytes now
+	running int64 // ns its living threads ran
+	waiting int64 // ns they were ready and had no core
+}
+
+// readProcess fails for a process that has ended.
+func readProcess(pid int) (usage, error) {
+	folder := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(folder + "/stat")
+	if err != nil {
+		return usage{}, err
+	}
+	u, err := parseProcess(stat)
+	if err != nil {
+		return usage{}, fmt.Errorf("reading %s/stat: %w", folder, err)
+	}
+	threads, err := os.ReadDir(folder + "/task")
+	if err != nil {
+		return usage{}, err
+	}
+	for _, thread := range threads {
+		// A thread that has just ended has no file; a kernel without schedstat has none at all.
+		if data, err := os.ReadFile(folder + "/task/" + thread.Name() + "/schedstat"); err == nil {
+			running, waiting := parseSchedstat(data)
+			u.running += running
+			u.waiting += waiting
+		}
+	}
+	return u, nil
+}
+
+func parseProcess(stat []byte) (usage, error) {
+	// The command's name is in parentheses and may contain both blanks and parentheses.
+	end := bytes.LastIndexByte(stat, ')')
+	fields := bytes.Fields(stat[end+1:])
+	const state, utime, stime, rss = 0, 11, 12, 21 // counted from the field after the name
+	if len(fields) <= rss {
+		return usage{}, fmt.Errorf("%d fields", len(fields))
+	}
+	if fields[state][0] == 'Z' {
+		return usage{}, os.ErrProcessDone
+	}
+	var numbers [3]int64
+	for i, field := range []int{utime, stime, rss} {
+		number, err := strconv.ParseInt(string(fields[field]), 10, 64)
+		if err != nil {
+			return usage{}, err
+		}
+		numbers[i] = number
+	}
+	return usage{cpu: numbers[0] + numbers[1], rss: numbers[2] * int64(os.Getpagesize())}, nil
+}
+
+// parseSchedstat reads: ns on a core, ns waiting for one, number of times on a core.
+func parseSchedstat(data []byte) (running, waiting int64) {
+	fields := bytes.Fields(data)
+	if len(fields) < 2 {
+		return 0, 0
+	}
+	running, _ = strconv.ParseInt(string(fields[0]), 10, 64)
+	waiting, _ = strconv.ParseInt(string(fields[1]), 10, 64)
+	return running, waiting
+}
+
+// group follows the processes of one side. Their number may change: a killed broker comes back as another process.
+type group struct {
+	last                  map[int]usage
+	cpu, running, waiting int64 // since the start of the watch
+	rss                   int64
+	processes             int
+}
+
+// update adds what was used since the last call. A process that is seen first is charged from here on, one that has ended
+// no more: what it used after the last call is missed, at most one interval.
+func (g *group) update(pids []int) {
+	now := make(map[int]usage, len(pids))
+	g.rss = 0
+	for _, pid := range pids {
+		if pid == 0 {
+			continue
+		}
+		current, err := readProcess(pid)
+		if err != nil {
+			continue
+		}
+		now[pid] = current
+		g.rss += current.rss
+		if before, known := g.last[pid]; known {
+			g.cpu += current.cpu - before.cpu
+			// Threads that ended took their times with them.
+			g.running += max(0, current.running-before.running)
+			g.waiting += max(0, current.waiting-before.waiting)
+		}
+	}
+	g.last = now
+	g.processes = max(g.processes, len(now))
+}

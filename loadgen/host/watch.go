@@ -1,0 +1,199 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/result"
+)
+
+// Sample is one interval of the watch.
+type Sample struct {
+	At                   int64   // CLOCK_MONOTONIC ns at its end
+	Idle                 float64 // share of the machine's CPU
+	BrokerCPU, ClientCPU float64 // cores
+	UsedMemory           int64   // of the machine, as vmstat counts it
+	BrokerRSS, ClientRSS int64
+}
+
+// Watch samples the machine and two groups of processes until it is stopped. Its methods may be called from any goroutine.
+type Watch struct {
+	broker, client func() []int
+	probe          *probe
+	stop, stopped  chan struct{}
+
+	mutex             sync.Mutex
+	sides             [2]group // broker, client
+	firstCPU, lastCPU cpuTimes
+	firstAt, lastAt   int64
+	base              [2]int64
+	peak              [2]int64
+	bottom, top       int64 // used memory
+	samples           []Sample
+}
+
+// Start begins to sample every interval. The two functions give the process ids of the moment; this process is the client's
+// whether or not they name it. Stop must be called.
+func Start(interval time.Duration, broker, client func() []int) (*Watch, error) {
+	w := &Watch{broker: broker, client: client, stop: make(chan struct{}), stopped: make(chan struct{})}
+	if err := w.sample(); err != nil {
+		return nil, fmt.Errorf("watching the machine needs /proc: %w", err)
+	}
+	w.probe = startProbe()
+	go w.run(interval)
+	return w, nil
+}
+
+func (w *Watch) run(interval time.Duration) {
+	defer close(w.stopped)
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-ticker.C:
+			_ = w.sample() // it has worked before: /proc does not go away
+		}
+	}
+}
+
+// Base takes the present memory as that before the first connection. Call it when broker and workers run and nothing is
+// connected.
+func (w *Watch) Base() {
+	_ = w.sample()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for i := range w.sides {
+		w.base[i], w.peak[i] = w.sides[i].rss, w.sides[i].rss
+	}
+	w.bottom, w.top = w.lastUsed(), w.lastUsed()
+}
+
+// Measure forgets CPU times and hiccups so far: call it when the measured part of a run begins, after connecting.
+func (w *Watch) Measure() {
+	_ = w.sample()
+	w.probe.restart()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.firstCPU, w.firstAt = w.lastCPU, w.lastAt
+	for i := range w.sides {
+		side := &w.sides[i]
+		side.cpu, side.running, side.waiting = 0, 0, 0
+	}
+}
+
+// Last is the newest sample; zero before the first interval has passed.
+func (w *Watch) Last() Sample {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if len(w.samples) == 0 {
+		return Sample{}
+	}
+	return w.samples[len(w.samples)-1]
+}
+
+// Samples are all so far, oldest first.
+func (w *Watch) Samples() []Sample {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return append([]Sample(nil), w.samples...)
+}
+
+// Stop ends the watch and returns what it found from Measure on (memory from Base on).
+func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
+	close(w.stop)
+	<-w.stopped
+	_ = w.sample()
+	hiccups := w.probe.end()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+
+	elapsed := float64(w.lastAt-w.firstAt) / 1e9
+	ticks := float64(max(1, w.lastCPU.total-w.firstCPU.total))
+	var used [2]result.Usage
+	for i, side := range w.sides {
+		used[i] = result.Usage{
+			Processes: side.processes,
+			CPU:       float64(side.cpu) / ticksPerSecond / elapsed,
+			PeakRSS:   w.peak[i],
+			BaseRSS:   w.base[i],
+		}
+		if connections > 0 {
+			used[i].PerConnection = float64(w.peak[i]-w.base[i]) / float64(connections)
+		}
+	}
+	resources := result.Resources{
+		Broker: used[0], Client: used[1],
+		Idle:         float64(w.lastCPU.idle-w.firstCPU.idle) / ticks,
+		VmstatMemory: w.top - w.bottom,
+	}
+	running, waiting := w.sides[0].running+w.sides[1].running, w.sides[0].waiting+w.sides[1].waiting
+	noise := result.Noise{
+		HiccupP99: hiccups.Percentile(99), HiccupMax: hiccups.Percentile(100),
+		RunQueueWait: float64(waiting) / float64(max(1, running+waiting)),
+		Steal:        float64(w.lastCPU.steal-w.firstCPU.steal) / ticks,
+		Others:       max(0, float64(w.lastCPU.processes-w.firstCPU.processes)/ticksPerSecond/elapsed-used[0].CPU-used[1].CPU),
+	}
+	return resources, noise
+}
+
+// sample takes one; the first one only sets the start.
+func (w *Watch) sample() error {
+	times, err := readCPU()
+	if err != nil {
+		return err
+	}
+	memory, err := readMemory()
+	if err != nil {
+		return err
+	}
+	brokers, clients := w.broker(), withSelf(w.client())
+
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	before := [2]int64{w.sides[0].cpu, w.sides[1].cpu}
+	w.sides[0].update(brokers)
+	w.sides[1].update(clients)
+	for i, side := range w.sides {
+		w.peak[i] = max(w.peak[i], side.rss)
+	}
+	now := clock.Now()
+	if w.firstAt == 0 {
+		w.firstCPU, w.firstAt, w.bottom = times, now, memory.used
+	}
+	w.bottom, w.top = min(w.bottom, memory.used), max(w.top, memory.used)
+	elapsed, ticks := float64(now-w.lastAt)/1e9, times.total-w.lastCPU.total
+	if w.lastAt != 0 && ticks > 0 {
+		w.samples = append(w.samples, Sample{
+			At:         now,
+			Idle:       float64(times.idle-w.lastCPU.idle) / float64(ticks),
+			BrokerCPU:  float64(w.sides[0].cpu-before[0]) / ticksPerSecond / elapsed,
+			ClientCPU:  float64(w.sides[1].cpu-before[1]) / ticksPerSecond / elapsed,
+			UsedMemory: memory.used,
+			BrokerRSS:  w.sides[0].rss, ClientRSS: w.sides[1].rss,
+		})
+	}
+	w.lastCPU, w.lastAt = times, now
+	return nil
+}
+
+func (w *Watch) lastUsed() int64 {
+	if len(w.samples) == 0 {
+		return w.bottom
+	}
+	return w.samples[len(w.samples)-1].UsedMemory
+}
+
+func withSelf(pids []int) []int {
+	self := os.Getpid()
+	for _, pid := range pids {
+		if pid == self {
+			return pids
+		}
+	}
+	return append(pids[:len(pids):len(pids)], self)
+}

@@ -1,0 +1,105 @@
+package host
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/result"
+)
+
+func TestTheCommandNameDoesNotShiftTheFieldsOfAProcess(t *testing.T) {
+	line := "4711 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0 7 0 99 123456 321 18446744073709551615"
+	got, err := parseProcess([]byte(line))
+	if err != nil || got.cpu != 300 || got.rss != 321*int64(os.Getpagesize()) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := parseProcess([]byte(strings.Replace(line, ") S", ") Z", 1))); err == nil {
+		t.Error("a zombie counts as running")
+	}
+}
+
+func TestCPUTimesAreThoseOfTheFirstLine(t *testing.T) {
+	got := parseCPU([]byte("cpu  10 20 30 400 50 6 7 8 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n"))
+	if got != (cpuTimes{processes: 60, idle: 450, steal: 8, total: 531}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
+	busy := exec.Command("sh", "-c", "while :; do :; done")
+	if err := busy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
+	none := func() []int { return nil }
+	watch, err := Start(100*time.Millisecond, func() []int { return []int{0, busy.Process.Pid} }, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch.Base()
+	ballast := make([]byte, 64<<20)
+	for i := 0; i < len(ballast); i += 4096 {
+		ballast[i] = 1
+	}
+	watch.Measure()
+	time.Sleep(500 * time.Millisecond)
+	resources, noise := watch.Stop(1000)
+	ballast[0] = 2
+
+	if resources.Broker.CPU <= resources.Client.CPU || resources.Broker.Processes != 1 || resources.Client.Processes != 1 {
+		t.Errorf("broker %+v, client %+v", resources.Broker, resources.Client)
+	}
+	if grown := resources.Client.PeakRSS - resources.Client.BaseRSS; grown < 60<<20 || resources.Client.PerConnection != float64(grown)/1000 {
+		t.Errorf("client %+v for 64 MiB", resources.Client)
+	}
+	if resources.Idle < 0 || resources.Idle > 1 || resources.VmstatMemory < 0 {
+		t.Errorf("%+v", resources)
+	}
+	if noise.HiccupMax < noise.HiccupP99 || noise.HiccupP99 <= 0 || noise.RunQueueWait < 0 || noise.RunQueueWait > 1 {
+		t.Errorf("%+v", noise)
+	}
+	if len(watch.Samples()) < 3 || watch.Last().BrokerCPU < 0 {
+		t.Errorf("%d samples, last %+v", len(watch.Samples()), watch.Last())
+	}
+}
+
+func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
+	g := group{last: map[int]usage{}}
+	own := os.Getpid()
+	g.update([]int{own})
+	g.last[own] = usage{cpu: g.last[own].cpu - 7, running: -5, waiting: -5}
+	g.update([]int{own, 0})
+	if g.cpu < 7 || g.running <= 0 || g.processes != 1 {
+		t.Errorf("%+v", g)
+	}
+	g.update(nil)
+	if g.rss != 0 || len(g.last) != 0 {
+		t.Errorf("an ended process still counts: %+v", g)
+	}
+}
+
+func TestEachGaugeBeyondItsLimitGivesASentence(t *testing.T) {
+	quiet := result.Noise{HiccupP99: 100_000, Others: 0.1, Steal: 0.001, RunQueueWait: 0.1}
+	punctual := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 200_000}}}
+	if got := Judge(2, quiet, punctual); got != nil {
+		t.Errorf("a quiet run is invalid: %q", got)
+	}
+	late := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 20_000_000}}}
+	loud := result.Noise{HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 0.9}
+	got := Judge(2, loud, late)
+	for i, word := range []string{"other processes used 0.50 of 2 cores", "hypervisor", "woke 8ms late", "waited for a core in 90 %", "20ms late"} {
+		if i >= len(got) || !strings.Contains(got[i], word) {
+			t.Errorf("no sentence says %q: %q", word, got)
+		}
+	}
+}
+
+func TestTheMachineIsDescribed(t *testing.T) {
+	got := Machine()
+	if got.Cores < 1 || got.Memory < 1<<20 || !strings.HasPrefix(got.Kernel, "Linux ") {
+		t.Errorf("%+v", got)
+	}
+}
