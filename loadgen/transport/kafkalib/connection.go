@@ -1,0 +1,84 @@
+package kafkalib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/transport"
+)
+
+// A producer holds at most so many messages that are not acknowledged: half of what franz-go itself takes before it blocks.
+const mostWaiting = 5_000
+
+// errFull is a broker that has been gone for long, or a generator that is faster than it.
+var errFull = fmt.Errorf("%d messages wait for their acknowledgement already", mostWaiting)
+
+// connection is a producer that publishes in the background.
+type connection struct {
+	client       *kgo.Client
+	key          []byte
+	acknowledges bool
+}
+
+func (c *connection) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
+	if c.client.BufferedProduceRecords() >= mostWaiting {
+		return errFull
+	}
+	c.client.TryProduce(context.Background(), recordOf(channel, c.key, message), func(_ *kgo.Record, err error) {
+		if c.acknowledges {
+			acknowledged(clock.Now(), err)
+		}
+	})
+	return nil
+}
+
+func (c *connection) Close(ctx context.Context) error {
+	defer c.client.Close()
+	if err := c.client.Flush(ctx); err != nil {
+		return fmt.Errorf("waiting for %d messages to be acknowledged: %w", c.client.BufferedProduceRecords(), err)
+	}
+	return nil
+}
+
+// recordOf copies the message, which is its caller's again after Publish.
+func recordOf(channel string, key, message []byte) *kgo.Record {
+	return &kgo.Record{Topic: channel, Key: key, Value: append([]byte(nil), message...)}
+}
+
+// transactional is a producer that puts a transaction of its own around each message; it has one at a time.
+type transactional struct {
+	client *kgo.Client
+	key    []byte
+	one    sync.Mutex
+}
+
+func (t *transactional) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
+	t.one.Lock()
+	defer t.one.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), deliverWithin)
+	defer cancel()
+	if err := t.client.BeginTransaction(); err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	err := t.client.ProduceSync(ctx, recordOf(channel, t.key, message)).FirstErr()
+	if err != nil {
+		// The producer can begin the next transaction only after this one has ended.
+		err = errors.Join(err, t.client.AbortBufferedRecords(ctx), t.client.EndTransaction(ctx, kgo.TryAbort))
+	} else if err = t.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
+		err = fmt.Errorf("committing a transaction: %w", err)
+	}
+	acknowledged(clock.Now(), err)
+	return nil
+}
+
+func (t *transactional) Close(context.Context) error {
+	t.one.Lock()
+	defer t.one.Unlock()
+	t.client.Close()
+	return nil
+}

@@ -1,0 +1,59 @@
+package kafkalib
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// mode is what a scenario's acknowledgement means to a producer.
+type mode struct {
+	acks         kgo.Acks
+	producerID   bool // the broker tells repeated batches from new ones
+	transactions bool // one around every message
+	options      []kgo.Opt
+}
+
+func modeOf(acknowledgement string) (mode, error) {
+	switch acknowledgement {
+	case "none":
+		return plainMode(kgo.NoAck()), nil
+	case "leader":
+		return plainMode(kgo.LeaderAck()), nil
+	case "all":
+		return plainMode(kgo.AllISRAcks()), nil
+	case "idempotent":
+		return mode{acks: kgo.AllISRAcks(), producerID: true}, nil
+	case "transaction":
+		return mode{acks: kgo.AllISRAcks(), producerID: true, transactions: true}, nil
+	}
+	return mode{}, fmt.Errorf("Kafka knows no acknowledgement %q: none, leader, all, idempotent or transaction", acknowledgement)
+}
+
+// plainMode keeps messages in order over a retry, because one request at a time is under way; a retry may repeat one.
+func plainMode(acks kgo.Acks) mode {
+	return mode{acks: acks, options: []kgo.Opt{
+		kgo.RequiredAcks(acks), kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1)}}
+}
+
+// processName is short and differs between the processes of a run.
+func processName() string {
+	var random [4]byte
+	rand.Read(random[:]) // never fails: it ends the program where the kernel has no randomness
+	return hex.EncodeToString(random[:])
+}
+
+// version is that of a module that this program was built with.
+func version(module string) string {
+	if build, found := debug.ReadBuildInfo(); found {
+		for _, dependency := range build.Deps {
+			if dependency.Path == module {
+				return dependency.Version
+			}
+		}
+	}
+	return "(unknown version)"
+}

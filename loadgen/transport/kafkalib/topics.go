@@ -1,0 +1,125 @@
+package kafkalib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Every node leads so many partitions of a topic.
+const partitionsPerNode = 2
+
+// Prepare makes a topic for each channel and waits until every partition has a leader.
+func (t *Transport) Prepare(ctx context.Context, channels []string) error {
+	return t.administer(func(admin *kadm.Client) error {
+		partitions := partitionsPerNode * len(t.settings.Servers)
+		replicas := max(1, t.settings.Replicas)
+		made, err := admin.CreateTopics(ctx, int32(partitions), int16(replicas), t.topicSettings(partitions, replicas), channels...)
+		if err != nil {
+			return fmt.Errorf("making topics on Kafka: %w", err)
+		}
+		for _, topic := range made {
+			if topic.Err != nil {
+				return fmt.Errorf("making topic %s with %d replicas: %w", topic.Topic, replicas, detailed(topic.Err, topic.ErrMessage))
+			}
+			t.prepared = append(t.prepared, topic.Topic)
+		}
+		return waitForLeaders(ctx, admin, partitions, channels)
+	})
+}
+
+// topicSettings bound what a run leaves on the disk, and make "all" mean at least two copies where there are three.
+func (t *Transport) topicSettings(partitions, replicas int) map[string]*string {
+	settings := map[string]*string{"compression.type": kadm.StringPtr("producer")}
+	if replicas > 2 {
+		settings["min.insync.replicas"] = kadm.StringPtr(strconv.Itoa(replicas - 1))
+	}
+	if t.settings.Retention > 0 {
+		perPartition := max(t.settings.Retention/int64(partitions), 4*smallestSegment)
+		// Kafka deletes whole segments, and never the one that is being written.
+		segment := min(max(perPartition/4, smallestSegment), largestSegment)
+		settings["retention.bytes"] = kadm.StringPtr(strconv.FormatInt(perPartition-segment, 10))
+		settings["segment.bytes"] = kadm.StringPtr(strconv.FormatInt(segment, 10))
+	}
+	return settings
+}
+
+// What Kafka takes as segment.bytes: more than its own default is of no use.
+const (
+	smallestSegment = 1 << 20
+	largestSegment  = 1 << 30
+)
+
+// waitForLeaders asks often for a short time: a leader is elected within milliseconds.
+func waitForLeaders(ctx context.Context, admin *kadm.Client, partitions int, channels []string) error {
+	for {
+		known, err := admin.ListTopics(ctx, channels...)
+		if err == nil && allLed(known, partitions, channels) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("waiting for leaders of %d topics: %w", len(channels), ctx.Err()), err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func allLed(known kadm.TopicDetails, partitions int, channels []string) bool {
+	for _, channel := range channels {
+		led := 0
+		for _, partition := range known[channel].Partitions {
+			if partition.Err == nil && partition.Leader >= 0 {
+				led++
+			}
+		}
+		if led != partitions {
+			return false
+		}
+	}
+	return true
+}
+
+// Remove deletes the topics that Prepare made.
+func (t *Transport) Remove(ctx context.Context) error {
+	if len(t.prepared) == 0 {
+		return nil
+	}
+	return t.administer(func(admin *kadm.Client) error {
+		removed, err := admin.DeleteTopics(ctx, t.prepared...)
+		if err != nil {
+			return fmt.Errorf("deleting topics on Kafka: %w", err)
+		}
+		for _, topic := range removed {
+			if topic.Err != nil && !errors.Is(topic.Err, kerr.UnknownTopicOrPartition) {
+				return fmt.Errorf("deleting topic %s: %w", topic.Topic, detailed(topic.Err, topic.ErrMessage))
+			}
+		}
+		t.prepared = nil
+		return nil
+	})
+}
+
+// administer runs work with a client that lives as long.
+func (t *Transport) administer(work func(*kadm.Client) error) error {
+	client, err := kgo.NewClient(t.options(t.settings.Servers, nil)...)
+	if err != nil {
+		return fmt.Errorf("making a Kafka client: %w", err)
+	}
+	defer client.Close()
+	return work(kadm.NewClient(client))
+}
+
+// detailed adds what the broker says beside its error code.
+func detailed(err error, message string) error {
+	if message == "" {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, message)
+}
