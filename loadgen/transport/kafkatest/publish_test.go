@@ -1,0 +1,264 @@
+// Package kafkatest holds both Kafka clients to the same promises, on a real broker.
+package kafkatest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/kafkalib"
+)
+
+// client is one of the two, as transports.Open makes them.
+type client struct {
+	name string
+	open func(transport.Settings) (transport.Transport, transport.Traits, error)
+	acks []string
+}
+
+var library = client{
+	name: "library",
+	open: func(settings transport.Settings) (transport.Transport, transport.Traits, error) {
+		made, err := kafkalib.New(settings)
+		if err != nil {
+			return nil, transport.Traits{}, err
+		}
+		return made, made.Traits(), nil
+	},
+	acks: []string{"none", "leader", "all", "idempotent", "transaction"},
+}
+
+var clients = []client{library}
+
+// channels get names of their own: a test may run several times on one broker.
+var channels atomic.Uint32
+
+// prepared opens the client and makes a channel, which is removed after the test.
+func prepared(t *testing.T, c client, settings transport.Settings) (transport.Transport, transport.Traits, string) {
+	t.Helper()
+	made, traits, err := c.open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel := fmt.Sprintf("fleet-test-%d", channels.Add(1))
+	if err := made.Prepare(within(t, 30*time.Second), []string{channel}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := made.Remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return made, traits, channel
+}
+
+// inbox keeps what a subscription delivers.
+type inbox struct {
+	mutex    sync.Mutex
+	messages []string
+	last     int64 // before receiving
+	notify   chan struct{}
+}
+
+func newInbox() *inbox { return &inbox{notify: make(chan struct{}, 1)} }
+
+func (b *inbox) deliver(message []byte, beforeReceive int64) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.messages, b.last = append(b.messages, string(message)), beforeReceive
+	select {
+	case b.notify <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns what has come when it is as much as was asked for.
+func (b *inbox) wait(t *testing.T, count int) []string {
+	t.Helper()
+	timeout := time.After(30 * time.Second)
+	for {
+		b.mutex.Lock()
+		messages := slices.Clone(b.messages)
+		b.mutex.Unlock()
+		if len(messages) >= count {
+			return messages
+		}
+		select {
+		case <-b.notify:
+		case <-timeout:
+			t.Fatalf("%d of %d messages have arrived: %v", len(messages), count, messages)
+		}
+	}
+}
+
+func subscribe(t *testing.T, from transport.Transport, channel string) *inbox {
+	t.Helper()
+	box := newInbox()
+	subscription, err := from.Subscribe(within(t, 30*time.Second), 0, channel, box.deliver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := subscription.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return box
+}
+
+func connect(t *testing.T, to transport.Transport) transport.Connection {
+	t.Helper()
+	connection, err := to.Connect(within(t, 30*time.Second), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connection
+}
+
+// books count what became of messages that were published.
+type books struct {
+	mutex        sync.Mutex
+	acknowledged int
+	errors       []error
+	at           int64
+}
+
+func (b *books) acknowledge(at int64, err error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.acknowledged++
+	b.at = at
+	if err != nil {
+		b.errors = append(b.errors, err)
+	}
+}
+
+func publish(t *testing.T, connection transport.Connection, channel string, messages []string) *books {
+	t.Helper()
+	kept := &books{}
+	for _, message := range messages {
+		bytes := []byte(message)
+		if err := connection.Publish(channel, bytes, kept.acknowledge); err != nil {
+			t.Fatal(err)
+		}
+		clear(bytes) // they are ours again
+	}
+	return kept
+}
+
+func numbered(prefix string, count int) []string {
+	messages := make([]string, count)
+	for i := range messages {
+		messages[i] = fmt.Sprintf("%s %d", prefix, i)
+	}
+	return messages
+}
+
+func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing.T) {
+	for _, c := range clients {
+		for _, acks := range c.acks {
+			t.Run(c.name+"/"+acks, func(t *testing.T) {
+				t.Parallel()
+				made, traits, channel := prepared(t, c, settingsOf(t, plain, acks))
+				if traits.Acknowledges { // else nobody knows when it is there
+					early := connect(t, made)
+					publish(t, early, channel, []string{"before anyone listened"})
+					if err := early.Close(within(t, 30*time.Second)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				box := subscribe(t, made, channel)
+				connection := connect(t, made)
+				sent, before := numbered(acks, 20), clock.Now()
+				kept := publish(t, connection, channel, sent)
+				received := box.wait(t, len(sent))
+				if err := connection.Close(within(t, 30*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(received, sent) {
+					t.Errorf("sent %q, received %q", sent, received)
+				}
+				if after := clock.Now(); box.last < before || box.last > after {
+					t.Errorf("received at %d, which is not between %d and %d", box.last, before, after)
+				}
+				want := len(sent)
+				if acks == "none" {
+					want = 0
+				}
+				if kept.acknowledged != want || len(kept.errors) > 0 {
+					t.Errorf("%d acknowledgements instead of %d, errors %v", kept.acknowledged, want, kept.errors)
+				}
+				if traits.Acknowledges != (acks != "none") || traits.Blocks != (acks == "transaction") {
+					t.Errorf("traits are %+v", traits)
+				}
+			})
+		}
+	}
+}
+
+func TestConnectionsOfOneTopicDoNotMixTheirMessages(t *testing.T) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			made, _, channel := prepared(t, c, settingsOf(t, plain, "leader"))
+			box := subscribe(t, made, channel)
+			const generators, each = 12, 5
+			for generator := range generators {
+				connection := connect(t, made)
+				publish(t, connection, channel, numbered(fmt.Sprint("generator ", generator, " message"), each))
+				if err := connection.Close(within(t, 30*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			received := box.wait(t, generators*each)
+			for generator := range generators {
+				prefix := fmt.Sprint("generator ", generator, " message")
+				mine := slices.DeleteFunc(slices.Clone(received), func(m string) bool { return !strings.HasPrefix(m, prefix+" ") })
+				if !slices.Equal(mine, numbered(prefix, each)) {
+					t.Errorf("of generator %d came %q", generator, mine)
+				}
+			}
+		})
+	}
+}
+
+func TestPasswordsAndCertificatesAreUsed(t *testing.T) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			settings := settingsOf(t, protected, "all")
+			made, _, channel := prepared(t, c, settings)
+			box := subscribe(t, made, channel)
+			connection := connect(t, made)
+			publish(t, connection, channel, []string{"secret"})
+			box.wait(t, 1)
+			if err := connection.Close(within(t, 30*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+
+			settings.Password = "not the one"
+			intruder, _, err := c.open(settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = intruder.Connect(within(t, 30*time.Second), 0)
+			if err == nil || !strings.Contains(err.Error(), "SASL") || strings.Contains(err.Error(), settings.Password) {
+				t.Errorf("with a wrong password: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatKafkaDoesNotOfferIsRefusedWithTheChoice(t *testing.T) {
+	for _, c := range clients {
+		_, _, err := c.open(transport.Settings{Servers: []string{"127.0.0.1:9092"}, Acknowledgement: "qos1"})
+		if err == nil || !strings.Contains(err.Error(), "leader") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
