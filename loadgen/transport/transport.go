@@ -6,19 +6,21 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"time"
 )
 
 // Settings say where and how the connections of one transport go.
 type Settings struct {
-	Servers         []string    // host:port of every broker node, in the order of the topology's nodes
-	TLS             *tls.Config // nil: plain
-	User, Password  string      // empty: none
-	CredentialsFile string      // NATS .creds; empty: none
-	Acknowledgement string      // what scenario.Acknowledgement holds, e.g. "none", "qos1", "all", "transaction"
-	Replicas        int         // of streams and topics
-	Retention       int64       // bytes that a stream or topic of the run may hold; 0: the broker's default
-	Dialer          Dialer      // opens every connection: it chooses the source address and stamps arrivals
-	Run             string      // short id of this run, part of every subject, stream and topic name
+	Servers         []string      // host:port of every broker node, in the order of the topology's nodes
+	TLS             *tls.Config   // nil: plain
+	User, Password  string        // empty: none
+	CredentialsFile string        // NATS .creds; empty: none
+	Acknowledgement string        // what scenario.Acknowledgement holds, e.g. "none", "qos1", "all", "transaction"
+	Replicas        int           // of streams and topics
+	Retention       int64         // bytes that a stream or topic of the run may hold; 0: the broker's default
+	Poll            time.Duration // 0: subscriptions are pushed to; else they ask so often for what has come
+	Dialer          Dialer        // opens every connection: it chooses the source address and stamps arrivals
+	Run             string        // short id of this run, part of every subject, stream and topic name
 }
 
 // Dialer opens a connection to one of Settings.Servers. The connection that it returns implements Arrival.
