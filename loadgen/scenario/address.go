@@ -1,9 +1,6 @@
 package scenario
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Address is a broker's URL, taken apart.
 type Address struct {
@@ -46,14 +43,4 @@ var schemes = map[string][]string{
 	"jetstream":      {"nats", "tls"},
 	"mqtt":           {"mqtt", "mqtts"},
 	"kafka":          {"kafka"},
-}
-
-// Limit is the N of the selector "id < N"; ok is false where there is none.
-func (s Subscribers) Limit() (limit uint64, ok bool) {
-	_, number, ok := strings.Cut(s.Selector, "<")
-	if !ok {
-		return 0, false
-	}
-	limit, err := strconv.ParseUint(strings.TrimSpace(number), 10, 64)
-	return limit, err == nil
 }

@@ -21,6 +21,8 @@ type verb struct {
 }
 
 var verbs = []verb{
+	validateVerb,
+	initVerb,
 	{name: natsnode.Verb, hidden: true, run: func(ctx context.Context, arguments []string) error {
 		return natsnode.Main(ctx, arguments, os.Stdin)
 	}},

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// newFlagSet makes the options of a verb, whose help is usage and then the options.
+func newFlagSet(name, usage string) *flag.FlagSet {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.Usage = func() {
+		fmt.Fprint(os.Stdout, usage, "Options:\n")
+		set.VisitAll(func(option *flag.Flag) {
+			argument, text := flag.UnquoteUsage(option)
+			switch option.DefValue {
+			case "", "false", "0", "0s":
+			default:
+				text += " (default " + option.DefValue + ")"
+			}
+			fmt.Fprintf(os.Stdout, "  %-26s %s\n", strings.TrimSpace("--"+option.Name+" "+argument), text)
+		})
+	}
+	return set
+}
+
+// parse takes options before, between and behind the other arguments, which it returns. What was wrong has been printed when
+// it returns errUsage; help goes to standard output, and is flag.ErrHelp.
+func parse(set *flag.FlagSet, arguments []string) (rest []string, err error) {
+	help := set.Usage
+	defer func() { set.Usage = help }()
+	set.Usage = func() {} // or each mistake is followed by the whole help
+	set.SetOutput(io.Discard)
+	for {
+		switch err := set.Parse(arguments); {
+		case errors.Is(err, flag.ErrHelp):
+			help()
+			return nil, err
+		case err != nil:
+			return nil, misused(set, err.Error())
+		case set.NArg() == 0:
+			return rest, nil
+		}
+		rest = append(rest, set.Arg(0))
+		arguments = set.Args()[1:]
+	}
+}
+
+// misused says what was wrong with a verb's arguments.
+func misused(set *flag.FlagSet, complaint string) error {
+	fmt.Fprintf(os.Stderr, "fleet %s: %s; `fleet %s --help` lists the options\n", set.Name(), complaint, set.Name())
+	return errUsage
+}

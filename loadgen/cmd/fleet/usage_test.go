@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// printed runs the program and returns its exit code and what it wrote to both outputs.
+func printed(t *testing.T, arguments ...string) (code int, text string) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = writer, writer
+	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
+	done := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(reader)
+		done <- string(text)
+	}()
+	code = run(context.Background(), arguments)
+	writer.Close()
+	return code, <-done
+}
+
+func TestEveryVerbExplainsItself(t *testing.T) {
+	for _, v := range verbs {
+		if v.hidden {
+			continue
+		}
+		code, text := printed(t, v.name, "--help")
+		if code != 0 || !strings.HasPrefix(text, "Usage: fleet "+v.name) {
+			t.Errorf("fleet %s --help: exit %d, %.60q", v.name, code, text)
+		}
+		if code, text = printed(t, v.name, "--no-such-option"); code != 2 || !strings.Contains(text, "fleet "+v.name+" --help") {
+			t.Errorf("fleet %s --no-such-option: exit %d, %q", v.name, code, text)
+		}
+	}
+}
+
+func TestAFileThatIsNotValidEndsWithExitCodeOne(t *testing.T) {
+	code, text := printed(t, "validate", "demo", "--set", "generators=none")
+	if want := `--set generators=none: generators: "none" is no whole number`; code != 1 || !strings.Contains(text, want) {
+		t.Errorf("exit %d, %q", code, text)
+	}
+}
+
+func TestTheSchemaIsPrinted(t *testing.T) {
+	if code, text := printed(t, "validate", "--schema"); code != 0 || !strings.Contains(text, `"$schema"`) {
+		t.Errorf("exit %d, %.60q", code, text)
+	}
+}
