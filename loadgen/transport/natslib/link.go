@@ -1,0 +1,165 @@
+package natslib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
+)
+
+const (
+	// handshakeTimeout applies where the caller's context has no earlier end.
+	handshakeTimeout = 30 * time.Second
+	// reconnectWait is shorter than the library's 2 s: an outage in a report is to be the broker's, not the client's patience.
+	reconnectWait = 250 * time.Millisecond
+)
+
+// link is a nats.Conn, the socket below it and what the server refused.
+type link struct {
+	*nats.Conn
+	dialer  *dialer
+	refused atomic.Pointer[error]
+}
+
+func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
+	address := t.settings.Servers[node]
+	first := &firstDial{ctx: ctx, only: address}
+	l := &link{dialer: &dialer{inner: t.settings.Dialer}}
+	l.dialer.first.Store(first)
+	options := nats.GetDefaultOptions()
+	options.Servers = t.urlsFrom(node)
+	options.NoRandomize = true
+	options.IgnoreDiscoveredServers = true // all are known; a list of them in every connection costs memory
+	options.Name = "fleet-" + t.settings.Run
+	options.CustomDialer = l.dialer
+	options.Timeout = handshakeTimeout
+	options.MaxReconnect = -1
+	options.ReconnectWait = reconnectWait
+	options.User, options.Password = t.settings.User, t.settings.Password
+	options.Secure, options.TLSConfig = t.settings.TLS != nil, t.settings.TLS
+	options.AsyncErrorCB = l.note
+	if deadline, set := ctx.Deadline(); set {
+		options.Timeout = max(min(options.Timeout, time.Until(deadline)), time.Millisecond)
+	}
+	if t.settings.CredentialsFile != "" {
+		if err := nats.UserCredentials(t.settings.CredentialsFile)(&options); err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", address, err)
+		}
+	}
+	connection, err := options.Connect()
+	l.dialer.first.Store(nil)
+	first.end()
+	if err != nil {
+		return nil, classify(address, errors.Join(first.failed, err))
+	}
+	l.Conn = connection
+	return l, nil
+}
+
+// urlsFrom lists the servers as nats.go tries them: the given node first, then, after a disconnection, those that follow.
+func (t *Transport) urlsFrom(node int) []string {
+	scheme := "nats://"
+	switch {
+	case t.options.WebSocket && t.settings.TLS != nil:
+		scheme = "wss://"
+	case t.options.WebSocket:
+		scheme = "ws://"
+	}
+	urls := make([]string, len(t.settings.Servers))
+	for i := range urls {
+		urls[i] = scheme + t.settings.Servers[(node+i)%len(urls)]
+	}
+	return urls
+}
+
+// classify names the causes that nats.go has errors of its own for.
+func classify(address string, err error) error {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
+		errors.Is(err, nats.ErrAccountAuthExpired), errors.Is(err, nats.ErrMaxConnectionsExceeded),
+		errors.Is(err, nats.ErrMaxAccountConnectionsExceeded):
+		return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("connect to %s: %v", address, err)}
+	}
+	return dial.Classify(address, err)
+}
+
+// note keeps the error that says that publishing is in vain. Others (a slow consumer, a lost route) show as lost messages.
+func (l *link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		l.refused.Store(&err)
+	}
+}
+
+// usable returns why the server does not want what is published here.
+func (l *link) usable() error {
+	if refused := l.refused.Load(); refused != nil {
+		return *refused
+	}
+	return nil
+}
+
+// dialer is what nats.go dials with: it hands on to the fleet's dialer, and knows the socket in use.
+type dialer struct {
+	inner   transport.Dialer
+	first   atomic.Pointer[firstDial] // nil once the connection is established
+	arrival atomic.Pointer[transport.Arrival]
+}
+
+// firstDial is the way to the connection that a caller waits for. It ends with the caller's context, and leads to one server
+// only: nats.go would quietly take another, and the fleet's topology would not be what the scenario says.
+type firstDial struct {
+	ctx    context.Context
+	only   string
+	failed error // what nats.go turns into "no servers available"
+	undo   func() bool
+}
+
+func (f *firstDial) end() {
+	if f.undo != nil {
+		f.undo()
+	}
+}
+
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	first := d.first.Load()
+	if first == nil {
+		return d.dial(context.Background(), network, address)
+	}
+	if address != first.only {
+		return nil, errors.New("not the node that was asked for")
+	}
+	connection, err := d.dial(first.ctx, network, address)
+	if err != nil {
+		first.failed = err
+		return nil, err
+	}
+	first.undo = context.AfterFunc(first.ctx, func() { connection.Close() })
+	return connection, nil
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	connection, err := d.inner.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if arrival, stamps := connection.(transport.Arrival); stamps {
+		d.arrival.Store(&arrival)
+	}
+	return connection, nil
+}
+
+// lastRead is when bytes last came in over the socket in use.
+func (d *dialer) lastRead() int64 {
+	if arrival := d.arrival.Load(); arrival != nil {
+		return (*arrival).LastRead()
+	}
+	return 0
+}

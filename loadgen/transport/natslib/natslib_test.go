@@ -1,0 +1,105 @@
+package natslib_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nuid"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/transport/natslib"
+	"lifeline/loadgen/transport/natstest"
+	"lifeline/loadgen/transport/transporttest"
+)
+
+func settings(servers []string) transport.Settings {
+	return transport.Settings{
+		Servers: servers, Dialer: dial.New(2, 5*time.Second), Run: nuid.Next(), Replicas: 1, Acknowledgement: "none",
+	}
+}
+
+func open(t *testing.T, s transport.Settings, options natslib.Options) transporttest.Subject {
+	t.Helper()
+	made, err := natslib.New(s, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transporttest.Subject{Transport: made, Traits: made.Traits(), Nodes: len(s.Servers)}
+}
+
+func TestCoreNATSOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	servers := natstest.Addresses(natstest.Start(t, 3, nil))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, settings(servers), natslib.Options{}) })
+}
+
+func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
+	servers := natstest.Start(t, 1, nil)
+	dead := fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))
+	subject := open(t, settings([]string{dead, servers[0].Addr().String()}), natslib.Options{})
+	if _, err := subject.Transport.Connect(context.Background(), 0); err == nil {
+		t.Error("a connection to a dead node was made, so to another one")
+	}
+	if _, err := subject.Transport.Connect(context.Background(), 1); err != nil {
+		t.Errorf("the living node: %v", err)
+	}
+}
+
+func TestAConnectionMovesToTheNextNodeWhenItsOwnDies(t *testing.T) {
+	servers := natstest.Start(t, 2, nil)
+	subject := open(t, settings(natstest.Addresses(servers)), natslib.Options{})
+	b := transporttest.NewBed(t, subject, "a")
+	b.Subscribe(1, "a")
+	connection := b.Connect(0)
+	b.Publish(connection, "a", "before")
+	b.Await(1)
+	servers[0].Shutdown()
+	// Core NATS loses what the dying node had; what comes after the library has noticed must arrive.
+	for end := time.Now().Add(transporttest.Patience); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the connection never came back")
+		}
+		b.Publish(connection, "a", "after")
+	}
+}
+
+func TestWrongPasswordsAreRefused(t *testing.T) {
+	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.Username, o.Password = "fleet", "right" })
+	s := settings(natstest.Addresses(servers))
+	s.User, s.Password = "fleet", "wrong"
+	_, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0)
+	var failure *result.Failure
+	if !errors.As(err, &failure) || failure.Cause != result.Refused {
+		t.Errorf("%v does not say that the broker refused", err)
+	}
+	s.Password = "right"
+	if _, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0); err != nil {
+		t.Errorf("the right password: %v", err)
+	}
+}
+
+func TestAChannelThatMayNotBePublishedToIsAnError(t *testing.T) {
+	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
+		o.Users = []*server.User{{Username: "fleet", Password: "p", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Deny: []string{"fleet.>"}},
+		}}}
+	})
+	s := settings(natstest.Addresses(servers))
+	s.User, s.Password = "fleet", "p"
+	connection, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close(context.Background())
+	for end := time.Now().Add(transporttest.Patience); err == nil; {
+		if time.Now().After(end) {
+			t.Fatal("the server's no was never reported")
+		}
+		err = connection.Publish("a", []byte("x"), nil)
+	}
+}

@@ -1,0 +1,303 @@
+// Package transporttest holds every transport to what package transport promises. A transport's own tests start a broker
+// and call Run.
+package transporttest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/transport"
+)
+
+// Patience bounds every wait of the suite; a correct transport needs a fraction of it.
+const Patience = 30 * time.Second
+
+// Subject is a transport under test, prepared for nothing yet, with servers that run.
+type Subject struct {
+	Transport transport.Transport
+	Traits    transport.Traits
+	Nodes     int
+}
+
+// Run holds one transport to the promises. open makes a new one with a Run id of its own.
+func Run(t *testing.T, open func(t *testing.T) Subject) {
+	for name, promise := range map[string]func(*testing.T, Subject){
+		"every message arrives once, whole and in order":         everyMessageArrivesOnceAndInOrder,
+		"a message belongs to the caller again after Publish":    messagesAreCopied,
+		"a subscription sees its own channel only":               channelsAreApart,
+		"a pooled connection is published to by many goroutines": pooledConnections,
+		"closing a connection loses nothing":                     closingLosesNothing,
+		"what is published on any node arrives at any other":     nodesAreOneNetwork,
+		"arrivals are stamped between sending and delivery":      arrivalsAreStamped,
+	} {
+		t.Run(name, func(t *testing.T) { promise(t, open(t)) })
+	}
+}
+
+// Bed is a prepared transport with what a test has received and what was acknowledged.
+type Bed struct {
+	t       *testing.T
+	Subject Subject
+	Context context.Context
+
+	mutex         sync.Mutex
+	changed       *sync.Cond
+	received      []Delivery
+	acknowledged  int
+	acknowledging []error
+}
+
+// Delivery is one message as it came in.
+type Delivery struct {
+	Message       string
+	BeforeReceive int64
+	At            int64
+}
+
+// NewBed prepares channels; they are removed when the test ends.
+func NewBed(t *testing.T, subject Subject, channels ...string) *Bed {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	t.Cleanup(cancel)
+	b := &Bed{t: t, Subject: subject, Context: ctx}
+	b.changed = sync.NewCond(&b.mutex)
+	if err := subject.Transport.Prepare(ctx, channels); err != nil {
+		t.Fatalf("prepare: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := subject.Transport.Remove(ctx); err != nil {
+			t.Errorf("remove: %v", err)
+		}
+	})
+	return b
+}
+
+// Subscribe lets the bed receive what comes on the channel.
+func (b *Bed) Subscribe(node int, channel string) {
+	b.t.Helper()
+	subscription, err := b.Subject.Transport.Subscribe(b.Context, node, channel, func(message []byte, before int64) {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.received = append(b.received, Delivery{string(message), before, clock.Now()})
+		b.changed.Broadcast()
+	})
+	if err != nil {
+		b.t.Fatalf("subscribe: %v", err)
+	}
+	b.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := subscription.Close(ctx); err != nil {
+			b.t.Errorf("close the subscription: %v", err)
+		}
+	})
+}
+
+// Connect opens a connection that the end of the test closes.
+func (b *Bed) Connect(node int) transport.Connection {
+	b.t.Helper()
+	connection, err := b.Subject.Transport.Connect(b.Context, node)
+	if err != nil {
+		b.t.Fatalf("connect: %v", err)
+	}
+	b.t.Cleanup(func() { _ = connection.Close(b.Context) })
+	return connection
+}
+
+// Publish sends and fails the test when that fails.
+func (b *Bed) Publish(connection transport.Connection, channel, message string) {
+	b.t.Helper()
+	if err := connection.Publish(channel, []byte(message), b.Acknowledge); err != nil {
+		b.t.Fatalf("publish: %v", err)
+	}
+}
+
+// Acknowledge counts.
+func (b *Bed) Acknowledge(_ int64, err error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.acknowledged++
+	if err != nil {
+		b.acknowledging = append(b.acknowledging, err)
+	}
+	b.changed.Broadcast()
+}
+
+// Received is what has come in so far.
+func (b *Bed) Received() []Delivery {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return append([]Delivery(nil), b.received...)
+}
+
+// Await returns what came in as soon as it is count messages, and, where the transport acknowledges, as many
+// acknowledgements.
+func (b *Bed) Await(count int) []Delivery {
+	b.t.Helper()
+	timer := time.AfterFunc(Patience, func() { b.changed.Broadcast() })
+	defer timer.Stop()
+	end := time.Now().Add(Patience)
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	acknowledgements := 0
+	if b.Subject.Traits.Acknowledges {
+		acknowledgements = count
+	}
+	for len(b.received) < count || b.acknowledged < acknowledgements {
+		if !time.Now().Before(end) {
+			b.t.Fatalf("%d of %d messages and %d of %d acknowledgements came within %v",
+				len(b.received), count, b.acknowledged, acknowledgements, Patience)
+		}
+		b.changed.Wait()
+	}
+	return append([]Delivery(nil), b.received...)
+}
+
+// AwaitExactly is Await, and then shows by one more message, sent behind, that there was nothing else.
+func (b *Bed) AwaitExactly(count int, connection transport.Connection, channel string) []Delivery {
+	b.t.Helper()
+	b.Await(count)
+	b.Publish(connection, channel, "the last")
+	all := b.Await(count + 1)
+	if len(all) != count+1 || all[count].Message != "the last" {
+		b.t.Fatalf("%d messages came, the last %q; expected %d and then %q", len(all), all[len(all)-1].Message, count, "the last")
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for _, err := range b.acknowledging {
+		b.t.Errorf("a message was refused: %v", err)
+	}
+	if !b.Subject.Traits.Acknowledges && b.acknowledged != 0 {
+		b.t.Errorf("%d acknowledgements of a transport that says it has none", b.acknowledged)
+	}
+	return all[:count]
+}
+
+func everyMessageArrivesOnceAndInOrder(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	// Longer than any read buffer of the minimal clients, so that messages lie across its end.
+	const count = 1000
+	for i := range count {
+		b.Publish(connection, "a", numbered(i, 100+i%300))
+	}
+	for i, message := range b.AwaitExactly(count, connection, "a") {
+		if message.Message != numbered(i, 100+i%300) {
+			t.Fatalf("message %d is %.20q", i, message.Message)
+		}
+	}
+}
+
+func numbered(i, length int) string { return fmt.Sprintf("%0*d", length, i) }
+
+func messagesAreCopied(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	buffer := make([]byte, 200)
+	for i := range 50 {
+		copy(buffer, numbered(i, len(buffer)))
+		if err := connection.Publish("a", buffer, b.Acknowledge); err != nil {
+			t.Fatal(err)
+		}
+		clear(buffer)
+	}
+	for i, message := range b.AwaitExactly(50, connection, "a") {
+		if message.Message != numbered(i, len(buffer)) {
+			t.Fatalf("message %d was changed after it had been published: %.20q", i, message.Message)
+		}
+	}
+}
+
+func channelsAreApart(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a", "b")
+	b.Subscribe(0, "b")
+	connection := b.Connect(0)
+	if err := connection.Publish("a", []byte("not for b"), func(int64, error) {}); err != nil {
+		t.Fatal(err)
+	}
+	b.Publish(connection, "b", "for b")
+	if all := b.AwaitExactly(1, connection, "b"); all[0].Message != "for b" {
+		t.Errorf("%q came on channel b", all[0].Message)
+	}
+}
+
+func pooledConnections(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	const publishers, each = 8, 50
+	var group sync.WaitGroup
+	for p := range publishers {
+		group.Go(func() {
+			for i := range each {
+				if err := connection.Publish("a", []byte(numbered(p*each+i, 64)), b.Acknowledge); err != nil {
+					t.Errorf("publish: %v", err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	seen := map[string]int{}
+	for _, message := range b.AwaitExactly(publishers*each, connection, "a") {
+		seen[message.Message]++
+	}
+	for i := range publishers * each {
+		if seen[numbered(i, 64)] != 1 {
+			t.Errorf("message %d came %d times", i, seen[numbered(i, 64)])
+		}
+	}
+}
+
+func closingLosesNothing(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a")
+	b.Subscribe(0, "a")
+	for i := range 10 {
+		connection := b.Connect(0)
+		b.Publish(connection, "a", numbered(i, 64))
+		if err := connection.Close(b.Context); err != nil {
+			t.Fatalf("close: %v", err)
+		}
+		if err := connection.Publish("a", []byte("too late"), b.Acknowledge); err == nil {
+			t.Fatal("a closed connection still publishes")
+		}
+	}
+	b.AwaitExactly(10, b.Connect(0), "a")
+}
+
+func nodesAreOneNetwork(t *testing.T, subject Subject) {
+	if subject.Nodes < 2 {
+		t.Skip("one node")
+	}
+	for to := range subject.Nodes {
+		channel := fmt.Sprintf("to%d", to)
+		b := NewBed(t, subject, channel)
+		b.Subscribe(to, channel)
+		var connection transport.Connection
+		for from := range subject.Nodes {
+			// The very first message of a connection must arrive, hence no warming up.
+			connection = b.Connect(from)
+			b.Publish(connection, channel, numbered(from, 64))
+			b.Await(from + 1)
+		}
+		b.AwaitExactly(subject.Nodes, connection, channel)
+	}
+}
+
+func arrivalsAreStamped(t *testing.T, subject Subject) {
+	b := NewBed(t, subject, "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	before := clock.Now()
+	b.Publish(connection, "a", "x")
+	if message := b.Await(1)[0]; message.BeforeReceive <= before || message.BeforeReceive > message.At {
+		t.Errorf("before receiving is %d ns after sending, delivery %d", message.BeforeReceive-before, message.At-before)
+	}
+}
