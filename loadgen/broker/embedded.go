@@ -78,7 +78,7 @@ func (e *embedded) watch(n *node, process *child.Process) {
 	if n.down || e.err != nil {
 		return
 	}
-	e.err = &ExitError{Node: n.name, End: process.End(), Log: child.Tail(n.log, logLines)}
+	e.err = exit(n, process)
 	close(e.exited)
 }
 
@@ -100,7 +100,7 @@ func await(ctx context.Context, n *node, process *child.Process) error {
 		}
 		select {
 		case <-process.Done():
-			return &ExitError{Node: n.name, End: process.End(), Log: child.Tail(n.log, logLines)}
+			return exit(n, process)
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the broker's node %s: %w", n.name, errors.Join(context.Cause(ctx), last))
 		case <-ticker.C:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,18 @@ type routez struct {
 	} `json:"routes"`
 }
 
+// jsz is what is read of /jsz; a node without JetStream has no accounts there.
+type jsz struct {
+	Accounts []struct {
+		Streams []struct {
+			Name  string `json:"name"`
+			State struct {
+				Messages int64 `json:"messages"`
+			} `json:"state"`
+		} `json:"stream_detail"`
+	} `json:"account_details"`
+}
+
 // serves tells whether a node takes clients and has found the others that are up.
 func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	var health struct {
@@ -91,22 +104,27 @@ func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 	sum := Counters{Name: "NATS", Nodes: make([]Node, len(c.nodes))}
 	var failed []error
+	stored := map[string]int64{}
 	for i, monitor := range c.monitors {
 		if !c.running(i) {
 			continue
 		}
-		version, err := add(ctx, monitor, &sum, &sum.Nodes[i])
+		version, err := add(ctx, monitor, &sum, &sum.Nodes[i], stored)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("counting at node %s: %w", c.nodes[i].name, err))
 			continue
 		}
 		sum.Name = "NATS " + version
 	}
+	for _, messages := range stored {
+		sum.Stored += messages
+	}
 	return sum, errors.Join(failed...)
 }
 
-// add adds one NATS node's figures to the sum, notes its share, and tells the node's version.
-func add(ctx context.Context, monitor string, sum *Counters, share *Node) (version string, err error) {
+// add adds one NATS node's figures to the sum, notes its share and what its copies of streams hold (the fullest copy of
+// each), and tells the node's version.
+func add(ctx context.Context, monitor string, sum *Counters, share *Node, stored map[string]int64) (version string, err error) {
 	var figures varz
 	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
 		return "", err
@@ -114,6 +132,17 @@ func add(ctx context.Context, monitor string, sum *Counters, share *Node) (versi
 	var routes routez
 	if err := ask(ctx, monitor+"/routez", &routes); err != nil {
 		return "", err
+	}
+	var streams jsz
+	if err := ask(ctx, monitor+"/jsz?accounts=true&streams=true", &streams); err != nil {
+		return "", err
+	}
+	for _, account := range streams.Accounts {
+		for _, stream := range account.Streams {
+			if countsAsStored(stream.Name) {
+				stored[stream.Name] = max(stored[stream.Name], stream.State.Messages)
+			}
+		}
 	}
 	share.In, share.Out = figures.In, figures.Out
 	for _, route := range routes.Routes {
@@ -125,4 +154,9 @@ func add(ctx context.Context, monitor string, sum *Counters, share *Node) (versi
 	sum.Dropped += figures.SlowConsumers
 	sum.Routed += share.RoutedBytes
 	return figures.Version, nil
+}
+
+// countsAsStored leaves out the streams in which the server keeps MQTT's sessions and the like: no message of a fleet.
+func countsAsStored(stream string) bool {
+	return !strings.HasPrefix(stream, "$MQTT_") || stream == "$MQTT_msgs"
 }

@@ -29,7 +29,7 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 		return nil, fmt.Errorf("finding this program, which runs the broker's nodes: %w", err)
 	}
 	cluster := &natsCluster{embedded: newEmbedded(dir)}
-	configs, err := cluster.configure(s)
+	configs, err := cluster.configure(s, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -57,22 +57,49 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 }
 
 // configure chooses ports and says what each node opens, which depends on the transport alone.
-func (c *natsCluster) configure(s scenario.Scenario) ([]natsnode.Config, error) {
-	count := max(1, s.Broker.Nodes)
+func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Config, error) {
+	configs := make([]natsnode.Config, max(1, s.Broker.Nodes))
 	const perNode = 4 // client, monitor, route, and WebSocket or MQTT
-	ports, err := freePorts(count * perNode)
+	ports, err := freePorts(len(configs) * perNode)
 	if err != nil {
 		return nil, err
 	}
-	next := func() (port int) { port, ports = ports[0], ports[1:]; return port }
-	configs := make([]natsnode.Config, count)
 	for i := range configs {
 		config := &configs[i]
 		config.Name = fmt.Sprintf("node-%d", i)
-		config.Port, config.Monitor = next(), next()
-		server := config.Port
-		c.servers = append(c.servers, address(server))
+		config.Port, config.Monitor = ports[perNode*i], ports[perNode*i+1]
 		c.monitors = append(c.monitors, "http://"+address(config.Monitor))
+		server := config.Port
+		switch extra := ports[perNode*i+2]; s.Transport {
+		case "nats-websocket":
+			config.WebSocket, server = extra, extra
+		case "mqtt": // the server keeps MQTT's sessions in streams
+			config.MQTT, server = extra, extra
+			config.Store, config.Replicas = filepath.Join(dir, config.Name), max(1, s.Broker.Replicas)
+		case "jetstream":
+			config.Store = filepath.Join(dir, config.Name)
+		}
+		c.servers = append(c.servers, address(server))
+		if len(configs) > 1 {
+			config.Route = ports[perNode*i+3]
+		}
+	}
+	for i := range configs {
+		for _, other := range configs {
+			if other.Name != configs[i].Name {
+				configs[i].Routes = append(configs[i].Routes, other.Route)
+			}
+		}
+	}
+	if s.Transport == "nats-tls" {
+		made, err := makeCertificates()
+		if err != nil {
+			return nil, err
+		}
+		c.tls = &TLS{CA: made.ca}
+		for i := range configs {
+			configs[i].Certificate, configs[i].Key = string(made.server), string(made.key)
+		}
 	}
 	return configs, nil
 }

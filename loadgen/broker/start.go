@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"lifeline/loadgen/broker/child"
+	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
 
@@ -24,16 +26,12 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 	return cluster, nil
 }
 
-// ExitError is a node that ended although nobody asked it to.
-type ExitError struct {
-	Node string
-	End  string   // such as "exit status 1"
-	Log  []string // the last lines
-}
-
-func (e *ExitError) Error() string {
-	if len(e.Log) == 0 {
-		return fmt.Sprintf("the broker's node %s ended: %s; its log is empty", e.Node, e.End)
+// exit is the failure of a node that ended although nobody asked it to.
+func exit(n *node, process *child.Process) error {
+	log := child.Tail(n.log, logLines)
+	if len(log) == 0 {
+		log = []string{"(it is empty)"}
 	}
-	return fmt.Sprintf("the broker's node %s ended: %s; the end of its log:\n  %s", e.Node, e.End, strings.Join(e.Log, "\n  "))
+	return &result.Failure{Cause: result.BrokerExit, Message: fmt.Sprintf("the broker's %s ended: %s; the end of its log:\n  %s",
+		n.name, process.End(), strings.Join(log, "\n  "))}
 }

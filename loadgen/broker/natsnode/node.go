@@ -29,7 +29,7 @@ type Config struct {
 	WebSocket   int    `json:"websocket"`
 	MQTT        int    `json:"mqtt"`
 	Route       int    `json:"route"`       // from the other nodes
-	Routes      []int  `json:"routes"`      // of all nodes
+	Routes      []int  `json:"routes"`      // of the other nodes
 	Store       string `json:"store"`       // JetStream's folder; empty: no JetStream
 	Replicas    int    `json:"replicas"`    // of MQTT's sessions and messages
 	Certificate string `json:"certificate"` // PEM; empty: Port is plain
@@ -146,8 +146,6 @@ func cluster(options *server.Options, config Config) {
 	options.Cluster = server.ClusterOpts{Name: "fleet", Host: host, Port: config.Route, PoolSize: 1,
 		WriteDeadline: patience, Compression: server.CompressionOpts{Mode: server.CompressionOff}}
 	for _, port := range config.Routes {
-		if port != config.Route {
-			options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: host + ":" + strconv.Itoa(port)})
-		}
+		options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: host + ":" + strconv.Itoa(port)})
 	}
 }
