@@ -50,6 +50,19 @@ public final class NatsServer implements AutoCloseable {
     broker(List.of("kill"));
   }
 
+  /** Leaves it running and mute: connections stand, and nothing is answered until {@link #resume}. */
+  public void pause() throws IOException, InterruptedException {
+    signal("STOP");
+  }
+
+  public void resume() throws IOException, InterruptedException {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-" + name, environment("LIFELINE_BROKER_PID")).start().waitFor();
+  }
+
   public String url() {
     return environment.getProperty("LIFELINE_URL");
   }

@@ -1,5 +1,6 @@
 package io.lifeline.connect.archive;
 
+import io.lifeline.connect.common.TaskMetrics;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
@@ -34,7 +35,7 @@ public final class ArchiveSinkTask extends SinkTask {
   private static final long LONGEST_POLL_MS = 1000;
 
   private ArchiveSinkConfig config;
-  private TaskMetrics metrics;
+  private Figures figures;
   private Rejections rejections;
   private HeldPartitions partitions;
   private SinkRecord current;
@@ -48,7 +49,7 @@ public final class ArchiveSinkTask extends SinkTask {
   @Override
   public void start(Map<String, String> settings) {
     config = new ArchiveSinkConfig(settings);
-    metrics = new TaskMetrics(context.pluginMetrics());
+    figures = new Figures(TaskMetrics.of(context::pluginMetrics));
     rejections = new Rejections(context, config.toleratesErrors());
     partitions = new HeldPartitions(context, config.archive(), this::reject, config.takeoverTimeoutMs());
     context.timeout(pollMs());
@@ -56,7 +57,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   private void reject(Rejection rejection) {
     rejections.report(current, rejection);
-    metrics.rejected.increment();
+    figures.rejected.increment();
   }
 
   @Override
@@ -86,7 +87,7 @@ public final class ArchiveSinkTask extends SinkTask {
       throw fail(e);
     }
     partitions.takeFree(System.currentTimeMillis());
-    metrics.show(partitions.heldBytes(), partitions.waiting());
+    figures.show(partitions.heldBytes(), partitions.waiting());
     context.timeout(pollMs());
   }
 
@@ -98,8 +99,8 @@ public final class ArchiveSinkTask extends SinkTask {
     Position position = new Position(taken.originalKafkaPartition(), taken.originalKafkaOffset(), brokerTimeMs(taken));
     Appended appended = partitions.writer().append(position, bytes(taken));
     switch (appended) {
-      case ACCEPTED -> metrics.batches.increment();
-      case DUPLICATE -> metrics.duplicates.increment();
+      case ACCEPTED -> figures.batches.increment();
+      case DUPLICATE -> figures.duplicates.increment();
       case REJECTED, ALREADY_ARCHIVED -> {}
     }
   }
@@ -126,7 +127,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   private RetriableException tryAgain(Exception reason) {
     redelivering = true;
-    metrics.retries.increment();
+    figures.retries.increment();
     context.timeout(config.retryBackoffMs());
     return new RetriableException(reason.getMessage(), reason);
   }
@@ -134,7 +135,7 @@ public final class ArchiveSinkTask extends SinkTask {
   /** What was held is lost with the writer, so each partition is read again from the archive's end. */
   private void reopen(IOException reason) {
     LOG.warn("the archive is opened again in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
-    metrics.retries.increment();
+    figures.retries.increment();
     redelivering = false;
     partitions.reopenAt(System.currentTimeMillis() + config.retryBackoffMs());
     context.timeout(config.retryBackoffMs());

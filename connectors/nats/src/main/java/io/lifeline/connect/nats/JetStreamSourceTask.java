@@ -1,5 +1,6 @@
 package io.lifeline.connect.nats;
 
+import io.lifeline.connect.common.TaskMetrics;
 import io.lifeline.connect.nats.StreamReader.Received;
 import io.lifeline.connect.nats.StreamReader.Start;
 import io.nats.client.JetStreamApiException;
@@ -22,6 +23,7 @@ public final class JetStreamSourceTask extends SourceTask {
   private long pollBytes;
   private NatsLink link;
   private StreamReader reader;
+  private TaskMetrics metrics;
   private volatile long messages;
   private volatile long bytes;
 
@@ -56,7 +58,7 @@ public final class JetStreamSourceTask extends SourceTask {
   }
 
   private void publishMetrics(List<SubjectCursor> cursors) {
-    TaskMetrics metrics = TaskMetrics.of(context::pluginMetrics);
+    metrics = TaskMetrics.of(context::pluginMetrics);
     metrics.add("messages-total", "Messages that were read.", () -> messages);
     metrics.add("bytes-total", "Bytes of their payloads.", () -> bytes);
     metrics.add("consumers-total", "How often a consumer was made on the server.", reader::consumersMade);
@@ -71,6 +73,7 @@ public final class JetStreamSourceTask extends SourceTask {
   /** What there is; null if there is nothing within half a second. */
   @Override
   public List<SourceRecord> poll() throws InterruptedException {
+    metrics.register();
     List<SourceRecord> records = new ArrayList<>();
     try {
       long size = 0;

@@ -1,5 +1,6 @@
 package io.lifeline.connect.nats;
 
+import io.lifeline.connect.common.TaskMetrics;
 import io.lifeline.connect.nats.InFlight.NotNowException;
 import io.nats.client.Connection;
 import java.io.IOException;
@@ -37,6 +38,7 @@ public final class NatsSinkTask extends SinkTask {
   private InFlight inFlight;
   private long maxPayload;
   private ErrantRecordReporter deadLetters;
+  private TaskMetrics metrics;
 
   /** The offset behind the last record that was taken: after an error Connect brings the others again, and it too. */
   private final Map<TopicPartition, Long> taken = new HashMap<>();
@@ -60,7 +62,7 @@ public final class NatsSinkTask extends SinkTask {
     deadLetters = context.errantRecordReporter();
     maxInFlight = config.maxInFlight();
     link = new NatsLink(config, name);
-    TaskMetrics metrics = TaskMetrics.of(context::pluginMetrics);
+    metrics = TaskMetrics.of(context::pluginMetrics);
     metrics.add("stored-total", "Messages that the stream acknowledged.", () -> stored);
     metrics.add("duplicates-total", "Those among them that the stream had already.", () -> duplicates);
     metrics.add("refused-total", "Records that could not become messages, or that the broker refused.", () -> refused);
@@ -91,6 +93,7 @@ public final class NatsSinkTask extends SinkTask {
 
   @Override
   public void put(Collection<SinkRecord> records) {
+    metrics.register();
     try {
       Connection connection = link.connection();
       if (inFlight == null) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class NatsSinkTest {
 
-  private static final Duration ENOUGH = Duration.ofMinutes(3);
+  private static final Duration ENOUGH = Duration.ofSeconds(60);
 
   @TempDir static Path directory;
 
@@ -85,6 +85,39 @@ class NatsSinkTest {
       cluster.connect().deleteConnector("numbers");
       cluster.connect().deleteConnector("ordered");
     }
+  }
+
+  /** The worker waits five seconds for a task to stop, and a task ten for the broker to answer. */
+  @Test
+  void aTaskThatTheWorkerGaveUpOnDoesNotHinderTheNext() throws Exception {
+    try (Connection connection = server.connect()) {
+      Numbers.createStream(connection, "MUTE", "mute.>");
+      cluster.connect().kafka().createTopic("mute", 1);
+      Map<String, String> settings = Map.of("nats.subject", "mute.${partition}", "nats.max.in.flight", "1");
+      cluster.connect().configureConnector("mute", sink("mute", settings));
+      send("mute", 0, 100);
+      await(connection, "MUTE", 100);
+      server.pause();
+      send("mute", 100, 200);
+      cluster.connect().restartConnectorAndTasks("mute", false, true, false);
+      long deadline = System.nanoTime() + ENOUGH.toNanos();
+      while (tasks("mute") < 2 && System.nanoTime() < deadline) {
+        Thread.sleep(10);
+      }
+      assertThat(tasks("mute")).as("the next has started, and the first has not ended").isEqualTo(2);
+      server.resume();
+
+      await(connection, "MUTE", 200);
+      assertThat(numbers(connection, "MUTE", "mute.0")).isEqualTo(IntStream.range(0, 200).boxed().toList());
+    } finally {
+      server.resume();
+      cluster.connect().deleteConnector("mute");
+    }
+  }
+
+  private static long tasks(String connector) {
+    String thread = "task-thread-" + connector + "-0";
+    return Thread.getAllStackTraces().keySet().stream().filter(running -> running.getName().equals(thread)).count();
   }
 
   private static List<Integer> numbers(Connection connection, String stream, String subject) throws Exception {
