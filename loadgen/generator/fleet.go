@@ -317,11 +317,13 @@ func (f *Fleet) receive(subscriber int, parser message.Parser, received []byte, 
 // Progress is what has happened so far; its round trips are those since the last call.
 func (f *Fleet) Progress() Progress { return f.books.progress() }
 
-// Drain waits until nothing is under way any more or ctx ends. It begins at the end that Measure has set.
-func (f *Fleet) Drain(ctx context.Context) {
+// Drain waits for the end that Measure has set, and then until nothing is under way any more, at most so long.
+func (f *Fleet) Drain(ctx context.Context, longest time.Duration) {
 	const look = 10 * time.Millisecond
-	for f.sending() || f.outstanding.Load() > 0 || f.unacknowledged.Load() > 0 {
-		if !sleepUntil(ctx, time.Now().Add(look)) {
+	for sleepUntil(ctx, time.Now().Add(look)) {
+		past := clock.Now() - f.end.Load()
+		settled := !f.sending() && f.outstanding.Load() <= 0 && f.unacknowledged.Load() <= 0
+		if past >= 0 && (settled || past > int64(longest)) {
 			return
 		}
 	}
@@ -330,7 +332,7 @@ func (f *Fleet) Drain(ctx context.Context) {
 // sending tells whether a message that was meant for the span is not sent yet.
 func (f *Fleet) sending() bool {
 	first := f.agenda.first()
-	return clock.Now() < f.end.Load() || first != nil && first.due < f.end.Load()
+	return first != nil && first.due < f.end.Load()
 }
 
 // Close stops publishing, closes all connections and subscriptions, and settles every message.

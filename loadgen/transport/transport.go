@@ -36,6 +36,10 @@ type Arrival interface {
 }
 
 // Transport makes connections. Its methods may be called from any goroutine.
+//
+// A channel is what one worker's generators of one broker node publish into, such as "w0-n1": letters, digits and hyphens. A
+// transport puts "fleet" and the run in front, so that two runs on one broker never meet: NATS subject fleet.RUN.w0-n1, MQTT
+// topic fleet/RUN/w0-n1, Kafka topic fleet-RUN-w0-n1.
 type Transport interface {
 	// Prepare creates what the channels need on the broker (streams, topics), once per run, before any worker starts.
 	Prepare(ctx context.Context, channels []string) error

@@ -1,0 +1,90 @@
+// Package worker is a process that runs a share of a fleet. The coordinator starts it as the same program again and speaks gob
+// with it over its standard input and output: orders in, reports out. A worker whose coordinator is gone ends itself.
+package worker
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/generator"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/transport"
+)
+
+// Verb is the hidden command that makes a process a worker.
+const Verb = "worker"
+
+// Target says where connections go, as data that can travel; see transport.Settings.
+type Target struct {
+	Servers         []string
+	TLS             *broker.TLS
+	User, Password  string
+	CredentialsFile string
+	Replicas        int
+	Run             string
+}
+
+// Settings are the target's for one process, whose connections the dialer opens.
+func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transport.Settings, error) {
+	settings := transport.Settings{
+		Servers: t.Servers, User: t.User, Password: t.Password, CredentialsFile: t.CredentialsFile,
+		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Dialer: dialer, Run: t.Run,
+	}
+	if t.TLS != nil {
+		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if len(t.TLS.CA) > 0 {
+			settings.TLS.RootCAs = x509.NewCertPool()
+			if !settings.TLS.RootCAs.AppendCertsFromPEM(t.TLS.CA) {
+				return transport.Settings{}, errors.New("the broker's authority is no certificate in PEM form")
+			}
+		}
+	}
+	return settings, nil
+}
+
+// Order is what the coordinator wants next. It sends a Job, then Connect, then Measure once or more; a later Measure
+// moves the span, which is how a run is cut short.
+type Order struct {
+	Job     *Job
+	Connect bool
+	Measure *Span
+}
+
+// Job is a worker's whole task.
+type Job struct {
+	Share   generator.Share
+	Target  Target
+	Sources int
+}
+
+// Span is measured: readings of CLOCK_MONOTONIC.
+type Span struct{ Begin, End int64 }
+
+// Report is what a worker says: Ready when its subscribers wait, Connected when its generators are, Progress each second,
+// and at last Final or Failure.
+type Report struct {
+	Ready, Connected bool
+	Progress         *generator.Progress
+	Final            *Final
+	Failure          *result.Failure
+}
+
+// Final is a worker's result.
+type Final struct {
+	Totals  generator.Totals
+	Trouble string // the first error of a client, as an example
+	Untidy  string // what did not close in good order
+}
+
+// asFailure finds the typed cause in an error; without one it is the broker's refusal.
+func asFailure(doing string, err error) *result.Failure {
+	var failure *result.Failure
+	if errors.As(err, &failure) {
+		return &result.Failure{Cause: failure.Cause, Message: fmt.Sprintf("%s: %v", doing, err)}
+	}
+	return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("%s: %v", doing, err)}
+}
