@@ -20,6 +20,7 @@ type Result struct {
 	Valid    bool              `json:"valid"`
 	Invalid  []string          `json:"invalid,omitempty"` // why the noise gauges forbid to trust the times
 	Failure  *Failure          `json:"failure,omitempty"`
+	Remarks  []string          `json:"remarks,omitempty"` // errors of clients, as examples, and what did not end in good order
 
 	Counts Counts `json:"counts"`
 	Bytes  Bytes  `json:"bytes"`

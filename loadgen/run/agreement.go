@@ -1,0 +1,24 @@
+package run
+
+import (
+	"fmt"
+
+	"lifeline/loadgen/result"
+)
+
+// agreement compares the fleet's counts, which come from sequence numbers at both ends, with what the broker counted meanwhile.
+func agreement(before, after result.Counters, c result.Counts) (agrees bool, sentence string) {
+	given := c.Received + c.Duplicated + c.Late + c.Unselected
+	switch {
+	case before.Stored >= 0 && after.Stored >= 0:
+		stored := uint64(after.Stored - before.Stored)
+		// what was refused or broke off may have been stored all the same
+		agrees = stored >= c.Acknowledged && stored >= c.Sent-min(c.Sent, c.Refused) && stored <= c.Sent+c.Failed+c.Duplicated
+		return agrees, fmt.Sprintf("stored by the broker %d; sent %d, of these acknowledged %d and refused %d, %d more failed",
+			stored, c.Sent, c.Acknowledged, c.Refused, c.Failed)
+	case before.In >= 0 && after.In >= 0 && before.Out >= 0 && after.Out >= 0:
+		in, out := uint64(after.In-before.In), uint64(after.Out-before.Out)
+		return in == c.Sent && out == given, fmt.Sprintf("taken by the broker %d of %d sent; given by it %d of %d received", in, c.Sent, out, given)
+	}
+	return false, "the broker's counters cannot be read, so the fleet's own stand alone"
+}

@@ -1,0 +1,407 @@
+// Package run is the coordinator: it starts the broker and the workers, watches them and the machine, does the faults, and
+// puts together what all of them found.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/generator"
+	"lifeline/loadgen/host"
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/preflight"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/transports"
+	"lifeline/loadgen/worker"
+)
+
+// Options of a run that are not part of what it measures.
+type Options struct {
+	Dir   string       // for the brokers' data and the workers' logs, removed afterwards; empty: the system's temporary folder
+	Watch func(Status) // called each second, and at every change of phase; nil: nobody looks
+}
+
+// Status is where a run is.
+type Status struct {
+	Phase       string // "starting the broker", "connecting", "warming up", "measuring", "draining"
+	Generators  int
+	Counts      result.Counts // so far
+	Rate        float64       // messages sent in the last second
+	RTT         result.Distribution
+	Left        time.Duration // until the end, as far as it is known
+	Warmed      bool
+	BrokerNodes int
+}
+
+const (
+	prepareTimeout = 60 * time.Second
+	tidyTimeout    = 20 * time.Second
+	sampleInterval = time.Second
+)
+
+// Run runs the scenario. What the fleet could not do is in the result's Failure; the error is of what is wrong before a fleet is
+// there. When ctx ends, the run is cut short and its result is Partial.
+func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Result, error) {
+	dir, err := os.MkdirTemp(options.Dir, "fleet-")
+	if err != nil {
+		return result.Result{}, fmt.Errorf("making a folder for the run: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	r := &runner{
+		scenario: s, options: options, dir: dir, number: rand.Uint32(),
+		result:  result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine()},
+		history: history{},
+	}
+	err = r.run(ctx)
+	r.result.Elapsed = time.Since(r.result.Started)
+	if err != nil {
+		var failure *result.Failure
+		if !errors.As(err, &failure) {
+			if ctx.Err() == nil {
+				return r.result, err
+			}
+			failure = nil
+		}
+		r.result.Failure = failure
+		r.result.Partial = r.result.Partial || ctx.Err() != nil
+	}
+	return r.result, nil
+}
+
+// runner is one run.
+type runner struct {
+	scenario scenario.Scenario
+	options  Options
+	dir      string
+	number   uint32 // tells this run's messages from others
+	result   result.Result
+
+	plan    preflight.Plan
+	cluster broker.Cluster
+	target  worker.Target
+	crew    *crew
+	watch   *host.Watch
+
+	phase    string
+	progress []generator.Progress // the last of each worker
+	seconds  map[int64]*measure.Recorder
+	totals   generator.Times
+	history  history
+	begin    int64 // of the measured span
+	end      int64
+	finals   int
+	happened []happening
+}
+
+// happening is a fault that was done.
+type happening struct {
+	fault scenario.Fault
+	at    int64
+}
+
+// run's error is a *result.Failure where the fleet failed.
+func (r *runner) run(ctx context.Context) error {
+	traits, err := transports.TraitsOf(r.scenario)
+	if err != nil {
+		return err
+	}
+	r.result.Client = traits.Client
+	if r.plan, err = preflight.Check(r.scenario, traits); err != nil {
+		return err
+	}
+	r.enter("starting the broker")
+	if r.cluster, err = broker.Start(ctx, r.scenario, r.dir); err != nil {
+		return err
+	}
+	defer r.tidy("closing the broker", r.cluster.Close)
+	if r.target, err = r.aim(); err != nil {
+		return err
+	}
+	over, err := r.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.tidy("removing the run's streams or topics", over.Remove)
+
+	if r.crew, err = hire(r.plan.Workers, r.dir); err != nil {
+		return err
+	}
+	defer r.crew.dismiss()
+	if r.watch, err = host.Start(sampleInterval, r.cluster.Processes, r.crew.processes); err != nil {
+		return err
+	}
+	stopped := false
+	defer func() {
+		if !stopped {
+			r.watch.Stop(0)
+		}
+	}()
+	before, err := r.cluster.Counters(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the broker's counters: %w", err)
+	}
+	failure := r.conduct(ctx)
+
+	r.result.Resources, r.result.Noise = r.watch.Stop(r.result.Counts.Connections)
+	stopped = true
+	r.conclude(before)
+	if failure != nil {
+		return failure
+	}
+	return nil
+}
+
+// aim is where the workers go.
+func (r *runner) aim() (worker.Target, error) {
+	target := worker.Target{
+		Servers: r.cluster.Servers(), TLS: r.cluster.TLS(), User: r.scenario.Broker.User,
+		CredentialsFile: r.scenario.Broker.CredentialsFile, Replicas: r.scenario.Broker.Replicas, Run: fmt.Sprintf("%08x", r.number),
+	}
+	if file := r.scenario.Broker.PasswordFile; file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return worker.Target{}, fmt.Errorf("reading the password: %w", err)
+		}
+		target.Password = strings.TrimRight(string(text), "\r\n")
+	}
+	return target, nil
+}
+
+func (r *runner) prepare(ctx context.Context) (transport.Transport, error) {
+	settings, err := r.target.Settings(r.scenario, dial.New(1, prepareTimeout))
+	if err != nil {
+		return nil, err
+	}
+	over, _, err := transports.Open(settings, r.scenario)
+	if err != nil {
+		return nil, err
+	}
+	var channels []string
+	for number := range r.plan.Workers {
+		channels = append(channels, r.channels(number)...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
+	defer cancel()
+	if err := over.Prepare(ctx, channels); err != nil {
+		return nil, refused("preparing the broker", err)
+	}
+	return over, nil
+}
+
+func refused(doing string, err error) *result.Failure {
+	var failure *result.Failure
+	if errors.As(err, &failure) {
+		return failure
+	}
+	return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("%s: %v", doing, err)}
+}
+
+func (r *runner) channels(number int) []string {
+	var channels []string
+	for node := range r.target.Servers {
+		channels = append(channels, fmt.Sprintf("w%d-n%d", number, node))
+	}
+	return channels
+}
+
+// job is what one worker gets: a run of generators of nearly equal length.
+func (r *runner) job(number int) *worker.Job {
+	part := func(all int) (first, count int) {
+		first = all * number / r.plan.Workers
+		return first, all*(number+1)/r.plan.Workers - first
+	}
+	first, count := part(r.scenario.Generators)
+	share := generator.Share{
+		Scenario: r.scenario, Run: r.number, First: first, Generators: count, Channels: r.channels(number),
+		RampOffset: r.scenario.Ramp.Duration * time.Duration(number),
+		RampStep:   r.scenario.Ramp.Duration * time.Duration(r.plan.Workers),
+	}
+	if pool := r.scenario.Connections.Pool; pool > 0 {
+		_, share.Connections = part(pool)
+	}
+	return &worker.Job{Share: share, Target: r.target, Sources: r.plan.Sources}
+}
+
+// conduct leads the workers through the run.
+func (r *runner) conduct(ctx context.Context) *result.Failure {
+	r.progress = make([]generator.Progress, r.plan.Workers)
+	r.seconds = map[int64]*measure.Recorder{}
+	for number := range r.plan.Workers {
+		if err := r.crew.order(number, worker.Order{Job: r.job(number)}); err != nil {
+			return refused("giving out the work", err)
+		}
+	}
+	faults := r.faults()
+	defer faults.cancel()
+	ready, connected := 0, 0
+	cancelled := ctx.Done()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for r.finals < r.plan.Workers {
+		select {
+		case <-cancelled:
+			cancelled = nil
+			r.result.Partial = true
+			if ready < r.plan.Workers {
+				return nil // nothing has been sent
+			}
+			r.span(clock.Now(), clock.Now())
+		case <-r.cluster.Exited():
+			return &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
+		case happened := <-faults.done:
+			if happened.err != nil {
+				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
+			}
+			r.happened = append(r.happened, happened.happening)
+		case <-ticker.C:
+			r.tell()
+		case said := <-r.crew.reports:
+			switch report := said.report; {
+			case said.err != nil:
+				return r.crew.death(said.member, said.err)
+			case report.Failure != nil:
+				return report.Failure
+			case report.Ready:
+				if ready++; ready == r.plan.Workers {
+					r.watch.Base()
+					r.enter("connecting")
+					r.orderAll(worker.Order{Connect: true})
+				}
+			case report.Connected:
+				if connected++; connected == r.plan.Workers && !r.result.Partial {
+					r.measure(faults)
+				}
+			}
+			if p := said.report.Progress; p != nil {
+				r.note(said.member, *p)
+			}
+			if final := said.report.Final; final != nil {
+				r.finish(*final)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *runner) orderAll(order worker.Order) {
+	_ = r.crew.orderAll(order) // a worker that is gone ends the run by the end of its reports
+}
+
+// measure fixes the measured span, now that all are connected.
+func (r *runner) measure(faults *faults) {
+	const notice = 50 * time.Millisecond // for the order to arrive
+	s := r.scenario
+	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
+	r.span(begin, begin+int64(s.Duration.Duration))
+	faults.begin(begin)
+	r.enter("warming up")
+	go func() {
+		time.Sleep(time.Duration(begin - clock.Now()))
+		r.watch.Measure()
+	}()
+}
+
+func (r *runner) span(begin, end int64) {
+	if r.begin == 0 || begin < r.begin {
+		r.begin = begin
+	}
+	r.end = end
+	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end}})
+}
+
+func (r *runner) finish(final worker.Final) {
+	r.finals++
+	add(&r.result.Counts, final.Totals.Counts)
+	r.totals.Merge(&final.Totals.Times)
+	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
+	r.history.add(final.Totals.Ticks)
+	for _, text := range []string{final.Trouble, final.Untidy} {
+		if text != "" && len(r.result.Remarks) < 10 {
+			r.result.Remarks = append(r.result.Remarks, text)
+		}
+	}
+}
+
+// conclude makes figures of what was collected.
+func (r *runner) conclude(before result.Counters) {
+	c := &r.result.Counts
+	r.result.Times = r.totals.Result()
+	if messages := float64(c.Sent); messages > 0 {
+		r.result.Bytes.PerMessage /= messages
+		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
+	}
+	r.result.Timeline = r.timeline()
+	for _, happened := range r.happened {
+		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))
+	}
+	for _, objective := range r.scenario.Objectives {
+		r.result.Goals = append(r.result.Goals, r.goal(objective))
+	}
+	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
+	r.result.Valid = len(r.result.Invalid) == 0
+	r.balance(before)
+}
+
+func (r *runner) balance(before result.Counters) {
+	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
+	defer cancel()
+	after, err := r.cluster.Counters(ctx)
+	if err != nil {
+		r.result.Broker = result.Books{Before: before, Sentence: "the broker's counters could not be read at the end: " + err.Error()}
+		return
+	}
+	agrees, sentence := agreement(before, after, r.result.Counts)
+	r.result.Broker = result.Books{Before: before, After: after, Agree: agrees, Sentence: sentence}
+}
+
+// goal judges an objective over all messages that were measured or lost.
+func (r *runner) goal(objective scenario.Objective) result.Goal {
+	g := result.Goal{Objective: objective, Met: true}
+	if objective.MaxLost != nil {
+		g.Met = r.result.Counts.Lost <= *objective.MaxLost
+	}
+	if objective.Share > 0 {
+		all := r.totals.RTT.Count() + int64(r.result.Counts.Lost)
+		if all > 0 {
+			g.Share = float64(r.totals.RTT.AtMost(int64(objective.Within.Duration))) / float64(all)
+		}
+		g.Met = g.Met && g.Share >= objective.Share
+	}
+	return g
+}
+
+// tidy runs an ending with a time of its own; what fails is a remark, since the figures are there.
+func (r *runner) tidy(doing string, end func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
+	defer cancel()
+	if err := end(ctx); err != nil {
+		r.result.Remarks = append(r.result.Remarks, fmt.Sprintf("%s: %v", doing, err))
+	}
+}
+
+func add(to *result.Counts, from result.Counts) {
+	to.Connections += from.Connections
+	to.Sent += from.Sent
+	to.Failed += from.Failed
+	to.Acknowledged += from.Acknowledged
+	to.Refused += from.Refused
+	to.Received += from.Received
+	to.Lost += from.Lost
+	to.LostAcknowledged += from.LostAcknowledged
+	to.Duplicated += from.Duplicated
+	to.Reordered += from.Reordered
+	to.Late += from.Late
+	to.Unselected += from.Unselected
+	to.Foreign += from.Foreign
+	to.Skipped += from.Skipped
+}
