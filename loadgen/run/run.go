@@ -15,6 +15,7 @@ import (
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
+	"lifeline/loadgen/live"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/preflight"
 	"lifeline/loadgen/result"
@@ -27,20 +28,8 @@ import (
 
 // Options of a run that are not part of what it measures.
 type Options struct {
-	Dir   string       // for the brokers' data and the workers' logs, removed afterwards; empty: the system's temporary folder
-	Watch func(Status) // called each second, and at every change of phase; nil: nobody looks
-}
-
-// Status is where a run is.
-type Status struct {
-	Phase       string // "starting the broker", "connecting", "warming up", "measuring", "draining"
-	Generators  int
-	Counts      result.Counts // so far
-	Rate        float64       // messages sent in the last second
-	RTT         result.Distribution
-	Left        time.Duration // until the end, as far as it is known
-	Warmed      bool
-	BrokerNodes int
+	Dir  string    // for the brokers' data and the workers' logs, removed afterwards; empty: the system's temporary folder
+	View live.View // sees the run each second, and at every change of phase; nil: nobody looks
 }
 
 const (
@@ -86,6 +75,7 @@ type runner struct {
 	number   uint32 // tells this run's messages from others
 	result   result.Result
 
+	traits  transport.Traits
 	plan    preflight.Plan
 	cluster broker.Cluster
 	target  worker.Target
@@ -93,6 +83,7 @@ type runner struct {
 	watch   *host.Watch
 
 	phase    string
+	told     told
 	progress []generator.Progress // the last of each worker
 	seconds  map[int64]*measure.Recorder
 	totals   generator.Times
@@ -111,12 +102,12 @@ type happening struct {
 
 // run's error is a *result.Failure where the fleet failed.
 func (r *runner) run(ctx context.Context) error {
-	traits, err := transports.TraitsOf(r.scenario)
-	if err != nil {
+	var err error
+	if r.traits, err = traitsOf(r.scenario); err != nil {
 		return err
 	}
-	r.result.Client = traits.Client
-	if r.plan, err = preflight.Check(r.scenario, traits); err != nil {
+	r.result.Client = r.traits.Client
+	if r.plan, err = preflight.Check(r.scenario, r.traits); err != nil {
 		return err
 	}
 	r.enter("starting the broker")
@@ -161,6 +152,16 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
+// traitsOf asks a transport that nobody will use, before there is a broker.
+func traitsOf(s scenario.Scenario) (transport.Traits, error) {
+	settings, err := worker.Target{Servers: []string{"not known yet"}}.Settings(s, nil)
+	if err != nil {
+		return transport.Traits{}, err
+	}
+	_, traits, err := transports.Open(settings, &s)
+	return traits, err
+}
+
 // aim is where the workers go.
 func (r *runner) aim() (worker.Target, error) {
 	target := worker.Target{
@@ -182,7 +183,7 @@ func (r *runner) prepare(ctx context.Context) (transport.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	over, _, err := transports.Open(settings, r.scenario)
+	over, _, err := transports.Open(settings, &r.scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +361,7 @@ func (r *runner) balance(before result.Counters) {
 		r.result.Broker = result.Books{Before: before, Sentence: "the broker's counters could not be read at the end: " + err.Error()}
 		return
 	}
-	agrees, sentence := agreement(before, after, r.result.Counts)
+	agrees, sentence := agreement(r.traits.Durable, before, after, r.result.Counts)
 	r.result.Broker = result.Books{Before: before, After: after, Agree: agrees, Sentence: sentence}
 }
 

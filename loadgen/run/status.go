@@ -5,6 +5,7 @@ import (
 
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
+	"lifeline/loadgen/live"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 )
@@ -13,6 +14,12 @@ import (
 func (r *runner) enter(phase string) {
 	r.phase = phase
 	r.tell()
+}
+
+// told is what the last status said, from which the next one takes its rates.
+type told struct {
+	at             int64
+	sent, received uint64
 }
 
 // note takes a worker's progress.
@@ -35,20 +42,38 @@ func (r *runner) tell() {
 	case r.begin != 0 && now >= r.begin:
 		r.phase = "measuring"
 	}
-	if r.options.Watch == nil {
-		return
+	if r.options.View != nil {
+		r.options.View.Show(r.status(now))
 	}
-	status := Status{Phase: r.phase, Generators: r.scenario.Generators}
+}
+
+func (r *runner) status(now int64) live.Status {
+	s := live.Status{
+		Scenario: r.scenario.Name, Phase: r.phase, Elapsed: time.Since(r.result.Started), Left: -1, Generators: r.scenario.Generators,
+	}
+	var counts result.Counts
 	for _, p := range r.progress {
-		add(&status.Counts, p.Counts)
+		add(&counts, p.Counts)
 	}
+	s.Connections, s.Sent, s.Received = counts.Connections, counts.Sent, counts.Received
+	s.Lost, s.Duplicated, s.Reordered, s.Failed = counts.Lost, counts.Duplicated, counts.Reordered, counts.Failed
+	if passed := now - r.told.at; r.told.at != 0 && passed > 0 {
+		s.SendRate = float64(counts.Sent-r.told.sent) / float64(passed) * 1e9
+		s.ReceiveRate = float64(counts.Received-r.told.received) / float64(passed) * 1e9
+	}
+	r.told = told{now, counts.Sent, counts.Received}
 	if r.end != 0 {
-		status.Left = max(0, time.Duration(r.end-now))
+		s.Left = max(0, time.Duration(r.end-now))
 	}
 	if last := r.seconds[now/int64(time.Second)-1]; last != nil {
-		status.RTT = last.Distribution()
+		s.P50, s.P99, s.P998, s.Max = last.Percentile(50), last.Percentile(99), last.Percentile(99.8), last.Percentile(100)
 	}
-	r.options.Watch(status)
+	if r.watch != nil {
+		sample := r.watch.Last()
+		s.Idle, s.BrokerCPU, s.ClientCPU = sample.Idle, sample.BrokerCPU, sample.ClientCPU
+		s.BrokerBytes, s.ClientBytes = sample.BrokerRSS, sample.ClientRSS
+	}
+	return s
 }
 
 // origin is the first message, from which a result counts its seconds.

@@ -32,7 +32,8 @@ type Target struct {
 func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transport.Settings, error) {
 	settings := transport.Settings{
 		Servers: t.Servers, User: t.User, Password: t.Password, CredentialsFile: t.CredentialsFile,
-		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Dialer: dialer, Run: t.Run,
+		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Poll: s.Subscribers.Poll.Duration,
+		Dialer: dialer, Run: t.Run,
 	}
 	if t.TLS != nil {
 		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}

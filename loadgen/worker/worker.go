@@ -122,7 +122,7 @@ func open(job Job) (*generator.Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	over, traits, err := transports.Open(settings, job.Share.Scenario)
+	over, traits, err := transports.Open(settings, &job.Share.Scenario)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/worker"
 )
 
 // verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb.
@@ -21,8 +22,13 @@ type verb struct {
 }
 
 var verbs = []verb{
+	runVerb,
 	validateVerb,
 	initVerb,
+	{name: worker.Verb, hidden: true, run: func(_ context.Context, _ []string) error {
+		signal.Ignore(os.Interrupt) // the coordinator decides when a run ends
+		return worker.Serve(context.Background(), os.Stdin, os.Stdout)
+	}},
 	{name: natsnode.Verb, hidden: true, run: func(ctx context.Context, arguments []string) error {
 		return natsnode.Main(ctx, arguments, os.Stdin)
 	}},
@@ -34,11 +40,11 @@ var errUsage = errors.New("usage")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(execute(ctx, os.Args[1:]))
 }
 
-// run returns the exit code: 0 done, 1 failed, 2 used wrongly.
-func run(ctx context.Context, arguments []string) int {
+// execute returns the exit code: 0 done, 1 failed, 2 used wrongly.
+func execute(ctx context.Context, arguments []string) int {
 	if len(arguments) == 0 {
 		usage(os.Stderr)
 		return 2

@@ -23,7 +23,7 @@ func printed(t *testing.T, arguments ...string) (code int, text string) {
 		text, _ := io.ReadAll(reader)
 		done <- string(text)
 	}()
-	code = run(context.Background(), arguments)
+	code = execute(context.Background(), arguments)
 	writer.Close()
 	return code, <-done
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lifeline/loadgen/live"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/run"
+	"lifeline/loadgen/scenario"
+)
+
+var runVerb = verb{name: "run", summary: "run a fleet and report round-trip times and loss", run: runFleet}
+
+const runUsage = `Usage: fleet run [SCENARIO] [OPTION...]
+
+Runs the generators of a scenario (a file, - for standard input, or the name of a built-in one) against the broker that it
+names, or against one that it starts on this machine and removes afterwards. Shows how it goes on standard error, writes a
+report, and ends with the line
+
+  fleet: connections=N sent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
+
+The exit code is 1 when the fleet failed, missed an objective, or the machine was too busy to trust the times. Ctrl-C ends
+the run early, with a report of what there is.
+
+  fleet run demo
+  fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
+  fleet run --url kafka://broker.example:9092 --generators 500    against your own Kafka
+  fleet run my.yaml --set message.kind=batch --set message.events=10
+
+`
+
+// errReported ends the program with exit code 1; the closing lines have said why.
+var errReported = errors.New("the fleet failed")
+
+func runFleet(ctx context.Context, arguments []string) error {
+	set := newFlagSet("run", runUsage)
+	out := set.String("out", "", "`FOLDER` for the report (default fleet-reports/NAME-TIME)")
+	asJSON := set.Bool("json", false, "print the whole result as JSON instead of the table")
+	repeat := set.Int("repeat", 1, "`TIMES` that a run is repeated when other load on the machine made it invalid")
+	var changes scenario.Flags
+	changes.Register(set)
+	files, err := parse(set, arguments)
+	switch {
+	case err != nil:
+		return err
+	case len(files) > 1:
+		return misused(set, "one scenario at a time")
+	case len(files) == 0 && len(changes.Changes()) == 0:
+		return misused(set, "which scenario, or which --url?")
+	}
+	s, err := scenario.Load(strings.Join(files, ""), changes.Changes()...)
+	if err != nil {
+		return err
+	}
+	found, err := runUntilValid(ctx, s, *repeat)
+	if err != nil {
+		return err
+	}
+	folder := *out
+	if folder == "" {
+		folder = filepath.Join("fleet-reports", found.Scenario.Name+found.Started.Format("-20060102-150405"))
+	}
+	return conclude(found, folder, *asJSON)
+}
+
+// runUntilValid repeats a run that the machine's noise made worthless, and returns the last one.
+func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (result.Result, error) {
+	for attempt := 0; ; attempt++ {
+		view := live.New(os.Stderr)
+		found, err := run.Run(ctx, s, run.Options{View: view})
+		view.End()
+		if err != nil || found.Valid || found.Failure != nil || found.Partial || attempt >= repeats {
+			return found, err
+		}
+		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", strings.Join(found.Invalid, "; "))
+	}
+}
+
+func conclude(found result.Result, folder string, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(found); err != nil {
+			return err
+		}
+	}
+	return errReported
+}
