@@ -49,6 +49,7 @@ type Fleet struct {
 	waiter *clock.Waiter // the pacer's
 
 	begin, end     atomic.Int64 // of the measured span; messages meant for end or later are not sent
+	unfinished     atomic.Int64 // generators that may have a message to send before the end
 	outstanding    atomic.Int64 // copies that may still arrive
 	unacknowledged atomic.Int64
 	publishing     sync.WaitGroup // goroutines of a transport that blocks
@@ -151,6 +152,7 @@ func (f *Fleet) connect(ctx context.Context, wire int) error {
 		g.connection = connection
 		g.channel = f.share.Channels[f.node(wire)]
 		g.due = now + g.sleep(s.Seed, int64(s.InitialSleep.From.Duration), int64(s.InitialSleep.To.Duration))
+		f.unfinished.Add(1)
 		f.enqueue(g)
 	}
 	return nil
@@ -188,13 +190,13 @@ func (f *Fleet) pace(started chan<- error) {
 			continue
 		}
 		if g.due >= f.end.Load() {
-			f.agenda.take(g) // it has sent all that it should
+			f.retire(g) // it has sent all that it should
 			continue
 		}
 		if builtFor != g {
 			if built, err = builder.Build(f.identity(g)); err != nil {
 				f.complain(err)
-				f.agenda.take(g)
+				f.retire(g)
 				continue
 			}
 			builtFor = g
@@ -207,6 +209,11 @@ func (f *Fleet) pace(started chan<- error) {
 		f.send(g, built)
 		builtFor = nil
 	}
+}
+
+func (f *Fleet) retire(g *generator) {
+	f.agenda.take(g)
+	f.unfinished.Add(-1)
 }
 
 func (f *Fleet) send(g *generator, built []byte) {
@@ -322,17 +329,11 @@ func (f *Fleet) Drain(ctx context.Context, longest time.Duration) {
 	const look = 10 * time.Millisecond
 	for sleepUntil(ctx, time.Now().Add(look)) {
 		past := clock.Now() - f.end.Load()
-		settled := !f.sending() && f.outstanding.Load() <= 0 && f.unacknowledged.Load() <= 0
+		settled := f.unfinished.Load() <= 0 && f.outstanding.Load() <= 0 && f.unacknowledged.Load() <= 0
 		if past >= 0 && (settled || past > int64(longest)) {
 			return
 		}
 	}
-}
-
-// sending tells whether a message that was meant for the span is not sent yet.
-func (f *Fleet) sending() bool {
-	first := f.agenda.first()
-	return first != nil && first.due < f.end.Load()
 }
 
 // Close stops publishing, closes all connections and subscriptions, and settles every message.

@@ -4,10 +4,13 @@ import (
 	"fmt"
 
 	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
 )
 
+// stores tells whether a scenario's messages go into streams or topics, whose length the broker knows.
+func stores(s scenario.Scenario) bool { return s.Transport == "jetstream" || s.Transport == "kafka" }
+
 // agreement compares the fleet's counts, which come from sequence numbers at both ends, with what the broker counted meanwhile.
-// stores tells whether the transport's messages go into streams or topics.
 func agreement(stores bool, before, after result.Counters, c result.Counts) (agrees bool, sentence string) {
 	given := c.Received + c.Duplicated + c.Late + c.Unselected
 	switch {

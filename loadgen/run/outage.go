@@ -92,7 +92,7 @@ func (h history) recovery(at int64) int64 {
 		return at
 	}
 	for tick := fell; tick < end; tick++ {
-		if asUsual(tick) {
+		if t := h[tick]; t != nil && t.Received > 0 && asUsual(tick) {
 			return tick
 		}
 	}

@@ -361,7 +361,7 @@ func (r *runner) balance(before result.Counters) {
 		r.result.Broker = result.Books{Before: before, Sentence: "the broker's counters could not be read at the end: " + err.Error()}
 		return
 	}
-	agrees, sentence := agreement(r.traits.Durable, before, after, r.result.Counts)
+	agrees, sentence := agreement(stores(r.scenario), before, after, r.result.Counts)
 	r.result.Broker = result.Books{Before: before, After: after, Agree: agrees, Sentence: sentence}
 }
 

@@ -1,0 +1,74 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"lifeline/loadgen/generator"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+// steady is a minute of ten messages each tick, except what change makes of them; the minute begins at second 100.
+func steady(change func(second float64, t *generator.Ticks)) history {
+	h := history{}
+	for tick := int64(0); tick < 60*ticksPerSecond; tick++ {
+		t := &generator.Ticks{Sent: 10, Received: 10}
+		change(float64(tick)/float64(ticksPerSecond), t)
+		h[100*ticksPerSecond+tick] = t
+	}
+	return h
+}
+
+const origin = int64(100 * time.Second)
+
+func outageAt20(h history) result.Outage {
+	return h.outage(scenario.Fault{}, origin+int64(20*time.Second), origin)
+}
+
+func TestASilenceIsSeenFromItsBeginToItsEnd(t *testing.T) {
+	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
+		if second >= 20.3 && second < 25 {
+			t.Received, t.Lost, t.Failed = 0, 2, 1
+		}
+	}))
+	if o.At != 20 || o.LastBefore != 20.3 || o.FirstAfter != 25 || o.LostDuring != 94 || o.FailedDuring != 47 {
+		t.Errorf("silent from 20.3 to 25: %+v", o)
+	}
+	if o.Recovered < 24.8 || o.Recovered > 25.1 {
+		t.Errorf("recovered at %g, not 25", o.Recovered)
+	}
+}
+
+func TestAPartOfTheDeliveriesMissingIsAnOutageWithoutSilence(t *testing.T) {
+	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
+		if second >= 20 && second < 30 {
+			t.Received = 7
+		}
+	}))
+	if o.LastBefore != o.FirstAfter || o.Recovered < 29 || o.Recovered > 30.1 {
+		t.Errorf("seven of ten until 30: %+v", o)
+	}
+}
+
+func TestAFaultWithoutEffectIsNoOutage(t *testing.T) {
+	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
+		if second >= 40 && second < 45 {
+			t.Received, t.Lost = 0, 10 // something else
+		}
+	}))
+	if o.Recovered != 20 || o.LastBefore != o.FirstAfter || o.LostDuring != 0 {
+		t.Errorf("nothing happened at 20: %+v", o)
+	}
+}
+
+func TestDeliveriesThatNeverComeBackAreAnOutageToTheEnd(t *testing.T) {
+	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
+		if second >= 21 {
+			t.Received, t.Lost = 0, 10
+		}
+	}))
+	if o.LastBefore != 21 || o.FirstAfter != 60 || o.Recovered != 60 || o.LostDuring != 3900 {
+		t.Errorf("silent from 21 on: %+v", o)
+	}
+}
