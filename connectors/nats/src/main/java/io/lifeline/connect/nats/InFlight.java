@@ -1,5 +1,6 @@
 package io.lifeline.connect.nats;
 
+import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.api.PublishAck;
@@ -42,23 +43,37 @@ final class InFlight {
     private final OutgoingMessage message;
     private CompletableFuture<PublishAck> answer;
     private long dueNs;
+    private long reconnects;
 
     Entry(OutgoingMessage message) {
       this.message = message;
     }
   }
 
-  private static final Duration ANSWER_TIME = Duration.ofSeconds(10);
+  /** How often to look whether the connection still stands that an answer is to come by: the client does not say. */
+  private static final long LOOK_NS = Duration.ofMillis(100).toNanos();
+
   private static final int BAD_REQUEST = 400;
   private static final int OTHER_STREAM = 10060;
 
+  private final Connection connection;
   private final JetStream jetStream;
+  private final Duration answerTime;
   private final int most;
   private final Outcome outcome;
   private final Deque<Entry> entries = new ArrayDeque<>();
 
-  InFlight(JetStream jetStream, int most, Outcome outcome) {
+  /**
+   * Nothing is in flight yet.
+   *
+   * @param jetStream of the connection
+   * @param answerTime how long to wait for an acknowledgement
+   * @param most messages without one
+   */
+  InFlight(Connection connection, JetStream jetStream, Duration answerTime, int most, Outcome outcome) {
+    this.connection = connection;
     this.jetStream = jetStream;
+    this.answerTime = answerTime;
     this.most = most;
     this.outcome = outcome;
   }
@@ -113,12 +128,17 @@ final class InFlight {
   }
 
   private void send(Entry entry) throws NotNowException {
+    if (connection.getStatus() != Connection.Status.CONNECTED) {
+      // The client would keep it and send it later, and then it would be sent twice.
+      throw new NotNowException("the connection is lost");
+    }
     try {
-      entry.dueNs = System.nanoTime() + ANSWER_TIME.toNanos();
+      entry.dueNs = System.nanoTime() + answerTime.toNanos();
+      entry.reconnects = connection.getStatistics().getReconnects();
       entry.answer =
           jetStream.publishAsync(entry.message.subject(), entry.message.headers(), entry.message.body());
     } catch (IllegalStateException e) {
-      // The client's buffer for the time without a connection is full, or the connection is closed.
+      // The connection was lost just now, or is closed.
       throw new NotNowException(e.getMessage());
     }
   }
@@ -129,12 +149,15 @@ final class InFlight {
       send(oldest);
     }
     try {
-      PublishAck ack = oldest.answer.get(Math.max(0, oldest.dueNs - System.nanoTime()), TimeUnit.NANOSECONDS);
+      PublishAck ack = await(oldest);
       entries.remove();
       outcome.stored(oldest.message, ack.isDuplicate());
     } catch (TimeoutException e) {
       giveUp(oldest);
-      throw new NotNowException("no acknowledgement within " + ANSWER_TIME.toSeconds() + " s");
+      throw new NotNowException(
+          isLost(oldest)
+              ? "the connection was lost before the acknowledgement came"
+              : "no acknowledgement within " + answerTime.toSeconds() + " s");
     } catch (CancellationException e) {
       giveUp(oldest);
       throw new NotNowException("no stream takes messages of subject " + oldest.message.subject() + ", for now");
@@ -153,15 +176,38 @@ final class InFlight {
     }
   }
 
+  private PublishAck await(Entry entry) throws ExecutionException, InterruptedException, TimeoutException {
+    while (true) {
+      long leftNs = entry.dueNs - System.nanoTime();
+      try {
+        return entry.answer.get(Math.max(0, Math.min(leftNs, LOOK_NS)), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException e) {
+        if (leftNs <= LOOK_NS || isLost(entry)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** An answer comes by the connection that asked for it, or never. */
+  private boolean isLost(Entry entry) {
+    return connection.getStatus() != Connection.Status.CONNECTED
+        || connection.getStatistics().getReconnects() != entry.reconnects;
+  }
+
   /** What ended one answer has mostly ended others: all that will not come are given up together. */
   private void giveUp(Entry failed) {
     long now = System.nanoTime();
     failed.answer = null;
     for (Entry entry : entries) {
-      if (entry.answer != null && (entry.answer.isCancelled() || !entry.answer.isDone() && entry.dueNs - now <= 0)) {
+      if (entry.answer != null && willNotCome(entry, now)) {
         entry.answer = null;
       }
     }
+  }
+
+  private boolean willNotCome(Entry entry, long now) {
+    return entry.answer.isCancelled() || !entry.answer.isDone() && (entry.dueNs - now <= 0 || isLost(entry));
   }
 
   /** The broker's answer, if it is about the message and not about the broker's own state. */

@@ -4,6 +4,7 @@ import io.lifeline.connect.common.TaskMetrics;
 import io.lifeline.connect.nats.InFlight.NotNowException;
 import io.nats.client.Connection;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -28,6 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class NatsSinkTask extends SinkTask {
 
   private static final Logger LOG = LoggerFactory.getLogger(NatsSinkTask.class);
+  private static final Duration ANSWER_TIME = Duration.ofSeconds(10);
   private static final long DEAD_LETTER_TIME_S = 60;
   private static final long DEAD_LETTER_PAUSE_MS = 1_000;
 
@@ -97,7 +99,9 @@ public final class NatsSinkTask extends SinkTask {
     try {
       Connection connection = link.connection();
       if (inFlight == null) {
-        inFlight = new InFlight(connection.jetStream(link.jetStreamOptions()), maxInFlight, outcome());
+        inFlight =
+            new InFlight(
+                connection, connection.jetStream(link.jetStreamOptions()), ANSWER_TIME, maxInFlight, outcome());
       }
       maxPayload = connection.getMaxPayload();
       inFlight.retry();
