@@ -35,24 +35,33 @@ func (a *arrivals) last() int64 {
 	return last
 }
 
-// dialer opens connections through the settings' dialer, with TLS where they ask for it.
+// dialer opens connections that arrivals hears of.
 func (t *Transport) dialer(arrivals *arrivals) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		connection, err := t.settings.Dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		arrivals.add(connection)
-		if t.settings.TLS == nil {
-			return connection, nil
-		}
-		secured := tls.Client(connection, serverConfig(t.settings.TLS, address))
-		if err := secured.HandshakeContext(ctx); err != nil {
-			connection.Close()
-			return nil, fmt.Errorf("TLS with %s: %w", address, err)
-		}
-		return secured, nil
+	return func(ctx context.Context, _, address string) (net.Conn, error) {
+		return dial(ctx, t.settings, address, arrivals)
 	}
+}
+
+// Dial opens a connection through the settings' dialer, with TLS where they ask for it.
+func Dial(ctx context.Context, settings transport.Settings, address string) (net.Conn, error) {
+	return dial(ctx, settings, address, nil)
+}
+
+func dial(ctx context.Context, settings transport.Settings, address string, arrivals *arrivals) (net.Conn, error) {
+	connection, err := settings.Dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	arrivals.add(connection)
+	if settings.TLS == nil {
+		return connection, nil
+	}
+	secured := tls.Client(connection, serverConfig(settings.TLS, address))
+	if err := secured.HandshakeContext(ctx); err != nil {
+		connection.Close()
+		return nil, fmt.Errorf("TLS with %s: %w", address, err)
+	}
+	return secured, nil
 }
 
 // serverConfig expects the certificate of the host that is being connected to, unless the configuration names another.

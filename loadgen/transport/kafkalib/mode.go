@@ -39,8 +39,8 @@ func plainMode(acks kgo.Acks) mode {
 		kgo.RequiredAcks(acks), kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1)}}
 }
 
-// processName is short and differs between the processes of a run.
-func processName() string {
+// ProcessName is short and differs between the processes of a run.
+func ProcessName() string {
 	var random [4]byte
 	rand.Read(random[:]) // never fails: it ends the program where the kernel has no randomness
 	return hex.EncodeToString(random[:])

@@ -3,6 +3,7 @@ package kafkalib
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,8 +15,16 @@ import (
 type subscription struct {
 	client   *kgo.Client
 	arrivals arrivals
-	stopped  chan struct{}
+	closed   chan struct{} // by Close
+	stopped  chan struct{} // by the goroutine
 }
+
+const (
+	// What one fetch brings at most, of all partitions and of one: bounds the memory of a consumer that has fallen behind.
+	mostFetched = 8 << 20
+	// A poll that finds nothing comes back after that long; franz-go allows no less.
+	emptyPoll = 10 * time.Millisecond
+)
 
 // Subscribe reads the ends of all partitions before it returns, and everything from there on is delivered.
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
@@ -24,8 +33,11 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	if err != nil {
 		return nil, err
 	}
-	s := &subscription{stopped: make(chan struct{})}
-	options := t.options(servers, &s.arrivals)
+	s := &subscription{closed: make(chan struct{}), stopped: make(chan struct{})}
+	options := append(t.options(servers, &s.arrivals), kgo.FetchMaxBytes(mostFetched), kgo.FetchMaxPartitionBytes(mostFetched))
+	if t.settings.Poll > 0 {
+		options = append(options, kgo.MaxConcurrentFetches(0), kgo.FetchMaxWait(emptyPoll))
+	}
 	if t.mode.transactions {
 		options = append(options, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	}
@@ -38,7 +50,11 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 		return nil, err
 	}
 	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{channel: ends})
-	go s.run(deliver)
+	if t.settings.Poll > 0 {
+		go s.ask(t.settings.Poll, deliver)
+	} else {
+		go s.run(deliver)
+	}
 	return s, nil
 }
 
@@ -59,20 +75,41 @@ func endsOf(ctx context.Context, client *kgo.Client, channel string) (map[int32]
 	return ends, nil
 }
 
+// run takes messages as they come: a fetch always waits at the broker for the next one.
 func (s *subscription) run(deliver transport.Deliver) {
 	defer close(s.stopped)
-	for {
-		fetched := s.client.PollFetches(context.Background())
-		if fetched.IsClientClosed() {
-			return
-		}
-		// Errors of single partitions end with the next leader; franz-go asks for that by itself.
-		at := s.arrivals.last()
-		fetched.EachRecord(func(record *kgo.Record) { deliver(record.Value, at) })
+	for s.poll(context.Background(), deliver) {
 	}
 }
 
+// ask takes what has come once per period, as a consumer does that polls; nothing is fetched between.
+func (s *subscription) ask(period time.Duration, deliver transport.Deliver) {
+	defer close(s.stopped)
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for more := true; more; {
+		select {
+		case <-ticker.C:
+			ctx, cancel := context.WithTimeout(context.Background(), 2*emptyPoll)
+			more = s.poll(ctx, deliver)
+			cancel()
+		case <-s.closed:
+			return
+		}
+	}
+}
+
+// poll returns false when the subscription is closed. Errors of single partitions are left to franz-go, which asks for their
+// new leaders by itself.
+func (s *subscription) poll(ctx context.Context, deliver transport.Deliver) bool {
+	fetched := s.client.PollFetches(ctx)
+	at := s.arrivals.last()
+	fetched.EachRecord(func(record *kgo.Record) { deliver(record.Value, at) })
+	return !fetched.IsClientClosed()
+}
+
 func (s *subscription) Close(ctx context.Context) error {
+	close(s.closed)
 	s.client.Close()
 	select {
 	case <-s.stopped:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -104,6 +105,35 @@ func (t *Transport) Remove(ctx context.Context) error {
 		t.prepared = nil
 		return nil
 	})
+}
+
+// Leader is who takes messages for a partition; Address is host:port, empty where there is none at the moment.
+type Leader struct {
+	Partition int32
+	Address   string
+}
+
+// Leaders asks any broker for the leaders of a topic's partitions, which come in the order of their numbers.
+func (t *Transport) Leaders(ctx context.Context, channel string) ([]Leader, error) {
+	var leaders []Leader
+	err := t.administer(func(admin *kadm.Client) error {
+		known, err := admin.Metadata(ctx, channel)
+		if err == nil {
+			err = known.Topics.Error()
+		}
+		if err != nil {
+			return fmt.Errorf("asking for the leaders of topic %s: %w", channel, err)
+		}
+		addresses := map[int32]string{}
+		for _, broker := range known.Brokers {
+			addresses[broker.NodeID] = net.JoinHostPort(broker.Host, strconv.Itoa(int(broker.Port)))
+		}
+		for _, partition := range known.Topics[channel].Partitions.Sorted() {
+			leaders = append(leaders, Leader{partition.Partition, addresses[partition.Leader]})
+		}
+		return nil
+	})
+	return leaders, err
 }
 
 // administer runs work with a client that lives as long.

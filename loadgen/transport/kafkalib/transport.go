@@ -39,7 +39,7 @@ func New(settings transport.Settings) (*Transport, error) {
 	if len(settings.Servers) == 0 {
 		return nil, fmt.Errorf("a Kafka transport needs at least one server")
 	}
-	return &Transport{settings: settings, mode: mode, process: processName()}, nil
+	return &Transport{settings: settings, mode: mode, process: ProcessName()}, nil
 }
 
 // Traits are those of one franz-go client per connection.

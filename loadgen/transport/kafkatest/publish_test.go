@@ -14,6 +14,7 @@ import (
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/kafkalib"
+	"lifeline/loadgen/transport/kafkawire"
 )
 
 // client is one of the two, as transports.Open makes them.
@@ -35,7 +36,19 @@ var library = client{
 	acks: []string{"none", "leader", "all", "idempotent", "transaction"},
 }
 
-var clients = []client{library}
+var minimal = client{
+	name: "minimal",
+	open: func(settings transport.Settings) (transport.Transport, transport.Traits, error) {
+		made, err := kafkawire.New(settings)
+		if err != nil {
+			return nil, transport.Traits{}, err
+		}
+		return made, made.Traits(), nil
+	},
+	acks: []string{"none", "leader", "all"},
+}
+
+var clients = []client{library, minimal}
 
 // channels get names of their own: a test may run several times on one broker.
 var channels atomic.Uint32
@@ -64,6 +77,7 @@ type inbox struct {
 	mutex    sync.Mutex
 	messages []string
 	last     int64 // before receiving
+	arrivals int   // different ones of these
 	notify   chan struct{}
 }
 
@@ -72,6 +86,9 @@ func newInbox() *inbox { return &inbox{notify: make(chan struct{}, 1)} }
 func (b *inbox) deliver(message []byte, beforeReceive int64) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
+	if beforeReceive != b.last {
+		b.arrivals++
+	}
 	b.messages, b.last = append(b.messages, string(message)), beforeReceive
 	select {
 	case b.notify <- struct{}{}:

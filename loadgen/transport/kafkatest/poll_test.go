@@ -1,0 +1,30 @@
+package kafkatest
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestASubscriberThatPollsTakesAllAtItsOwnPace(t *testing.T) {
+	settings := settingsOf(t, plain, "leader")
+	settings.Poll = 50 * time.Millisecond
+	made, _, channel := prepared(t, library, settings)
+	box := subscribe(t, made, channel)
+	connection := connect(t, made)
+	sent := numbered("polled", 40)
+	for i := range sent {
+		publish(t, connection, channel, sent[i:i+1])
+		time.Sleep(10 * time.Millisecond)
+	}
+	received := box.wait(t, len(sent))
+	if !slices.Equal(received, sent) {
+		t.Errorf("sent %q, received %q", sent, received)
+	}
+	if box.arrivals >= len(sent)/2 {
+		t.Errorf("%d messages came at %d different times", len(sent), box.arrivals)
+	}
+	if err := connection.Close(within(t, 30*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+}
