@@ -1,7 +1,7 @@
 # Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results lint install clean
+.PHONY: help setup build demo fleet test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,11 @@ demo: ## copy 1 GB, find the bottleneck (BROKER=, SLOW=, SIZE=)
 	@scripts/setup
 	@scripts/build
 	@examples/remote-copy/demo
+
+fleet: ## two minutes of 800 generators on an embedded NATS (SCENARIO=)
+	@scripts/setup
+	@scripts/build go
+	@build/bin/fleet run $(or $(SCENARIO),demo) --out build/fleet
 
 test: ## every language's tests, half an hour on 2 cores
 	@scripts/setup --dev
