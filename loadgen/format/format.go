@@ -89,3 +89,36 @@ func Clock(span time.Duration) string {
 	}
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
+
+// Trim takes the zeros behind the point from what the functions above return, for axes and round figures: 1 ms, 0.5 GB.
+func Trim(text string) string {
+	number, unit, separated := strings.Cut(text, " ")
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	if !separated {
+		return number
+	}
+	return number + " " + unit
+}
+
+// Tick is Duration, trimmed.
+func Tick(ns float64) string { return Trim(Duration(ns)) }
+
+// Span writes a time that people set: 10 s, 2 min, 1 min 30 s, 500 ms.
+func Span(span time.Duration) string {
+	if span < time.Minute {
+		return Tick(float64(span))
+	}
+	var parts []string
+	if hours := span / time.Hour; hours > 0 {
+		parts = append(parts, fmt.Sprintf("%d h", hours))
+	}
+	if minutes := span % time.Hour / time.Minute; minutes > 0 {
+		parts = append(parts, fmt.Sprintf("%d min", minutes))
+	}
+	if rest := span % time.Minute; rest > 0 {
+		parts = append(parts, Tick(float64(rest)))
+	}
+	return strings.Join(parts, " ")
+}

@@ -25,6 +25,8 @@ var verbs = []verb{
 	runVerb,
 	validateVerb,
 	initVerb,
+	compareVerb,
+	reportVerb,
 	{name: worker.Verb, hidden: true, run: func(_ context.Context, _ []string) error {
 		signal.Ignore(os.Interrupt) // the coordinator decides when a run ends
 		return worker.Serve(context.Background(), os.Stdin, os.Stdout)

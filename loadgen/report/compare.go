@@ -1,0 +1,313 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"strings"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/result"
+)
+
+// Comparison is runs side by side; the first is what the others are measured against.
+type Comparison struct {
+	Names    []string   `json:"names"`
+	Warnings []string   `json:"warnings"` // what forbids or weakens the comparison
+	Findings []string   `json:"findings"` // the comparison in words
+	Settings []Setting  `json:"settings"` // of the scenarios, client and machine: only what differs
+	Measures []Measured `json:"measures"`
+
+	runs []result.Result
+}
+
+// Setting is one that differs.
+type Setting struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+}
+
+// Measured is one quantity of all runs.
+type Measured struct {
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit"` // "messages", "ns", "bytes", "cores", "share", "connections"
+	Values []float64 `json:"values"`
+	Ratios []float64 `json:"ratios,omitempty"` // to the first run, for those after it; left out where the first is 0
+}
+
+// Compare puts runs side by side; there is a name for each.
+func Compare(names []string, runs []result.Result) Comparison {
+	c := Comparison{Names: names, runs: runs, Settings: differing(runs)}
+	for i, r := range runs {
+		if !r.Valid {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not valid: %s.", names[i], strings.Join(r.Invalid, "; ")))
+		}
+		if r.Failure != nil {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s failed (%s): %s", names[i], r.Failure.Cause, r.Failure.Message))
+		}
+		if r.Partial {
+			c.Warnings = append(c.Warnings, names[i]+" was ended early.")
+		}
+		if r.Machine != runs[0].Machine {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s ran on another machine than %s: their times do not compare.", names[i], names[0]))
+		}
+	}
+	for i, r := range runs[1:] {
+		c.Findings = append(c.Findings, finding(names[0], runs[0], names[i+1], r))
+	}
+	for _, m := range comparands {
+		measured := Measured{Name: m.name, Unit: m.unit}
+		any := false
+		for i := range runs {
+			value := m.of(&runs[i])
+			any = any || value != 0
+			measured.Values = append(measured.Values, value)
+		}
+		if !any && !m.always {
+			continue
+		}
+		if first := measured.Values[0]; first != 0 {
+			for _, value := range measured.Values[1:] {
+				measured.Ratios = append(measured.Ratios, value/first)
+			}
+		}
+		c.Measures = append(c.Measures, measured)
+	}
+	return c
+}
+
+// finding compares where the study does: the time within which 99.8 % of the messages arrived, and what was lost.
+func finding(nameA string, a result.Result, nameB string, b result.Result) string {
+	share := func(r result.Result) string {
+		return format.Percent(float64(r.Counts.Lost) / float64(max(1, r.Counts.Sent)))
+	}
+	timesA, timesB := float64(a.Times.RTT.At(99.8)), float64(b.Times.RTT.At(99.8))
+	return fmt.Sprintf("%s brought 99.8 %% of its messages within %s, %s within %s; they lost %s and %s.",
+		nameB, format.Duration(timesB), nameA, format.Duration(timesA), share(b), share(a))
+}
+
+type comparand struct {
+	name, unit string
+	always     bool
+	of         func(*result.Result) float64
+}
+
+var comparands = func() []comparand {
+	number := func(name, unit string, always bool, of func(*result.Result) float64) comparand {
+		return comparand{name, unit, always, of}
+	}
+	all := []comparand{
+		number("connections", "connections", true, func(r *result.Result) float64 { return float64(r.Counts.Connections) }),
+		number("sent", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Sent) }),
+		number("lost", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Lost) }),
+		number("lost though acknowledged", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.LostAcknowledged) }),
+		number("duplicated", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Duplicated) }),
+		number("arrived out of order", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.Reordered) }),
+		number("RTT, mean", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.Mean }),
+		number("RTT, STDDEV", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.StdDev }),
+	}
+	for _, p := range columns {
+		all = append(all, number(fmt.Sprintf("RTT, p%g", p), "ns", true, func(r *result.Result) float64 { return float64(r.Times.RTT.At(p)) }))
+	}
+	return append(all,
+		number("RTT from the intended time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.IntendedRTT.At(99.8)) }),
+		number("PRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PRT.Mean }),
+		number("PT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PT.Mean }),
+		number("SRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.SRT.Mean }),
+		number("acknowledgement, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(50)) }),
+		number("acknowledgement, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(99.8)) }),
+		number("connecting, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Connect.At(50)) }),
+		number("generators late by, p99", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Lateness.At(99)) }),
+		number("broker's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Broker.CPU }),
+		number("fleet's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Client.CPU }),
+		number("broker's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Broker.PerConnection }),
+		number("fleet's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Client.PerConnection }),
+		number("CPU idle", "share", true, func(r *result.Result) float64 { return r.Resources.Idle }),
+	)
+}()
+
+func (m Measured) cell(i int) string {
+	switch value := m.Values[i]; m.Unit {
+	case "ns":
+		return format.Duration(value)
+	case "bytes":
+		return format.Bytes(value)
+	case "share":
+		return format.Percent(thousandth(value))
+	case "cores":
+		return format.Number(value) + " cores"
+	default:
+		return format.Count(int64(value))
+	}
+}
+
+// differing finds the settings that are not the same in all runs, by their path in the scenario file.
+func differing(runs []result.Result) []Setting {
+	flat := make([]map[string]string, len(runs))
+	keys := map[string]bool{}
+	for i, r := range runs {
+		flat[i] = map[string]string{"client library": r.Client, "machine": machineName(r), "broker version": r.Broker.After.Name}
+		text, err := json.Marshal(r.Scenario)
+		if err != nil {
+			panic("report: a scenario has no JSON: " + err.Error()) // it came from JSON or a scenario file
+		}
+		var tree map[string]any
+		_ = json.Unmarshal(text, &tree)
+		delete(tree, "name")
+		flatten("", tree, flat[i])
+		for key := range flat[i] {
+			keys[key] = true
+		}
+	}
+	var settings []Setting
+	for key := range keys {
+		setting := Setting{Key: key}
+		same := true
+		for i := range flat {
+			setting.Values = append(setting.Values, flat[i][key])
+			same = same && flat[i][key] == flat[0][key]
+		}
+		if !same {
+			settings = append(settings, setting)
+		}
+	}
+	sort.Slice(settings, func(i, j int) bool { return settings[i].Key < settings[j].Key })
+	return settings
+}
+
+func flatten(prefix string, value any, into map[string]string) {
+	if tree, ok := value.(map[string]any); ok {
+		for key, below := range tree {
+			flatten(strings.TrimPrefix(prefix+"."+key, "."), below, into)
+		}
+		return
+	}
+	if value == nil || reflect.ValueOf(value).IsZero() {
+		return
+	}
+	into[prefix] = strings.Trim(fmt.Sprint(value), "[]")
+}
+
+func machineName(r result.Result) string {
+	return fmt.Sprintf("%s, %d cores, %s", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel)
+}
+
+func (c Comparison) tables() []table {
+	head := append([]string{""}, c.Names...)
+	settings := table{title: "What was different", head: head, words: len(head)}
+	for _, setting := range c.Settings {
+		settings.add(append([]string{setting.Key}, setting.Values...)...)
+	}
+	measured := table{title: "What came of it", head: head}
+	for _, name := range c.Names[1:] {
+		ratio := "ratio"
+		if len(c.Names) > 2 {
+			ratio = name + " / " + c.Names[0]
+		}
+		measured.head = append(measured.head, ratio)
+	}
+	for _, m := range c.Measures {
+		row := []string{m.Name}
+		for i := range m.Values {
+			row = append(row, m.cell(i))
+		}
+		for i := range c.Names[1:] {
+			ratio := ""
+			if m.Ratios != nil {
+				ratio = format.Number(m.Ratios[i])
+			}
+			row = append(row, ratio)
+		}
+		measured.add(row...)
+	}
+	return []table{settings, measured}
+}
+
+// Text is for a terminal.
+func (c Comparison) Text() string {
+	var out strings.Builder
+	for _, sentence := range c.sentences() {
+		out.WriteString(sentence + "\n")
+	}
+	for _, table := range c.tables() {
+		if len(table.rows) > 0 {
+			out.WriteString("\n")
+			table.text(&out)
+		}
+	}
+	return strings.TrimLeft(out.String(), "\n")
+}
+
+// Write leaves the comparison as page, Markdown and pictures in a folder, and returns the page's path.
+func (c Comparison) Write(folder string) (page string, err error) {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", fmt.Errorf("making the comparison's folder: %w", err)
+	}
+	pictures, err := c.pictures()
+	if err != nil {
+		return "", err
+	}
+	for _, picture := range pictures {
+		if err := write(folder, picture.file, picture.svg); err != nil {
+			return "", err
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s\n\n", c.title())
+	for _, sentence := range c.sentences() {
+		fmt.Fprintf(&text, "%s\n\n", sentence)
+	}
+	for _, picture := range pictures {
+		fmt.Fprintf(&text, "![%s](%s)\n\n", picture.title, picture.file)
+	}
+	for _, table := range c.tables() {
+		table.markdown(&text)
+	}
+	if err := write(folder, "compare.md", []byte(text.String())); err != nil {
+		return "", err
+	}
+	page = filepath.Join(folder, "compare.html")
+	return page, write(folder, "compare.html", c.page(pictures))
+}
+
+func (c Comparison) sentences() []string {
+	return append(append([]string(nil), c.Warnings...), c.Findings...)
+}
+
+func (c Comparison) title() string { return strings.Join(c.Names, " and ") }
+
+func (c Comparison) page(pictures []picture) []byte {
+	var tables strings.Builder
+	for _, table := range c.tables() {
+		table.html(&tables)
+	}
+	return page{
+		Title: c.title(), Lead: "Runs of the generator fleet side by side.", Good: len(c.Warnings) == 0, Verdict: c.sentences(),
+		Pictures: inline(pictures), Tables: template.HTML(tables.String()), Foot: "Machine: " + machine(c.runs[0]) + ".",
+	}.html()
+}
+
+func (c Comparison) pictures() ([]picture, error) {
+	var curves []Curve
+	for i, r := range c.runs {
+		curves = append(curves, Curve{Name: c.Names[i], Distribution: r.Times.RTT})
+	}
+	tail, err := Percentiles("The slowest twentieth", "RTT: within what time the given share of messages arrived.", curves, PaperPercentiles(), PaperNote)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := Distribution("All messages", "RTT: within what time the given share of messages arrived.", curves)
+	if err != nil {
+		return nil, err
+	}
+	spans := Decomposition("Where the time goes", c.Names, c.runs)
+	return []picture{
+		{"compare-percentiles.svg", tail.Title, tail.SVG()},
+		{"compare-distribution.svg", whole.Title, whole.SVG()},
+		{"compare-decomposition.svg", spans.Title, spans.SVG()},
+	}, nil
+}

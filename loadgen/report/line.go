@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/result"
+)
+
+// Line is how every run ends: for scripts, in one line of fixed form. Times are milliseconds with three decimals.
+func Line(r result.Result) string {
+	return fmt.Sprintf("fleet: connections=%d sent=%d received=%d lost=%d duplicated=%d p50_ms=%.3f p998_ms=%.3f valid=%t",
+		r.Counts.Connections, r.Counts.Sent, r.Counts.Received, r.Counts.Lost, r.Counts.Duplicated,
+		float64(r.Times.RTT.At(50))/1e6, float64(r.Times.RTT.At(99.8))/1e6, r.Valid)
+}
+
+// Text is what a run prints at its end, before the line: the verdict and the times.
+func Text(r result.Result) string {
+	var out strings.Builder
+	for _, sentence := range Verdict(r) {
+		out.WriteString(sentence + "\n")
+	}
+	out.WriteString("\n")
+	times(r).text(&out)
+	return out.String()
+}
+
+// Verdict says in a few sentences what the run found, worst first.
+func Verdict(r result.Result) []string {
+	var said []string
+	say := func(form string, values ...any) { said = append(said, fmt.Sprintf(form, values...)) }
+	if r.Failure != nil {
+		say("Failed (%s): %s", r.Failure.Cause, r.Failure.Message)
+	}
+	if r.Partial {
+		say("Ended early: these are the figures up to then.")
+	}
+	if r.Counts.Sent > 0 {
+		say("%s", delivered(r))
+	}
+	for _, goal := range r.Goals {
+		say("%s", goalSentence(goal, r.Counts.Lost))
+	}
+	if r.Broker.Sentence != "" {
+		say("%s", sentence(r.Broker.Sentence))
+	}
+	if !r.Valid {
+		said = append(said, "Do not trust these times: the machine was not quiet enough.")
+		for _, reason := range r.Invalid {
+			say("%s", sentence(reason))
+		}
+	}
+	return said
+}
+
+func delivered(r result.Result) string {
+	text := fmt.Sprintf("%s generators on %s connections published %s messages, ", format.Count(r.Scenario.Generators),
+		format.Count(r.Counts.Connections), format.Count(r.Counts.Sent))
+	if lost := r.Counts.Lost; lost == 0 {
+		text += "none was lost"
+	} else {
+		text += fmt.Sprintf("%s were lost (%s)", format.Count(lost), format.Percent(float64(lost)/float64(r.Counts.Sent)))
+		if r.Counts.LostAcknowledged > 0 {
+			text += fmt.Sprintf(", %s of them acknowledged", format.Count(r.Counts.LostAcknowledged))
+		}
+	}
+	if rtt := r.Times.RTT; rtt.Count > 0 {
+		text += fmt.Sprintf("; half made the round trip within %s, 99.8 %% within %s", format.Duration(float64(rtt.At(50))), format.Duration(float64(rtt.At(99.8))))
+	}
+	return text + "."
+}
+
+func goalSentence(goal result.Goal, lost uint64) string {
+	met := map[bool]string{true: "met", false: "missed"}[goal.Met]
+	o := goal.Objective
+	var asked []string
+	if o.Within.Duration > 0 {
+		asked = append(asked, fmt.Sprintf("%s within %s: %s were", format.Percent(o.Share), format.Span(o.Within.Duration), format.Percent(goal.Share)))
+	}
+	if o.MaxLost != nil {
+		asked = append(asked, fmt.Sprintf("at most %s lost: %s were", format.Count(*o.MaxLost), format.Count(lost)))
+	}
+	return fmt.Sprintf("Objective %s: %s.", met, strings.Join(asked, "; "))
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

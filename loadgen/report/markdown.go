@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"lifeline/loadgen/result"
+)
+
+// markdown is the report for a repository: the same sentences, pictures and tables as the page.
+func markdown(r result.Result, pictures []picture) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s\n\n", Name(r))
+	for _, sentence := range Verdict(r) {
+		fmt.Fprintf(&out, "%s\n\n", sentence)
+	}
+	fmt.Fprintf(&out, "%s\n\nMachine: %s.\n", setting(r), machine(r))
+	for _, picture := range pictures {
+		fmt.Fprintf(&out, "\n![%s](%s)\n", picture.title, picture.file)
+	}
+	for _, table := range tables(r) {
+		table.markdown(&out)
+	}
+	return out.String()
+}
+
+// tables are those of one run, in the order in which they are shown.
+func tables(r result.Result) []table {
+	return []table{times(r), faults(r), counts(r), resources(r), noise(r), books(r), study()}
+}
+
+// study is what the paper's text gives, to look at beside one's own.
+func study() table {
+	t := table{title: "The study's own figures", head: []string{"where", "what", "value"}, words: 2,
+		note: Paper + ". Its machines had Pentium III processors of 866 MHz and 100 Mbit/s between them."}
+	for _, finding := range Findings {
+		t.add(finding.Where, finding.What, finding.Value)
+	}
+	return t
+}

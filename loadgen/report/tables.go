@@ -1,0 +1,157 @@
+package report
+
+import (
+	"fmt"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/host"
+	"lifeline/loadgen/result"
+)
+
+// columns are the percentiles that tables show; the JSON has more.
+var columns = []float64{50, 95, 99, 99.5, 99.8, 99.9, 100}
+
+// quantity is one row of times.
+type quantity struct {
+	name string
+	of   func(*result.Times) *result.Distribution
+}
+
+var quantities = []quantity{
+	{"RTT", func(t *result.Times) *result.Distribution { return &t.RTT }},
+	{"RTT from the intended time", func(t *result.Times) *result.Distribution { return &t.IntendedRTT }},
+	{"RTT during warm-up", func(t *result.Times) *result.Distribution { return &t.WarmUpRTT }},
+	{"PRT: the publishing call", func(t *result.Times) *result.Distribution { return &t.PRT }},
+	{"PT: until it is here", func(t *result.Times) *result.Distribution { return &t.PT }},
+	{"SRT: until it is delivered", func(t *result.Times) *result.Distribution { return &t.SRT }},
+	{"acknowledgement", func(t *result.Times) *result.Distribution { return &t.Acknowledged }},
+	{"generators' own lateness", func(t *result.Times) *result.Distribution { return &t.Lateness }},
+	{"connecting", func(t *result.Times) *result.Distribution { return &t.Connect }},
+	{"first publish to its delivery", func(t *result.Times) *result.Distribution { return &t.FirstDelivery }},
+	{"subscribing to first delivery", func(t *result.Times) *result.Distribution { return &t.Subscribe }},
+}
+
+func times(r result.Result) table {
+	t := table{title: "Times", head: []string{"ms", "count", "mean", "STDDEV"}}
+	for _, percent := range columns {
+		t.head = append(t.head, fmt.Sprintf("p%g", percent))
+	}
+	if r.Times.PT.Negative > 0 {
+		t.note = fmt.Sprintf("PT is negative where a message was there before the publishing call had returned (%s of %s messages): "+
+			"clients of today publish in the background.", format.Count(r.Times.PT.Negative), format.Count(r.Times.PT.Count))
+	}
+	for _, q := range quantities {
+		d := q.of(&r.Times)
+		if d.Count == 0 {
+			continue
+		}
+		cells := []string{q.name, format.Count(d.Count), format.Millis(d.Mean), format.Millis(d.StdDev)}
+		for _, percent := range columns {
+			cells = append(cells, format.Millis(float64(d.At(percent))))
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+func counts(r result.Result) table {
+	t := table{title: "Messages", head: []string{"", "messages", "share of sent"}}
+	c := r.Counts
+	always := map[string]bool{"sent": true, "received": true, "lost": true, "duplicated": true}
+	for _, row := range []struct {
+		name  string
+		value uint64
+	}{
+		{"sent", c.Sent}, {"received", c.Received}, {"lost", c.Lost}, {"lost though acknowledged", c.LostAcknowledged},
+		{"duplicated", c.Duplicated}, {"arrived out of order", c.Reordered}, {"arrived after 120 s, counted as lost", c.Late},
+		{"acknowledged", c.Acknowledged}, {"acknowledged with an error", c.Refused}, {"publishing failed", c.Failed},
+		{"not published, the generator being busy", c.Skipped}, {"of somebody else", c.Foreign},
+	} {
+		if row.value == 0 && !always[row.name] {
+			continue
+		}
+		share := ""
+		if c.Sent > 0 {
+			share = format.Percent(float64(row.value) / float64(c.Sent))
+		}
+		t.add(row.name, format.Count(row.value), share)
+	}
+	return t
+}
+
+func resources(r result.Result) table {
+	t := table{
+		title: "Processor and memory",
+		note: fmt.Sprintf("The machine was %s idle. By the study's definition (peak minus bottom of vmstat's used memory) the run took %s.",
+			format.Percent(thousandth(r.Resources.Idle)), format.Bytes(float64(r.Resources.VmstatMemory))),
+		head: []string{"", "processes", "cores", "resident before", "resident peak", "per connection"},
+	}
+	for _, side := range []struct {
+		name string
+		result.Usage
+	}{{"broker", r.Resources.Broker}, {"fleet", r.Resources.Client}} {
+		if side.Processes == 0 {
+			continue
+		}
+		t.add(side.name, format.Count(side.Processes), format.Number(side.CPU), format.Bytes(float64(side.BaseRSS)),
+			format.Bytes(float64(side.PeakRSS)), format.Bytes(side.PerConnection))
+	}
+	return t
+}
+
+func noise(r result.Result) table {
+	t := table{title: "Noise", note: "What else happened on the machine. A run beyond a limit is not valid.", head: []string{"", "measured", "limit"}}
+	n := r.Noise
+	t.add("other processes, cores", format.Number(n.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
+	t.add("kept by the hypervisor", format.Percent(thousandth(n.Steal)), format.Percent(host.MaxSteal))
+	t.add("an idle thread wakes late by, p99", format.Duration(float64(n.HiccupP99)), format.Tick(float64(host.MaxHiccup)))
+	t.add("the same, greatest", format.Duration(float64(n.HiccupMax)), "")
+	t.add("threads waiting for a core, share of the time they wanted one", format.Percent(thousandth(n.RunQueueWait)), format.Percent(host.MaxRunQueueWait))
+	t.add("generators late by, p99", format.Duration(float64(r.Times.Lateness.At(99))), format.Tick(float64(host.MaxLateness)))
+	return t
+}
+
+func books(r result.Result) table {
+	t := table{title: "The broker's own counters", note: sentence(r.Broker.Sentence), head: []string{"", "before", "after", "difference"}}
+	before, after := r.Broker.Before, r.Broker.After
+	for _, row := range []struct {
+		name          string
+		before, after int64
+	}{
+		{"messages in", before.In, after.In}, {"messages out", before.Out, after.Out}, {"stored", before.Stored, after.Stored},
+		{"dropped", before.Dropped, after.Dropped}, {"bytes between nodes", before.Routed, after.Routed},
+		{"connections", before.Connections, after.Connections},
+	} {
+		if row.after < 0 || row.before == 0 && row.after == 0 {
+			continue
+		}
+		t.add(row.name, format.Count(row.before), format.Count(row.after), format.Count(row.after-row.before))
+	}
+	return t
+}
+
+func faults(r result.Result) table {
+	t := table{
+		title: "Faults", head: []string{"", "at", "no delivery for", "recovered after", "lost meanwhile", "failed meanwhile"},
+		note: "Recovered: deliveries are back at nine tenths of the rate before.",
+	}
+	for _, o := range r.Faults {
+		recovered := "not"
+		if o.Recovered > 0 {
+			recovered = format.Tick((o.Recovered - o.At) * 1e9)
+		}
+		silence := "not again"
+		if o.FirstAfter > 0 {
+			silence = format.Tick((o.FirstAfter - o.LastBefore) * 1e9)
+		}
+		t.add(faultName(o), format.Tick(o.At*1e9), silence, recovered, format.Count(o.LostDuring), format.Count(o.FailedDuring))
+	}
+	return t
+}
+
+func faultName(o result.Outage) string {
+	return fmt.Sprintf("%s node %d", o.Fault.Action, o.Fault.Node)
+}
+
+// thousandth drops digits of a share that come from counting ticks.
+func thousandth(share float64) float64 { return float64(int(share*1000+0.5)) / 1000 }

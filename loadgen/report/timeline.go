@@ -1,0 +1,82 @@
+package report
+
+import (
+	"time"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/plot"
+	"lifeline/loadgen/result"
+)
+
+// Timeline draws a run second by second: messages, round trips, processors; faults are shaded from the fault to the recovery.
+func Timeline(r result.Result) plot.Figure {
+	seconds := plot.Axis{Text: func(at float64) string { return format.Clock(time.Duration(at * float64(time.Second))) }}
+	bands := outages(r)
+	figure := plot.Figure{
+		Title:    "Second by second",
+		Subtitle: "RTT of the messages that arrived in a second.",
+		Panels: []plot.Panel{
+			{Title: "Messages per second", X: seconds, Bands: bands, Height: 150, Series: []plot.Series{
+				overTime(r, "sent", 1, func(s result.Second) float64 { return float64(s.Sent) }),
+				overTime(r, "received", 0, func(s result.Second) float64 { return float64(s.Received) }),
+			}},
+			{Title: "RTT", X: seconds, Y: timeAxis(), Bands: unlabelled(bands), Height: 200, Series: []plot.Series{
+				overTime(r, "greatest", 7, func(s result.Second) float64 { return float64(s.Max) }),
+				overTime(r, "p99", 1, func(s result.Second) float64 { return float64(s.P99) }),
+				overTime(r, "p50", 0, func(s result.Second) float64 { return float64(s.P50) }),
+			}},
+			{Title: "Cores in use", X: seconds, Bands: unlabelled(bands), Height: 130, Series: []plot.Series{
+				overTime(r, "whole machine", 7, func(s result.Second) float64 { return (1 - s.Idle) * float64(r.Machine.Cores) }),
+				overTime(r, "fleet", 0, func(s result.Second) float64 { return s.ClientCPU }),
+				overTime(r, "broker", 1, func(s result.Second) float64 { return s.BrokerCPU }),
+			}},
+		},
+	}
+	messages := &figure.Panels[0]
+	for _, extra := range []struct {
+		name   string
+		colour int
+		of     func(result.Second) float64
+	}{
+		{"never arrived", 4, func(s result.Second) float64 { return float64(s.Lost) }},
+		{"failed", 2, func(s result.Second) float64 { return float64(s.Failed) }},
+	} {
+		series := overTime(r, extra.name, extra.colour, extra.of)
+		for _, point := range series.Points {
+			if point.Y > 0 {
+				messages.Series = append(messages.Series, series)
+				break
+			}
+		}
+	}
+	figure.Panels[2].X.Label = "since the first message, m:ss"
+	return figure
+}
+
+func overTime(r result.Result, name string, colour int, of func(result.Second) float64) plot.Series {
+	series := plot.Series{Name: name, Colour: colour}
+	for _, second := range r.Timeline {
+		series.Points = append(series.Points, plot.Point{X: second.At, Y: of(second)})
+	}
+	return series
+}
+
+func outages(r result.Result) []plot.Band {
+	var bands []plot.Band
+	for _, o := range r.Faults {
+		to := o.Recovered
+		if to == 0 && len(r.Timeline) > 0 {
+			to = r.Timeline[len(r.Timeline)-1].At
+		}
+		bands = append(bands, plot.Band{From: o.At, To: to, Label: faultName(o)})
+	}
+	return bands
+}
+
+func unlabelled(bands []plot.Band) []plot.Band {
+	plain := append([]plot.Band(nil), bands...)
+	for i := range plain {
+		plain[i].Label = ""
+	}
+	return plain
+}
