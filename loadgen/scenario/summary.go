@@ -15,21 +15,18 @@ func (s *Scenario) Summary() string {
 		}
 	}
 	transport := s.Transport
-	if offered := acknowledgements[s.Transport]; len(offered) > 1 {
-		transport += " acknowledged by " + string(s.Ack)
-		if s.Ack == "none" {
-			transport = s.Transport + " unacknowledged"
-		}
+	if len(acknowledgements[transport]) > 1 {
+		transport += ", acknowledgement " + string(s.Ack)
 	}
 	parts := []string{
 		fmt.Sprintf("%d generators every %s", s.Generators, s.Interval),
-		fmt.Sprintf("%s (%s)", transport, where),
-		fmt.Sprintf("%s client", s.Client),
+		transport + " (" + where + ")",
+		s.Client + " client",
 		s.Connections.String() + " connections",
 		"for " + Duration{s.Span()}.String(),
 	}
-	if n := len(s.Faults); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d faults", n))
+	for _, fault := range s.Faults {
+		parts = append(parts, fmt.Sprintf("%s of node %d at %s", fault.Action, fault.Node, fault.At))
 	}
 	return strings.Join(parts, ", ")
 }
