@@ -48,6 +48,7 @@ type Fleet struct {
 	agenda agenda
 	waiter *clock.Waiter // the pacer's
 
+	longest        atomic.Int64 // nanoseconds of draining
 	begin, end     atomic.Int64 // of the measured span; messages meant for end or later are not sent
 	unfinished     atomic.Int64 // generators that may have a message to send before the end
 	outstanding    atomic.Int64 // copies that may still arrive
@@ -95,8 +96,10 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return <-started
 }
 
-// Measure sets the span whose times count, in readings of clock.Now, and with its end the end of all publishing.
-func (f *Fleet) Measure(begin, end int64) {
+// Measure sets the span whose times count, in readings of clock.Now, and with its end the end of all publishing; drain is the
+// longest wait after it.
+func (f *Fleet) Measure(begin, end int64, drain time.Duration) {
+	f.longest.Store(int64(drain))
 	f.begin.Store(begin)
 	f.end.Store(end)
 	f.waiter.Wake()
@@ -324,13 +327,13 @@ func (f *Fleet) receive(subscriber int, parser message.Parser, received []byte, 
 // Progress is what has happened so far; its round trips are those since the last call.
 func (f *Fleet) Progress() Progress { return f.books.progress() }
 
-// Drain waits for the end that Measure has set, and then until nothing is under way any more, at most so long.
-func (f *Fleet) Drain(ctx context.Context, longest time.Duration) {
+// Drain waits for the end that Measure has set, and then until nothing is under way any more.
+func (f *Fleet) Drain(ctx context.Context) {
 	const look = 10 * time.Millisecond
 	for sleepUntil(ctx, time.Now().Add(look)) {
 		past := clock.Now() - f.end.Load()
 		settled := f.unfinished.Load() <= 0 && f.outstanding.Load() <= 0 && f.unacknowledged.Load() <= 0
-		if past >= 0 && (settled || past > int64(longest)) {
+		if past >= 0 && (settled || past > f.longest.Load()) {
 			return
 		}
 	}

@@ -101,11 +101,11 @@ func conduct(t *testing.T, generators, messages, subscribers int, selector strin
 	if err := fleet.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	fleet.Measure(0, clock.Now()+int64(time.Duration(messages)*interval))
+	fleet.Measure(0, clock.Now()+int64(time.Duration(messages)*interval), 200*time.Millisecond)
 	if err := fleet.Connect(ctx); err != nil {
 		t.Fatal(err)
 	}
-	fleet.Drain(ctx, 200*time.Millisecond)
+	fleet.Drain(ctx)
 	totals, err := fleet.Close(ctx)
 	if err != nil {
 		t.Fatal(err)

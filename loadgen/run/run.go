@@ -143,6 +143,7 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	failure := r.conduct(ctx)
 
+	r.result.Counts = r.counts()
 	r.result.Resources, r.result.Noise = r.watch.Stop(r.result.Counts.Connections)
 	stopped = true
 	r.conclude(before)
@@ -244,8 +245,9 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	}
 	faults := r.faults()
 	defer faults.cancel()
+	var failure *result.Failure
 	ready, connected := 0, 0
-	cancelled := ctx.Done()
+	cancelled, exited := ctx.Done(), r.cluster.Exited()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for r.finals < r.plan.Workers {
@@ -256,9 +258,14 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			if ready < r.plan.Workers {
 				return nil // nothing has been sent
 			}
-			r.span(clock.Now(), clock.Now())
-		case <-r.cluster.Exited():
-			return &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
+			r.span(clock.Now(), clock.Now(), r.scenario.Drain.Duration)
+		case <-exited:
+			exited = nil
+			failure = &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
+			if ready < r.plan.Workers {
+				return failure
+			}
+			r.span(clock.Now(), clock.Now(), 0) // nothing more will come; the workers tell what was lost
 		case happened := <-faults.done:
 			if happened.err != nil {
 				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
@@ -279,7 +286,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 					r.orderAll(worker.Order{Connect: true})
 				}
 			case report.Connected:
-				if connected++; connected == r.plan.Workers && !r.result.Partial {
+				if connected++; connected == r.plan.Workers && r.end == 0 {
 					r.measure(faults)
 				}
 			}
@@ -287,11 +294,11 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 				r.note(said.member, *p)
 			}
 			if final := said.report.Final; final != nil {
-				r.finish(*final)
+				r.finish(said.member, *final)
 			}
 		}
 	}
-	return nil
+	return failure
 }
 
 func (r *runner) orderAll(order worker.Order) {
@@ -303,7 +310,7 @@ func (r *runner) measure(faults *faults) {
 	const notice = 50 * time.Millisecond // for the order to arrive
 	s := r.scenario
 	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
-	r.span(begin, begin+int64(s.Duration.Duration))
+	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
 	faults.begin(begin)
 	r.enter("warming up")
 	go func() {
@@ -312,17 +319,17 @@ func (r *runner) measure(faults *faults) {
 	}()
 }
 
-func (r *runner) span(begin, end int64) {
+func (r *runner) span(begin, end int64, drain time.Duration) {
 	if r.begin == 0 || begin < r.begin {
 		r.begin = begin
 	}
 	r.end = end
-	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end}})
+	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end, Drain: drain}})
 }
 
-func (r *runner) finish(final worker.Final) {
+func (r *runner) finish(number int, final worker.Final) {
 	r.finals++
-	add(&r.result.Counts, final.Totals.Counts)
+	r.progress[number].Counts = final.Totals.Counts
 	r.totals.Merge(&final.Totals.Times)
 	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
 	r.history.add(final.Totals.Ticks)
@@ -335,7 +342,7 @@ func (r *runner) finish(final worker.Final) {
 
 // conclude makes figures of what was collected.
 func (r *runner) conclude(before result.Counters) {
-	c := &r.result.Counts
+	c := r.result.Counts
 	r.result.Times = r.totals.Result()
 	if messages := float64(c.Sent); messages > 0 {
 		r.result.Bytes.PerMessage /= messages
@@ -388,6 +395,15 @@ func (r *runner) tidy(doing string, end func(context.Context) error) {
 	if err := end(ctx); err != nil {
 		r.result.Remarks = append(r.result.Remarks, fmt.Sprintf("%s: %v", doing, err))
 	}
+}
+
+// counts are of all workers; of one that has failed, what it last said.
+func (r *runner) counts() result.Counts {
+	var all result.Counts
+	for _, p := range r.progress {
+		add(&all, p.Counts)
+	}
+	return all
 }
 
 func add(to *result.Counts, from result.Counts) {

@@ -51,10 +51,7 @@ func (r *runner) status(now int64) live.Status {
 	s := live.Status{
 		Scenario: r.scenario.Name, Phase: r.phase, Elapsed: time.Since(r.result.Started), Left: -1, Generators: r.scenario.Generators,
 	}
-	var counts result.Counts
-	for _, p := range r.progress {
-		add(&counts, p.Counts)
-	}
+	counts := r.counts()
 	s.Connections, s.Sent, s.Received = counts.Connections, counts.Sent, counts.Received
 	s.Lost, s.Duplicated, s.Reordered, s.Failed = counts.Lost, counts.Duplicated, counts.Reordered, counts.Failed
 	if passed := now - r.told.at; r.told.at != 0 && passed > 0 {
@@ -89,22 +86,27 @@ func (r *runner) timeline() []result.Second {
 		return nil
 	}
 	origin := r.origin()
-	idle := map[int64]float64{}
-	for _, sample := range r.watch.Samples() {
-		idle[(sample.At-origin)/int64(time.Second)] = sample.Idle
-	}
 	var seconds []result.Second
 	for from := first; from < end; from += ticksPerSecond {
-		counts, _, failed := r.history.sum(from, from+ticksPerSecond)
-		at := int64(len(seconds))
-		second := result.Second{
-			At: float64(at), Connections: r.result.Counts.Connections, Sent: uint64(counts.Sent), Acknowledged: uint64(counts.Acknowledged),
-			Received: uint64(counts.Received), Failed: failed, Idle: idle[at],
+		counts, lost, failed := r.history.sum(from, from+ticksPerSecond)
+		seconds = append(seconds, result.Second{
+			At: float64(len(seconds)), Connections: r.result.Counts.Connections, Sent: uint64(counts.Sent),
+			Acknowledged: uint64(counts.Acknowledged), Received: uint64(counts.Received), Failed: failed, Lost: lost,
+		})
+	}
+	at := func(when int64) *result.Second { // a second beside the run is not shown
+		if second := when - origin; second >= 0 && second < int64(len(seconds))*int64(time.Second) {
+			return &seconds[second/int64(time.Second)]
 		}
-		if trips := r.seconds[(origin+at*int64(time.Second))/int64(time.Second)+1]; trips != nil {
-			second.P50, second.P99, second.Max = trips.Percentile(50), trips.Percentile(99), trips.Percentile(100)
-		}
-		seconds = append(seconds, second)
+		return &result.Second{}
+	}
+	for second, trips := range r.seconds { // of the second before
+		s := at((second - 1) * int64(time.Second))
+		s.P50, s.P99, s.Max = trips.Percentile(50), trips.Percentile(99), trips.Percentile(100)
+	}
+	for _, sample := range r.watch.Samples() { // of the interval before
+		s := at(sample.At - int64(sampleInterval))
+		s.Idle, s.BrokerCPU, s.ClientCPU, s.UsedMemory = sample.Idle, sample.BrokerCPU, sample.ClientCPU, sample.UsedMemory
 	}
 	return seconds
 }

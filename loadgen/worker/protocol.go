@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"time"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/generator"
@@ -62,8 +63,11 @@ type Job struct {
 	Sources int
 }
 
-// Span is measured: readings of CLOCK_MONOTONIC.
-type Span struct{ Begin, End int64 }
+// Span is measured.
+type Span struct {
+	Begin, End int64         // readings of CLOCK_MONOTONIC
+	Drain      time.Duration // longest wait after End for what is under way
+}
 
 // Report is what a worker says: Ready when its subscribers wait, Connected when its generators are, Progress each second,
 // and at last Final or Failure.

@@ -91,12 +91,12 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 				go func() { connected <- fleet.Connect(connecting) }()
 			}
 			if order.Measure != nil {
-				fleet.Measure(order.Measure.Begin, order.Measure.End)
+				fleet.Measure(order.Measure.Begin, order.Measure.End, order.Measure.Drain)
 				if order.Measure.End <= clock.Now() {
 					stopConnecting()
 				}
 				if drained == nil { // one that is on notices a new end by itself
-					drained = drain(ctx, fleet, job.Share.Scenario.Drain.Duration)
+					drained = drain(ctx, fleet)
 				}
 			}
 		case err := <-connected:
@@ -130,11 +130,11 @@ func open(job Job) (*generator.Fleet, error) {
 }
 
 // drain closes the channel that it returns when the fleet has nothing under way after its end.
-func drain(ctx context.Context, fleet *generator.Fleet, longest time.Duration) <-chan struct{} {
+func drain(ctx context.Context, fleet *generator.Fleet) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		fleet.Drain(ctx, longest)
+		fleet.Drain(ctx)
 	}()
 	return done
 }
