@@ -147,6 +147,9 @@ func (r *runner) run(ctx context.Context) error {
 	r.result.Resources, r.result.Noise = r.watch.Stop(r.result.Counts.Connections)
 	stopped = true
 	r.conclude(before)
+	if failure == nil {
+		failure = missed(r.result.Goals)
+	}
 	if failure != nil {
 		return failure
 	}
@@ -386,6 +389,20 @@ func (r *runner) goal(objective scenario.Objective) result.Goal {
 		g.Met = g.Met && g.Share >= objective.Share
 	}
 	return g
+}
+
+// missed is the failure of the objectives that were not met, nil when all were.
+func missed(goals []result.Goal) *result.Failure {
+	count := 0
+	for _, goal := range goals {
+		if !goal.Met {
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return &result.Failure{Cause: result.Objective, Message: fmt.Sprintf("%d of %d objectives were missed", count, len(goals))}
 }
 
 // tidy runs an ending with a time of its own; what fails is a remark, since the figures are there.

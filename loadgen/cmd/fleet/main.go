@@ -64,6 +64,8 @@ func execute(ctx context.Context, arguments []string) int {
 			return 0
 		case errors.Is(err, errUsage):
 			return 2
+		case errors.Is(err, errReported):
+			return 1
 		default:
 			fmt.Fprintf(os.Stderr, "fleet %s: %v\n", v.name, err)
 			return 1

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lifeline/loadgen/live"
+	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
@@ -25,8 +26,8 @@ report, and ends with the line
 
   fleet: connections=N sent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
 
-The exit code is 1 when the fleet failed, missed an objective, or the machine was too busy to trust the times. Ctrl-C ends
-the run early, with a report of what there is.
+The exit code is 1 when the fleet failed, missed an objective or was ended early. valid=false says that other load on the
+machine forbids to trust the times; the counts stand. Ctrl-C ends a run early, with a report of what there is.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
@@ -83,12 +84,22 @@ func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (resul
 }
 
 func conclude(found result.Result, folder string, asJSON bool) error {
+	page, err := report.Write(folder, found)
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(found); err != nil {
 			return err
 		}
+	} else {
+		fmt.Print(report.Text(found))
+		fmt.Printf("\nPage: %s\n%s\n", page, report.Line(found))
 	}
-	return errReported
+	if found.Failure != nil || found.Partial {
+		return errReported
+	}
+	return nil
 }
