@@ -60,6 +60,7 @@ public final class DerivedStream {
   private static final int LAST = BatchHeader.FINAL | BatchHeader.RECOVERED;
 
   private final String name;
+  private final String recipe;
   private final Rest rest;
   private final KeyedState state;
   private final String prefix;
@@ -75,11 +76,14 @@ public final class DerivedStream {
 
   /**
    * @param name of the stream, and of its routes
+   * @param recipe all that decides on what is derived from a parent: with another one, routes begin anew
    * @param state where {@link #save} keeps the books; only keys under {@code derive/NAME/} are touched
    * @param retentionMs how long a silent emitter is known
    */
-  public DerivedStream(String name, Rest rest, KeyedState state, long retentionMs, Metrics metrics) {
+  public DerivedStream(
+      String name, String recipe, Rest rest, KeyedState state, long retentionMs, Metrics metrics) {
     this.name = name;
+    this.recipe = recipe;
     this.rest = rest;
     this.state = state;
     this.prefix = "derive/" + name + "/";
@@ -91,7 +95,7 @@ public final class DerivedStream {
         prefix,
         (key, value) -> {
           RouteKey parent = RouteKey.parse(key.substring(prefix.length()));
-          routes.put(parent, DerivedRoute.decode(name, parent, value));
+          routes.put(parent, DerivedRoute.decode(name, recipe, parent, value));
         });
   }
 
@@ -104,7 +108,7 @@ public final class DerivedStream {
     RouteKey key = RouteKey.of(parent);
     DerivedRoute route = routes.get(key);
     if (route == null) {
-      route = DerivedRoute.of(name, key);
+      route = DerivedRoute.of(name, recipe, key);
       route.sentMs = position.brokerTimeMs();
       routes.put(key, route);
     }

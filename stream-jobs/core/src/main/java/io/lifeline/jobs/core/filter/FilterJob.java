@@ -32,7 +32,12 @@ public final class FilterJob implements Job {
                     new Branch(
                         new Filter(condition),
                         new DerivedStream(
-                            name, DerivedStream.Rest.LEFT_OUT, state, settings.retentionMs(), metrics),
+                            name,
+                            condition.toString(),
+                            DerivedStream.Rest.LEFT_OUT,
+                            state,
+                            settings.retentionMs(),
+                            metrics),
                         metrics.counter(
                             "lifeline_filter_undecided_total",
                             "Events left out, because the condition cannot be evaluated for them.",

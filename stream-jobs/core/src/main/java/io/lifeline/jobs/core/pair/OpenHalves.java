@@ -16,7 +16,7 @@ final class OpenHalves {
    * A half that waits.
    *
    * @param timeNs of the event
-   * @param sinceMs when the broker took its batch
+   * @param sinceMs the stream's time when its batch came
    */
   record Waiting(boolean isStart, long timeNs, long sinceMs) {}
 
@@ -26,7 +26,7 @@ final class OpenHalves {
   private final Map<Pair, Waiting> waiting = new LinkedHashMap<>();
   private int bytes;
 
-  /** When the broker took this emitter's newest batch. */
+  /** The stream's time when this emitter's newest batch came. */
   private long lastMs;
 
   long lastMs() {
@@ -58,12 +58,12 @@ final class OpenHalves {
 
   /** Gives up what has waited too long, and the oldest if there are too many; says how many that were. */
   int giveUp(long nowMs, long timeoutMs, int maxOpen) {
-    lastMs = Math.max(lastMs, nowMs);
+    lastMs = nowMs;
     int before = waiting.size();
     Iterator<Map.Entry<Pair, Waiting>> oldest = waiting.entrySet().iterator();
     while (oldest.hasNext()) {
       Map.Entry<Pair, Waiting> half = oldest.next();
-      boolean isOverdue = lastMs - half.getValue().sinceMs() > timeoutMs;
+      boolean isOverdue = nowMs - half.getValue().sinceMs() > timeoutMs;
       if (!isOverdue && waiting.size() <= maxOpen && bytes <= MAX_BYTES) {
         break;
       }

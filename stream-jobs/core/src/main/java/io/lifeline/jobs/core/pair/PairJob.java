@@ -14,8 +14,10 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.derive.DerivedStream;
 import io.lifeline.jobs.core.pair.OpenHalves.Waiting;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,26 +46,47 @@ public final class PairJob implements Job {
   private final KeyedState state;
   private final DerivedStream stream;
   private final Metrics.Counter unpaired;
-  private final Map<Incarnation, OpenHalves> emitters = new HashMap<>();
+
+  /** Those of which halves may wait, the one that was heard of last at the end. */
+  private final Map<Incarnation, OpenHalves> emitters = new LinkedHashMap<>();
+
   private final Set<Incarnation> changed = new HashSet<>();
 
   /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
   private final Map<EventType, Optional<Half>> halves = new WeakHashMap<>();
+
+  /**
+   * What time it is for halves that wait: the broker's, of the newest batch with halves in it, and nothing that goes on
+   * while no batch is read. Or what is forgotten would depend on when a batch is read, and a repeat after a crash could
+   * have another content than the first.
+   */
+  private long streamMs;
 
   public PairJob(PairSettings settings, KeyedState state, Metrics metrics) {
     this.settings = settings;
     this.state = state;
     this.stream =
         new DerivedStream(
-            settings.stream(), DerivedStream.Rest.FOLDED, state, settings.retentionMs(), metrics);
+            settings.stream(),
+            settings.recipe(),
+            DerivedStream.Rest.FOLDED,
+            state,
+            settings.retentionMs(),
+            metrics);
     this.unpaired =
         metrics.counter(
             "lifeline_pair_unpaired_total",
             "Halves of pairs given up: the other did not come in time, or another took its place.");
+    List<Map.Entry<Incarnation, OpenHalves>> saved = new ArrayList<>();
     state.scan(
         PREFIX,
         (key, value) ->
-            emitters.put(Incarnation.parse(key.substring(PREFIX.length())), OpenHalves.decode(value)));
+            saved.add(Map.entry(Incarnation.parse(key.substring(PREFIX.length())), OpenHalves.decode(value))));
+    saved.sort(Comparator.comparingLong(entry -> entry.getValue().lastMs()));
+    for (Map.Entry<Incarnation, OpenHalves> entry : saved) {
+      emitters.put(entry.getKey(), entry.getValue());
+      streamMs = entry.getValue().lastMs();
+    }
   }
 
   @Override
@@ -82,15 +105,18 @@ public final class PairJob implements Job {
   }
 
   private void pair(BatchReader batch, Position position, List<Duration> durations) {
-    OpenHalves open = emitters.computeIfAbsent(batch.incarnation(), incarnation -> new OpenHalves());
+    streamMs = Math.max(streamMs, position.brokerTimeMs());
+    OpenHalves known = emitters.remove(batch.incarnation());
+    OpenHalves open = known != null ? known : new OpenHalves();
+    emitters.put(batch.incarnation(), open);
     changed.add(batch.incarnation());
-    unpaired.add(open.giveUp(position.brokerTimeMs(), settings.timeoutMs(), settings.maxOpen()));
+    unpaired.add(open.giveUp(streamMs, settings.timeoutMs(), settings.maxOpen()));
     while (batch.next()) {
       Half half = half(batch.type()).orElse(null);
       Pair pair = half == null ? null : half.pair(batch);
       if (pair != null) {
         long timeNs = batch.timeNs();
-        Waiting other = open.add(pair, half.isStart(), timeNs, position.brokerTimeMs());
+        Waiting other = open.add(pair, half.isStart(), timeNs, streamMs);
         if (other != null && other.isStart() == half.isStart()) {
           unpaired.increment();
         } else if (other != null) {
@@ -100,7 +126,22 @@ public final class PairJob implements Job {
         }
       }
     }
-    unpaired.add(open.giveUp(position.brokerTimeMs(), settings.timeoutMs(), settings.maxOpen()));
+    unpaired.add(open.giveUp(streamMs, settings.timeoutMs(), settings.maxOpen()));
+    forgetSilent();
+  }
+
+  /** All halves of an emitter that is silent for so long are overdue. */
+  private void forgetSilent() {
+    Iterator<Map.Entry<Incarnation, OpenHalves>> silent = emitters.entrySet().iterator();
+    while (silent.hasNext()) {
+      Map.Entry<Incarnation, OpenHalves> emitter = silent.next();
+      if (streamMs - emitter.getValue().lastMs() <= settings.timeoutMs()) {
+        return;
+      }
+      unpaired.add(emitter.getValue().size());
+      changed.add(emitter.getKey());
+      silent.remove();
+    }
   }
 
   /** Ticks are nanoseconds since the first event, since pairs of other batches may be among them. */
@@ -135,21 +176,9 @@ public final class PairJob implements Job {
     return halves.computeIfAbsent(type, t -> Optional.ofNullable(Half.of(t, settings.by())));
   }
 
-  /** Forgets emitters of which nothing can wait any more. */
   @Override
   public void punctuate(long nowMs, Output output) {
     stream.expire(nowMs);
-    emitters
-        .entrySet()
-        .removeIf(
-            entry -> {
-              boolean isSilent = nowMs - entry.getValue().lastMs() > settings.timeoutMs();
-              if (isSilent) {
-                unpaired.add(entry.getValue().size());
-                changed.add(entry.getKey());
-              }
-              return isSilent;
-            });
   }
 
   @Override

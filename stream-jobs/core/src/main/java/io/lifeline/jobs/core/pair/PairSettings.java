@@ -16,6 +16,11 @@ import java.util.List;
  */
 public record PairSettings(List<String> by, String stream, long timeoutMs, int maxOpen, long retentionMs) {
 
+  /** All that decides on what becomes a pair. */
+  String recipe() {
+    return "by " + by + " within " + timeoutMs + " ms of " + maxOpen;
+  }
+
   public static PairSettings of(JobConfig config) {
     String stream = config.get(Keys.PAIR_TO);
     if (config.filters().containsKey(stream)) {

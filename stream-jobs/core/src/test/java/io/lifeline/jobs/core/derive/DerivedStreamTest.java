@@ -14,6 +14,7 @@ import io.lifeline.codec.Counter;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Recorder;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,7 @@ class DerivedStreamTest {
   @Test
   void eventsThatFitNoBatchAreGivenUpSoonAndCounted() throws Exception {
     DerivedStream stream =
-        new DerivedStream("large", DerivedStream.Rest.LEFT_OUT, new MemoryState(), 60_000, new Metrics());
+        stream("a", new MemoryState());
     AtomicInteger tries = new AtomicInteger();
     DerivedStream.Events tooLarge =
         (from, to) -> {
@@ -43,6 +44,47 @@ class DerivedStreamTest {
     assertThat(derived.sequence()).isEqualTo(1);
     assertThat(derived.counter(Counter.EMITTED)).isEqualTo(EVENTS + 1);
     assertThat(derived.counter(Counter.DROPPED_OVERSIZE)).isEqualTo(EVENTS);
+  }
+
+  /** Or one sequence would have two contents, if the condition changed between a crash and the restart. */
+  @Test
+  void underAnotherRecipeTheRouteBeginsAnewEvenIfItComesBack() throws Exception {
+    MemoryState state = new MemoryState();
+    BatchReader first = derived(stream("a", state), 1, true);
+    BatchReader changed = derived(stream("b", state), 2, true);
+    BatchReader back = derived(stream("a", state), 3, true);
+    assertThat(List.of(first.incarnation(), changed.incarnation(), back.incarnation())).doesNotHaveDuplicates();
+    assertThat(List.of(first.sequence(), changed.sequence(), back.sequence())).containsOnly(1L);
+    assertThat(back.counter(Counter.EMITTED)).isEqualTo(1);
+    assertThat(back.header().parent().eventsIn()).isEqualTo(1);
+    BatchReader on = derived(stream("a", state), 4, true);
+    assertThat(on.incarnation()).isEqualTo(back.incarnation());
+    assertThat(on.sequence()).isEqualTo(2);
+  }
+
+  @Test
+  void aRecipeOfAJobThatDiedBeforeItSavedIsNotTakenForTheNextOne() throws Exception {
+    MemoryState state = new MemoryState();
+    BatchReader first = derived(stream("a", state), 1, true);
+    BatchReader lost = derived(stream("b", state), 2, false);
+    assertThat(derived(stream("c", state), 2, false).incarnation()).isNotEqualTo(lost.incarnation());
+    BatchReader back = derived(stream("a", state), 2, true);
+    assertThat(back.incarnation()).isEqualTo(first.incarnation());
+    assertThat(back.sequence()).isEqualTo(2);
+  }
+
+  private static DerivedStream stream(String recipe, MemoryState state) {
+    return new DerivedStream("large", recipe, DerivedStream.Rest.LEFT_OUT, state, 60_000, new Metrics());
+  }
+
+  /** What is derived from a batch of one event. */
+  private BatchReader derived(DerivedStream stream, long sequence, boolean isSaved) throws Exception {
+    stream.derive(read(reads(sequence, 1)), at(sequence, sequence), 1, (from, to) -> reads(sequence, 1), output);
+    if (isSaved) {
+      stream.save();
+    }
+    byte[] bytes = output.messages().get(output.messages().size() - 1).bytes();
+    return new BatchReader().read(bytes, 0, bytes.length);
   }
 
   private static BatchWriter reads(long sequence, int events) {

@@ -88,8 +88,44 @@ class PairJobTest {
     accept(2, 3700, batch(1, 2).event(END, tick(3700), 1L, 1L));
     assertThat(durations()).as("an hour is the limit").isEmpty();
     assertThat(metrics.text()).contains("lifeline_pair_unpaired_total 3\n");
-    job.punctuate(START_MS + 3_700_000 * 3, output);
+    accept(3, 3 * 3700, batch(2, 1).event(START, tick(0), 1L, 0L));
     assertThat(metrics.text()).contains("lifeline_pair_unpaired_total 4\n");
+    job.save();
+    assertThat(waiting()).as("the first emitter is forgotten").isEqualTo(1);
+  }
+
+  /** Time goes on while a job is held up, and batches that have come meanwhile are read later. */
+  @Test
+  void whatIsForgottenDependsOnTheStreamAndNotOnWhenItIsRead() {
+    accept(1, 0, batch(1, 1).event(START, tick(0), 1L, 0L));
+    job.punctuate(START_MS + 7_200_000, output);
+    job.save();
+    job = job();
+    accept(2, 3599, batch(1, 2).event(END, tick(3599), 1L, 1L));
+    assertThat(durations()).containsExactly("disk.read.duration 1 3599000000000");
+  }
+
+  @Test
+  void emittersAreForgottenAfterARestartAsBefore() {
+    accept(1, 0, batch(1, 1).event(START, tick(0), 1L, 0L));
+    accept(2, 1, batch(2, 1).event(START, tick(0), 1L, 0L));
+    accept(3, 2, batch(1, 2).event(START, tick(0), 2L, 0L));
+    job.save();
+    job = job();
+    accept(4, 3601.5, batch(3, 1).event(START, tick(0), 1L, 0L));
+    job.save();
+    assertThat(waiting()).as("the second emitter is forgotten").isEqualTo(2);
+  }
+
+  @Test
+  void underOtherSettingsADerivedRouteBeginsAnew() {
+    accept(1, 0, batch(1, 1).event(START, tick(0), 1L, 0L).event(END, tick(1), 1L, 1L));
+    BatchReader before = derived();
+    job.save();
+    job = job("pair.timeout", "2h");
+    accept(2, 1, batch(1, 2).event(START, tick(2), 2L, 0L).event(END, tick(3), 1L, 2L));
+    assertThat(derived().incarnation()).isNotEqualTo(before.incarnation());
+    assertThat(derived().sequence()).isEqualTo(1);
   }
 
   @Test
@@ -209,6 +245,13 @@ class PairJobTest {
 
   private void accept(long offset, double second, BatchWriter batch) {
     job.accept(read(batch), at(offset, second), output);
+  }
+
+  /** Of how many emitters the saved state has halves. */
+  private int waiting() {
+    List<String> keys = new ArrayList<>();
+    state.scan("pair/", (key, value) -> keys.add(key));
+    return keys.size();
   }
 
   /** The newest batch. */
