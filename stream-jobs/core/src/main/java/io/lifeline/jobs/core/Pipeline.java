@@ -20,6 +20,7 @@ public final class Pipeline {
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
   private final Metrics.Counter expired;
+  private final Metrics.Counter gaps;
 
   /**
    * @param task labels the metrics: which of the host's tasks this is
@@ -40,6 +41,9 @@ public final class Pipeline {
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", task);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
     this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
+    this.gaps =
+        metrics.counter(
+            "lifeline_expired_gaps_total", "How often retention removed messages before they were read.", "task", task);
   }
 
   public void accept(byte[] message, Position position, Output output) {
@@ -76,9 +80,15 @@ public final class Pipeline {
     }
   }
 
-  /** See {@link Job#expired}. */
-  public void expired(int partition, long from, long to) {
-    expired.add(to - from);
+  /**
+   * See {@link Job#expired}.
+   *
+   * @param areOurs whether all messages at these positions were this task's; if they are others' too, nobody can say how
+   *     many of them were
+   */
+  public void expired(int partition, long from, long to, boolean areOurs) {
+    gaps.increment();
+    expired.add(areOurs ? to - from : 0);
     for (Job job : jobs) {
       job.expired(partition, from, to);
     }

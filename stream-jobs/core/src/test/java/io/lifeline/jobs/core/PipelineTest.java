@@ -35,6 +35,11 @@ class PipelineTest {
     public void duplicate(BatchReader batch, Position position) {
       calls.add("duplicate " + batch.sequence());
     }
+
+    @Override
+    public void expired(int partition, long from, long to) {
+      calls.add("expired " + from + " to " + to);
+    }
   }
 
   private final CountingJob first = new CountingJob();
@@ -74,6 +79,16 @@ class PipelineTest {
     assertThat(output.messages().get(0).value())
         .contains("\"code\":\"conflict\"", "\"batch\":\"000000000000abcd0000000000000001-0-1\"");
     assertThat(first.calls).containsExactly("accept 1 with 1");
+  }
+
+  /** Where a group's messages lie among others', positions do not tell how many of its own have gone. */
+  @Test
+  void countsWhatExpiredWhereAllOfItWasItsOwn() {
+    pipeline.expired(0, 10, 15, false);
+    pipeline.expired(0, 20, 23, true);
+    assertThat(first.calls).containsExactly("expired 10 to 15", "expired 20 to 23");
+    assertThat(metrics.text())
+        .contains("lifeline_expired_total{task=\"task\"} 3\n", "lifeline_expired_gaps_total{task=\"task\"} 2\n");
   }
 
   @Test

@@ -6,8 +6,10 @@ import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.api.KeyValueEntry;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -52,18 +54,20 @@ final class ArchiveTask extends LeasedTask {
 
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
-    Publisher publisher = new Publisher(broker().jetStream(), prefix);
+    Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
     ArchiveWriter archive = target.open(rejection -> rejection.send(publisher));
     boolean finished = false;
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
-      long first = BatchStream.firstSequence(broker().batches(), next);
-      if (next > 1 && first > next) {
-        expired.add(first - next);
+      StreamBounds bounds = StreamBounds.of(broker().batches());
+      bounds.requirePosition(next, next > 1 ? streamMade() : StreamBounds.UNKNOWN);
+      broker().bucket().put(streamKey(), bounds.made().toString());
+      if (next > 1 && bounds.first() > next) {
+        expired.add(bounds.first() - next);
       }
-      next = Math.max(next, first);
+      next = Math.max(next, bounds.first());
       nextSequence = next;
-      try (BatchStream stream = BatchStream.open(broker(), subjects, next)) {
+      try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, next)) {
         status(RUNNING);
         copy(stream, archive, publisher, lease);
       }
@@ -78,6 +82,16 @@ final class ArchiveTask extends LeasedTask {
         archive.abandon();
       }
     }
+  }
+
+  /** When the stream was made that the archive's position belongs to; the archive itself knows of no streams. */
+  private Instant streamMade() throws IOException, JetStreamApiException {
+    KeyValueEntry entry = broker().bucket().get(streamKey());
+    return entry == null ? StreamBounds.UNKNOWN : Instant.parse(entry.getValueAsString());
+  }
+
+  private String streamKey() {
+    return leaseName(target) + ".stream";
   }
 
   private static String leaseName(Archive target) {

@@ -9,11 +9,11 @@ import io.nats.client.Message;
 import io.nats.client.StreamContext;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
-import io.nats.client.api.StreamState;
 import io.nats.client.impl.NatsJetStreamMetaData;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.time.Instant;
 
 /**
  * A stream, usually that of the batches, from one position on, in order, without acknowledgements: position is the
@@ -38,46 +38,27 @@ final class BatchStream implements AutoCloseable {
 
   private final Broker broker;
   private final StreamContext stream;
+  private final Instant made;
   private final String[] subjects;
   private IterableConsumer consumer;
   private long nextSequence;
   private long openedAtConnection;
   private long lastReceivedNs;
 
-  private BatchStream(Broker broker, StreamContext stream, String[] subjects, long nextSequence) {
+  private BatchStream(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence) {
     this.broker = broker;
     this.stream = stream;
+    this.made = made;
     this.subjects = subjects;
     this.nextSequence = nextSequence;
   }
 
-  /** The stream of the batches. */
-  static BatchStream open(Broker broker, String[] subjects, long nextSequence)
+  /** @param made when the stream was made: should another one take its place, reading ends with an error */
+  static BatchStream open(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence)
       throws IOException, JetStreamApiException {
-    return open(broker, broker.batches(), subjects, nextSequence);
-  }
-
-  static BatchStream open(Broker broker, StreamContext stream, String[] subjects, long nextSequence)
-      throws IOException, JetStreamApiException {
-    BatchStream opened = new BatchStream(broker, stream, subjects, nextSequence);
+    BatchStream opened = new BatchStream(broker, stream, made, subjects, nextSequence);
     opened.openConsumer();
     return opened;
-  }
-
-  /**
-   * The first sequence that the stream still has, at least 1.
-   *
-   * @throws IOException if the stream ends before the position: then it is not the stream that the position belongs to
-   */
-  static long firstSequence(StreamContext stream, long nextSequence) throws IOException, JetStreamApiException {
-    StreamState state = stream.getStreamInfo().getStreamState();
-    if (nextSequence > state.getLastSequence() + 1) {
-      throw new IOException(
-          "the position " + nextSequence + " lies beyond the end of stream " + stream.getStreamName() + " ("
-              + state.getLastSequence() + "): the stream was made anew. To start over, remove the checkpoints (the"
-              + " key-value bucket) or the archive that the position comes from");
-    }
-    return Math.max(1, state.getFirstSequence());
   }
 
   /** The next message, or null if none came in time. */
@@ -114,6 +95,7 @@ final class BatchStream implements AutoCloseable {
   private void openConsumer() throws IOException, JetStreamApiException {
     openedAtConnection = broker.log().connections();
     lastReceivedNs = System.nanoTime();
+    StreamBounds.of(stream).requirePosition(nextSequence, made);
     OrderedConsumerConfiguration configuration =
         new OrderedConsumerConfiguration()
             .filterSubjects(subjects)

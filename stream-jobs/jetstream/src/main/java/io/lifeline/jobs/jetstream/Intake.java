@@ -9,8 +9,12 @@ interface Intake {
 
   void accept(BatchStream.Received message, Output output);
 
-  /** Takes notice that retention removed messages from one stream sequence up to another unread. */
-  void expired(long from, long to);
+  /**
+   * Takes notice that retention removed messages from one stream sequence up to another unread.
+   *
+   * @param areOurs whether these were all this task's
+   */
+  void expired(long from, long to, boolean areOurs);
 
   /** Lets time pass; called before every checkpoint, and every second or so. */
   void punctuate(Output output);
@@ -27,8 +31,8 @@ interface Intake {
       }
 
       @Override
-      public void expired(long from, long to) {
-        pipeline.expired(0, from, to);
+      public void expired(long from, long to, boolean areOurs) {
+        pipeline.expired(0, from, to, areOurs);
       }
 
       @Override
@@ -52,7 +56,7 @@ interface Intake {
       }
 
       @Override
-      public void expired(long from, long to) {}
+      public void expired(long from, long to, boolean areOurs) {}
 
       @Override
       public void punctuate(Output output) {

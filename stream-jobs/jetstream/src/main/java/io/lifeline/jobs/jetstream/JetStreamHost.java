@@ -34,7 +34,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -179,7 +178,8 @@ public final class JetStreamHost implements JobHost {
     }
     String subject = Destination.PARTIALS.topic(config.get(Keys.NAMES_PREFIX));
     broker.requireOutput(subject, "which summarise needs with nats.groups above 1");
-    addGroupTasks(job, groups, (group, state) -> new ShareJob(settings, groups, group, state, metrics));
+    addGroupTasks(
+        job, groups, (group, state, life) -> new ShareJob(settings, life, groups, group, state, metrics));
     tasks.add(
         new JobTask(
             job + "-merge-of-" + groups,
@@ -187,16 +187,22 @@ public final class JetStreamHost implements JobHost {
             new JobTask.Source(broker.output(), new String[] {subject}, false),
             Turn.ALWAYS,
             taskSettings(),
-            state -> Intake.of(new ShareMerger(settings, groups, state, metrics)),
+            (state, life) -> Intake.of(new ShareMerger(settings, life, groups, state, metrics)),
             metrics,
             failure));
   }
 
-  private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {
-    addGroupTasks(job, groups, (group, state) -> make.apply(state));
+  /** A job of one group. */
+  @FunctionalInterface
+  private interface GroupJobs {
+    Job over(int group, KeyedState state, String life);
   }
 
-  private void addGroupTasks(String job, int groups, BiFunction<Integer, KeyedState, Job> make) {
+  private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {
+    addGroupTasks(job, groups, (group, state, life) -> make.apply(state));
+  }
+
+  private void addGroupTasks(String job, int groups, GroupJobs make) {
     Sharing sharing = groups == 1 ? null : shareOut(job, groups);
     boolean readsAll = groups == 1 && broker.subjects().equals(List.of(nats.subjects(0, 1)));
     for (int number = 0; number < groups; number++) {
@@ -210,9 +216,9 @@ public final class JetStreamHost implements JobHost {
               new JobTask.Source(broker.batches(), nats.subjects(group, groups), readsAll),
               sharing == null ? Turn.ALWAYS : sharing.turn(),
               taskSettings(),
-              state ->
+              (state, life) ->
                   Intake.of(
-                      new Pipeline(name, state, retentionMs, List.of(make.apply(group, state)), metrics)),
+                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics)),
               metrics,
               failure));
     }

@@ -7,9 +7,9 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.StreamContext;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 
 /**
  * One job over one group of subjects: holds the lease, reads on from the checkpoint, and moves checkpoint and output
@@ -35,11 +35,18 @@ final class JobTask extends LeasedTask {
    */
   record Source(StreamContext stream, String[] subjects, boolean isAll) {}
 
+  /** Makes what a session needs out of the state that the checkpoint had. */
+  @FunctionalInterface
+  interface Intakes {
+    /** @param life of the checkpoints, see {@link Buckets#life} */
+    Intake over(KeyedState state, String life);
+  }
+
   private static final Duration POLL = Duration.ofMillis(100);
 
   private final Source source;
   private final Settings settings;
-  private final Function<KeyedState, Intake> intakes;
+  private final Intakes intakes;
   private final Metrics.Counter checkpoints;
   private volatile long nextSequence;
   private volatile long behind;
@@ -50,7 +57,7 @@ final class JobTask extends LeasedTask {
       Source source,
       Turn turn,
       Settings settings,
-      Function<KeyedState, Intake> intakes,
+      Intakes intakes,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     super(name, broker, name, settings.lease(), turn, failure);
@@ -69,17 +76,20 @@ final class JobTask extends LeasedTask {
         new CheckpointStore(broker.bucket(), broker.management(), name(), broker.maxMessageBytes());
     Checkpoint start = store.takeOver(epoch);
     MemoryState state = start.state();
-    Publisher publisher = new Publisher(broker.jetStream(), settings.prefix());
+    String life = Buckets.life(broker.bucket());
+    Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life);
     publisher.publishAll(start.outbox());
-    Intake intake = intakes.apply(state);
+    Intake intake = intakes.over(state, life);
     long next = start.nextSequence();
-    long first = BatchStream.firstSequence(source.stream(), next);
+    StreamBounds bounds = StreamBounds.of(source.stream());
+    bounds.requirePosition(next, start.streamMade());
+    long first = bounds.first();
     if (first > next) {
-      intake.expired(next, first);
+      intake.expired(next, first, source.isAll());
       next = first;
     }
     nextSequence = next;
-    try (BatchStream stream = BatchStream.open(broker, source.stream(), source.subjects(), next)) {
+    try (BatchStream stream = BatchStream.open(broker, source.stream(), bounds.made(), source.subjects(), next)) {
       status(RUNNING);
       int batches = 0;
       long checkpointedNs = System.nanoTime();
@@ -88,7 +98,7 @@ final class JobTask extends LeasedTask {
         if (received != null) {
           long sequence = received.position().offset();
           if (source.isAll() && sequence > next) {
-            intake.expired(next, sequence);
+            intake.expired(next, sequence, true);
           }
           intake.accept(received, publisher);
           behind = received.behind();
@@ -101,7 +111,7 @@ final class JobTask extends LeasedTask {
         if (isDue || batches >= settings.checkpointBatches()) {
           intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
-            checkpoint(intake, publisher, store, state, next);
+            checkpoint(intake, publisher, store, bounds.made(), next, state);
           } else {
             // Nothing may come for hours that would ask for another checkpoint, and so for what the last one sent.
             publisher.awaitAcknowledgements();
@@ -111,18 +121,18 @@ final class JobTask extends LeasedTask {
         }
       }
       intake.punctuate(publisher);
-      checkpoint(intake, publisher, store, state, next);
+      checkpoint(intake, publisher, store, bounds.made(), next, state);
       publisher.awaitAcknowledgements();
     }
   }
 
   private void checkpoint(
-      Intake intake, Publisher publisher, CheckpointStore store, MemoryState state, long next)
+      Intake intake, Publisher publisher, CheckpointStore store, Instant streamMade, long next, MemoryState state)
       throws IOException, JetStreamApiException {
     intake.save();
     publisher.awaitAcknowledgements();
     List<OutgoingMessage> outbox = publisher.takeOutbox();
-    store.write(new Checkpoint(next, state, outbox));
+    store.write(new Checkpoint(streamMade, next, state, outbox));
     checkpoints.increment();
     publisher.publishAll(outbox);
   }

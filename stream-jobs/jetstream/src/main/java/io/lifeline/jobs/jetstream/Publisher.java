@@ -33,14 +33,19 @@ final class Publisher implements Output {
 
   private final JetStream jetStream;
   private final String prefix;
+  private final String life;
   private final ArrayDeque<CompletableFuture<PublishAck>> inFlight = new ArrayDeque<>();
   private List<OutgoingMessage> outbox = new ArrayList<>();
   private IOException failure;
 
-  /** @param prefix what the subjects start with */
-  Publisher(JetStream jetStream, String prefix) {
+  /**
+   * @param prefix what the subjects start with
+   * @param life of the checkpoints, see {@link Buckets#life}
+   */
+  Publisher(JetStream jetStream, String prefix, String life) {
     this.jetStream = jetStream;
     this.prefix = prefix;
+    this.life = life;
   }
 
   @Override
@@ -60,11 +65,15 @@ final class Publisher implements Output {
   }
 
   /**
-   * A stream drops repeats by their ids alone, whatever their subjects: results under another prefix are none. Those of
-   * batches are unique as they are, and what readers expect.
+   * A stream drops repeats by their ids alone, whatever their subjects: results under another prefix are none, and
+   * neither are revisions that were counted without the checkpoints of before. Those of batches are unique as they are,
+   * and what readers expect.
    */
   private String messageId(Destination to, String id) {
-    return to.kind() == Destination.Kind.DERIVED ? id : prefix + ":" + id;
+    if (to.kind() == Destination.Kind.DERIVED) {
+      return id;
+    }
+    return prefix + ":" + (to.kind().revised() ? life + ":" : "") + id;
   }
 
   boolean hasOutbox() {

@@ -14,6 +14,7 @@ import io.lifeline.servers.PostgresServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamManagement;
+import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
 import java.nio.file.Path;
 import java.sql.ResultSet;
@@ -210,6 +211,49 @@ class JetStreamHostTest {
     }
   }
 
+  /** The numbers of the groups' shares begin again, and those of before are still there. */
+  @Test
+  void whenTheCheckpointsAreRemovedSummariesOfGroupsStartOver() throws Exception {
+    String[] settings = {"jobs", "summarise", "summarise.fields", "*:nbytes", "nats.groups", "2"};
+    new Emitter(1).publish(jetStream, 20, true);
+    try (JetStreamHost host = start(settings)) {
+      OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 200);
+      assertThat(host.health()).hasSize(3);
+    }
+    JetStreamManagement management = connection.jetStreamManagement();
+    StreamConfiguration bucket = management.getStreamInfo("KV_lifeline-jobs").getConfiguration();
+    management.deleteStream("KV_lifeline-jobs");
+    management.addStream(bucket);
+    management.purgeStream("LIFELINE_OUT", PurgeOptions.subject("lifeline.summaries"));
+    new Emitter(2).publish(jetStream, 20, true);
+    Metrics metrics = new Metrics();
+    try (JetStreamHost host = start(metrics, settings)) {
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) >= 400);
+      assertThat(totalCount(summaries)).isEqualTo(400);
+      assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 0");
+      assertThat(host.health()).hasSize(3);
+    }
+  }
+
+  @Test
+  void anotherStreamOfTheSameNameIsNoticedEvenIfItIsLonger() throws Exception {
+    String[] settings = {"jobs", "summarise,archive", "summarise.fields", "*:nbytes"};
+    new Emitter(1).publish(jetStream, 5, true);
+    try (JetStreamHost host = start(settings)) {
+      OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 50);
+      assertThat(host.health()).containsEntry("archive", "running");
+    }
+    JetStreamManagement management = connection.jetStreamManagement();
+    StreamConfiguration batches = management.getStreamInfo("LIFELINE").getConfiguration();
+    management.deleteStream("LIFELINE");
+    management.addStream(batches);
+    new Emitter(2).publish(jetStream, 20, true);
+    try (JetStreamHost host = start(settings)) {
+      assertThat(host.health().values()).allSatisfy(status -> assertThat(status).contains("was made anew"));
+    }
+  }
+
   @Test
   void archivesEveryEventAndBalancesTheLedger() throws Exception {
     Emitter emitter = new Emitter(4);
@@ -325,7 +369,11 @@ class JetStreamHostTest {
   }
 
   private JetStreamHost start(String... settings) throws HostException {
-    JetStreamHost host = new JetStreamHost(config(settings), new Metrics());
+    return start(new Metrics(), settings);
+  }
+
+  private JetStreamHost start(Metrics metrics, String... settings) throws HostException {
+    JetStreamHost host = new JetStreamHost(config(settings), metrics);
     host.start();
     return host;
   }

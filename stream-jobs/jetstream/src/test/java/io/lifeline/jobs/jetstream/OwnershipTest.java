@@ -10,6 +10,7 @@ import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -117,6 +118,7 @@ class OwnershipTest {
     assertThat(bucket.keys(task + ".checkpoint.*.*")).hasSizeBetween(12, 15);
     Checkpoint back = store(20_000).takeOver(2);
     assertThat(back.nextSequence()).isEqualTo(6);
+    assertThat(back.streamMade()).isEqualTo(checkpoint(6, 200_000).streamMade());
     assertThat(back.state().get("random")).isEqualTo(checkpoint(6, 200_000).state().get("random"));
     assertThat(back.outbox()).hasSize(1);
     assertThat(back.outbox().get(0).id()).isEqualTo("id");
@@ -154,6 +156,6 @@ class OwnershipTest {
     new Random(bytes).nextBytes(random);
     MemoryState state = new MemoryState();
     state.put("random", random);
-    return new Checkpoint(next, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
+    return new Checkpoint(Instant.ofEpochSecond(1, 2), next, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
   }
 }

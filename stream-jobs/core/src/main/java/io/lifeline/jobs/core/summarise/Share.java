@@ -9,11 +9,12 @@ import java.util.List;
  * What one group of emitters adds to the windows since its last share: what travels where a message per batch and
  * window would be too much.
  *
+ * @param life of the checkpoints that the numbers are in: without them they begin again, and so does what is merged
  * @param groups how many groups there are; shares of another division do not belong together with these
  * @param group which of them
  * @param number counts the group's shares from 1, so that a repeat is known
  */
-record Share(int groups, int group, long number, List<Entry> entries, List<Progress> progress) {
+record Share(String life, int groups, int group, long number, List<Entry> entries, List<Progress> progress) {
 
   /** What is added to one window of one summary. */
   record Entry(long windowStartNs, String key, Aggregate aggregate) {
@@ -29,7 +30,7 @@ record Share(int groups, int group, long number, List<Entry> entries, List<Progr
   }
 
   byte[] toBytes() {
-    StateWriter out = new StateWriter().version(1).varint(groups).varint(group).varint(number);
+    StateWriter out = new StateWriter().version(2).text(life).varint(groups).varint(group).varint(number);
     out.varint(entries.size());
     entries.forEach(entry -> entry.encode(out));
     out.varint(progress.size());
@@ -38,7 +39,8 @@ record Share(int groups, int group, long number, List<Entry> entries, List<Progr
   }
 
   static Share fromBytes(byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(1);
+    StateReader in = new StateReader(bytes).version(2);
+    String life = in.text();
     int groups = (int) in.varint();
     int group = (int) in.varint();
     long number = in.varint();
@@ -50,6 +52,6 @@ record Share(int groups, int group, long number, List<Entry> entries, List<Progr
     for (int left = in.count(11); left > 0; left--) {
       progress.add(Progress.decode(in));
     }
-    return new Share(groups, group, number, List.copyOf(entries), List.copyOf(progress));
+    return new Share(life, groups, group, number, List.copyOf(entries), List.copyOf(progress));
   }
 }

@@ -30,6 +30,7 @@ public final class ShareJob implements Job {
 
   private final PartialAggregator aggregator;
   private final KeyedState state;
+  private final String life;
   private final int groups;
   private final int group;
   private final int maxWindows;
@@ -39,10 +40,15 @@ public final class ShareJob implements Job {
   private int open;
   private long sent;
 
-  /** @param group from 0 to {@code groups - 1} */
-  public ShareJob(SummariseSettings settings, int groups, int group, KeyedState state, Metrics metrics) {
+  /**
+   * @param life the same for all groups and their merger, and another one when their checkpoints were removed
+   * @param group from 0 to {@code groups - 1}
+   */
+  public ShareJob(
+      SummariseSettings settings, String life, int groups, int group, KeyedState state, Metrics metrics) {
     this.aggregator = new PartialAggregator(settings, metrics);
     this.state = state;
+    this.life = life;
     this.groups = groups;
     this.group = group;
     this.maxWindows = settings.maxWindows();
@@ -105,7 +111,7 @@ public final class ShareJob implements Job {
   }
 
   private void send(List<Share.Entry> entries, List<Progress> progress, Output output) {
-    Share share = new Share(groups, group, ++sent, entries, progress);
+    Share share = new Share(life, groups, group, ++sent, entries, progress);
     String key = group + "-of-" + groups;
     output.send(Destination.PARTIALS, key, "partials:" + key + ":" + share.number(), share.toBytes());
   }
@@ -119,7 +125,7 @@ public final class ShareJob implements Job {
 
   @Override
   public void save() {
-    Share unsent = new Share(groups, group, sent + 1, entries(), List.copyOf(emitters.values()));
+    Share unsent = new Share(life, groups, group, sent + 1, entries(), List.copyOf(emitters.values()));
     state.put(KEY, new StateWriter().version(1).varint(sent).blob(unsent.toBytes()).toBytes());
   }
 }

@@ -20,6 +20,7 @@ public final class ShareMerger {
 
   private static final String PREFIX = "summarise/seen/";
 
+  private final String life;
   private final int groups;
   private final KeyedState state;
   private final WindowMerger merger;
@@ -28,7 +29,9 @@ public final class ShareMerger {
   private final Set<Integer> changed = new HashSet<>();
   private final Metrics.Counter repeated;
 
-  public ShareMerger(SummariseSettings settings, int groups, KeyedState state, Metrics metrics) {
+  /** @param life as {@link ShareJob} has it */
+  public ShareMerger(SummariseSettings settings, String life, int groups, KeyedState state, Metrics metrics) {
+    this.life = life;
     this.groups = groups;
     this.state = state;
     this.merger = new WindowMerger(settings, state, metrics);
@@ -44,10 +47,13 @@ public final class ShareMerger {
             seen.put(Integer.valueOf(key.substring(PREFIX.length())), SequenceSet.decode(new StateReader(value))));
   }
 
-  /** Takes a share, unless it is a repeat or belongs to another division into groups. */
+  /**
+   * Takes a share, unless it is a repeat, belongs to another division into groups, or is of another life: when all starts
+   * over, what was added before is added again.
+   */
   public void accept(byte[] message) {
     Share share = Share.fromBytes(message);
-    if (share.groups() != groups) {
+    if (share.groups() != groups || !share.life().equals(life)) {
       return;
     }
     synchronized (seen) {

@@ -25,6 +25,7 @@ class ShareTest {
   private static final EventType READ = EventType.named("disk.read.end").field("nbytes", FieldType.U64, "B").build();
   private static final long START_S = 1_700_000_000;
   private static final long NS_PER_S = 1_000_000_000;
+  private static final String LIFE = "first";
 
   private final SummariseSettings settings =
       SummariseSettings.of(JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1")));
@@ -34,11 +35,11 @@ class ShareTest {
   private final MemoryState mergerState = new MemoryState();
 
   private ShareJob job(int group, MemoryState state) {
-    return new ShareJob(settings, 2, group, state, metrics);
+    return new ShareJob(settings, LIFE, 2, group, state, metrics);
   }
 
   private ShareMerger merger() {
-    return new ShareMerger(settings, 2, mergerState, metrics);
+    return new ShareMerger(settings, LIFE, 2, mergerState, metrics);
   }
 
   private void accept(ShareJob job, long emitter, boolean isFinal, long... nbytes) throws RejectedBatchException {
@@ -77,9 +78,15 @@ class ShareTest {
     assertThat(summaries).singleElement().asString().contains("\"count\":3", "\"sum\":600", "\"max\":300");
   }
 
-  /** A minute on, whoever has not said his last word is idle, so that the watermark is the present. */
   private void mergeLater(ShareMerger merger) throws Exception {
-    ShareJob late = job(1, new MemoryState());
+    shares.add(shareOfTheOtherGroup(LIFE));
+    merge(merger);
+  }
+
+  /** A minute on, whoever has not said his last word is idle, so that the watermark is the present. */
+  private byte[] shareOfTheOtherGroup(String life) throws Exception {
+    ShareJob late = new ShareJob(settings, life, 2, 1, new MemoryState(), metrics);
+    List<byte[]> sent = new ArrayList<>();
     byte[] batch =
         new BatchWriter()
             .incarnation(new Incarnation(0, 3))
@@ -87,13 +94,9 @@ class ShareTest {
             .finalBatch(true)
             .toByteArray();
     late.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 9, (START_S + 60) * 1000), null);
-    late.punctuate(0, (to, key, id, value) -> shares.add(renumbered(value)));
-    merge(merger);
-  }
-
-  private static byte[] renumbered(byte[] bytes) {
-    Share share = Share.fromBytes(bytes);
-    return new Share(share.groups(), share.group(), 1000, share.entries(), share.progress()).toBytes();
+    late.punctuate(0, (to, key, id, value) -> sent.add(value));
+    Share share = Share.fromBytes(sent.get(0));
+    return new Share(life, 2, 1, 1000, share.entries(), share.progress()).toBytes();
   }
 
   @Test
@@ -145,11 +148,27 @@ class ShareTest {
 
   @Test
   void sharesOfAnotherDivisionIntoGroupsAreLeftAlone() throws Exception {
-    ShareJob other = new ShareJob(settings, 4, 0, new MemoryState(), metrics);
+    ShareJob other = new ShareJob(settings, LIFE, 4, 0, new MemoryState(), metrics);
     accept(other, 1, true, 100);
     punctuate(other);
     mergeLater(merger());
     assertThat(summaries).isEmpty();
+  }
+
+  /** Both halves' checkpoints were removed: numbers begin again, and the shares of before are still in the stream. */
+  @Test
+  void whenAllStartsOverEachValueCountsOnce() throws Exception {
+    for (String life : List.of(LIFE, "second")) {
+      ShareJob job = new ShareJob(settings, life, 2, 0, new MemoryState(), metrics);
+      accept(job, 1, true, 100, 300);
+      punctuate(job);
+    }
+    ShareMerger merger = new ShareMerger(settings, "second", 2, new MemoryState(), metrics);
+    shares.forEach(merger::accept);
+    merger.accept(shareOfTheOtherGroup("second"));
+    merger.punctuate((to, key, id, value) -> summaries.add(new String(value, StandardCharsets.UTF_8)));
+    assertThat(summaries).singleElement().asString().contains("\"count\":2", "\"sum\":400");
+    assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 0");
   }
 
   @Test
@@ -158,7 +177,7 @@ class ShareTest {
         SummariseSettings.of(
             JobConfig.load(
                 null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1", "summarise.max.windows", "2")));
-    ShareJob job = new ShareJob(few, 2, 0, new MemoryState(), metrics);
+    ShareJob job = new ShareJob(few, LIFE, 2, 0, new MemoryState(), metrics);
     BatchWriter writer =
         new BatchWriter().incarnation(new Incarnation(0, 1)).ticks(START_S * NS_PER_S, NS_PER_S, true);
     for (int i = 0; i < 5; i++) {
