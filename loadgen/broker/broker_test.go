@@ -25,11 +25,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func startIn(ctx context.Context, t *testing.T, s scenario.Scenario) (broker.Cluster, error) {
+	t.Helper()
+	return broker.Start(ctx, s, t.TempDir())
+}
+
 func start(t *testing.T, s scenario.Scenario) broker.Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	cluster, err := broker.Start(ctx, s, t.TempDir())
+	cluster, err := startIn(within(t, time.Minute), t, s)
 	if err != nil {
 		t.Fatal(err)
 	}

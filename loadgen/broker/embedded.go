@@ -22,6 +22,7 @@ type node struct {
 	log     string
 	command func() *exec.Cmd
 	ready   func(ctx context.Context) (bool, error) // asked again and again until true
+	poll    time.Duration                           // between two questions
 
 	// Below: guarded by embedded.mutex.
 	process *child.Process // nil: never started
@@ -82,12 +83,9 @@ func (e *embedded) watch(n *node, process *child.Process) {
 	close(e.exited)
 }
 
-// readyPoll is how often a starting node is asked.
-const readyPoll = 20 * time.Millisecond
-
 // await returns when a node serves.
 func await(ctx context.Context, n *node, process *child.Process) error {
-	ticker := time.NewTicker(readyPoll)
+	ticker := time.NewTicker(n.poll)
 	defer ticker.Stop()
 	var last error
 	for {
@@ -114,6 +112,17 @@ func (e *embedded) running(i int) bool {
 	defer e.mutex.Unlock()
 	n := e.nodes[i]
 	return n.process != nil && n.process.Alive() && !n.stopped
+}
+
+// up is how many nodes can answer, as far as their processes go.
+func (e *embedded) up() int {
+	count := 0
+	for i := range e.nodes {
+		if e.running(i) {
+			count++
+		}
+	}
+	return count
 }
 
 // pick returns a node that has the wanted state, or an error that tells which it has.

@@ -77,12 +77,7 @@ func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	if err := ask(ctx, c.monitors[i]+"/healthz", &health); err != nil {
 		return false, err
 	}
-	others := -1 // the node itself
-	for peer := range c.nodes {
-		if c.running(peer) {
-			others++
-		}
-	}
+	others := c.up() - 1
 	if others <= 0 {
 		return true, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"lifeline/loadgen/broker/natsnode"
 	"lifeline/loadgen/scenario"
@@ -22,6 +23,9 @@ type natsCluster struct {
 
 func (c *natsCluster) Servers() []string { return c.servers }
 func (c *natsCluster) TLS() *TLS         { return c.tls }
+
+// natsReadyPoll is how often a starting node is asked.
+const natsReadyPoll = 20 * time.Millisecond
 
 func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
 	program, err := os.Executable()
@@ -47,6 +51,7 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 			log:     filepath.Join(dir, config.Name+".log"),
 			command: func() *exec.Cmd { return exec.Command(program, natsnode.Verb, file) },
 			ready:   func(ctx context.Context) (bool, error) { return cluster.serves(ctx, i) },
+			poll:    natsReadyPoll,
 		})
 	}
 	if err := cluster.startAll(ctx); err != nil {

@@ -18,7 +18,11 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("making the broker's folder: %w", err)
 	}
-	cluster, err := startNATS(ctx, s, private)
+	start := startNATS
+	if s.Transport == "kafka" {
+		start = startKafka
+	}
+	cluster, err := start(ctx, s, private)
 	if err != nil {
 		_ = os.RemoveAll(private)
 		return nil, err

@@ -1,0 +1,58 @@
+package broker_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lifeline/loadgen/scenario"
+)
+
+func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
+	cluster := start(t, scenario.Scenario{Transport: "kafka", Generators: 10})
+	servers := cluster.Servers()
+	client, err := kgo.NewClient(kgo.SeedBrokers(servers...), kgo.DefaultProduceTopic("fleet-test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx := within(t, time.Minute)
+	if _, err := kadm.NewClient(client).CreateTopic(ctx, 3, 1, nil, "fleet-test"); err != nil {
+		t.Fatal(err)
+	}
+	const messages = 50
+	for range messages {
+		if err := client.ProduceSync(ctx, kgo.StringRecord("message")).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cluster.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Start(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	if again := cluster.Servers(); !slices.Equal(again, servers) {
+		t.Errorf("the node was at %v and is at %v", servers, again)
+	}
+	counters := count(t, cluster)
+	if counters.Stored != messages {
+		t.Errorf("the topic holds %d messages, want %d", counters.Stored, messages)
+	}
+	if !strings.HasPrefix(counters.Name, "Kafka 4.") {
+		t.Errorf("the broker calls itself %q", counters.Name)
+	}
+}
+
+func TestWithoutKafkasJarsTheErrorTellsHowToGetThem(t *testing.T) {
+	t.Setenv("LIFELINE_KAFKA_JARS", t.TempDir())
+	_, err := startIn(context.Background(), t, scenario.Scenario{Transport: "kafka"})
+	if err == nil || !strings.Contains(err.Error(), "scripts/broker install kafka") {
+		t.Errorf("the error is: %v", err)
+	}
+}

@@ -1,0 +1,84 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// unknown is the value of a figure that a broker does not have.
+const unknown = -1
+
+// topicPrefix is what the names of a fleet's topics begin with.
+const topicPrefix = "fleet-"
+
+// kafkaPatience bounds the reading of Kafka's books.
+const kafkaPatience = 15 * time.Second
+
+// kafkaBooks reads Kafka's own books: the offsets of the fleet's topics.
+type kafkaBooks struct{ options []kgo.Opt }
+
+func newKafkaBooks(servers []string, options ...kgo.Opt) *kafkaBooks {
+	return &kafkaBooks{options: append(options, kgo.SeedBrokers(servers...))}
+}
+
+// Counters counts offsets: In is where the fleets' topics end, Stored what lies between their beginnings and ends. A
+// transaction's commit takes an offset too, so that a message in a transaction of its own counts twice. How much Kafka gave
+// to clients, and what went between nodes, it tells over JMX only.
+func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
+	sum := Counters{Name: "Kafka", Connections: unknown, Out: unknown, Dropped: unknown, Routed: unknown}
+	failed := func(err error) (Counters, error) {
+		return sum, fmt.Errorf("reading the offsets of Kafka's topics: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
+	defer cancel()
+	client, err := kgo.NewClient(b.options...)
+	if err != nil {
+		return failed(err)
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	if versions, err := admin.ApiVersions(ctx); err == nil {
+		for _, broker := range versions {
+			if broker.Err == nil {
+				sum.Name = "Kafka " + strings.TrimPrefix(broker.VersionGuess(), "v")
+			}
+		}
+	}
+	topics, err := admin.ListTopics(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	var names []string
+	for _, topic := range topics.Names() {
+		if strings.HasPrefix(topic, topicPrefix) {
+			names = append(names, topic)
+		}
+	}
+	if len(names) == 0 {
+		return sum, nil
+	}
+	starts, err := admin.ListStartOffsets(ctx, names...)
+	if err != nil {
+		return failed(err)
+	}
+	ends, err := admin.ListEndOffsets(ctx, names...)
+	if err != nil {
+		return failed(err)
+	}
+	if err := ends.Error(); err != nil {
+		return failed(err)
+	}
+	ends.Each(func(end kadm.ListedOffset) {
+		sum.In += end.Offset
+		sum.Stored += end.Offset
+		if start, ok := starts.Lookup(end.Topic, end.Partition); ok {
+			sum.Stored -= start.Offset
+		}
+	})
+	return sum, nil
+}
