@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
 import java.nio.file.Path;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
@@ -26,6 +27,12 @@ import org.duckdb.DuckDBTableFunctionInitInfo;
 final class DuckTables implements AutoCloseable {
   private static final String FUNCTION = "lifeline_rows";
 
+  /** What DuckDB makes of rows that are not long. */
+  private static final int ROW_GROUP = 122_880;
+
+  /** Values that recur less often than this are looked for in vain; those of a measurement hardly ever recur. */
+  private static final int MAX_DICTIONARY = 4_096;
+
   private final DuckDBConnection connection;
   private final Map<Long, RowSource> sources = new ConcurrentHashMap<>();
   private final AtomicLong nextId = new AtomicLong();
@@ -37,6 +44,8 @@ final class DuckTables implements AutoCloseable {
       execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       execute("SET temp_directory = ''");
       execute("SET preserve_insertion_order = false");
+      // Queries are written as they should be run; to plan a join takes as long as to write thousands of rows.
+      execute("PRAGMA disable_optimizer");
       DuckDBFunctions.tableFunction()
           .withName(FUNCTION)
           .withParameter(DuckDBColumnType.BIGINT)
@@ -77,11 +86,20 @@ final class DuckTables implements AutoCloseable {
   long copy(String query, Path file) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
-          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB')");
+          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB', DICTIONARY_SIZE_LIMIT "
+          + MAX_DICTIONARY + ")");
     }
   }
 
-  private void execute(String sql) throws SQLException {
+  /** The number that is all that a query gives. */
+  long number(String query) throws SQLException {
+    try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  void execute(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }
@@ -116,7 +134,9 @@ final class DuckTables implements AutoCloseable {
 
     @Override
     public AtomicInteger init(DuckDBTableFunctionInitInfo info) {
-      info.setMaxThreads(threads);
+      // A second thread for less than a row group costs more than it saves.
+      RowSource source = info.getBindData();
+      info.setMaxThreads(Math.min(threads, 1 + source.rows() / ROW_GROUP));
       return new AtomicInteger();
     }
 

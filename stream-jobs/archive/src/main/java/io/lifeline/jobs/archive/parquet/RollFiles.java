@@ -1,17 +1,18 @@
 package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.codec.Counter;
+import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
+import java.sql.SQLException;
 import java.util.List;
 
 /** Writes the data files of a roll under temporary names. */
 final class RollFiles {
-  private static final String BATCH_COLUMNS = "b.host, b.program, b.pid::UINTEGER AS pid, %s AS thread, b.incarnation,"
-      + " b.route::USMALLINT AS route, " + Sql.unsigned("b.sequence") + " AS sequence, r.event_index::UINTEGER AS"
-      + " event_index";
+  private static final String BATCH_COLUMNS = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route, b.sequence,"
+      + " r.event_index::UINTEGER AS event_index";
 
   /** TIMESTAMP_NS keeps the two ends of 64 bits for its infinities; only a broken clock gets there. */
   private static final String TIME =
@@ -31,13 +32,7 @@ final class RollFiles {
       return;
     }
     try (DuckTables.Table batches = duck.table(roll.batches())) {
-      for (TypeRows type : roll.frequentTypes(rareRows)) {
-        writeType(type, batches);
-      }
-      List<TypeRows> rare = roll.rareTypes(rareRows);
-      if (!rare.isEmpty()) {
-        writeShared(rare, batches);
-      }
+      writeEvents(roll, rareRows, batches);
       files.write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows());
     } catch (IOException | RuntimeException e) {
       files.remove();
@@ -45,7 +40,21 @@ final class RollFiles {
     }
   }
 
-  private void writeType(TypeRows type, DuckTables.Table batches) throws IOException {
+  private void writeEvents(Roll roll, int rareRows, DuckTables.Table batches) throws IOException {
+    try (Origins origins = new Origins(duck, batches)) {
+      for (TypeRows type : roll.frequentTypes(rareRows)) {
+        writeType(type, origins);
+      }
+      List<TypeRows> rare = roll.rareTypes(rareRows);
+      if (!rare.isEmpty()) {
+        writeShared(rare, origins);
+      }
+    } catch (SQLException e) {
+      throw new ArchiveException("DuckDB does not take the headers of batches: " + e.getMessage(), e);
+    }
+  }
+
+  private void writeType(TypeRows type, Origins origins) throws IOException {
     TypeEntry entry = TypeEntry.of(type.type());
     List<String> names = ColumnNames.of(entry);
     StringBuilder select = new StringBuilder("SELECT ").append(TIME).append(", ");
@@ -55,25 +64,21 @@ final class RollFiles {
     }
     try (DuckTables.Table rows = duck.table(type)) {
       select.append(BATCH_COLUMNS.formatted(type.threads().value("r.thread")));
-      select.append(from(rows, batches));
+      select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
       files.write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows());
     }
   }
 
-  private void writeShared(List<TypeRows> types, DuckTables.Table batches) throws IOException {
+  private void writeShared(List<TypeRows> types, Origins origins) throws IOException {
     RareRows rare = new RareRows(types);
     StringBuilder select = new StringBuilder("SELECT ").append(TIME)
         .append(", r.type, r.name, r.level, r.id, r.fields::JSON AS fields, ");
     rare.slots().forEach(slot -> select.append("r.").append(slot).append(", "));
     try (DuckTables.Table rows = duck.table(rare)) {
       select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
-      select.append(from(rows, batches));
+      select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
       files.write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows());
     }
-  }
-
-  private static String from(DuckTables.Table rows, DuckTables.Table batches) {
-    return " FROM " + rows.sql() + " r JOIN " + batches.sql() + " b ON r.batch = b.batch";
   }
 
   private static String batchesQuery(DuckTables.Table batches) {
