@@ -22,6 +22,11 @@ public final class Json {
 
   private Json() {}
 
+  /** As for a double, with no more digits than tell one float from the next. */
+  public static void number(JsonWriter json, float value) {
+    number(json, Double.parseDouble(Float.toString(value)));
+  }
+
   /** Writes a number as JSON has it: no infinities and no NaN, which come as text. */
   public static void number(JsonWriter json, double value) {
     if (Double.isNaN(value)) {

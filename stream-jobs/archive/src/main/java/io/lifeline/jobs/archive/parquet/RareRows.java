@@ -111,7 +111,7 @@ final class RareRows implements RowSource {
       DuckDBWritableVector vector = chunk.vector(column++);
       Column field = part.bySlot.get(slot);
       if (field != null) {
-        field.write(vector, at, from, count);
+        field.writeToSlot(vector, at, from, count);
       } else {
         fillNull(vector, at, count);
       }

@@ -21,9 +21,9 @@ final class TypeRows implements RowSource {
   private static final long MAX_SHARED_CONSTANT_BYTES = 1 << 20;
 
   private final EventType type;
-  private final Column.Longs times = new Column.Longs(FieldType.I64);
-  private final Column.Longs threads = new Column.Longs(FieldType.U64);
-  private int[] batches = new int[0];
+  private final LongColumn times = new LongColumn(FieldType.I64);
+  private final LongColumn threads = new LongColumn(FieldType.U64);
+  private final BatchRuns batches = new BatchRuns();
   private int[] eventIndexes = new int[0];
   private final List<Column> fields = new ArrayList<>();
   private final long constantBytes;
@@ -49,7 +49,7 @@ final class TypeRows implements RowSource {
     return fields.get(index);
   }
 
-  Column.Longs threads() {
+  LongColumn threads() {
     return threads;
   }
 
@@ -58,12 +58,10 @@ final class TypeRows implements RowSource {
     int count = group.size();
     times.append(group.timeNs(), count, rows);
     threads.append(group.thread(), count, rows);
-    if (rows + count > batches.length) {
-      int capacity = Column.grown(batches.length, rows + count);
-      batches = Arrays.copyOf(batches, capacity);
-      eventIndexes = Arrays.copyOf(eventIndexes, capacity);
+    if (rows + count > eventIndexes.length) {
+      eventIndexes = Arrays.copyOf(eventIndexes, Column.grown(eventIndexes.length, rows + count));
     }
-    Arrays.fill(batches, rows, rows + count, batch);
+    batches.append(batch, rows + count);
     System.arraycopy(group.eventIndex(), 0, eventIndexes, rows, count);
     for (int i = 0; i < fields.size(); i++) {
       fields.get(i).append(group, i, rows);
@@ -78,7 +76,8 @@ final class TypeRows implements RowSource {
 
   /** Memory held, in bytes. */
   long bytes() {
-    long sum = OVERHEAD_BYTES + constantBytes + times.bytes() + threads.bytes() + 8L * batches.length;
+    long sum = OVERHEAD_BYTES + constantBytes + times.bytes() + threads.bytes() + batches.bytes()
+        + 4L * eventIndexes.length;
     for (Column field : fields) {
       sum += field.bytes();
     }
@@ -120,14 +119,11 @@ final class TypeRows implements RowSource {
   int fillEvents(DuckDBDataChunkWriter chunk, int at, int from, int count) {
     times.write(chunk.vector(0), at, from, count);
     threads.write(chunk.vector(1), at, from, count);
-    write(chunk.vector(2), at, batches, from, count);
-    write(chunk.vector(3), at, eventIndexes, from, count);
-    return 4;
-  }
-
-  private static void write(DuckDBWritableVector vector, int at, int[] values, int from, int count) {
+    batches.write(chunk.vector(2), at, from, count);
+    DuckDBWritableVector indexes = chunk.vector(3);
     for (int i = 0; i < count; i++) {
-      vector.setInt(at + i, values[from + i]);
+      indexes.setInt(at + i, eventIndexes[from + i]);
     }
+    return 4;
   }
 }

@@ -1,0 +1,42 @@
+package io.lifeline.jobs.archive.parquet;
+
+import java.util.Arrays;
+import org.duckdb.DuckDBWritableVector;
+
+/** Which batch each row came with. The rows of a batch follow one another, so there is an entry per batch. */
+final class BatchRuns {
+  private int[] batches = new int[4];
+  private int[] ends = new int[4];
+  private int count;
+
+  /**
+   * Takes a batch.
+   *
+   * @param end the first row behind those that came with it
+   */
+  void append(int batch, int end) {
+    if (count == batches.length) {
+      batches = Arrays.copyOf(batches, 2 * count);
+      ends = Arrays.copyOf(ends, 2 * count);
+    }
+    batches[count] = batch;
+    ends[count++] = end;
+  }
+
+  /** Memory held, in bytes. */
+  long bytes() {
+    return 8L * batches.length;
+  }
+
+  /** Writes the batches of {@code length} rows from {@code from} on into the vector's rows from {@code at} on. */
+  void write(DuckDBWritableVector vector, int at, int from, int length) {
+    int run = Arrays.binarySearch(ends, 0, count, from + 1);
+    run = run < 0 ? -run - 1 : run;
+    for (int i = 0; i < length; i++) {
+      while (from + i >= ends[run]) {
+        run++;
+      }
+      vector.setInt(at + i, batches[run]);
+    }
+  }
+}
