@@ -1,6 +1,11 @@
 package generator
 
-import "lifeline/loadgen/measure"
+import (
+	"unsafe"
+
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/scenario"
+)
 
 // A message that has not arrived after the histograms' end counts as lost, even if it arrives later: the study's loss needs
 // an end too, and what is remembered of each message needs a bound.
@@ -57,4 +62,9 @@ func (f *flight) missing(subscribers int) int {
 		missing--
 	}
 	return missing
+}
+
+// Memory is what a worker remembers for one generator of the scenario, in bytes.
+func Memory(s scenario.Scenario) int {
+	return flightsFor(int64(s.Interval.Duration))*int(unsafe.Sizeof(flight{})) + int(unsafe.Sizeof(generator{}))
 }

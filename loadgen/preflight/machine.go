@@ -1,0 +1,90 @@
+package preflight
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Machine is what a fleet may use.
+type Machine struct {
+	Descriptors int   // of one process
+	Files       int   // of all processes, not yet open
+	Ports       int   // of one source address to one address and port of a server
+	Memory      int64 // bytes
+}
+
+// Read reads the limits of this machine and of this process, which its children inherit.
+func Read() (Machine, error) {
+	var m Machine
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return m, fmt.Errorf("reading the limit of descriptors: %w", err)
+	}
+	m.Descriptors = int(min(limit.Max, math.MaxInt32)) // Go and Java both raise their own limit up to this one
+	open, err := numbers("/proc/sys/fs/file-nr", 3)    // open, unused, the most
+	if err != nil {
+		return m, err
+	}
+	m.Files = open[2] - open[0]
+	ports, err := numbers("/proc/sys/net/ipv4/ip_local_port_range", 2)
+	if err != nil {
+		return m, err
+	}
+	m.Ports = ports[1] - ports[0] + 1
+	m.Memory, err = available()
+	return m, err
+}
+
+// numbers reads a file of the kernel that holds so many numbers. A number that does not fit means "no limit".
+func numbers(file string, count int) ([]int, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the machine's limits: %w", err)
+	}
+	fields := strings.Fields(string(content))
+	if len(fields) < count {
+		return nil, fmt.Errorf("reading %s: %d numbers, not %d", file, len(fields), count)
+	}
+	found := make([]int, count)
+	for i := range found {
+		if found[i], err = strconv.Atoi(fields[i]); err != nil {
+			found[i] = math.MaxInt
+		}
+	}
+	return found, nil
+}
+
+// available is the kernel's own estimate of what new processes can have without swapping, or what the control group leaves
+// where that is less.
+func available() (int64, error) {
+	file, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("reading the machine's memory: %w", err)
+	}
+	defer file.Close()
+	memory := int64(-1)
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var kilobytes int64
+		if _, err := fmt.Sscanf(lines.Text(), "MemAvailable: %d kB", &kilobytes); err == nil {
+			memory = kilobytes << 10
+		}
+	}
+	if memory < 0 {
+		return 0, fmt.Errorf("reading the machine's memory: /proc/meminfo has no line MemAvailable")
+	}
+	const group = "/sys/fs/cgroup/memory."
+	most, err := numbers(group+"max", 1)
+	if err != nil || most[0] == math.MaxInt {
+		return memory, nil // no control group, or one without a limit
+	}
+	used, err := numbers(group+"current", 1)
+	if err != nil {
+		return memory, nil
+	}
+	return min(memory, int64(most[0]-used[0])), nil
+}
