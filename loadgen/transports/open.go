@@ -6,6 +6,8 @@ import (
 
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/kafkalib"
+	"lifeline/loadgen/transport/kafkawire"
 	"lifeline/loadgen/transport/natslib"
 )
 
@@ -16,6 +18,11 @@ func Open(settings transport.Settings, s *scenario.Scenario) (transport.Transpor
 		return opened(natslib.New(settings, natslib.Options{Poll: s.Subscribers.Poll.Duration}))
 	case "nats-websocket":
 		return opened(natslib.New(settings, natslib.Options{WebSocket: true, Poll: s.Subscribers.Poll.Duration}))
+	case "kafka":
+		if s.Client == "minimal" {
+			return opened(kafkawire.New(settings))
+		}
+		return opened(kafkalib.New(settings))
 	}
 	return nil, transport.Traits{}, fmt.Errorf("there is no transport %q with client %q", s.Transport, s.Client)
 }

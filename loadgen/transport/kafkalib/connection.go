@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -15,21 +16,28 @@ import (
 // A producer holds at most so many messages that are not acknowledged: half of what franz-go itself takes before it blocks.
 const mostWaiting = 5_000
 
+var errClosed = errors.New("the connection has been closed")
+
 // errFull is a broker that has been gone for long, or a generator that is faster than it.
 var errFull = fmt.Errorf("%d messages wait for their acknowledgement already", mostWaiting)
 
 // connection is a producer that publishes in the background.
 type connection struct {
+	settings     transport.Settings
 	client       *kgo.Client
 	key          []byte
 	acknowledges bool
+	closed       atomic.Bool
 }
 
 func (c *connection) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
+	if c.closed.Load() {
+		return errClosed
+	}
 	if c.client.BufferedProduceRecords() >= mostWaiting {
 		return errFull
 	}
-	c.client.TryProduce(context.Background(), recordOf(channel, c.key, message), func(_ *kgo.Record, err error) {
+	c.client.TryProduce(context.Background(), recordOf(Topic(c.settings, channel), c.key, message), func(_ *kgo.Record, err error) {
 		if c.acknowledges {
 			acknowledged(clock.Now(), err)
 		}
@@ -38,6 +46,7 @@ func (c *connection) Publish(channel string, message []byte, acknowledged transp
 }
 
 func (c *connection) Close(ctx context.Context) error {
+	c.closed.Store(true)
 	defer c.client.Close()
 	if err := c.client.Flush(ctx); err != nil {
 		return fmt.Errorf("waiting for %d messages to be acknowledged: %w", c.client.BufferedProduceRecords(), err)
@@ -46,26 +55,31 @@ func (c *connection) Close(ctx context.Context) error {
 }
 
 // recordOf copies the message, which is its caller's again after Publish.
-func recordOf(channel string, key, message []byte) *kgo.Record {
-	return &kgo.Record{Topic: channel, Key: key, Value: append([]byte(nil), message...)}
+func recordOf(topic string, key, message []byte) *kgo.Record {
+	return &kgo.Record{Topic: topic, Key: key, Value: append([]byte(nil), message...)}
 }
 
 // transactional is a producer that puts a transaction of its own around each message; it has one at a time.
 type transactional struct {
-	client *kgo.Client
-	key    []byte
-	one    sync.Mutex
+	settings transport.Settings
+	client   *kgo.Client
+	key      []byte
+	one      sync.Mutex
+	closed   bool
 }
 
 func (t *transactional) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
 	t.one.Lock()
 	defer t.one.Unlock()
+	if t.closed {
+		return errClosed
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), deliverWithin)
 	defer cancel()
 	if err := t.client.BeginTransaction(); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	err := t.client.ProduceSync(ctx, recordOf(channel, t.key, message)).FirstErr()
+	err := t.client.ProduceSync(ctx, recordOf(Topic(t.settings, channel), t.key, message)).FirstErr()
 	if err != nil {
 		// The producer can begin the next transaction only after this one has ended.
 		err = errors.Join(err, t.client.AbortBufferedRecords(ctx), t.client.EndTransaction(ctx, kgo.TryAbort))
@@ -79,6 +93,7 @@ func (t *transactional) Publish(channel string, message []byte, acknowledged tra
 func (t *transactional) Close(context.Context) error {
 	t.one.Lock()
 	defer t.one.Unlock()
+	t.closed = true
 	t.client.Close()
 	return nil
 }

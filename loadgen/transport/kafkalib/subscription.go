@@ -44,12 +44,13 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	if s.client, err = kgo.NewClient(options...); err != nil {
 		return nil, fmt.Errorf("making a Kafka consumer: %w", err)
 	}
-	ends, err := endsOf(ctx, s.client, channel)
+	topic := Topic(t.settings, channel)
+	ends, err := endsOf(ctx, s.client, topic)
 	if err != nil {
 		s.client.Close()
 		return nil, err
 	}
-	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{channel: ends})
+	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{topic: ends})
 	if t.settings.Poll > 0 {
 		go s.ask(t.settings.Poll, deliver)
 	} else {
@@ -59,18 +60,18 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 }
 
 // endsOf are the offsets that the next messages of a topic will get.
-func endsOf(ctx context.Context, client *kgo.Client, channel string) (map[int32]kgo.Offset, error) {
-	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, channel)
+func endsOf(ctx context.Context, client *kgo.Client, topic string) (map[int32]kgo.Offset, error) {
+	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
 	if err == nil {
 		err = listed.Error()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for the ends of topic %s: %w", channel, err)
+		return nil, fmt.Errorf("asking for the ends of topic %s: %w", topic, err)
 	}
 	ends := map[int32]kgo.Offset{}
 	listed.Each(func(end kadm.ListedOffset) { ends[end.Partition] = kgo.NewOffset().At(end.Offset) })
 	if len(ends) == 0 {
-		return nil, fmt.Errorf("topic %s has no partitions", channel)
+		return nil, fmt.Errorf("topic %s has no partitions", topic)
 	}
 	return ends, nil
 }

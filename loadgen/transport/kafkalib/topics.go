@@ -11,17 +11,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lifeline/loadgen/transport"
 )
 
 // Every node leads so many partitions of a topic.
 const partitionsPerNode = 2
+
+// Topic is a channel's name on the broker.
+func Topic(settings transport.Settings, channel string) string {
+	return "fleet-" + settings.Run + "-" + channel
+}
 
 // Prepare makes a topic for each channel and waits until every partition has a leader.
 func (t *Transport) Prepare(ctx context.Context, channels []string) error {
 	return t.administer(func(admin *kadm.Client) error {
 		partitions := partitionsPerNode * len(t.settings.Servers)
 		replicas := max(1, t.settings.Replicas)
-		made, err := admin.CreateTopics(ctx, int32(partitions), int16(replicas), t.topicSettings(partitions, replicas), channels...)
+		var topics []string
+		for _, channel := range channels {
+			topics = append(topics, Topic(t.settings, channel))
+		}
+		made, err := admin.CreateTopics(ctx, int32(partitions), int16(replicas), t.topicSettings(partitions, replicas), topics...)
 		if err != nil {
 			return fmt.Errorf("making topics on Kafka: %w", err)
 		}
@@ -31,7 +42,7 @@ func (t *Transport) Prepare(ctx context.Context, channels []string) error {
 			}
 			t.prepared = append(t.prepared, topic.Topic)
 		}
-		return waitForLeaders(ctx, admin, partitions, channels)
+		return waitForLeaders(ctx, admin, partitions, topics)
 	})
 }
 
@@ -58,24 +69,24 @@ const (
 )
 
 // waitForLeaders asks often for a short time: a leader is elected within milliseconds.
-func waitForLeaders(ctx context.Context, admin *kadm.Client, partitions int, channels []string) error {
+func waitForLeaders(ctx context.Context, admin *kadm.Client, partitions int, topics []string) error {
 	for {
-		known, err := admin.ListTopics(ctx, channels...)
-		if err == nil && allLed(known, partitions, channels) {
+		known, err := admin.ListTopics(ctx, topics...)
+		if err == nil && allLed(known, partitions, topics) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("waiting for leaders of %d topics: %w", len(channels), ctx.Err()), err)
+			return errors.Join(fmt.Errorf("waiting for leaders of %d topics: %w", len(topics), ctx.Err()), err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-func allLed(known kadm.TopicDetails, partitions int, channels []string) bool {
-	for _, channel := range channels {
+func allLed(known kadm.TopicDetails, partitions int, topics []string) bool {
+	for _, topic := range topics {
 		led := 0
-		for _, partition := range known[channel].Partitions {
+		for _, partition := range known[topic].Partitions {
 			if partition.Err == nil && partition.Leader >= 0 {
 				led++
 			}
@@ -115,20 +126,20 @@ type Leader struct {
 
 // Leaders asks any broker for the leaders of a topic's partitions, which come in the order of their numbers.
 func (t *Transport) Leaders(ctx context.Context, channel string) ([]Leader, error) {
-	var leaders []Leader
+	topic, leaders := Topic(t.settings, channel), []Leader(nil)
 	err := t.administer(func(admin *kadm.Client) error {
-		known, err := admin.Metadata(ctx, channel)
+		known, err := admin.Metadata(ctx, topic)
 		if err == nil {
 			err = known.Topics.Error()
 		}
 		if err != nil {
-			return fmt.Errorf("asking for the leaders of topic %s: %w", channel, err)
+			return fmt.Errorf("asking for the leaders of topic %s: %w", topic, err)
 		}
 		addresses := map[int32]string{}
 		for _, broker := range known.Brokers {
 			addresses[broker.NodeID] = net.JoinHostPort(broker.Host, strconv.Itoa(int(broker.Port)))
 		}
-		for _, partition := range known.Topics[channel].Partitions.Sorted() {
+		for _, partition := range known.Topics[topic].Partitions.Sorted() {
 			leaders = append(leaders, Leader{partition.Partition, addresses[partition.Leader]})
 		}
 		return nil

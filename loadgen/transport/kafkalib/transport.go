@@ -118,7 +118,7 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	}
 	key := fmt.Appendf(nil, "%s-%d", t.process, number)
 	if t.mode.transactions {
-		return &transactional{client: client, key: key}, nil
+		return &transactional{settings: t.settings, client: client, key: key}, nil
 	}
-	return &connection{client: client, key: key, acknowledges: t.Traits().Acknowledges}, nil
+	return &connection{settings: t.settings, client: client, key: key, acknowledges: t.Traits().Acknowledges}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/kafkalib"
 	"lifeline/loadgen/transport/kafkawire"
+	"lifeline/loadgen/transport/transporttest"
 )
 
 // client is one of the two, as transports.Open makes them.
@@ -60,7 +61,7 @@ func prepared(t *testing.T, c client, settings transport.Settings) (transport.Tr
 	if err != nil {
 		t.Fatal(err)
 	}
-	channel := fmt.Sprintf("fleet-test-%d", channels.Add(1))
+	channel := fmt.Sprintf("%d", channels.Add(1))
 	if err := made.Prepare(within(t, 30*time.Second), []string{channel}); err != nil {
 		t.Fatal(err)
 	}
@@ -220,27 +221,18 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 	}
 }
 
-func TestConnectionsOfOneTopicDoNotMixTheirMessages(t *testing.T) {
+func TestBothClientsKeepWhatEveryTransportPromises(t *testing.T) {
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
-			made, _, channel := prepared(t, c, settingsOf(t, plain, "leader"))
-			box := subscribe(t, made, channel)
-			const generators, each = 12, 5
-			for generator := range generators {
-				connection := connect(t, made)
-				publish(t, connection, channel, numbered(fmt.Sprint("generator ", generator, " message"), each))
-				if err := connection.Close(within(t, 30*time.Second)); err != nil {
+			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+				settings := settingsOf(t, plain, "leader")
+				settings.Run = fmt.Sprint("promises", channels.Add(1))
+				made, traits, err := c.open(settings)
+				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			received := box.wait(t, generators*each)
-			for generator := range generators {
-				prefix := fmt.Sprint("generator ", generator, " message")
-				mine := slices.DeleteFunc(slices.Clone(received), func(m string) bool { return !strings.HasPrefix(m, prefix+" ") })
-				if !slices.Equal(mine, numbered(prefix, each)) {
-					t.Errorf("of generator %d came %q", generator, mine)
-				}
-			}
+				return transporttest.Subject{Transport: made, Traits: traits, Nodes: 1}
+			})
 		})
 	}
 }

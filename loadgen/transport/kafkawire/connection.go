@@ -8,6 +8,7 @@ import (
 
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/kafkalib"
 )
 
 // What one connection holds at most until it is acknowledged. A fleet's generators come nowhere near; a broker that is gone
@@ -24,13 +25,21 @@ var (
 
 // message is one that was published and is not settled yet.
 type message struct {
+	route        *route
 	bytes        []byte
 	acknowledged transport.Acknowledged
 	until        int64 // clock.Now() by when it must have been stored
 }
 
-// connection publishes to one partition. Its goroutine run reads answers and opens the link anew when it has broken; whoever
-// holds the mutex may write requests.
+// route is where a connection's messages of one channel go: always to the same partition, which keeps them in order.
+type route struct {
+	channel   string
+	topic     string
+	partition int32
+}
+
+// connection publishes. Its goroutine run reads answers and opens the link anew when it has broken; whoever holds the mutex
+// may write requests.
 type connection struct {
 	transport *Transport
 	node      int
@@ -40,8 +49,8 @@ type connection struct {
 
 	mutex     sync.Mutex
 	link      *link     // nil while there is none
-	channel   string    // empty before the first message
-	partition int32     // of the channel
+	routes    []*route  // one for each channel so far, which is one in a fleet
+	target    *route    // what the link's other end leads; nil before the first message
 	waiting   []message // in no request yet
 	flight    []message // in the request under way
 	asked     int32     // correlation id of that request
@@ -63,44 +72,54 @@ func (c *connection) Publish(channel string, bytes []byte, acknowledged transpor
 	if c.drained != nil {
 		return errClosed
 	}
-	if err := c.bind(channel); err != nil {
-		return err
+	route, err := c.route(channel)
+	if err != nil {
+		return fmt.Errorf("publishing to channel %s: %w", channel, err)
 	}
 	if c.unsettled >= mostMessages || c.bytes+len(bytes) > mostBytes {
 		return errFull
 	}
-	c.waiting = append(c.waiting, message{append([]byte(nil), bytes...), acknowledged, clock.Now() + int64(deliverWithin)})
+	c.waiting = append(c.waiting, message{route, append([]byte(nil), bytes...), acknowledged, clock.Now() + int64(deliverWithin)})
 	c.unsettled++
 	c.bytes += len(bytes)
 	c.send()
 	return nil
 }
 
-// bind chooses the partition when the first message tells the channel.
-func (c *connection) bind(channel string) error {
-	if c.channel == channel {
-		return nil
+// route finds the partition of a channel, which is chosen when the first message comes.
+func (c *connection) route(channel string) (*route, error) {
+	for _, route := range c.routes {
+		if route.channel == channel {
+			return route, nil
+		}
 	}
-	if c.channel != "" {
-		return fmt.Errorf("a minimal Kafka connection publishes to one channel: %s, and not %s", c.channel, channel)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
-	defer cancel()
-	known, err := c.transport.leaders.of(ctx, channel, unknownOnly)
+	known, err := c.transport.leaders.known(channel)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	near := c.transport.settings.Servers[c.node]
+	servers := c.transport.settings.Servers
 	// Connections take nodes in turn; dividing keeps those of one node from sharing a partition.
-	partition, err := choose(known, near, int(c.number)/len(c.transport.settings.Servers))
+	partition, err := choose(known, servers[c.node], int(c.number)/len(servers))
 	if err != nil {
-		return fmt.Errorf("publishing to topic %s: %w", channel, err)
+		return nil, err
 	}
-	c.channel, c.partition = channel, partition
-	if address, err := addressOf(known, partition); c.link != nil && (err != nil || address != c.link.address) {
-		c.drop()
+	chosen := &route{channel, kafkalib.Topic(c.transport.settings, channel), partition}
+	c.routes = append(c.routes, chosen)
+	return chosen, nil
+}
+
+// aim makes the link lead to a route's leader, and gives it up where it leads to another broker. The mutex is held.
+func (c *connection) aim(at *route) {
+	if c.target == at {
+		return
 	}
-	return nil
+	c.target = at
+	if known, err := c.transport.leaders.known(at.channel); err == nil {
+		if address, err := addressOf(known, at.partition); err == nil && address == c.link.address {
+			return
+		}
+	}
+	c.drop()
 }
 
 // drop gives the link up; run notices.

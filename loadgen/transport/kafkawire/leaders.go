@@ -14,36 +14,50 @@ import (
 type leaders struct {
 	ask   func(ctx context.Context, channel string) ([]kafkalib.Leader, error)
 	mutex sync.Mutex
-	known map[string]knowledge
+	said  map[string]saying
 }
 
-type knowledge struct {
+// saying is what the broker said last.
+type saying struct {
 	at      time.Time
 	leaders []kafkalib.Leader
 	err     error
 }
 
-// An answer, or a failure, is good for so long for everyone who asks.
-const fresh = 250 * time.Millisecond
+const (
+	// What the broker said, or that it said nothing, is good for so long for everyone who asks.
+	fresh     = 250 * time.Millisecond
+	askWithin = 10 * time.Second
+)
 
-// of returns the leaders of a channel's partitions as they were not earlier than the given time; the zero time stands for
-// what is known, however old.
-func (l *leaders) of(ctx context.Context, channel string, since time.Time) ([]kafkalib.Leader, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	known, found := l.known[channel]
-	if !found || known.err != nil && time.Since(known.at) > fresh || known.err == nil && known.at.Before(since) {
-		known.leaders, known.err = l.ask(ctx, channel)
-		known.at = time.Now()
-		if l.known == nil {
-			l.known = map[string]knowledge{}
-		}
-		l.known[channel] = known
-	}
-	return known.leaders, known.err
+// known are a channel's leaders as they were at some time.
+func (l *leaders) known(channel string) ([]kafkalib.Leader, error) {
+	return l.since(channel, func(s saying) bool { return s.err == nil || time.Since(s.at) < fresh })
 }
 
-// of partition, its leader's address.
+// now are a channel's leaders as they are.
+func (l *leaders) now(channel string) ([]kafkalib.Leader, error) {
+	return l.since(channel, func(s saying) bool { return time.Since(s.at) < fresh })
+}
+
+func (l *leaders) since(channel string, good func(saying) bool) ([]kafkalib.Leader, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	said, found := l.said[channel]
+	if !found || !good(said) {
+		ctx, cancel := context.WithTimeout(context.Background(), askWithin)
+		defer cancel()
+		said.leaders, said.err = l.ask(ctx, channel)
+		said.at = time.Now()
+		if l.said == nil {
+			l.said = map[string]saying{}
+		}
+		l.said[channel] = said
+	}
+	return said.leaders, said.err
+}
+
+// addressOf is where a partition's leader listens.
 func addressOf(known []kafkalib.Leader, partition int32) (string, error) {
 	for _, leader := range known {
 		if leader.Partition == partition && leader.Address != "" {

@@ -19,16 +19,16 @@ const (
 )
 
 // appendProduce appends a request that stores messages, which share a key, in one partition.
-func appendProduce(to []byte, correlation int32, acks int16, topic string, partition int32, key string, messages []message) []byte {
+func appendProduce(to []byte, correlation int32, acks int16, at route, key string, messages []message) []byte {
 	start := len(to)
 	to = appendHeader(to, produce, produceVersion, correlation)
 	to = binary.BigEndian.AppendUint16(to, 0xffff) // no transactional id
 	to = binary.BigEndian.AppendUint16(to, uint16(acks))
 	to = binary.BigEndian.AppendUint32(to, uint32(brokerTimeout/time.Millisecond))
 	to = binary.BigEndian.AppendUint32(to, 1) // topics
-	to = appendText(to, topic)
+	to = appendText(to, at.topic)
 	to = binary.BigEndian.AppendUint32(to, 1) // partitions
-	to = binary.BigEndian.AppendUint32(to, uint32(partition))
+	to = binary.BigEndian.AppendUint32(to, uint32(at.partition))
 	to = append(to, 0, 0, 0, 0) // length of the batch
 	batch := len(to)
 	to = appendBatch(to, key, messages)
@@ -81,7 +81,7 @@ func varintLength(value int64) int {
 
 // readProduced takes the answer to a produce request of one partition. malformed is an answer to something else; refused is the
 // broker's own error.
-func readProduced(answer *fields, topic string, partition int32) (refused, malformed error) {
+func readProduced(answer *fields, from route) (refused, malformed error) {
 	topics := answer.count(6)
 	name := answer.text()
 	partitions := answer.count(30)
@@ -92,9 +92,9 @@ func readProduced(answer *fields, topic string, partition int32) (refused, malfo
 	if err := answer.done(); err != nil {
 		return nil, err
 	}
-	if topics != 1 || partitions != 1 || name != topic || number != partition {
-		return nil, fmt.Errorf("%w: it is about %d partitions, first %q/%d, and %q/%d was written to",
-			errProtocol, topics*partitions, name, number, topic, partition)
+	if topics != 1 || partitions != 1 || name != from.topic || number != from.partition {
+		return nil, fmt.Errorf("%w: it is about %d partitions, the first %q/%d, and %q/%d was written to",
+			errProtocol, topics*partitions, name, number, from.topic, from.partition)
 	}
 	return kerr.ErrorForCode(code), nil
 }

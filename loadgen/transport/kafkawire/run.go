@@ -19,9 +19,6 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// unknownOnly asks for leaders only where none are known.
-var unknownOnly time.Time
-
 var (
 	errMoved  = errors.New("the partition has another leader")
 	errSilent = fmt.Errorf("the broker has not answered for %s", silence)
@@ -67,7 +64,7 @@ func (c *connection) answered(l *link, correlation int32, answer *fields, at int
 		c.mutex.Unlock()
 		return fmt.Errorf("%w: nobody asked for number %d", errProtocol, correlation)
 	}
-	refused, malformed := readProduced(answer, c.channel, c.partition)
+	refused, malformed := readProduced(answer, *c.target)
 	if malformed != nil || kerr.IsRetriable(refused) {
 		c.mutex.Unlock()
 		if malformed != nil {
@@ -128,21 +125,22 @@ func (c *connection) hasMoved(l *link) bool {
 	return err == nil && address != l.address
 }
 
-// leader is where to connect to: the partition's leader, or before the first message the node that was asked for.
+// leader is where to connect to: the target's leader, or before the first message the node that was asked for.
 func (c *connection) leader() (string, error) {
 	c.mutex.Lock()
-	channel, partition := c.channel, c.partition
+	if c.target == nil && len(c.waiting) > 0 {
+		c.target = c.waiting[0].route
+	}
+	target := c.target
 	c.mutex.Unlock()
-	if channel == "" {
+	if target == nil {
 		return c.transport.settings.Servers[c.node], nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
-	defer cancel()
-	known, err := c.transport.leaders.of(ctx, channel, time.Now().Add(-fresh))
+	known, err := c.transport.leaders.now(target.channel)
 	if err != nil {
 		return "", err
 	}
-	return addressOf(known, partition)
+	return addressOf(known, target.partition)
 }
 
 // reopen returns a new link after everything that was under way went over it again; nil when the connection is closed.

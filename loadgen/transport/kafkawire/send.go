@@ -21,11 +21,11 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // send writes the next request when none is under way. The mutex is held.
 func (c *connection) send() {
 	for c.link != nil && c.flight == nil && len(c.waiting) > 0 {
-		count, bytes := 0, 0
-		for count < len(c.waiting) && (count == 0 || bytes+len(c.waiting[count].bytes) <= largestRequest) {
-			bytes += len(c.waiting[count].bytes)
-			count++
+		c.aim(c.waiting[0].route)
+		if c.link == nil {
+			return
 		}
+		count := c.together()
 		c.flight, c.waiting = c.waiting[:count:count], c.waiting[count:]
 		if len(c.waiting) == 0 {
 			c.waiting = nil // the array belongs to the flight now, and goes with it
@@ -34,12 +34,25 @@ func (c *connection) send() {
 	}
 }
 
+// together is how many of the waiting messages go into one request: those before another route's.
+func (c *connection) together() int {
+	count, bytes := 0, 0
+	for _, m := range c.waiting {
+		bytes += len(m.bytes)
+		if m.route != c.target || count > 0 && bytes > largestRequest {
+			break
+		}
+		count++
+	}
+	return count
+}
+
 // transmit writes what is in flight, for the first time or again. The mutex is held.
 func (c *connection) transmit() {
 	l := c.link
 	c.asked, c.since = l.next(), clock.Now()
 	buffer := buffers.Get().(*[]byte)
-	request := appendProduce((*buffer)[:0], c.asked, c.transport.acks, c.channel, c.partition, c.key, c.flight)
+	request := appendProduce((*buffer)[:0], c.asked, c.transport.acks, *c.target, c.key, c.flight)
 	*buffer = request
 	if len(request) <= writtenAtOnce {
 		c.written(l, l.write(request, writeWithin, c.transport.acks != 0))

@@ -70,7 +70,7 @@ func (t *Transport) Traits() transport.Traits {
 // Subscribe also learns the channel's leaders, so that no first publish has to wait for them.
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error) {
-	if _, err := t.leaders.of(ctx, channel, unknownOnly); err != nil {
+	if _, err := t.leaders.known(channel); err != nil {
 		return nil, err
 	}
 	return t.Transport.Subscribe(ctx, node, channel, deliver)
