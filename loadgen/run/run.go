@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
@@ -137,16 +136,12 @@ func (r *runner) run(ctx context.Context) error {
 			r.watch.Stop(0)
 		}
 	}()
-	before, err := r.cluster.Counters(ctx)
-	if err != nil {
-		return fmt.Errorf("reading the broker's counters: %w", err)
-	}
 	failure := r.conduct(ctx)
 
 	r.result.Counts = r.counts()
 	r.result.Resources, r.result.Noise = r.watch.Stop(r.result.Counts.Connections)
 	stopped = true
-	r.conclude(before)
+	r.conclude()
 	if failure == nil {
 		failure = missed(r.result.Goals)
 	}
@@ -237,174 +232,6 @@ func (r *runner) job(number int) *worker.Job {
 	return &worker.Job{Share: share, Target: r.target, Sources: r.plan.Sources}
 }
 
-// conduct leads the workers through the run.
-func (r *runner) conduct(ctx context.Context) *result.Failure {
-	r.progress = make([]generator.Progress, r.plan.Workers)
-	r.seconds = map[int64]*measure.Recorder{}
-	for number := range r.plan.Workers {
-		if err := r.crew.order(number, worker.Order{Job: r.job(number)}); err != nil {
-			return refused("giving out the work", err)
-		}
-	}
-	faults := r.faults()
-	defer faults.cancel()
-	var failure *result.Failure
-	ready, connected := 0, 0
-	cancelled, exited := ctx.Done(), r.cluster.Exited()
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for r.finals < r.plan.Workers {
-		select {
-		case <-cancelled:
-			cancelled = nil
-			r.result.Partial = true
-			if ready < r.plan.Workers {
-				return nil // nothing has been sent
-			}
-			r.span(clock.Now(), clock.Now(), r.scenario.Drain.Duration)
-		case <-exited:
-			exited = nil
-			failure = &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
-			if ready < r.plan.Workers {
-				return failure
-			}
-			r.span(clock.Now(), clock.Now(), 0) // nothing more will come; the workers tell what was lost
-		case happened := <-faults.done:
-			if happened.err != nil {
-				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
-			}
-			r.happened = append(r.happened, happened.happening)
-		case <-ticker.C:
-			r.tell()
-		case said := <-r.crew.reports:
-			switch report := said.report; {
-			case said.err != nil:
-				return r.crew.death(said.member, said.err)
-			case report.Failure != nil:
-				return report.Failure
-			case report.Ready:
-				if ready++; ready == r.plan.Workers {
-					r.watch.Base()
-					r.enter("connecting")
-					r.orderAll(worker.Order{Connect: true})
-				}
-			case report.Connected:
-				if connected++; connected == r.plan.Workers && r.end == 0 {
-					r.measure(faults)
-				}
-			}
-			if p := said.report.Progress; p != nil {
-				r.note(said.member, *p)
-			}
-			if final := said.report.Final; final != nil {
-				r.finish(said.member, *final)
-			}
-		}
-	}
-	return failure
-}
-
-func (r *runner) orderAll(order worker.Order) {
-	_ = r.crew.orderAll(order) // a worker that is gone ends the run by the end of its reports
-}
-
-// measure fixes the measured span, now that all are connected.
-func (r *runner) measure(faults *faults) {
-	const notice = 50 * time.Millisecond // for the order to arrive
-	s := r.scenario
-	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
-	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
-	faults.begin(begin)
-	r.enter("warming up")
-	go func() {
-		time.Sleep(time.Duration(begin - clock.Now()))
-		r.watch.Measure()
-	}()
-}
-
-func (r *runner) span(begin, end int64, drain time.Duration) {
-	if r.begin == 0 || begin < r.begin {
-		r.begin = begin
-	}
-	r.end = end
-	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end, Drain: drain}})
-}
-
-func (r *runner) finish(number int, final worker.Final) {
-	r.finals++
-	r.progress[number].Counts = final.Totals.Counts
-	r.totals.Merge(&final.Totals.Times)
-	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
-	r.history.add(final.Totals.Ticks)
-	for _, text := range []string{final.Trouble, final.Untidy} {
-		if text != "" && len(r.result.Remarks) < 10 {
-			r.result.Remarks = append(r.result.Remarks, text)
-		}
-	}
-}
-
-// conclude makes figures of what was collected.
-func (r *runner) conclude(before result.Counters) {
-	c := r.result.Counts
-	r.result.Times = r.totals.Result()
-	if messages := float64(c.Sent); messages > 0 {
-		r.result.Bytes.PerMessage /= messages
-		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
-	}
-	r.result.Timeline = r.timeline()
-	for _, happened := range r.happened {
-		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))
-	}
-	for _, objective := range r.scenario.Objectives {
-		r.result.Goals = append(r.result.Goals, r.goal(objective))
-	}
-	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
-	r.result.Valid = len(r.result.Invalid) == 0
-	r.balance(before)
-}
-
-func (r *runner) balance(before result.Counters) {
-	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
-	defer cancel()
-	after, err := r.cluster.Counters(ctx)
-	if err != nil {
-		r.result.Broker = result.Books{Before: before, Sentence: "the broker's counters could not be read at the end: " + err.Error()}
-		return
-	}
-	agrees, sentence := agreement(stores(r.scenario), before, after, r.result.Counts)
-	r.result.Broker = result.Books{Before: before, After: after, Agree: agrees, Sentence: sentence}
-}
-
-// goal judges an objective over all messages that were measured or lost.
-func (r *runner) goal(objective scenario.Objective) result.Goal {
-	g := result.Goal{Objective: objective, Met: true}
-	if objective.MaxLost != nil {
-		g.Met = r.result.Counts.Lost <= *objective.MaxLost
-	}
-	if objective.Share > 0 {
-		all := r.totals.RTT.Count() + int64(r.result.Counts.Lost)
-		if all > 0 {
-			g.Share = float64(r.totals.RTT.AtMost(int64(objective.Within.Duration))) / float64(all)
-		}
-		g.Met = g.Met && g.Share >= objective.Share
-	}
-	return g
-}
-
-// missed is the failure of the objectives that were not met, nil when all were.
-func missed(goals []result.Goal) *result.Failure {
-	count := 0
-	for _, goal := range goals {
-		if !goal.Met {
-			count++
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	return &result.Failure{Cause: result.Objective, Message: fmt.Sprintf("%d of %d objectives were missed", count, len(goals))}
-}
-
 // tidy runs an ending with a time of its own; what fails is a remark, since the figures are there.
 func (r *runner) tidy(doing string, end func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
@@ -412,30 +239,4 @@ func (r *runner) tidy(doing string, end func(context.Context) error) {
 	if err := end(ctx); err != nil {
 		r.result.Remarks = append(r.result.Remarks, fmt.Sprintf("%s: %v", doing, err))
 	}
-}
-
-// counts are of all workers; of one that has failed, what it last said.
-func (r *runner) counts() result.Counts {
-	var all result.Counts
-	for _, p := range r.progress {
-		add(&all, p.Counts)
-	}
-	return all
-}
-
-func add(to *result.Counts, from result.Counts) {
-	to.Connections += from.Connections
-	to.Sent += from.Sent
-	to.Failed += from.Failed
-	to.Acknowledged += from.Acknowledged
-	to.Refused += from.Refused
-	to.Received += from.Received
-	to.Lost += from.Lost
-	to.LostAcknowledged += from.LostAcknowledged
-	to.Duplicated += from.Duplicated
-	to.Reordered += from.Reordered
-	to.Late += from.Late
-	to.Unselected += from.Unselected
-	to.Foreign += from.Foreign
-	to.Skipped += from.Skipped
 }

@@ -1,0 +1,70 @@
+package generator
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/message"
+	"lifeline/loadgen/result"
+)
+
+func (f *Fleet) parser() message.Parser {
+	if f.share.Scenario.Message.Kind == "batch" {
+		return &message.BatchParser{}
+	}
+	return message.RawParser{}
+}
+
+func (f *Fleet) subscribe(ctx context.Context) error {
+	for subscriber := range f.share.Scenario.Subscribers.Count {
+		for node, channel := range f.share.Channels {
+			began := clock.Now()
+			var first sync.Once
+			parser := f.parser()
+			deliver := func(received []byte, before int64) {
+				f.receive(subscriber, parser, received, before)
+				first.Do(func() { f.books.subscribed(clock.Now() - began) })
+			}
+			subscription, err := f.transport.Subscribe(ctx, f.subscribersNode(node), channel, deliver)
+			if err != nil {
+				return fmt.Errorf("subscriber %d of %s: %w", subscriber+1, channel, err)
+			}
+			f.subscriptions = append(f.subscriptions, subscription)
+		}
+	}
+	return nil
+}
+
+// subscribersNode is where the subscriber of a node's channel is connected.
+func (f *Fleet) subscribersNode(publishers int) int {
+	switch where := f.share.Scenario.Subscribers.Node; where {
+	case "", "same":
+		return publishers
+	case "other":
+		return (publishers + 1) % len(f.share.Channels)
+	default:
+		node, err := strconv.Atoi(where)
+		if err != nil || node < 0 {
+			return publishers
+		}
+		return node % len(f.share.Channels)
+	}
+}
+
+func (f *Fleet) receive(subscriber int, parser message.Parser, received []byte, before int64) {
+	identity, err := parser.Parse(received)
+	taken := clock.Now()
+	local := int64(identity.Generator) - int64(f.share.First)
+	if err != nil || identity.Run != f.share.Run || local < 0 || local >= int64(len(f.generators)) {
+		f.books.count(func(c *result.Counts) *uint64 { return &c.Foreign })
+		return
+	}
+	if !f.selector.Selects(identity.Generator) {
+		f.books.count(func(c *result.Counts) *uint64 { return &c.Unselected })
+		return
+	}
+	f.generators[local].receive(f, subscriber, identity.Sequence, identity.Intended, before, taken)
+}

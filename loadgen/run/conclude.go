@@ -1,0 +1,104 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"lifeline/loadgen/host"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+// conclude makes figures of what was collected.
+func (r *runner) conclude() {
+	c := r.result.Counts
+	r.result.Times = r.totals.Result()
+	if messages := float64(c.Sent); messages > 0 {
+		r.result.Bytes.PerMessage /= messages
+		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
+	}
+	r.result.Timeline = r.timeline()
+	for _, happened := range r.happened {
+		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))
+	}
+	for _, objective := range r.scenario.Objectives {
+		r.result.Goals = append(r.result.Goals, r.goal(objective))
+	}
+	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
+	r.result.Valid = len(r.result.Invalid) == 0
+	r.balance()
+}
+
+// count reads the broker's own counters.
+func (r *runner) count() (result.Counters, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
+	defer cancel()
+	return r.cluster.Counters(ctx)
+}
+
+func (r *runner) balance() {
+	books := &r.result.Broker
+	after, err := r.count()
+	if err != nil {
+		books.Sentence = "the broker's counters could not be read at the end: " + err.Error()
+		return
+	}
+	books.After = after
+	books.Agree, books.Sentence = agreement(stores(r.scenario), books.Before, after, r.result.Counts)
+}
+
+// goal judges an objective over all messages that were measured or lost.
+func (r *runner) goal(objective scenario.Objective) result.Goal {
+	g := result.Goal{Objective: objective, Met: true}
+	if objective.MaxLost != nil {
+		g.Met = r.result.Counts.Lost <= *objective.MaxLost
+	}
+	if objective.Share > 0 {
+		all := r.totals.RTT.Count() + int64(r.result.Counts.Lost)
+		if all > 0 {
+			g.Share = float64(r.totals.RTT.AtMost(int64(objective.Within.Duration))) / float64(all)
+		}
+		g.Met = g.Met && g.Share >= objective.Share
+	}
+	return g
+}
+
+// missed is the failure of the objectives that were not met, nil when all were.
+func missed(goals []result.Goal) *result.Failure {
+	count := 0
+	for _, goal := range goals {
+		if !goal.Met {
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return &result.Failure{Cause: result.Objective, Message: fmt.Sprintf("%d of %d objectives were missed", count, len(goals))}
+}
+
+// counts are of all workers; of one that has failed, what it last said.
+func (r *runner) counts() result.Counts {
+	var all result.Counts
+	for _, p := range r.progress {
+		add(&all, p.Counts)
+	}
+	return all
+}
+
+func add(to *result.Counts, from result.Counts) {
+	to.Connections += from.Connections
+	to.Sent += from.Sent
+	to.Failed += from.Failed
+	to.Acknowledged += from.Acknowledged
+	to.Refused += from.Refused
+	to.Received += from.Received
+	to.Lost += from.Lost
+	to.LostAcknowledged += from.LostAcknowledged
+	to.Duplicated += from.Duplicated
+	to.Reordered += from.Reordered
+	to.Late += from.Late
+	to.Unselected += from.Unselected
+	to.Foreign += from.Foreign
+	to.Skipped += from.Skipped
+}

@@ -1,0 +1,123 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/generator"
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/worker"
+)
+
+// conduct leads the workers through the run.
+func (r *runner) conduct(ctx context.Context) *result.Failure {
+	r.progress = make([]generator.Progress, r.plan.Workers)
+	r.seconds = map[int64]*measure.Recorder{}
+	for number := range r.plan.Workers {
+		if err := r.crew.order(number, worker.Order{Job: r.job(number)}); err != nil {
+			return refused("giving out the work", err)
+		}
+	}
+	faults := r.faults()
+	defer faults.cancel()
+	var failure *result.Failure
+	ready, connected := 0, 0
+	cancelled, exited := ctx.Done(), r.cluster.Exited()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for r.finals < r.plan.Workers {
+		select {
+		case <-cancelled:
+			cancelled = nil
+			r.result.Partial = true
+			if ready < r.plan.Workers {
+				return nil // nothing has been sent
+			}
+			r.span(clock.Now(), clock.Now(), r.scenario.Drain.Duration)
+		case <-exited:
+			exited = nil
+			failure = &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
+			if ready < r.plan.Workers {
+				return failure
+			}
+			r.span(clock.Now(), clock.Now(), 0) // nothing more will come; the workers tell what was lost
+		case happened := <-faults.done:
+			if happened.err != nil {
+				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
+			}
+			r.happened = append(r.happened, happened.happening)
+		case <-ticker.C:
+			r.tell()
+		case said := <-r.crew.reports:
+			switch report := said.report; {
+			case said.err != nil:
+				return r.crew.death(said.member, said.err)
+			case report.Failure != nil:
+				return report.Failure
+			case report.Ready:
+				if ready++; ready == r.plan.Workers {
+					r.watch.Base()
+					var err error
+					// what subscribers do to find out that they are heard is no message of the fleet
+					if r.result.Broker.Before, err = r.count(); err != nil {
+						return refused("reading the broker's counters", err)
+					}
+					r.enter("connecting")
+					r.orderAll(worker.Order{Connect: true})
+				}
+			case report.Connected:
+				if connected++; connected == r.plan.Workers && r.end == 0 {
+					r.measure(faults)
+				}
+			}
+			if p := said.report.Progress; p != nil {
+				r.note(said.member, *p)
+			}
+			if final := said.report.Final; final != nil {
+				r.finish(said.member, *final)
+			}
+		}
+	}
+	return failure
+}
+
+func (r *runner) orderAll(order worker.Order) {
+	_ = r.crew.orderAll(order) // a worker that is gone ends the run by the end of its reports
+}
+
+// measure fixes the measured span, now that all are connected.
+func (r *runner) measure(faults *faults) {
+	const notice = 50 * time.Millisecond // for the order to arrive
+	s := r.scenario
+	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
+	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
+	faults.begin(begin)
+	r.enter("warming up")
+	go func() {
+		time.Sleep(time.Duration(begin - clock.Now()))
+		r.watch.Measure()
+	}()
+}
+
+func (r *runner) span(begin, end int64, drain time.Duration) {
+	if r.begin == 0 || begin < r.begin {
+		r.begin = begin
+	}
+	r.end = end
+	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end, Drain: drain}})
+}
+
+func (r *runner) finish(number int, final worker.Final) {
+	r.finals++
+	r.progress[number].Counts = final.Totals.Counts
+	r.totals.Merge(&final.Totals.Times)
+	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
+	r.history.add(final.Totals.Ticks)
+	for _, text := range []string{final.Trouble, final.Untidy} {
+		if text != "" && len(r.result.Remarks) < 10 {
+			r.result.Remarks = append(r.result.Remarks, text)
+		}
+	}
+}
