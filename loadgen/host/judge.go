@@ -33,7 +33,7 @@ func Judge(cores int, noise result.Noise, lateness result.Distribution) []string
 	fail(noise.HiccupP99 > int64(MaxHiccup), "an idle thread woke %v late in 1 of 100 cases (limit %v): the machine stalls",
 		time.Duration(noise.HiccupP99).Round(10*time.Microsecond), MaxHiccup)
 	fail(noise.RunQueueWait > MaxRunQueueWait, "threads of broker and fleet waited for a core in %.0f %% of the time that they "+
-		"wanted one (limit %.0f %%): the machine is too small for this fleet", 100*noise.RunQueueWait, 100*MaxRunQueueWait)
+		"wanted one (limit %.0f %%): the machine is too small or too busy", 100*noise.RunQueueWait, 100*MaxRunQueueWait)
 	fail(late > MaxLateness, "generators published %v late in 1 of 100 cases (limit %v)",
 		late.Round(10*time.Microsecond), MaxLateness)
 	return invalid

@@ -35,7 +35,9 @@ func (l *lines) Show(s Status) {
 	if s.Max != 0 {
 		fmt.Fprintf(&text, ", RTT ms p50 %s p99 %s p99.8 %s", format.Millis(float64(s.P50)), format.Millis(float64(s.P99)), format.Millis(float64(s.P998)))
 	}
-	fmt.Fprintf(&text, ", machine %s idle", format.Percent(round(s.Idle)))
+	if s.watched() {
+		fmt.Fprintf(&text, ", machine %s idle", format.Percent(round(s.Idle)))
+	}
 	if s.Left >= 0 {
 		fmt.Fprintf(&text, ", %s left", format.Clock(s.Left))
 	}

@@ -61,6 +61,9 @@ func (p *panel) lines(s Status) []string {
 		least, most := extremes(p.history)
 		text = append(text, fmt.Sprintf("  p99, last %2d s  %s  %s to %s", len(p.history), sparks(p.history), format.Duration(float64(least)), format.Duration(float64(most))))
 	}
+	if !s.watched() {
+		return text
+	}
 	return append(text, fmt.Sprintf("  machine      %s idle   broker %s cores, %s   fleet %s cores, %s", format.Percent(round(s.Idle)),
 		format.Number(s.BrokerCPU), format.Bytes(float64(s.BrokerBytes)), format.Number(s.ClientCPU), format.Bytes(float64(s.ClientBytes))))
 }

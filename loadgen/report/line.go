@@ -43,7 +43,14 @@ func Verdict(r result.Result) []string {
 		say("%s", goalSentence(goal, r.Counts.Lost))
 	}
 	if r.Broker.Sentence != "" {
-		say("%s", sentence(r.Broker.Sentence))
+		verdict := "The broker's own counters agree"
+		if !r.Broker.Agree {
+			verdict = "The broker's own counters differ"
+		}
+		say("%s: %s.", verdict, strings.TrimSuffix(r.Broker.Sentence, "."))
+	}
+	for _, remark := range r.Remarks {
+		say("%s", sentence(remark))
 	}
 	if !r.Valid {
 		said = append(said, "Do not trust these times: the machine was not quiet enough.")
@@ -79,7 +86,11 @@ func goalSentence(goal result.Goal, lost uint64) string {
 		asked = append(asked, fmt.Sprintf("%s within %s: %s were", format.Percent(o.Share), format.Span(o.Within.Duration), format.Percent(goal.Share)))
 	}
 	if o.MaxLost != nil {
-		asked = append(asked, fmt.Sprintf("at most %s lost: %s were", format.Count(*o.MaxLost), format.Count(lost)))
+		limit := "none lost"
+		if *o.MaxLost > 0 {
+			limit = fmt.Sprintf("at most %s lost", format.Count(*o.MaxLost))
+		}
+		asked = append(asked, fmt.Sprintf("%s: %s were", limit, format.Count(lost)))
 	}
 	return fmt.Sprintf("Objective %s: %s.", met, strings.Join(asked, "; "))
 }

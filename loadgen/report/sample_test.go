@@ -55,7 +55,7 @@ func sample(name string, connections int, factor float64) result.Result {
 		Message: scenario.Message{Kind: "raw", Multiple: 1}}
 	for second := range 120 {
 		s := result.Second{At: float64(second), Connections: connections, Sent: 80, Received: 80, P50: int64(factor * 180_000), P99: int64(factor * 380_000),
-			Max: int64(factor * (500_000 + 500_000*random.Float64())), Idle: 0.9, BrokerCPU: 0.12, ClientCPU: 0.08}
+			Max: int64(factor * (500_000 + 500_000*random.Float64())), Idle: 0.9, BrokerCPU: 0.12, ClientCPU: 0.08, UsedMemory: 900e6}
 		switch {
 		case second >= 60 && second < 63:
 			s.Received, s.P50, s.P99, s.Max, s.Lost = 0, 0, 0, 0, 1

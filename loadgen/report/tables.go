@@ -63,7 +63,7 @@ func counts(r result.Result) table {
 		value uint64
 	}{
 		{"sent", c.Sent}, {"received", c.Received}, {"lost", c.Lost}, {"lost though acknowledged", c.LostAcknowledged},
-		{"duplicated", c.Duplicated}, {"arrived out of order", c.Reordered}, {"arrived after 120 s, counted as lost", c.Late},
+		{"duplicated", c.Duplicated}, {"arrived out of order", c.Reordered}, {"arrived after 120 s, counted as lost", c.Late}, {"not selected by the subscriber", c.Unselected},
 		{"acknowledged", c.Acknowledged}, {"acknowledged with an error", c.Refused}, {"publishing failed", c.Failed},
 		{"not published, the generator being busy", c.Skipped}, {"of somebody else", c.Foreign},
 	} {
@@ -112,7 +112,7 @@ func noise(r result.Result) table {
 }
 
 func books(r result.Result) table {
-	t := table{title: "The broker's own counters", note: sentence(r.Broker.Sentence), head: []string{"", "before", "after", "difference"}}
+	t := table{title: "The broker's own counters", head: []string{"", "before", "after", "difference"}}
 	before, after := r.Broker.Before, r.Broker.After
 	for _, row := range []struct {
 		name          string

@@ -12,23 +12,30 @@ import (
 func Timeline(r result.Result) plot.Figure {
 	seconds := plot.Axis{Text: func(at float64) string { return format.Clock(time.Duration(at * float64(time.Second))) }}
 	bands := outages(r)
+	// The machine is not sampled in every second: the last one may end without.
+	var watched []result.Second
+	for _, second := range r.Timeline {
+		if second.UsedMemory > 0 {
+			watched = append(watched, second)
+		}
+	}
 	figure := plot.Figure{
 		Title:    "Second by second",
 		Subtitle: "RTT of the messages that arrived in a second.",
 		Panels: []plot.Panel{
 			{Title: "Messages per second", X: seconds, Bands: bands, Height: 150, Series: []plot.Series{
-				overTime(r, "sent", 1, func(s result.Second) float64 { return float64(s.Sent) }),
-				overTime(r, "received", 0, func(s result.Second) float64 { return float64(s.Received) }),
+				overTime(r.Timeline, "sent", 1, func(s result.Second) float64 { return float64(s.Sent) }),
+				overTime(r.Timeline, "received", 0, func(s result.Second) float64 { return float64(s.Received) }),
 			}},
 			{Title: "RTT", X: seconds, Y: timeAxis(), Bands: unlabelled(bands), Height: 200, Series: []plot.Series{
-				overTime(r, "greatest", 7, func(s result.Second) float64 { return float64(s.Max) }),
-				overTime(r, "p99", 1, func(s result.Second) float64 { return float64(s.P99) }),
-				overTime(r, "p50", 0, func(s result.Second) float64 { return float64(s.P50) }),
+				overTime(r.Timeline, "greatest", 7, func(s result.Second) float64 { return float64(s.Max) }),
+				overTime(r.Timeline, "p99", 1, func(s result.Second) float64 { return float64(s.P99) }),
+				overTime(r.Timeline, "p50", 0, func(s result.Second) float64 { return float64(s.P50) }),
 			}},
 			{Title: "Cores in use", X: seconds, Bands: unlabelled(bands), Height: 130, Series: []plot.Series{
-				overTime(r, "whole machine", 7, func(s result.Second) float64 { return (1 - s.Idle) * float64(r.Machine.Cores) }),
-				overTime(r, "fleet", 0, func(s result.Second) float64 { return s.ClientCPU }),
-				overTime(r, "broker", 1, func(s result.Second) float64 { return s.BrokerCPU }),
+				overTime(watched, "whole machine", 7, func(s result.Second) float64 { return (1 - s.Idle) * float64(r.Machine.Cores) }),
+				overTime(watched, "fleet", 0, func(s result.Second) float64 { return s.ClientCPU }),
+				overTime(watched, "broker", 1, func(s result.Second) float64 { return s.BrokerCPU }),
 			}},
 		},
 	}
@@ -41,7 +48,7 @@ func Timeline(r result.Result) plot.Figure {
 		{"never arrived", 4, func(s result.Second) float64 { return float64(s.Lost) }},
 		{"failed", 2, func(s result.Second) float64 { return float64(s.Failed) }},
 	} {
-		series := overTime(r, extra.name, extra.colour, extra.of)
+		series := overTime(r.Timeline, extra.name, extra.colour, extra.of)
 		for _, point := range series.Points {
 			if point.Y > 0 {
 				messages.Series = append(messages.Series, series)
@@ -53,9 +60,9 @@ func Timeline(r result.Result) plot.Figure {
 	return figure
 }
 
-func overTime(r result.Result, name string, colour int, of func(result.Second) float64) plot.Series {
+func overTime(seconds []result.Second, name string, colour int, of func(result.Second) float64) plot.Series {
 	series := plot.Series{Name: name, Colour: colour}
-	for _, second := range r.Timeline {
+	for _, second := range seconds {
 		series.Points = append(series.Points, plot.Point{X: second.At, Y: of(second)})
 	}
 	return series
