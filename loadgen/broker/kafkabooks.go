@@ -2,12 +2,14 @@ package broker
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
 // unknown is the value of a figure that a broker does not have.
@@ -81,4 +83,16 @@ func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
 		}
 	})
 	return sum, nil
+}
+
+// kafkaLogin is how the books are read where clients have to say who they are.
+func kafkaLogin(who identity, trust *tls.Config) []kgo.Opt {
+	var options []kgo.Opt
+	if trust != nil {
+		options = append(options, kgo.DialTLSConfig(trust))
+	}
+	if who.user != "" {
+		options = append(options, kgo.SASL(plain.Auth{User: who.user, Pass: who.password}.AsMechanism()))
+	}
+	return options
 }

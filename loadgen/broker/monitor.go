@@ -111,9 +111,7 @@ func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 		}
 		sum.Name = "NATS " + version
 	}
-	for _, messages := range stored {
-		sum.Stored += messages
-	}
+	sum.Stored = total(stored)
 	return sum, errors.Join(failed...)
 }
 
@@ -149,6 +147,14 @@ func add(ctx context.Context, monitor string, sum *Counters, share *Node, stored
 	sum.Dropped += figures.SlowConsumers
 	sum.Routed += share.RoutedBytes
 	return figures.Version, nil
+}
+
+func total(stored map[string]int64) int64 {
+	var all int64
+	for _, messages := range stored {
+		all += messages
+	}
+	return all
 }
 
 // countsAsStored leaves out the streams in which the server keeps MQTT's sessions and the like: no message of a fleet.

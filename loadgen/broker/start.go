@@ -14,6 +14,9 @@ import (
 // Start starts the scenario's embedded broker below the folder dir and returns when it serves, or looks at the external one
 // that the scenario names. Its nodes run this very program again, so main (or a test's TestMain) has to know natsnode.Verb.
 func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
+	if s.Broker.URL != "" {
+		return findExternal(ctx, s)
+	}
 	private, err := os.MkdirTemp(dir, "broker-") // with mode 0700: it holds keys
 	if err != nil {
 		return nil, fmt.Errorf("making the broker's folder: %w", err)

@@ -1,0 +1,88 @@
+package broker_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+// exchange publishes messages at one node and receives them at another.
+func exchange(t *testing.T, from, to string, messages int, options ...nats.Option) {
+	t.Helper()
+	publisher, subscriber := connect(t, from, options...), connect(t, to, options...)
+	subscription, err := subscriber.SubscribeSync("fleet.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := subscriber.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range messages {
+		if err := publisher.Publish("fleet.test", []byte("message")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range messages {
+		if _, err := subscription.NextMsg(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
+	theirs := start(t, scenario.Scenario{Transport: "nats-tls"})
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, theirs.TLS().CA, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := "tls://" + theirs.Servers()[0]
+	ours := start(t, scenario.Scenario{Transport: "nats-tls", Broker: scenario.Broker{URL: url, CAFile: ca}})
+	before := count(t, ours)
+	const messages = 100
+	exchange(t, url, url, messages, nats.RootCAs(ca))
+	after := count(t, ours)
+	if in, out := after.In-before.In, after.Out-before.Out; in != messages || out != messages {
+		t.Errorf("the broker's books tell %d messages in and %d out, want %d each", in, out, messages)
+	}
+	if !strings.HasPrefix(after.Name, "NATS 2.") || after.Connections != 2 {
+		t.Errorf("the broker is %q with %d connections, want NATS with 2", after.Name, after.Connections)
+	}
+}
+
+func TestSomebodyElsesBrokerIsLeftAlone(t *testing.T) {
+	theirs := start(t, scenario.Scenario{Transport: "nats"})
+	ours := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://" + theirs.Servers()[0]}})
+	for what, err := range map[string]error{
+		"kill": ours.Kill(0), "stop": ours.Stop(0), "continue": ours.Continue(0), "start": ours.Start(t.Context(), 0),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	if err := ours.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	connect(t, "nats://"+theirs.Servers()[0])
+}
+
+func TestABrokerThatDoesNotAnswerIsNamedAtOnce(t *testing.T) {
+	theirs := start(t, scenario.Scenario{Transport: "nats"})
+	server := theirs.Servers()[0]
+	if err := theirs.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	_, err := broker.Start(t.Context(), scenario.Scenario{Broker: scenario.Broker{URL: "nats://" + server}}, t.TempDir())
+	var failure *result.Failure
+	if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(failure.Message, server) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,179 @@
+package broker
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// natsBooks reads the counters of NATS servers that the fleet did not start: from the monitors on their hosts where they can
+// be reached, else as the fleet's own user, to whom a server tells the figures of his account.
+type natsBooks struct {
+	scheme   string
+	servers  []string
+	identity identity
+	trust    *tls.Config
+
+	// A question about the account and its answers are messages of the account, and count from then on.
+	mutex           sync.Mutex
+	asked, answered int64
+}
+
+// monitorPort is where NATS's monitor is by convention.
+const monitorPort = "8222"
+
+// Counters are all unknown where neither way is open: that is no error.
+func (b *natsBooks) Counters(ctx context.Context) (Counters, error) {
+	if counters, err := b.monitors(ctx); err == nil {
+		return counters, nil
+	}
+	if counters, err := b.account(ctx); err == nil {
+		return counters, nil
+	}
+	if ctx.Err() != nil {
+		return Counters{}, fmt.Errorf("reading the counters of NATS: %w", context.Cause(ctx))
+	}
+	return Counters{Name: "NATS", Connections: unknown, In: unknown, Out: unknown, Stored: unknown, Dropped: unknown, Routed: unknown}, nil
+}
+
+// monitors asks the monitor on each server's host, and wants to be told the server's own port there: a host may have several.
+func (b *natsBooks) monitors(ctx context.Context) (Counters, error) {
+	sum := Counters{Nodes: make([]Node, len(b.servers))}
+	stored := map[string]int64{}
+	for i, server := range b.servers {
+		host, port, err := net.SplitHostPort(server)
+		if err != nil {
+			return sum, fmt.Errorf("reading the address %s: %w", server, err)
+		}
+		monitor := "http://" + net.JoinHostPort(host, monitorPort)
+		var at struct {
+			Port      int                        `json:"port"`
+			WebSocket struct{ Port json.Number } `json:"websocket"`
+			MQTT      struct{ Port json.Number } `json:"mqtt"`
+		}
+		if err := ask(ctx, monitor+"/varz", &at); err != nil {
+			return sum, err
+		}
+		if port != strconv.Itoa(at.Port) && port != at.WebSocket.Port.String() && port != at.MQTT.Port.String() {
+			return sum, fmt.Errorf("the monitor %s is of another server than %s", monitor, server)
+		}
+		version, err := add(ctx, monitor, &sum, &sum.Nodes[i], stored)
+		if err != nil {
+			return sum, err
+		}
+		sum.Name = "NATS " + version
+	}
+	sum.Stored = total(stored)
+	return sum, nil
+}
+
+const (
+	statisticsSubject = "$SYS.REQ.ACCOUNT.PING.STATZ" // every server of a cluster answers
+	statisticsQuiet   = 300 * time.Millisecond        // after which no further server is expected
+	statisticsWait    = 3 * time.Second               // for the first
+)
+
+// statistics is one server's answer about one account.
+type statistics struct {
+	Server struct {
+		Version string `json:"ver"`
+	} `json:"server"`
+	Data struct {
+		Accounts []struct {
+			Connections   int64   `json:"conns"`
+			Out           traffic `json:"sent"`
+			In            traffic `json:"received"`
+			SlowConsumers int64   `json:"slow_consumers"`
+		} `json:"account_statz"`
+	} `json:"data"`
+}
+
+// traffic counts an account's messages of all kinds, and of these those to and from other nodes.
+type traffic struct {
+	amount
+	Routes, Gateways, Leafs amount
+}
+
+type amount struct{ Msgs, Bytes int64 }
+
+// clients is what went to and from clients.
+func (t traffic) clients() int64 { return t.Msgs - t.Routes.Msgs - t.Gateways.Msgs - t.Leafs.Msgs }
+
+func (b *natsBooks) account(ctx context.Context) (Counters, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	sum := Counters{Stored: unknown, In: -b.asked, Out: -b.answered}
+	connection, err := b.connect()
+	if err != nil {
+		return sum, err
+	}
+	defer connection.Close()
+	inbox := nats.NewInbox()
+	answers, err := connection.SubscribeSync(inbox)
+	if err != nil {
+		return sum, fmt.Errorf("asking for the account's statistics: %w", err)
+	}
+	if err := connection.PublishRequest(statisticsSubject, inbox, nil); err != nil {
+		return sum, fmt.Errorf("asking for the account's statistics: %w", err)
+	}
+	b.asked++
+	for wait := statisticsWait; ; wait = statisticsQuiet {
+		answer, err := next(ctx, answers, wait)
+		if errors.Is(err, context.DeadlineExceeded) && len(sum.Nodes) > 0 {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, fmt.Errorf("waiting for the account's statistics: %w", err)
+		}
+		b.answered++
+		var one statistics
+		if err := json.Unmarshal(answer.Data, &one); err != nil {
+			return sum, fmt.Errorf("reading the account's statistics: %w", err)
+		}
+		for _, account := range one.Data.Accounts {
+			sum.Name = "NATS " + one.Server.Version
+			node := Node{In: account.In.clients(), Out: account.Out.clients(), RoutedBytes: account.Out.Routes.Bytes}
+			sum.Nodes = append(sum.Nodes, node)
+			sum.Connections += account.Connections - 1 // without this one
+			sum.In += node.In
+			sum.Out += node.Out
+			sum.Routed += node.RoutedBytes
+			sum.Dropped += account.SlowConsumers
+		}
+	}
+}
+
+func next(ctx context.Context, answers *nats.Subscription, wait time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return answers.NextMsgWithContext(ctx)
+}
+
+func (b *natsBooks) connect() (*nats.Conn, error) {
+	if b.scheme == "mqtt" || b.scheme == "mqtts" {
+		return nil, errors.New("the account's statistics are not to be had over MQTT")
+	}
+	options := []nats.Option{nats.NoReconnect(), nats.Timeout(dialPatience)}
+	if b.identity.user != "" {
+		options = append(options, nats.UserInfo(b.identity.user, b.identity.password))
+	}
+	if b.identity.credentialsFile != "" {
+		options = append(options, nats.UserCredentials(b.identity.credentialsFile))
+	}
+	if b.trust != nil {
+		options = append(options, nats.Secure(b.trust))
+	}
+	connection, err := nats.Connect(b.scheme+"://"+b.servers[0], options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to ask for the account's statistics: %w", err)
+	}
+	return connection, nil
+}
