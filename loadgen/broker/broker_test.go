@@ -3,7 +3,6 @@ package broker_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -42,20 +41,4 @@ func start(t *testing.T, s scenario.Scenario) broker.Cluster {
 		}
 	})
 	return cluster
-}
-
-func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
-	cluster := start(t, scenario.Scenario{Transport: "nats"})
-	client, err := net.Dial("tcp", cluster.Servers()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	counters, err := cluster.Counters(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if counters.Connections != 1 {
-		t.Errorf("the broker counts %d connections, want 1", counters.Connections)
-	}
 }

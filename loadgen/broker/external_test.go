@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -14,29 +13,6 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
-
-// exchange publishes messages at one node and receives them at another.
-func exchange(t *testing.T, from, to string, messages int, options ...nats.Option) {
-	t.Helper()
-	publisher, subscriber := connect(t, from, options...), connect(t, to, options...)
-	subscription, err := subscriber.SubscribeSync("fleet.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := subscriber.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	for range messages {
-		if err := publisher.Publish("fleet.test", []byte("message")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range messages {
-		if _, err := subscription.NextMsg(5 * time.Second); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
 	theirs := start(t, scenario.Scenario{Transport: "nats-tls"})

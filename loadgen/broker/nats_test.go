@@ -39,11 +39,43 @@ func count(t *testing.T, cluster broker.Cluster) broker.Counters {
 	return counters
 }
 
+// exchange publishes messages at one node and receives them at another.
+func exchange(t *testing.T, from, to string, messages int, options ...nats.Option) {
+	t.Helper()
+	publisher, subscriber := connect(t, from, options...), connect(t, to, options...)
+	subscription, err := subscriber.SubscribeSync("fleet.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := subscriber.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range messages {
+		if err := publisher.Publish("fleet.test", []byte("message")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range messages {
+		if _, err := subscription.NextMsg(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func within(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
+	cluster := start(t, scenario.Scenario{Transport: "nats"})
+	url := "nats://" + cluster.Servers()[0]
+	exchange(t, url, url, 10)
+	if books := count(t, cluster); books.Connections != 2 || books.In != 10 || books.Out != 10 {
+		t.Errorf("the broker's books are %+v; want 2 connections, 10 messages in and 10 out", books)
+	}
 }
 
 func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
