@@ -224,4 +224,6 @@ const (
 	BrokerExit    Cause = "broker-exit"
 	WorkerExit    Cause = "worker-exit"
 	Objective     Cause = "missed-objective"
+	TimeLimit     Cause = "time-limit" // of a study's point
+	SetUp         Cause = "set-up"     // what a fleet needs was not there
 )

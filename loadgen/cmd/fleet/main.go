@@ -25,6 +25,7 @@ var verbs = []verb{
 	runVerb,
 	validateVerb,
 	initVerb,
+	studyVerb,
 	compareVerb,
 	reportVerb,
 	{name: worker.Verb, hidden: true, run: func(_ context.Context, _ []string) error {

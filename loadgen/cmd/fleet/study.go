@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/run"
+	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/study"
+)
+
+var studyVerb = verb{name: "study", summary: "repeat a study of publish/subscribe systems, point by point", run: runStudy}
+
+const studyUsage = `Usage: fleet study --out FOLDER [OPTION...]
+
+Measures the points of a study one after the other, each into FOLDER/data/POINT.json, and writes the pages and pictures in
+FOLDER from what was measured, now or earlier. A point that fails is recorded with its cause, and the next one begins.
+Ctrl-C leaves what is done; --resume goes on from there. Brokers are started on this machine; Kafka's points need
+scripts/broker install kafka.
+
+  fleet study --out results --quick              the short form, at most 15 minutes
+  fleet study --out results --resume             5 minutes a point, hours in all; go on after an interruption
+  fleet study --out results --each 1m --only 'table2-*'
+  fleet study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
+  fleet study --out results --pages              the pages alone, from the files
+
+`
+
+func runStudy(ctx context.Context, arguments []string) error {
+	set := newFlagSet("study", studyUsage)
+	out := set.String("out", "", "`FOLDER` of pages and data")
+	quick := set.Bool("quick", false, "the short form: fewer points, of seconds each")
+	paper := set.Bool("paper-timing", false, "a generator every 0.5 s, half an hour of messages")
+	each := set.Duration("each", 5*time.Minute, "`TIME` that each point is measured in the full form")
+	var only []string
+	set.Func("only", "`POINTS`, by comma, * for any characters; repeatable", func(points string) error {
+		only = append(only, strings.Split(points, ",")...)
+		return nil
+	})
+	resume := set.Bool("resume", false, "keep points that were measured in the same form")
+	repeats := set.Int("repeat", 1, "`TIMES` that a point is repeated when other load made it invalid")
+	list := set.Bool("list", false, "print the points, how long each takes, and its command")
+	pages := set.Bool("pages", false, "measure nothing, write the pages from the files")
+	rest, err := parse(set, arguments)
+	if err != nil {
+		return err
+	}
+	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Run: measureFleet, Log: os.Stdout}
+	switch {
+	case len(rest) > 0:
+		return misused(set, "it takes options only; points go behind --only")
+	case *quick && *paper:
+		return misused(set, "--quick and --paper-timing exclude each other")
+	case *each < time.Second:
+		return misused(set, "--each takes at least 1s")
+	case *quick:
+		options.Form = study.Quick()
+	case *paper:
+		options.Form = study.PaperTiming()
+	default:
+		options.Form = study.Full(*each)
+	}
+	switch {
+	case *list:
+		return study.List(options)
+	case *out == "":
+		return misused(set, "where to? --out FOLDER is missing")
+	case *pages:
+		return study.WritePages(*out)
+	}
+	// What was measured gets its pages, however the measuring ended.
+	return errors.Join(study.Measure(ctx, options), study.WritePages(*out))
+}
+
+// measureFleet is a run that nobody looks at.
+func measureFleet(ctx context.Context, s scenario.Scenario) (result.Result, error) {
+	return run.Run(ctx, s, run.Options{})
+}

@@ -1,0 +1,156 @@
+// Package study repeats the tests of a study of publish/subscribe systems with the fleet: a list of points, each a built-in
+// scenario with changes, measured one after the other into a file each, and pages made of those files. The pages need nothing
+// but the files, so a study may be done in pieces, and on several days.
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+// Runner measures one fleet; run.Run is one.
+type Runner func(ctx context.Context, s scenario.Scenario) (result.Result, error)
+
+// Options of a study.
+type Options struct {
+	Out     string   // folder of the pages; the points' files are in its folder data
+	Form    Form     // how long and how each point is measured
+	Only    []string // points to measure, patterns as of path.Match; empty: all of the form
+	Resume  bool     // keeps points that were measured in the same form
+	Repeats int      // of a point that other load on the machine made invalid
+	Run     Runner
+	Log     io.Writer // a line for each point, and how long the rest will take
+}
+
+// DataFolder is where the points' files are, in the folder of the pages.
+const DataFolder = "data"
+
+// Measure measures the points that are asked for. A point that fails is recorded as failed and the next one begins; when ctx
+// ends, the point under way is given up, and what was measured before stays.
+func Measure(ctx context.Context, options Options) error {
+	points, err := choose(options)
+	if err != nil {
+		return err
+	}
+	left := time.Duration(0)
+	for _, p := range points {
+		left += p.estimate()
+	}
+	say(options, "%d points, about %s", len(points), format.Clock(left))
+	began := time.Now()
+	mayRepeat := func(p planned) bool {
+		return options.Form.Budget == 0 || time.Since(began)+p.estimate()+left < options.Form.Budget
+	}
+	for i, p := range points {
+		left -= p.estimate()
+		if options.Resume && kept(options, p) {
+			say(options, "[%d/%d] %s: kept", i+1, len(points), p.ID)
+			continue
+		}
+		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
+		record := measure(ctx, options, p, mayRepeat)
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted at %s; --resume goes on from there", p.ID)
+		}
+		if err := record.write(filepath.Join(options.Out, DataFolder)); err != nil {
+			return err
+		}
+		say(options, "        %s; %s left", record.sentence(), format.Clock(left))
+	}
+	return nil
+}
+
+func say(options Options, form string, values ...any) {
+	fmt.Fprintf(options.Log, form+"\n", values...)
+}
+
+// List prints the points that Measure would measure, with their commands.
+func List(options Options) error {
+	points, err := choose(options)
+	if err != nil {
+		return err
+	}
+	for _, p := range points {
+		say(options, "%-32s %6s  %s", p.ID, format.Clock(p.estimate()), p.command())
+	}
+	return nil
+}
+
+// choose lists the form's points that the patterns name; a pattern that names none is a mistake.
+func choose(options Options) ([]planned, error) {
+	all, err := options.Form.plan()
+	if err != nil {
+		return nil, err
+	}
+	only := options.Only
+	if len(only) == 0 {
+		if !options.Form.paper {
+			return all, nil
+		}
+		only = []string{"table2-nats" + paperSuffix}
+	}
+	var chosen []planned
+	for _, pattern := range only {
+		before := len(chosen)
+		for _, p := range all {
+			matches, err := path.Match(pattern, p.ID)
+			if err != nil {
+				return nil, fmt.Errorf("--only %s: %w", pattern, err)
+			}
+			if matches && !slices.ContainsFunc(chosen, func(other planned) bool { return other.ID == p.ID }) {
+				chosen = append(chosen, p)
+			}
+		}
+		if len(chosen) == before {
+			return nil, fmt.Errorf("--only %s: no such point; --list names them all", pattern)
+		}
+	}
+	return chosen, nil
+}
+
+// kept tells whether a point need not be measured again: same scenario, no failure, nothing that made its times worthless.
+func kept(options Options, p planned) bool {
+	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
+	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid || old.refusal()) && !old.Partial
+}
+
+// measure runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
+func measure(ctx context.Context, options Options, p planned, mayRepeat func(planned) bool) Record {
+	record := Record{Point: p.ID, Form: options.Form.Name, Command: p.command()}
+	for {
+		record.Attempts++
+		record.Result = runOnce(ctx, options.Run, p)
+		done := record.Valid || record.Failure != nil || ctx.Err() != nil
+		if done || record.Attempts > options.Repeats || !mayRepeat(p) {
+			return record
+		}
+		say(options, "        not valid (%s); once more", strings.Join(record.Invalid, "; "))
+	}
+}
+
+func runOnce(ctx context.Context, run Runner, p planned) result.Result {
+	limit := 2*p.estimate() + time.Minute
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := run(ctx, p.scenario)
+	found.Format, found.Scenario = 1, p.scenario
+	switch {
+	case found.Failure != nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		found.Failure = &result.Failure{Cause: result.TimeLimit, Message: fmt.Sprintf("the point took longer than %s", limit)}
+	case err != nil:
+		found.Failure = &result.Failure{Cause: result.SetUp, Message: err.Error()}
+	}
+	return found
+}
