@@ -70,8 +70,8 @@ func (b *batch) Build(identity Identity) ([]byte, error) {
 		return nil, err
 	}
 	b.header.BaseTick = uint64(at)
-	b.header.Sequence = uint64(identity.Sequence)
-	b.header.Counters[llb.Emitted] = (uint64(identity.Sequence) + 1) * uint64(b.events)
+	b.header.Sequence = uint64(identity.Sequence) + 1 // batches are counted from 1, a generator's messages from 0
+	b.header.Counters[llb.Emitted] = b.header.Sequence * uint64(b.events)
 	b.header.Calibrations[0] = llb.Calibration{
 		Tick: uint64(at), MonotonicNs: uint64(at), RealtimeOffsetNs: realtime - at, ErrorNs: 1000,
 	}
