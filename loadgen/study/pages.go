@@ -1,4 +1,159 @@
 package study
 
-// WritePages writes pages and pictures from the files of the points.
-func WritePages(out string) error { return nil }
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lifeline/loadgen/format"
+)
+
+// pages are what WritePages writes, in the order of the index. Each gets all records, and says nothing of what it lacks.
+var pages = []struct {
+	file, title string
+	write       func(*page) error
+}{
+	{"1-transports.md", "Transports compared (the study's Table II, Figures 3 and 4)", transportsPage},
+	{"2-scale.md", "One broker and networks of brokers (Figures 6 to 9)", scalePage},
+	{"3-queries.md", "Continuous, latest and history queries; derived streams (Figures 10 to 14)", queriesPage},
+	{"4-decomposition.md", "Where a round trip's time goes (Figure 15)", phasesPage},
+	{"5-warm-up.md", "Publishing at once (section F.1)", warmUpPage},
+	{"6-grades.md", "Grades (Table III)", gradesPage},
+	{"7-faults.md", "A broker node dies (beyond the study)", faultsPage},
+}
+
+// WritePages writes all pages and pictures from the points' files in the folder data below out.
+func WritePages(out string) error {
+	records, err := readRecords(filepath.Join(out, DataFolder))
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("%s holds no points yet", filepath.Join(out, DataFolder))
+	}
+	for _, each := range pages {
+		p := &page{out: out, records: records}
+		p.say("# %s\n", each.title)
+		if err := each.write(p); err != nil {
+			return fmt.Errorf("writing %s: %w", each.file, err)
+		}
+		p.footer()
+		if err := p.save(each.file); err != nil {
+			return err
+		}
+	}
+	p := &page{out: out, records: records}
+	indexPage(p)
+	return p.save("README.md")
+}
+
+// page is one of them in the making.
+type page struct {
+	out     string
+	records map[string]Record
+	used    []Record // whose machine and reasons the footer tells
+	text    strings.Builder
+}
+
+func (p *page) say(form string, values ...any) { fmt.Fprintf(&p.text, form+"\n", values...) }
+
+// paragraph is a sentence or more with an empty line before it.
+func (p *page) paragraph(form string, values ...any) { p.say("\n"+form, values...) }
+
+// record is a point that was measured; using it puts it into the footer.
+func (p *page) record(id string) (Record, bool) {
+	r, ok := p.records[id]
+	if ok && !slices.ContainsFunc(p.used, func(other Record) bool { return other.Point == id }) {
+		p.used = append(p.used, r)
+	}
+	return r, ok
+}
+
+// measured are those of the points that have times.
+func (p *page) measured(ids ...string) []Record {
+	var all []Record
+	for _, id := range ids {
+		if r, ok := p.record(id); ok && r.measured() {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// series are a scenario's points over the numbers of generators, fewest first.
+func (p *page) series(name string) []Record {
+	var all []Record
+	for _, id := range slices.Sorted(maps.Keys(p.records)) {
+		if rest, ok := strings.CutPrefix(id, name+"-"); ok && strings.Trim(rest, "0123456789") == "" {
+			r, _ := p.record(id)
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Scenario.Generators, b.Scenario.Generators) })
+	return all
+}
+
+func (p *page) picture(file, title string, svg []byte) error {
+	p.paragraph("![%s](%s)", title, file)
+	return p.write(file, svg)
+}
+
+func (p *page) save(file string) error { return p.write(file, []byte(p.text.String())) }
+
+func (p *page) write(file string, content []byte) error {
+	if err := os.WriteFile(filepath.Join(p.out, file), content, 0o666); err != nil {
+		return fmt.Errorf("writing the pages: %w", err)
+	}
+	return nil
+}
+
+// footer says what was not as it should be, how to measure again, and where this was measured.
+func (p *page) footer() {
+	var noisy, failed []string
+	for _, r := range p.used {
+		if r.Failure != nil {
+			failed = append(failed, fmt.Sprintf("- `%s`: %s (%s)", r.Point, firstLine(r.Failure.Message), r.Failure.Cause))
+		} else if !r.Valid {
+			noisy = append(noisy, fmt.Sprintf("- `%s`: %s", r.Point, strings.Join(r.Invalid, "; ")))
+		}
+	}
+	if len(failed) > 0 {
+		p.paragraph("Failed, and why:\n\n%s", strings.Join(failed, "\n"))
+	}
+	if len(noisy) > 0 {
+		p.paragraph("Not quiet: other load, or a machine too small for the fleet, is in the times of these rows, so they are "+
+			"upper bounds:\n\n%s", strings.Join(noisy, "\n"))
+	}
+	if len(p.used) > 0 {
+		p.paragraph("%s Each row's data, with the command that measures it alone, is in `data/ROW.json`.", where(p.used))
+	}
+}
+
+// where names command, forms, machine and dates.
+func where(records []Record) string {
+	forms := map[string]bool{}
+	machines := map[string]bool{}
+	first, last := records[0].Started, records[0].Started
+	for _, r := range records {
+		forms[r.Form] = true
+		m := r.Machine
+		machines[fmt.Sprintf("%s, %d cores, %s, %s", m.CPU, m.Cores, format.Bytes(float64(m.Memory)), m.Kernel)] = true
+		if r.Started.Before(first) {
+			first = r.Started
+		}
+		if r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	const minute = "2006-01-02 15:04"
+	span := first.UTC().Format(minute) + " UTC"
+	if !last.Equal(first) {
+		span = first.UTC().Format(minute) + " to " + last.UTC().Format(minute) + " UTC"
+	}
+	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s; %s.",
+		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span)
+}

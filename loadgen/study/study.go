@@ -59,7 +59,7 @@ func Measure(ctx context.Context, options Options) error {
 			continue
 		}
 		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
-		record := measure(ctx, options, p, mayRepeat)
+		record := measurePoint(ctx, options, p, mayRepeat)
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted at %s; --resume goes on from there", p.ID)
 		}
@@ -122,16 +122,16 @@ func choose(options Options) ([]planned, error) {
 // kept tells whether a point need not be measured again: same scenario, no failure, nothing that made its times worthless.
 func kept(options Options, p planned) bool {
 	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
-	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid || old.refusal()) && !old.Partial
+	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid && !old.broke() || old.refusal()) && !old.Partial
 }
 
-// measure runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
-func measure(ctx context.Context, options Options, p planned, mayRepeat func(planned) bool) Record {
+// measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
+func measurePoint(ctx context.Context, options Options, p planned, mayRepeat func(planned) bool) Record {
 	record := Record{Point: p.ID, Form: options.Form.Name, Command: p.command()}
 	for {
 		record.Attempts++
 		record.Result = runOnce(ctx, options.Run, p)
-		done := record.Valid || record.Failure != nil || ctx.Err() != nil
+		done := record.Valid || record.broke() || ctx.Err() != nil
 		if done || record.Attempts > options.Repeats || !mayRepeat(p) {
 			return record
 		}

@@ -1,0 +1,55 @@
+package study
+
+import (
+	"fmt"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/report"
+	"lifeline/loadgen/result"
+)
+
+var faultRows = []struct{ id, name string }{
+	{"faults-jetstream", "JetStream, 3 nodes, 3 replicas"},
+	{"faults-kafka", "Kafka acks=all, 3 brokers, 3 replicas"},
+}
+
+func faultsPage(p *page) error {
+	p.say("5,000 generators, each with a connection to one of three nodes; one node is killed (SIGKILL) in the middle and started again. " +
+		"What the broker acknowledged must arrive. Seconds since the first message; recovered: when deliveries were at nine tenths of " +
+		"the rate before. Lost and failed: messages of that time, among them those whose connection died before they were acknowledged.")
+	var rows [][]string
+	for _, row := range faultRows {
+		r, ok := p.record(row.id)
+		if !ok {
+			continue
+		}
+		if len(r.Faults) == 0 {
+			rows = append(rows, []string{row.name, "failed: " + cause(r), "", "", "", "", "", "", "", "", r.Form, ""})
+			continue
+		}
+		for _, f := range r.Faults {
+			rows = append(rows, []string{row.name, format.Count(r.Counts.Sent), format.Count(r.Counts.Acknowledged),
+				format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Lost), format.Count(r.Counts.Failed),
+				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), format.Number(f.FirstAfter - f.LastBefore), r.Form, quiet(r)})
+		}
+	}
+	p.table(1, []string{"here", "sent", "acknowledged", "of these lost", "lost in all", "failed", "duplicated", "killed at s", "recovery",
+		"longest silence s", "form", "quiet"}, rows)
+	for _, row := range faultRows {
+		if r, ok := p.record(row.id); ok && len(r.Timeline) > 1 {
+			figure := report.Timeline(r.Result)
+			figure.Title = row.name
+			if err := p.picture("7-"+row.id+".svg", row.name, figure.SVG()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func recovery(f result.Outage) string {
+	if f.Recovered-f.At < 0.1 {
+		return "deliveries did not fall"
+	}
+	return fmt.Sprintf("recovered after %s s", format.Number(f.Recovered-f.At))
+}

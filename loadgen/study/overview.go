@@ -1,0 +1,74 @@
+package study
+
+import (
+	"fmt"
+
+	"lifeline/loadgen/format"
+)
+
+// aims are what a quiet machine of two cores should reach, each with its judgement.
+var aims = []struct {
+	what, aim, point string
+	judge            func(r Record) (measured string, met bool)
+}{
+	{"one NATS server, 19,800 dedicated connections", "0 lost, p99.8 under 5 ms", "single-nats-19800", within(5e6)},
+	{"6-node NATS, 100,000", "0 lost, p99.8 under 20 ms, client at most 12 KB per connection", "cluster-six-100000",
+		func(r Record) (string, bool) {
+			measured, met := within(20e6)(r)
+			client := r.Resources.Client.PerConnection
+			return fmt.Sprintf("%s, client %s KB", measured, format.Number(client/1024)), met && client <= 12*1024
+		}},
+	{"one Kafka broker, 19,000", "0 lost, p99.8 under 100 ms after warm-up", "single-kafka-19000", within(100e6)},
+	{"3-node JetStream R3, a node killed under 5,000 generators", "0 acknowledged lost, recovery time reported", "faults-jetstream", survives},
+	{"3-broker Kafka acks=all, a node killed under 5,000 generators", "0 acknowledged lost, recovery time reported", "faults-kafka", survives},
+}
+
+func within(limit int64) func(Record) (string, bool) {
+	return func(r Record) (string, bool) {
+		at := r.Times.RTT.At(99.8)
+		return fmt.Sprintf("%s lost, p99.8 %s", lost(r), ms(at)), r.Counts.Lost == 0 && at < limit && !r.broke()
+	}
+}
+
+func survives(r Record) (string, bool) {
+	text := fmt.Sprintf("%s of %s acknowledged lost", format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Acknowledged))
+	for _, f := range r.Faults {
+		text += ", " + recovery(f)
+	}
+	return text, len(r.Faults) > 0 && r.Counts.LostAcknowledged == 0 && !r.broke()
+}
+
+func indexPage(p *page) {
+	p.say("# The generator fleet: a study of publish/subscribe systems, repeated\n")
+	p.say("Written by `make results-fleet` from `data/*.json`, which it measured, point by point: `QUICK=1` in at most 15 minutes, the full "+
+		"form 5 minutes a point; each row says which form made it. %s", paperSource)
+	p.table(2, []string{"page", "what"}, indexRows())
+	p.say("\n## Aims")
+	var rows [][]string
+	for _, aim := range aims {
+		measured, verdict, form := "not measured", "", ""
+		if r, ok := p.record(aim.point); ok {
+			form = r.Form
+			if !r.measured() {
+				measured, verdict = "failed: "+cause(r), "no"
+			} else if text, met := aim.judge(r); true {
+				measured, verdict = text, map[bool]string{true: "yes", false: "no"}[met]
+				if !r.Valid {
+					verdict += " (not quiet)"
+				}
+			}
+		}
+		rows = append(rows, []string{aim.what, aim.aim, measured, verdict, form})
+	}
+	p.table(5, []string{"", "aim", "measured", "met", "form"}, rows)
+	overheadRow(p)
+	p.footer()
+}
+
+func indexRows() [][]string {
+	var rows [][]string
+	for _, each := range pages {
+		rows = append(rows, []string{fmt.Sprintf("[%s](%s)", each.file, each.file), each.title})
+	}
+	return rows
+}

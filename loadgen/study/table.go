@@ -1,0 +1,67 @@
+package study
+
+import (
+	"strings"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/result"
+)
+
+// table writes a table of Markdown; the first columns are words, the others figures.
+func (p *page) table(words int, head []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	p.say("")
+	row := func(cells []string) { p.say("| %s |", strings.Join(cells, " | ")) }
+	row(head)
+	p.say("%s", strings.Repeat("| --- ", words)+strings.Repeat("| ---: ", len(head)-words)+"|")
+	for _, cells := range rows {
+		row(cells)
+	}
+}
+
+// timeHead and timeCells are the study's figures of a run, times in milliseconds.
+var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "form", "quiet"}
+
+func timeCells(r Record) []string {
+	if !r.measured() {
+		cells := make([]string, len(timeHead))
+		cells[0], cells[len(cells)-2] = "failed: "+cause(r), r.Form
+		return cells
+	}
+	d := r.Times.RTT
+	return []string{
+		format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), at(d, 50), at(d, 95), at(d, 99),
+		at(d, 99.8), at(d, 100), r.Form, quiet(r),
+	}
+}
+
+func at(d result.Distribution, percent float64) string { return format.Millis(float64(d.At(percent))) }
+
+func lost(r Record) string {
+	if r.Counts.Lost == 0 {
+		return "0"
+	}
+	return format.Count(r.Counts.Lost) + " (" + format.Percent(float64(r.Counts.Lost)/float64(r.Counts.Sent)) + ")"
+}
+
+func cause(r Record) string {
+	if r.Failure == nil {
+		return "nothing arrived"
+	}
+	return string(r.Failure.Cause)
+}
+
+func quiet(r Record) string {
+	if r.broke() {
+		return "failed: " + cause(r)
+	}
+	if r.Valid {
+		return "yes"
+	}
+	return "no"
+}
+
+// ms is a time with its unit.
+func ms(ns int64) string { return format.Duration(float64(ns)) }
