@@ -3,12 +3,11 @@ package natslib
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/interest"
 )
 
 // publisher is a connection of core NATS: at most once, nothing is acknowledged.
@@ -77,57 +76,19 @@ func (t *Transport) subscribeCore(ctx context.Context, l *link, node int, channe
 	return &subscription{link: l, stop: func() { _ = s.Unsubscribe() }}, nil
 }
 
-// awaitInterest returns when a message that is published on any other node comes through to l. Servers tell each other of
-// subscriptions in their order, so that what was subscribed to before is known everywhere by then.
+// awaitInterest returns when every node knows what l has subscribed to.
 func (t *Transport) awaitInterest(ctx context.Context, l *link, node int) error {
-	if len(t.settings.Servers) == 1 {
-		return flush(ctx, l.Conn)
-	}
-	probe := t.subject("interest." + nuid.Next())
-	arrived := make(chan *nats.Msg, 64)
-	s, err := l.ChanSubscribe(probe, arrived)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Unsubscribe() }()
-	if err := flush(ctx, l.Conn); err != nil {
-		return err
-	}
-	for other := range t.settings.Servers {
-		if other == node {
-			continue
-		}
-		if err := t.probeFrom(ctx, other, probe, arrived); err != nil {
-			return fmt.Errorf("await that node %d knows of the subscription: %w", other, err)
-		}
-	}
-	return nil
-}
-
-func (t *Transport) probeFrom(ctx context.Context, node int, probe string, arrived <-chan *nats.Msg) error {
-	from, err := t.connect(ctx, node)
-	if err != nil {
-		return err
-	}
-	defer from.Conn.Close()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	id := nuid.Next()
-	for {
-		if err := from.Conn.Publish(probe, []byte(id)); err != nil {
+	if len(t.settings.Servers) > 1 {
+		inbox, arrived := interest.Channel(), make(chan string, 1)
+		s, err := l.Conn.Subscribe(t.subject(inbox), func(message *nats.Msg) { interest.Offer(arrived, message.Data) })
+		if err != nil {
 			return err
 		}
-		for waiting := true; waiting; {
-			select {
-			case message := <-arrived:
-				if string(message.Data) == id {
-					return nil
-				}
-			case <-again.C:
-				waiting = false
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		defer func() { _ = s.Unsubscribe() }()
+		if err := flush(ctx, l.Conn); err != nil {
+			return err
 		}
+		return interest.Await(ctx, t, len(t.settings.Servers), node, inbox, arrived)
 	}
+	return flush(ctx, l.Conn)
 }

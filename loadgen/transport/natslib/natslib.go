@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -16,8 +15,7 @@ import (
 // Options choose what of NATS is used.
 type Options struct {
 	WebSocket bool
-	JetStream bool          // publishes are acknowledged by a stream, subscriptions read the stream
-	Poll      time.Duration // JetStream: subscriptions fetch so often; 0: the server pushes as soon as it has something
+	JetStream bool // publishes are acknowledged by a stream, subscriptions read the stream
 }
 
 // Transport implements transport.Transport. Every connection and every subscription has a nats.Conn of its own.
@@ -31,7 +29,7 @@ func New(settings transport.Settings, options Options) (*Transport, error) {
 	if len(settings.Servers) == 0 {
 		return nil, errors.New("nats: no server to connect to")
 	}
-	if options.Poll > 0 && !options.JetStream {
+	if settings.Poll > 0 && !options.JetStream {
 		return nil, errors.New("nats: core NATS keeps nothing that could be polled; use transport jetstream")
 	}
 	return &Transport{settings: settings, options: options}, nil

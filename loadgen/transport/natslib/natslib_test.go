@@ -38,6 +38,94 @@ func TestCoreNATSOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, settings(servers), natslib.Options{}) })
 }
 
+func TestJetStreamKeepsTheTransportsPromises(t *testing.T) {
+	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+		return open(t, settings(servers), natslib.Options{JetStream: true})
+	})
+}
+
+func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	servers := natstest.Addresses(natstest.Start(t, 3, withJetStream))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+		s := settings(servers)
+		s.Replicas = 3
+		return open(t, s, natslib.Options{JetStream: true})
+	})
+}
+
+func TestPollingKeepsTheTransportsPromises(t *testing.T) {
+	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+		s := settings(servers)
+		s.Poll = 20 * time.Millisecond
+		return open(t, s, natslib.Options{JetStream: true})
+	})
+}
+
+func TestPollingCoreNATSIsRefused(t *testing.T) {
+	s := settings([]string{"127.0.0.1:4222"})
+	s.Poll = time.Second
+	if _, err := natslib.New(s, natslib.Options{}); err == nil {
+		t.Error("core NATS keeps nothing, yet it can be polled")
+	}
+}
+
+func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
+	certificates := natstest.NewCertificates(t)
+	for name, webSocket := range map[string]bool{"TLS": false, "WebSocket over TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
+				o.TLSConfig = certificates.Server
+				o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), TLSConfig: certificates.Server}
+			})
+			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+				s := settings(natstest.Addresses(servers))
+				if webSocket {
+					s.Servers = natstest.WebSocketAddresses(t, servers)
+				}
+				s.TLS = certificates.Client
+				return open(t, s, natslib.Options{WebSocket: webSocket})
+			})
+		})
+	}
+}
+
+func TestPlainWebSocketKeepsTheTransportsPromises(t *testing.T) {
+	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), NoTLS: true}
+	})
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+		return open(t, settings(natstest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
+	})
+}
+
+func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
+	servers := natstest.Start(t, 3, withJetStream)
+	s := settings(natstest.Addresses(servers))
+	s.Replicas = 3
+	b := transporttest.NewBed(t, open(t, s, natslib.Options{JetStream: true}), "a")
+	b.Subscribe(1, "a")
+	connection := b.Connect(0)
+	b.Publish(connection, "a", "before")
+	b.Await(1)
+	servers[2].Shutdown()
+	var lastAcknowledged string
+	for i := 0; i < 3; {
+		message := fmt.Sprintf("after %d", i)
+		done := make(chan error, 1)
+		if err := connection.Publish("a", []byte(message), func(_ int64, err error) { done <- err }); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err == nil {
+			i, lastAcknowledged = i+1, message
+		}
+	}
+	b.AwaitMessage(lastAcknowledged)
+}
+
+func withJetStream(_ int, o *server.Options) { o.JetStream = true }
+
 func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 	servers := natstest.Start(t, 1, nil)
 	dead := fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))

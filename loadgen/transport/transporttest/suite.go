@@ -5,6 +5,7 @@ package transporttest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -140,23 +141,38 @@ func (b *Bed) Received() []Delivery {
 // acknowledgements.
 func (b *Bed) Await(count int) []Delivery {
 	b.t.Helper()
+	acknowledgements := 0
+	if b.Subject.Traits.Acknowledges {
+		acknowledgements = count
+	}
+	return b.awaitThat(func() bool { return len(b.received) >= count && b.acknowledged >= acknowledgements },
+		fmt.Sprintf("%d messages and %d acknowledgements", count, acknowledgements))
+}
+
+// AwaitMessage returns when a message with that content has come, however many others did.
+func (b *Bed) AwaitMessage(content string) {
+	b.t.Helper()
+	b.awaitThat(func() bool {
+		return slices.ContainsFunc(b.received, func(d Delivery) bool { return d.Message == content })
+	}, "message "+content)
+}
+
+// awaitThat asks, with the mutex held, at every change.
+func (b *Bed) awaitThat(holds func() bool, what string) []Delivery {
+	b.t.Helper()
 	timer := time.AfterFunc(Patience, func() { b.changed.Broadcast() })
 	defer timer.Stop()
 	end := time.Now().Add(Patience)
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	acknowledgements := 0
-	if b.Subject.Traits.Acknowledges {
-		acknowledgements = count
-	}
-	for len(b.received) < count || b.acknowledged < acknowledgements {
+	for !holds() {
 		if !time.Now().Before(end) {
-			b.t.Fatalf("%d of %d messages and %d of %d acknowledgements came within %v",
-				len(b.received), count, b.acknowledged, acknowledgements, Patience)
+			b.t.Fatalf("%d messages and %d acknowledgements came within %v, not %s",
+				len(b.received), b.acknowledged, Patience, what)
 		}
 		b.changed.Wait()
 	}
-	return append([]Delivery(nil), b.received...)
+	return slices.Clone(b.received)
 }
 
 // AwaitExactly is Await, and then shows by one more message, sent behind, that there was nothing else.

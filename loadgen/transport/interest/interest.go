@@ -1,0 +1,69 @@
+// Package interest waits until every node of a cluster knows of a subscription. A subscriber's own server knows at once, the
+// others hear of it a moment later; what is published on them until then would be lost, and counted as the broker's fault.
+package interest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nuid"
+
+	"lifeline/loadgen/transport"
+)
+
+// pause lies between two questions to the same node.
+const pause = 20 * time.Millisecond
+
+// Channel is a name that nobody else subscribes to.
+func Channel() string { return "interest-" + nuid.Next() }
+
+// Await returns when a message to the channel, published on any node but home, comes out of arrived. Servers tell each other
+// of subscriptions in their order, so that what was subscribed to before the channel is known by then as well.
+func Await(ctx context.Context, t transport.Transport, nodes, home int, channel string, arrived <-chan string) error {
+	for node := range nodes {
+		if node == home {
+			continue
+		}
+		if err := from(ctx, t, node, channel, arrived); err != nil {
+			return fmt.Errorf("await that node %d knows of the subscription: %w", node, err)
+		}
+	}
+	return nil
+}
+
+func from(ctx context.Context, t transport.Transport, node int, channel string, arrived <-chan string) error {
+	connection, err := t.Connect(ctx, node)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close(ctx) }()
+	again := time.NewTicker(pause)
+	defer again.Stop()
+	question := nuid.Next()
+	for {
+		if err := connection.Publish(channel, []byte(question), func(int64, error) {}); err != nil {
+			return err
+		}
+		for waiting := true; waiting; {
+			select {
+			case answer := <-arrived:
+				if answer == question {
+					return nil
+				}
+			case <-again.C:
+				waiting = false
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// Offer hands an arrival to Await, or drops it, as it drops the copies of a question that has been answered.
+func Offer(arrived chan<- string, message []byte) {
+	select {
+	case arrived <- string(message):
+	default:
+	}
+}
