@@ -1,0 +1,197 @@
+package natswire
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/transport/natsproto"
+)
+
+// handshakeBuffers are used again, because a fleet shakes hands tens of thousands of times.
+var handshakeBuffers = sync.Pool{New: func() any { return new(make([]byte, 4<<10)) }}
+
+// socket is a connection after its handshake.
+type socket struct {
+	net.Conn                   // plain, or TLS
+	arrival  transport.Arrival // of the TCP connection below
+	rest     []byte            // what came behind the handshake
+}
+
+// info is what this client has to know of the server's greeting.
+type info struct {
+	Nonce       string `json:"nonce"`
+	TLSRequired bool   `json:"tls_required"`
+	MaxPayload  int64  `json:"max_payload"`
+}
+
+// login is the client's answer. Protocol 0 asks the server to keep news of the cluster to itself.
+type login struct {
+	Verbose     bool   `json:"verbose"`
+	Pedantic    bool   `json:"pedantic"`
+	TLSRequired bool   `json:"tls_required"`
+	Protocol    int    `json:"protocol"`
+	Echo        bool   `json:"echo"`
+	Language    string `json:"lang"`
+	Name        string `json:"name"`
+	User        string `json:"user,omitempty"`
+	Password    string `json:"pass,omitempty"`
+	JWT         string `json:"jwt,omitempty"`
+	Signature   string `json:"sig,omitempty"`
+}
+
+// handshake dials the node and logs in; errors are those of dial.Classify, or a result.Failure for a server that refuses.
+func (t *Transport) handshake(ctx context.Context, node int) (socket, error) {
+	address := t.settings.Servers[node]
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	connection, err := t.settings.Dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return socket{}, dial.Classify(address, err)
+	}
+	arrival, stamps := connection.(transport.Arrival)
+	if !stamps {
+		connection.Close()
+		return socket{}, errors.New("the dialler's connections do not stamp arrivals")
+	}
+	deadline, _ := ctx.Deadline()
+	_ = connection.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { connection.Close() })
+	made, err := t.logIn(connection, address)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		connection.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return socket{}, dial.Classify(address, err)
+	}
+	_ = connection.SetDeadline(time.Time{})
+	made.arrival = arrival
+	return made, nil
+}
+
+func (t *Transport) logIn(connection net.Conn, address string) (socket, error) {
+	buffer := handshakeBuffers.Get().(*[]byte)
+	defer handshakeBuffers.Put(buffer)
+	server := natsproto.NewReader(connection, nil, *buffer)
+	greeting, err := expect(server, "INFO")
+	if err != nil {
+		return socket{}, err
+	}
+	var wants info
+	if err := json.Unmarshal(greeting, &wants); err != nil {
+		return socket{}, fmt.Errorf("the server's INFO: %w", err)
+	}
+	if wants.TLSRequired && t.settings.TLS == nil {
+		return socket{}, refuse(address, refusal("that it wants TLS"))
+	}
+	if t.settings.TLS != nil {
+		if connection, err = secure(connection, t.settings.TLS, address); err != nil {
+			return socket{}, err
+		}
+		server = natsproto.NewReader(connection, nil, *buffer)
+	}
+	answer := login{
+		TLSRequired: t.settings.TLS != nil, Echo: true, Language: "go", Name: "fleet-" + t.settings.Run,
+		User: t.settings.User, Password: t.settings.Password,
+	}
+	if err := t.sign(&answer, wants.Nonce); err != nil {
+		return socket{}, err
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return socket{}, err
+	}
+	if _, err := fmt.Fprintf(connection, "CONNECT %s\r\nPING\r\n", text); err != nil {
+		return socket{}, err
+	}
+	_, err = expect(server, "PONG")
+	var refused refusal
+	if errors.As(err, &refused) {
+		return socket{}, refuse(address, refused)
+	}
+	if err != nil {
+		return socket{}, err
+	}
+	t.largest.Store(wants.MaxPayload)
+	return socket{Conn: connection, rest: bytes.Clone(server.Rest())}, nil
+}
+
+func refuse(address string, why refusal) error {
+	return &result.Failure{Cause: result.Refused, Message: "connect to " + address + ": " + why.Error()}
+}
+
+func secure(connection net.Conn, config *tls.Config, address string) (net.Conn, error) {
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		config = config.Clone()
+		config.ServerName = host
+	}
+	secured := tls.Client(connection, config)
+	return secured, secured.Handshake()
+}
+
+// sign proves who we are with the key of a .creds file.
+func (t *Transport) sign(answer *login, nonce string) error {
+	if t.settings.CredentialsFile == "" {
+		return nil
+	}
+	content, err := os.ReadFile(t.settings.CredentialsFile)
+	if err != nil {
+		return fmt.Errorf("read the credentials: %w", err)
+	}
+	defer clear(content)
+	if answer.JWT, err = nkeys.ParseDecoratedJWT(content); err != nil {
+		return fmt.Errorf("%s: %w", t.settings.CredentialsFile, err)
+	}
+	key, err := nkeys.ParseDecoratedUserNKey(content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.settings.CredentialsFile, err)
+	}
+	defer key.Wipe()
+	signature, err := key.Sign([]byte(nonce))
+	if err != nil {
+		return fmt.Errorf("sign the server's nonce: %w", err)
+	}
+	answer.Signature = base64.RawURLEncoding.EncodeToString(signature)
+	return nil
+}
+
+// refusal is the text of the server's -ERR.
+type refusal string
+
+func (r refusal) Error() string { return "the server says " + string(r) }
+
+// expect skips frames until one has the given verb, and returns its arguments.
+func expect(server *natsproto.Reader, verb string) ([]byte, error) {
+	for {
+		frame, err := server.Next()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("wait for %s: %w", verb, err)
+		case frame.Verb == "-ERR":
+			return nil, refusal(frame.Arguments)
+		case frame.Verb == verb:
+			return frame.Arguments, nil
+		}
+	}
+}
