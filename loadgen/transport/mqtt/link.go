@@ -1,0 +1,149 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
+	"github.com/nats-io/nuid"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
+)
+
+const (
+	// handshakeTimeout applies where the caller's context has no earlier end.
+	handshakeTimeout = 30 * time.Second
+	// reconnectInterval is the longest pause before a lost connection is tried again.
+	reconnectInterval = time.Second
+	// protocol is MQTT 3.1.1; set, so that Paho does not fall back to 3.1 and hide why a server refused.
+	protocol = 4
+	// quiesce is how long Paho may take to write its DISCONNECT, in milliseconds.
+	quiesce = 1000
+)
+
+// link is a Paho client and the socket below it.
+type link struct {
+	paho.Client
+	transport *Transport
+	arrival   atomic.Pointer[transport.Arrival]
+
+	// Until the first connection is made it may lead to one server only, as the fleet's topology says, and ends with the
+	// caller's context.
+	first  atomic.Pointer[context.Context]
+	only   string
+	failed error // why dialling failed at first; Paho reports a network error
+}
+
+// connect opens a client on the node. connected, unless it is nil, is called after each time that it is connected anew.
+func (t *Transport) connect(ctx context.Context, node int, connected func(*link)) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	l := &link{transport: t, only: t.settings.Servers[node]}
+	l.first.Store(&ctx)
+	options := paho.NewClientOptions().
+		SetClientID("fleet-" + nuid.Next()).
+		SetProtocolVersion(protocol).
+		SetUsername(t.settings.User).
+		SetPassword(t.settings.Password).
+		SetCleanSession(true).
+		SetConnectTimeout(handshakeTimeout).
+		SetMaxReconnectInterval(reconnectInterval).
+		SetCustomOpenConnectionFn(l.open).
+		SetConnectionLostHandler(func(paho.Client, error) {})
+	for i := range t.settings.Servers {
+		options.AddBroker("tcp://" + t.settings.Servers[(node+i)%len(t.settings.Servers)])
+	}
+	if connected != nil {
+		options.SetOnConnectHandler(func(paho.Client) {
+			if l.first.Load() == nil {
+				connected(l)
+			}
+		})
+	}
+	l.Client = paho.NewClient(options)
+	if err := wait(ctx, l.Connect()); err != nil {
+		l.Disconnect(0)
+		return nil, classify(l.only, errors.Join(l.failed, err))
+	}
+	l.first.Store(nil)
+	return l, nil
+}
+
+// open is what Paho dials with.
+func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
+	ctx := context.Background()
+	if first := l.first.Load(); first != nil {
+		if server.Host != l.only {
+			return nil, errors.New("not the node that was asked for")
+		}
+		connection, err := l.dial(*first, server.Host)
+		l.failed = err
+		return connection, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	return l.dial(ctx, server.Host)
+}
+
+func (l *link) dial(ctx context.Context, address string) (net.Conn, error) {
+	connection, err := l.transport.settings.Dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if arrival, stamps := connection.(transport.Arrival); stamps {
+		l.arrival.Store(&arrival)
+	}
+	if l.transport.settings.TLS == nil {
+		return connection, nil
+	}
+	config := l.transport.settings.TLS.Clone()
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	secured := tls.Client(connection, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		connection.Close()
+		return nil, err
+	}
+	return secured, nil
+}
+
+// lastRead is when bytes last came in over the socket in use.
+func (l *link) lastRead() int64 {
+	if arrival := l.arrival.Load(); arrival != nil {
+		return (*arrival).LastRead()
+	}
+	return 0
+}
+
+// wait returns how an operation of Paho's ended, or that ctx did.
+func wait(ctx context.Context, token paho.Token) error {
+	select {
+	case <-token.Done():
+		return token.Error()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// classify names the causes that the broker's answer to CONNECT tells.
+func classify(address string, err error) error {
+	for _, refusal := range []error{
+		packets.ErrorRefusedNotAuthorised, packets.ErrorRefusedBadUsernameOrPassword, packets.ErrorRefusedIDRejected,
+		packets.ErrorRefusedBadProtocolVersion, packets.ErrorRefusedServerUnavailable,
+	} {
+		if errors.Is(err, refusal) {
+			return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("connect to %s: %v", address, err)}
+		}
+	}
+	return dial.Classify(address, err)
+}
