@@ -1,7 +1,7 @@
 # Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo fleet test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results lint install clean
+.PHONY: help setup build demo fleet test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,11 @@ bench-jobs: ## what the engines make of events, beside others (QUICK=1)
 
 results: ## write the tables in results/ anew
 	@scripts/results
+
+results-fleet: ## the generator fleet's study, hours (QUICK=1: 15 minutes); goes on where it was stopped
+	@scripts/setup
+	@scripts/build go
+	@scripts/results-fleet --resume $(if $(filter-out 0,$(QUICK)),--quick)
 
 lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev
