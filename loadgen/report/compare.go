@@ -90,61 +90,6 @@ func finding(nameA string, a result.Result, nameB string, b result.Result) strin
 		nameB, format.Duration(timesB), nameA, format.Duration(timesA), share(b), share(a))
 }
 
-type comparand struct {
-	name, unit string
-	always     bool
-	of         func(*result.Result) float64
-}
-
-var comparands = func() []comparand {
-	number := func(name, unit string, always bool, of func(*result.Result) float64) comparand {
-		return comparand{name, unit, always, of}
-	}
-	all := []comparand{
-		number("connections", "connections", true, func(r *result.Result) float64 { return float64(r.Counts.Connections) }),
-		number("sent", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Sent) }),
-		number("lost", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Lost) }),
-		number("lost though acknowledged", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.LostAcknowledged) }),
-		number("duplicated", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Duplicated) }),
-		number("arrived out of order", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.Reordered) }),
-		number("RTT, mean", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.Mean }),
-		number("RTT, STDDEV", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.StdDev }),
-	}
-	for _, p := range columns {
-		all = append(all, number(fmt.Sprintf("RTT, p%g", p), "ns", true, func(r *result.Result) float64 { return float64(r.Times.RTT.At(p)) }))
-	}
-	return append(all,
-		number("RTT from the intended time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.IntendedRTT.At(99.8)) }),
-		number("PRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PRT.Mean }),
-		number("PT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PT.Mean }),
-		number("SRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.SRT.Mean }),
-		number("acknowledgement, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(50)) }),
-		number("acknowledgement, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(99.8)) }),
-		number("connecting, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Connect.At(50)) }),
-		number("generators late by, p99", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Lateness.At(99)) }),
-		number("broker's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Broker.CPU }),
-		number("fleet's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Client.CPU }),
-		number("broker's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Broker.PerConnection }),
-		number("fleet's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Client.PerConnection }),
-		number("CPU idle", "share", true, func(r *result.Result) float64 { return r.Resources.Idle }),
-	)
-}()
-
-func (m Measured) cell(i int) string {
-	switch value := m.Values[i]; m.Unit {
-	case "ns":
-		return format.Duration(value)
-	case "bytes":
-		return format.Bytes(value)
-	case "share":
-		return format.Percent(thousandth(value))
-	case "cores":
-		return format.Number(value) + " cores"
-	default:
-		return format.Count(int64(value))
-	}
-}
-
 // differing finds the settings that are not the same in all runs, by their path in the scenario file.
 func differing(runs []result.Result) []Setting {
 	flat := make([]map[string]string, len(runs))

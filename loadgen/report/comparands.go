@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+
+	"lifeline/loadgen/format"
+	"lifeline/loadgen/result"
+)
+
+// comparand is a quantity that runs are compared by.
+type comparand struct {
+	name, unit string
+	always     bool // shown even where it is 0 in all runs
+	of         func(*result.Result) float64
+}
+
+var comparands = func() []comparand {
+	all := []comparand{
+		{"connections", "connections", true, func(r *result.Result) float64 { return float64(r.Counts.Connections) }},
+		{"sent", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Sent) }},
+		{"lost", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Lost) }},
+		{"lost though acknowledged", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.LostAcknowledged) }},
+		{"duplicated", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Duplicated) }},
+		{"arrived out of order", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.Reordered) }},
+		{"RTT, mean", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.Mean }},
+		{"RTT, STDDEV", "ns", true, func(r *result.Result) float64 { return r.Times.RTT.StdDev }},
+	}
+	for _, p := range columns {
+		all = append(all, comparand{fmt.Sprintf("RTT, p%g", p), "ns", true, func(r *result.Result) float64 { return float64(r.Times.RTT.At(p)) }})
+	}
+	return append(all,
+		comparand{"RTT from the intended time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.IntendedRTT.At(99.8)) }},
+		comparand{"PRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PRT.Mean }},
+		comparand{"PT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PT.Mean }},
+		comparand{"SRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.SRT.Mean }},
+		comparand{"acknowledgement, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(50)) }},
+		comparand{"acknowledgement, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(99.8)) }},
+		comparand{"connecting, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Connect.At(50)) }},
+		comparand{"generators late by, p99", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Lateness.At(99)) }},
+		comparand{"broker's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Broker.CPU }},
+		comparand{"fleet's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Client.CPU }},
+		comparand{"broker's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Broker.PerConnection }},
+		comparand{"fleet's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Client.PerConnection }},
+		comparand{"CPU idle", "share", true, func(r *result.Result) float64 { return r.Resources.Idle }},
+	)
+}()
+
+func (m Measured) cell(i int) string {
+	switch value := m.Values[i]; m.Unit {
+	case "ns":
+		return format.Duration(value)
+	case "bytes":
+		return format.Bytes(value)
+	case "share":
+		return format.Percent(thousandth(value))
+	case "cores":
+		return format.Number(value) + " cores"
+	default:
+		return format.Count(int64(value))
+	}
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"lifeline/loadgen/result"
+)
+
+func TestAComparisonNamesWhatWasDifferentAndWhatCameOfIt(t *testing.T) {
+	a, b := sample("nats", 800, 1), sample("kafka", 800, 4)
+	b.Scenario.Transport, b.Scenario.Ack, b.Scenario.Broker.Nodes = "kafka", "all", 1
+	b.Counts.Lost = 0
+	c := Compare([]string{"nats", "kafka"}, []result.Result{a, b})
+	if len(c.Settings) != 3 || c.Settings[0].Key != "acknowledgement" || c.Settings[1].Key != "broker.nodes" || c.Settings[2].Key != "transport" {
+		t.Errorf("settings %+v", c.Settings)
+	}
+	for _, measured := range c.Measures {
+		if measured.Name == "RTT, p50" && (measured.Ratios[0] < 3.9 || measured.Ratios[0] > 4.1) {
+			t.Errorf("%+v", measured)
+		}
+	}
+	text := c.Text()
+	for _, words := range []string{"kafka brought 99.8 % of its messages within", "they lost 0 % and 0.02 %", "broker.nodes", "ratio"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the text does not say %q:\n%s", words, text)
+		}
+	}
+	if _, err := json.Marshal(c); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAComparisonThatCannotBeTrustedSaysSo(t *testing.T) {
+	a, b, c := sample("a", 800, 1), sample("b", 800, 1), sample("c", 800, 1)
+	b.Valid, b.Invalid = false, []string{"noise"}
+	c.Machine.Cores = 64
+	warnings := strings.Join(Compare([]string{"a", "b", "c"}, []result.Result{a, b, c}).Warnings, "\n")
+	if !strings.Contains(warnings, "b is not valid: noise.") || !strings.Contains(warnings, "c ran on another machine than a") {
+		t.Error(warnings)
+	}
+}
+
+func TestAComparisonIsWrittenAsAPageAndMarkdown(t *testing.T) {
+	folder := t.TempDir()
+	page, err := Compare([]string{"a", "b", "c"}, []result.Result{sample("a", 800, 1), sample("b", 80, 2), sample("c", 8000, 3)}).Write(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil || strings.Count(string(html), "<svg") != 3 || !strings.Contains(string(html), "b / a") {
+		t.Errorf("%v: %d bytes", err, len(html))
+	}
+}

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/result"
+)
+
+func TestARunEndsWithALineOfFixedForm(t *testing.T) {
+	r := result.Result{Counts: result.Counts{Connections: 800, Sent: 9600, Received: 9598, Lost: 2, Duplicated: 1}, Valid: true}
+	var rtt measure.Recorder
+	rtt.Record(183_000)
+	r.Times.RTT = rtt.Distribution()
+	want := "fleet: connections=800 sent=9600 received=9598 lost=2 duplicated=1 p50_ms=0.183 p998_ms=0.183 valid=true"
+	if got := Line(r); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAReportIsReadAsItWasWritten(t *testing.T) {
+	folder := t.TempDir()
+	want := sample("written", 800, 1)
+	page, err := Write(folder, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{folder, filepath.Join(folder, JSONName)} {
+		got, err := Read(path)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another result, %v", path, err)
+		}
+	}
+	if page != filepath.Join(folder, PageName) {
+		t.Errorf("page %q", page)
+	}
+	files, _ := os.ReadDir(folder)
+	if len(files) != 3+4 {
+		t.Errorf("%d files: JSON, Markdown, page and four pictures are expected, and nothing that was temporary", len(files))
+	}
+}
+
+func TestWhatIsNoResultIsRefusedByItsName(t *testing.T) {
+	for name, content := range map[string]string{"text": "no JSON", "format": `{"format": 7}`} {
+		path := filepath.Join(t.TempDir(), name+".json")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestThePageStandsAlone(t *testing.T) {
+	folder := t.TempDir()
+	r := sample("a <script> name", 800, 1)
+	page, err := Write(folder, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(text)
+	if loads := regexp.MustCompile(`(?i)<(script|link|img|iframe)|\s(src|href)=|url\(|@import`).FindString(html); loads != "" {
+		t.Errorf("the page contains %q", loads)
+	}
+	if strings.Count(html, "<svg") != 4 || strings.Count(html, "</svg>") != 4 {
+		t.Error("four pictures are expected within the page")
+	}
+	for _, words := range []string{"2 were lost (0.02 %)", "99.8 % within 100 ms", "143,914 of 144,000", "kill node 1", "prefers-color-scheme"} {
+		if !strings.Contains(html, words) {
+			t.Errorf("the page does not say %q", words)
+		}
+	}
+}
+
+func TestMarkdownHasEveryPictureAndTable(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := Write(folder, sample("markdown", 800, 1)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, MarkdownName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, picture := range regexp.MustCompile(`!\[[^]]*\]\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
+		svg, err := os.ReadFile(filepath.Join(folder, picture[1]))
+		if err != nil {
+			t.Error(err)
+		}
+		if err := xml.Unmarshal(svg, new(struct{})); err != nil {
+			t.Errorf("%s: %v", picture[1], err)
+		}
+	}
+	for _, heading := range []string{"Times", "Faults", "Messages", "Processor and memory", "Noise", "The broker's own counters", "The study's own figures"} {
+		if !strings.Contains(string(text), "\n## "+heading+"\n") {
+			t.Errorf("no table %q", heading)
+		}
+	}
+	columns := 0
+	for line := range strings.Lines(string(text)) {
+		switch bars := strings.Count(line, "|"); {
+		case bars == 0:
+			columns = 0
+		case columns == 0:
+			columns = bars
+		case bars != columns:
+			t.Errorf("a row of another width: %s", line)
+		}
+	}
+}
+
+func TestTheVerdictSaysTheWorstFirst(t *testing.T) {
+	r := sample("bad", 800, 1)
+	r.Failure = &result.Failure{Cause: result.BrokerExit, Message: "node 1 ended: out of memory"}
+	r.Valid, r.Invalid = false, []string{"other processes used 1.5 of 2 cores"}
+	r.Counts.Lost, r.Counts.LostAcknowledged = 12, 3
+	r.Goals[0].Met, r.Goals[0].Share = false, 0.98
+	none := uint64(0)
+	r.Goals[0].Objective.MaxLost = &none
+	said := strings.Join(Verdict(r), "\n")
+	for _, want := range []string{
+		"Failed (broker-exit): node 1 ended: out of memory\n", "12 were lost (0.1 %), 3 of them acknowledged",
+		"Objective missed: 99.5 % within 5 s: 98 % were; none lost: 12 were.", "Other processes used 1.5 of 2 cores.",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the verdict does not say %q:\n%s", want, said)
+		}
+	}
+	if !strings.HasPrefix(said, "Failed") || good(r) {
+		t.Errorf("the failure does not come first:\n%s", said)
+	}
+}
+
+func TestAFleetThatNeverSentStillHasAReport(t *testing.T) {
+	r := result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "it takes 40,012 descriptors and has 20,000"}}
+	folder := t.TempDir()
+	if _, err := Write(folder, r); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, MarkdownName))
+	if err != nil || !strings.Contains(string(text), "Failed (descriptors): it takes 40,012") || strings.Contains(string(text), "NaN") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+func TestAnOutageIsAGapAndABand(t *testing.T) {
+	figure := Timeline(sample("outage", 800, 1))
+	messages, rtt := figure.Panels[0], figure.Panels[1]
+	if len(messages.Bands) != 1 || messages.Bands[0].From != 60 || messages.Bands[0].To != 64 {
+		t.Errorf("bands %+v", messages.Bands)
+	}
+	if len(messages.Series) != 3 || messages.Series[2].Name != "never arrived" {
+		t.Errorf("what was lost is not drawn: %d lines", len(messages.Series))
+	}
+	if at := rtt.Series[0].Points[61]; at.Y != 0 {
+		t.Errorf("a second without deliveries has the round trip %v", at)
+	}
+	recovering := sample("never", 800, 1)
+	recovering.Faults[0].Recovered = 0
+	if band := Timeline(recovering).Panels[0].Bands[0]; band.To != 119 {
+		t.Errorf("an outage without recovery ends at %v", band.To)
+	}
+}
+
+func TestTheStudysPointsStandBesideOurs(t *testing.T) {
+	figure, err := Percentiles("", "", []Curve{{Name: "ours", Distribution: sample("", 800, 1).Times.RTT}}, PaperPercentiles(), PaperNote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(figure.SVG())
+	for _, words := range []string{"R-GMA: 99 % within 4 s", "99.8 % within 100 ms", "are not drawn"} {
+		if !strings.Contains(svg, words) {
+			t.Errorf("no %q", words)
+		}
+	}
+}
+
+func TestACurveEndsAtItsGreatestValueAndNotBeyondItsCount(t *testing.T) {
+	var few measure.Recorder
+	for i := range 10 {
+		few.Record(int64(i+1) * 1_000_000)
+	}
+	figure, err := Distribution("", "", []Curve{{Name: "ten", Distribution: few.Distribution()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := figure.Panels[0].Series[0].Points
+	if last := points[len(points)-1]; last.X > 95 || last.Y != 10_000_000 {
+		t.Errorf("ten messages end at %v %% with %v", last.X, last.Y)
+	}
+}
