@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/transport"
@@ -59,20 +60,43 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	return s, nil
 }
 
-// endsOf are the offsets that the next messages of a topic will get.
+const (
+	leaderPause  = 50 * time.Millisecond // between two questions to brokers that disagree about a leader
+	leaderWithin = 30 * time.Second      // they agree by then, or something else is wrong
+)
+
+// endsOf are the offsets that the next messages of a topic will get. The brokers of a cluster learn one after the other of a
+// new topic and of new leaders, so it asks until they agree.
 func endsOf(ctx context.Context, client *kgo.Client, topic string) (map[int32]kgo.Offset, error) {
+	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
+	defer cancel()
+	for {
+		ends, err := listEnds(ctx, client, topic)
+		if err == nil || !kerr.IsRetriable(err) {
+			return ends, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(leaderPause):
+			client.ForceMetadataRefresh()
+		}
+	}
+}
+
+func listEnds(ctx context.Context, client *kgo.Client, topic string) (map[int32]kgo.Offset, error) {
 	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
 	if err == nil {
 		err = listed.Error()
+	}
+	if err == nil && len(listed[topic]) == 0 {
+		err = kerr.UnknownTopicOrPartition
 	}
 	if err != nil {
 		return nil, fmt.Errorf("asking for the ends of topic %s: %w", topic, err)
 	}
 	ends := map[int32]kgo.Offset{}
 	listed.Each(func(end kadm.ListedOffset) { ends[end.Partition] = kgo.NewOffset().At(end.Offset) })
-	if len(ends) == 0 {
-		return nil, fmt.Errorf("topic %s has no partitions", topic)
-	}
 	return ends, nil
 }
 
