@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -72,23 +74,29 @@ func (h history) outage(fault scenario.Fault, happened, origin int64) result.Out
 	}
 }
 
-// recovery is the tick from which on deliveries were as usual again; at itself when they always were. It looks at a whole second
-// at a time, so that the random places of few messages in time are no outage.
+// recovery is the tick from which on deliveries were as usual again; at itself when they always were. As usual is a rate, and
+// that no more wait for their delivery than before: the burst that follows a silence is as fast as ever while some messages are
+// still held up. It looks at a whole second at a time, so that the random places of few messages in time are no outage.
 func (h history) recovery(at int64) int64 {
 	first, end := h.span()
 	from := max(first, at-lookBack)
 	before, _, _ := h.sum(from, at)
 	usual := float64(before.Received) / max(1, float64(at-from))
+	waiting := h.waiting(first, end)
+	most := (1 - recoveredShare) * usual * float64(ticksPerSecond)
+	if at > from {
+		most += slices.Max(waiting[from-first : at-first])
+	}
 	asUsual := func(tick int64) bool {
 		window := min(end, tick+ticksPerSecond)
 		received, _, _ := h.sum(tick, window)
-		return float64(received.Received) >= recoveredShare*usual*float64(window-tick)
+		return float64(received.Received) >= recoveredShare*usual*float64(window-tick) && waiting[tick-first] <= most
 	}
 	fell := at
-	for fell < at+effect && asUsual(fell) {
+	for fell < min(end, at+effect) && asUsual(fell) {
 		fell++
 	}
-	if fell == at+effect {
+	if fell == min(end, at+effect) {
 		return at
 	}
 	for tick := fell; tick < end; tick++ {
@@ -97,6 +105,23 @@ func (h history) recovery(at int64) int64 {
 		}
 	}
 	return end
+}
+
+// waiting is how many deliveries, tick by tick of [first, end), were still to come of what had been sent by then; what was lost
+// waits for nothing. Subscribers may be several and take only some of the messages, so one sent is as many deliveries as one
+// had in the end.
+func (h history) waiting(first, end int64) []float64 {
+	all, lost, _ := h.sum(first, end)
+	each := float64(all.Received) / max(1, float64(all.Sent)-float64(lost))
+	waiting := make([]float64, end-first)
+	sum := 0.0
+	for i := range waiting {
+		if t := h[first+int64(i)]; t != nil {
+			sum += each*(float64(t.Sent)-float64(t.Lost)) - float64(t.Received)
+		}
+		waiting[i] = sum
+	}
+	return waiting
 }
 
 // silence is the longest run of ticks from at on in which nothing was received, up to the recovery.

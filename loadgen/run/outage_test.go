@@ -29,10 +29,10 @@ func outageAt20(h history) result.Outage {
 func TestASilenceIsSeenFromItsBeginToItsEnd(t *testing.T) {
 	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
 		if second >= 20.3 && second < 25 {
-			t.Received, t.Lost, t.Failed = 0, 2, 1
+			t.Received, t.Lost, t.Failed = 0, 10, 1
 		}
 	}))
-	if o.At != 20 || o.LastBefore != 20.3 || o.FirstAfter != 25 || o.LostDuring != 94 || o.FailedDuring != 47 {
+	if o.At != 20 || o.LastBefore != 20.3 || o.FirstAfter != 25 || o.LostDuring != 470 || o.FailedDuring != 47 {
 		t.Errorf("silent from 20.3 to 25: %+v", o)
 	}
 	if o.Recovered < 24.8 || o.Recovered > 25.1 {
@@ -43,11 +43,32 @@ func TestASilenceIsSeenFromItsBeginToItsEnd(t *testing.T) {
 func TestAPartOfTheDeliveriesMissingIsAnOutageWithoutSilence(t *testing.T) {
 	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
 		if second >= 20 && second < 30 {
-			t.Received = 7
+			t.Received, t.Lost = 7, 3
 		}
 	}))
 	if o.LastBefore != o.FirstAfter || o.Recovered < 29 || o.Recovered > 30.1 {
 		t.Errorf("seven of ten until 30: %+v", o)
+	}
+}
+
+func TestMessagesThatAreHeldUpLongerThanOthersAreAnOutageAfterTheSilenceToo(t *testing.T) {
+	o := outageAt20(steady(func(second float64, t *generator.Ticks) {
+		switch {
+		case second >= 20 && second < 29:
+			t.Received = 0
+		case second == 29: // two thirds are back at once, with all that waited
+			t.Received = 607
+		case second > 29 && second < 36:
+			t.Received = 7
+		case second == 36: // the rest
+			t.Received = 10 + 300 + 3*70
+		}
+	}))
+	if o.LastBefore != 20 || o.FirstAfter != 29 || o.LostDuring != 0 {
+		t.Errorf("silent from 20 to 29: %+v", o)
+	}
+	if o.Recovered < 35.9 || o.Recovered > 36.1 {
+		t.Errorf("recovered at %g, not 36", o.Recovered)
 	}
 }
 

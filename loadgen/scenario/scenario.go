@@ -73,7 +73,8 @@ type Objective struct {
 	MaxLost *uint64  `yaml:"max_lost,omitempty" json:"max_lost,omitempty"` // apart from the two others; nil: not asked
 }
 
-// Fault happens to a node of an embedded broker, at a time counted from the first message.
+// Fault happens to a node of an embedded broker, at a time counted from the begin of the measured span, which is after the
+// initial sleeps and the warm-up.
 type Fault struct {
 	At     Duration `yaml:"at" json:"at"`
 	Node   int      `yaml:"node" json:"node"`
