@@ -44,7 +44,7 @@ func (r *runner) balance() {
 		return
 	}
 	books.After = after
-	books.Agree, books.Sentence = agreement(stores(r.scenario), books.Before, after, r.result.Counts)
+	books.Agree, books.Sentence = agreement(r.scenario, books.Before, after, r.result.Counts)
 }
 
 // goal judges an objective over all messages that were measured or lost.

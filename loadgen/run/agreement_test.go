@@ -1,0 +1,37 @@
+package run
+
+import (
+	"testing"
+
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+func TestAgreementIsJudgedByWhatABrokerCounts(t *testing.T) {
+	unknown := result.Counters{In: -1, Out: -1, Stored: -1}
+	for name, c := range map[string]struct {
+		transport     string
+		before, after result.Counters
+		counts        result.Counts
+		agrees        bool
+	}{
+		"all there":                {"nats", result.Counters{In: 5, Out: 7}, result.Counters{In: 15, Out: 17}, result.Counts{Sent: 10, Received: 10}, true},
+		"lost behind the broker":   {"nats", result.Counters{}, result.Counters{In: 10, Out: 10}, result.Counts{Sent: 10, Received: 9, Lost: 1}, false},
+		"lost before the broker":   {"nats", result.Counters{}, result.Counters{In: 9, Out: 9}, result.Counts{Sent: 10, Received: 9, Lost: 1}, false},
+		"given twice, seen twice":  {"nats", result.Counters{}, result.Counters{In: 10, Out: 11}, result.Counts{Sent: 10, Received: 10, Duplicated: 1}, true},
+		"unselected was given too": {"nats", result.Counters{}, result.Counters{In: 10, Out: 10}, result.Counts{Sent: 10, Received: 6, Unselected: 4}, true},
+		"MQTT counts one side":     {"mqtt", result.Counters{}, result.Counters{In: 10}, result.Counts{Sent: 10, Received: 10}, true},
+		"every message stored":     {"kafka", result.Counters{Stored: 3}, result.Counters{Stored: 13}, result.Counts{Sent: 10, Acknowledged: 10, Received: 10}, true},
+		"acknowledged, not stored": {"jetstream", result.Counters{}, result.Counters{Stored: 9}, result.Counts{Sent: 10, Acknowledged: 10, Received: 9, Lost: 1}, false},
+		"refused, stored for all that": {"jetstream", result.Counters{}, result.Counters{Stored: 10},
+			result.Counts{Sent: 10, Acknowledged: 8, Refused: 2, Received: 10}, true},
+		"refused, not stored": {"kafka", result.Counters{}, result.Counters{Stored: 8},
+			result.Counts{Sent: 10, Acknowledged: 8, Refused: 2, Received: 8, Lost: 2}, true},
+		"nothing to read": {"nats", unknown, unknown, result.Counts{Sent: 10, Received: 10}, false},
+	} {
+		agrees, sentence := agreement(scenario.Scenario{Transport: c.transport}, c.before, c.after, c.counts)
+		if agrees != c.agrees || sentence == "" {
+			t.Errorf("%s: %v, %q", name, agrees, sentence)
+		}
+	}
+}
