@@ -98,9 +98,9 @@ final class ArchiveSinkSettings {
         .define(
             ROLL_BYTES, Type.LONG, null, atLeast(MIB), Importance.MEDIUM,
             "Events that a task holds in memory before it stores them, in bytes: 128 MiB for Parquet, whose files"
-                + " become about as large before compression, 16 MiB for a transaction on PostgreSQL. For Parquet a"
-                + " task needs four times that and 512 MiB outside of the heap.",
-            STORING, ++order, Width.MEDIUM, "Bytes held at most", Advice.of(16 * MIB, 128 * MIB, 512 * MIB))
+                + " become about as large before compression, 32 MiB for PostgreSQL, of which a transaction is half."
+                + " For Parquet a task needs four times that and 512 MiB outside of the heap.",
+            STORING, ++order, Width.MEDIUM, "Bytes held at most", Advice.of(32 * MIB, 128 * MIB, 512 * MIB))
         .define(
             ROLL_INTERVAL_MS, Type.LONG, null, atLeast(100), Importance.MEDIUM,
             "Age in milliseconds at which events are stored however few they are: how long one waits to see them by"

@@ -20,6 +20,7 @@ public abstract class PartitionWriter {
   private final Deduplicator deduplicator;
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
+  private long stored;
   private long from;
   private long to;
   private long duplicates;
@@ -39,11 +40,12 @@ public abstract class PartitionWriter {
 
   /** Tells where the archive ends. */
   protected final void startAt(long offset) {
+    stored = offset;
     from = offset;
     to = offset;
   }
 
-  /** First offset that what is held covers: the archive's end. */
+  /** First offset that what is collected covers. */
   protected final long from() {
     return from;
   }
@@ -53,7 +55,7 @@ public abstract class PartitionWriter {
     return to;
   }
 
-  /** Repeats absorbed in what is held. */
+  /** Repeats absorbed in what is collected. */
   protected final long duplicates() {
     return duplicates;
   }
@@ -76,32 +78,82 @@ public abstract class PartitionWriter {
   /** Collects the events of a new batch. The arguments are valid during this call. */
   protected abstract void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position);
 
-  /** Stores what is held, with the position {@link #to}, all or nothing; then holds nothing. */
+  /** Stores what is collected, with the position {@link #to}, all or nothing; then nothing is collected. */
   protected abstract void store() throws IOException;
 
-  /** Memory held for events, in bytes. */
-  protected abstract long heldBytes();
+  /**
+   * As {@link #store}, but may return before it is done: then {@link #finishStoring} tells the outcome. By default it is
+   * done at once. When this fails everything is still collected.
+   */
+  protected void startStoring() throws IOException {
+    store();
+  }
+
+  /** Waits for what was started. After a failure that is still held, and the next call tries again. */
+  protected void finishStoring() throws IOException {
+    // It was done at once.
+  }
+
+  /** Memory held for events that are collected, in bytes. */
+  protected abstract long collectedBytes();
+
+  /** Memory held for events that are being stored meanwhile, in bytes. */
+  protected long storingBytes() {
+    return 0;
+  }
 
   /** Lets the partition go without storing what is held. */
   protected abstract void close() throws IOException;
 
-  final boolean isEmpty() {
-    return to == from;
+  /** First offset that would be lost if the process died now. */
+  final long stored() {
+    return stored;
   }
 
   final boolean isDue(long nowMs) {
-    return !isEmpty() && nowMs - firstAppendMs >= options.interval().toMillis();
+    return to != stored && nowMs - firstAppendMs >= options.interval().toMillis();
   }
 
   final void forgetSilentEmitters(long nowMs) {
     deduplicator.expire(nowMs);
   }
 
+  /** Stores everything. */
   final void roll() throws IOException {
-    if (isEmpty()) {
-      return;
+    finish();
+    if (to != from) {
+      store();
+      collectAnew();
+      stored = from;
     }
-    store();
+  }
+
+  /** Begins to store what is collected, once that which was begun earlier is stored. */
+  final void rollAhead() throws IOException {
+    finish();
+    if (to != from) {
+      startStoring();
+      collectAnew();
+    }
+  }
+
+  /** Waits until what was begun is stored; if nothing was, stores everything. */
+  final void makeRoom() throws IOException {
+    if (stored != from) {
+      finish();
+    } else {
+      roll();
+    }
+  }
+
+  private void finish() throws IOException {
+    if (stored != from) {
+      finishStoring();
+      stored = from;
+    }
+  }
+
+  private void collectAnew() {
     from = to;
     duplicates = 0;
     rejected = 0;
@@ -111,7 +163,7 @@ public abstract class PartitionWriter {
     if (position.offset() < to) {
       return Appended.ALREADY_ARCHIVED;
     }
-    if (isEmpty()) {
+    if (to == from) {
       firstAppendMs = System.currentTimeMillis();
     }
     Appended result = take(position, message);

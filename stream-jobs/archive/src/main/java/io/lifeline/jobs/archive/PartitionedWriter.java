@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 /** An {@link ArchiveWriter} over the {@link PartitionWriter}s of an implementation. */
 public final class PartitionedWriter implements ArchiveWriter {
@@ -19,6 +20,11 @@ public final class PartitionedWriter implements ArchiveWriter {
   public interface Backend {
     /** Takes a partition for this process alone, and finds the archive's end. */
     PartitionWriter take(int partition) throws IOException;
+
+    /** Whether partitions can store while they collect. */
+    default boolean storesAhead() {
+      return false;
+    }
 
     /** Ends what the partitions share. Called once, when all of them are closed. */
     void close() throws IOException;
@@ -36,15 +42,23 @@ public final class PartitionedWriter implements ArchiveWriter {
 
   @Override
   public long durableOffset(int partition) throws IOException {
-    return partition(partition).from();
+    return partition(partition).stored();
   }
 
   @Override
   public Appended append(Position position, byte[] message) throws IOException {
-    while (heldBytes() >= options.bytes()) {
-      largest().roll();
-    }
+    makeRoom();
     return partition(position.partition()).append(position, message == null ? NO_BYTES : message);
+  }
+
+  /** Half of the memory is for what is collected, the other half for what is stored meanwhile. */
+  private void makeRoom() throws IOException {
+    if (backend.storesAhead() && sum(PartitionWriter::collectedBytes) >= options.bytes() / 2) {
+      largest(PartitionWriter::collectedBytes).rollAhead();
+    }
+    while (heldBytes() >= options.bytes()) {
+      largest(PartitionedWriter::heldBytes).makeRoom();
+    }
   }
 
   @Override
@@ -77,7 +91,7 @@ public final class PartitionedWriter implements ArchiveWriter {
 
   @Override
   public long heldBytes() {
-    return partitions.values().stream().mapToLong(PartitionWriter::heldBytes).sum();
+    return sum(PartitionedWriter::heldBytes);
   }
 
   @Override
@@ -114,7 +128,15 @@ public final class PartitionedWriter implements ArchiveWriter {
     return writer;
   }
 
-  private PartitionWriter largest() {
-    return partitions.values().stream().max(Comparator.comparingLong(PartitionWriter::heldBytes)).orElseThrow();
+  private static long heldBytes(PartitionWriter writer) {
+    return writer.collectedBytes() + writer.storingBytes();
+  }
+
+  private long sum(ToLongFunction<PartitionWriter> bytes) {
+    return partitions.values().stream().mapToLong(bytes).sum();
+  }
+
+  private PartitionWriter largest(ToLongFunction<PartitionWriter> bytes) {
+    return partitions.values().stream().max(Comparator.comparingLong(bytes)).orElseThrow();
   }
 }

@@ -151,7 +151,7 @@ public final class PostgresBench implements Runnable {
       partition = row.getString(1);
     }
     return BinaryCopy.read(connection, "SELECT * FROM " + SCHEMA + "_data." + partition.split(",")[0],
-        PostgresOptions.DEFAULT_ROLL.bytes());
+        PostgresOptions.DEFAULT_ROLL.bytes() / 2);
   }
 
   private static double bareRate(Connection connection, Statement sql, List<byte[]> transactions)

@@ -60,7 +60,7 @@ final class ParquetPartition extends PartitionWriter {
   }
 
   @Override
-  protected long heldBytes() {
+  protected long collectedBytes() {
     return roll.bytes();
   }
 

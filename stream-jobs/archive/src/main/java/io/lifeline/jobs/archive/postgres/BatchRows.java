@@ -20,8 +20,12 @@ final class BatchRows {
   /** Positions as one number, which is all that an event carries of its batch. */
   private static final int OFFSET_BITS = 48;
 
-  private final CopyBuffer rows = new CopyBuffer(COLUMN_COUNT);
+  private final CopyBuffer rows;
   private int count;
+
+  BatchRows(CopySegments pool) {
+    rows = new CopyBuffer(COLUMN_COUNT, pool);
+  }
 
   /** The number of the batch at a position: no two in an archive have the same. */
   static long number(Position position) {
@@ -62,9 +66,9 @@ final class BatchRows {
     return Json.object(clean);
   }
 
-  void clear() {
-    rows.clear();
-    count = 0;
+  /** Gives the memory back. */
+  void release() {
+    rows.release();
   }
 
   int count() {
@@ -73,7 +77,7 @@ final class BatchRows {
 
   /** Memory held, in bytes. */
   long bytes() {
-    return rows.size();
+    return rows.capacity();
   }
 
   CopyBuffer rows() {

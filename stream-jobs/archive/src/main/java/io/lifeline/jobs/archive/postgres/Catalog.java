@@ -57,7 +57,7 @@ final class Catalog {
     this.eventsViewIsOld = !tables.isEmpty();
   }
 
-  /** The version that an event type is; it must have been {@link #prepare}d. */
+  /** The version that an event type is; it must have been {@link #prepare}d, or {@link #knows known}. */
   EventTable.Version version(EventType type) {
     return byType.get(type);
   }
@@ -87,11 +87,13 @@ final class Catalog {
     return count > MAX_TABLES ? "the archive has no room for more event types" : null;
   }
 
+  /** Whether all of these types have their tables and columns. Does not ask the server. */
+  boolean knows(List<EventType> types) {
+    return types.stream().allMatch(this::known);
+  }
+
   /** Makes tables and columns for all of these types. */
   void prepare(List<EventType> types) throws SQLException {
-    if (types.stream().allMatch(this::known)) {
-      return;
-    }
     schema.lockDefinitions(connection);
     try {
       load();
@@ -263,13 +265,26 @@ final class Catalog {
         EventTable table =
             tables.computeIfAbsent(rows.getString(2), name -> new EventTable(name, dataTable, view));
         TypeEntry type = new TypeEntry(rows.getString(1), rows.getString(4), rows.getString(5), rows.getString(2),
-            Json.MAPPER.readValue(rows.getString(6), new TypeReference<List<TypeEntry.FieldEntry>>() {}),
+            fields(rows.getString(6)),
             Json.MAPPER.readValue(rows.getString(7), new TypeReference<List<TypeEntry.ConstantEntry>>() {}));
         Array columns = rows.getArray(8);
         byId.put(type.id(), table.restore(rows.getInt(3), type, List.of((String[]) columns.getArray())));
       }
     } catch (JsonProcessingException e) {
-      throw new SQLException("the table types of the archive is damaged: restore it from a backup", e);
+      throw damaged(e);
     }
+  }
+
+  /** A version's fields, as the table types has them. */
+  static List<TypeEntry.FieldEntry> fields(String json) throws SQLException {
+    try {
+      return Json.MAPPER.readValue(json, new TypeReference<>() {});
+    } catch (JsonProcessingException e) {
+      throw damaged(e);
+    }
+  }
+
+  private static SQLException damaged(JsonProcessingException cause) {
+    return new SQLException("the table types of the archive is damaged: restore it from a backup", cause);
   }
 }

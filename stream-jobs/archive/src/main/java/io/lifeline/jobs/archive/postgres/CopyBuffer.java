@@ -2,10 +2,12 @@ package io.lifeline.jobs.archive.postgres;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import org.postgresql.copy.CopyIn;
 
 /** Rows in PostgreSQL's binary COPY format, in memory. Each put writes one value, with its length before it. */
@@ -19,7 +21,7 @@ final class CopyBuffer {
   private static final short TRAILER = -1;
 
   /** The server reads a message as a whole before it looks into it, so small ones keep both sides at work. */
-  private static final int MESSAGE = 64 << 10;
+  private static final int MESSAGE = CopySegments.SIZE;
 
   /** A value of a fixed length is never longer than this, its own length included; a numeric is the longest. */
   private static final int FIXED = 4 + 8 + 2 * 5;
@@ -30,34 +32,53 @@ final class CopyBuffer {
   private static final long EPOCH_MICROS = 946_684_800_000_000L;
 
   private final int columns;
-  private byte[] bytes = new byte[1024];
+  private final CopySegments pool;
+  private final List<ByteBuffer> full = new ArrayList<>();
+  private byte[] bytes = new byte[CopySegments.SMALLEST];
   private int size;
+  private long fullCapacity;
 
   /**
    * @param columns of each row
+   * @param pool to take memory from
    */
-  CopyBuffer(int columns) {
+  CopyBuffer(int columns, CopySegments pool) {
     this.columns = columns;
+    this.pool = pool;
     System.arraycopy(SIGNATURE, 0, bytes, 0, SIGNATURE.length);
     size = HEADER;
   }
 
-  /** Drops the rows and keeps their room. */
-  void clear() {
-    size = HEADER;
+  /** Gives the memory back; the buffer is of no use any more. */
+  void release() {
+    full.forEach(segment -> pool.give(segment.array()));
+    pool.give(bytes);
   }
 
-  /** Bytes of rows. */
-  int size() {
-    return size - HEADER;
+  /** Memory held, in bytes. */
+  long capacity() {
+    return fullCapacity + bytes.length;
   }
 
   /** Makes room for so many bytes and then a whole row of values of fixed length, which need not ask any more. */
   private void reserve(int room) {
-    int needed = size + room + 2 + columns * FIXED;
-    if (needed > bytes.length) {
-      bytes = Arrays.copyOf(bytes, Math.max(needed, bytes.length + (bytes.length >> 1)));
+    int needed = room + 2 + columns * FIXED;
+    if (needed > bytes.length - size) {
+      addRoom(needed);
     }
+  }
+
+  private void addRoom(int needed) {
+    byte[] grown = pool.grown(bytes, size + needed);
+    if (grown != null) {
+      System.arraycopy(bytes, 0, grown, 0, size);
+    } else {
+      full.add(ByteBuffer.wrap(bytes, 0, size));
+      fullCapacity += bytes.length;
+      size = 0;
+      grown = pool.take(needed);
+    }
+    bytes = grown;
   }
 
   /** Begins a row; all of its columns must follow. */
@@ -156,8 +177,15 @@ final class CopyBuffer {
   void sendTo(CopyIn copy) throws SQLException {
     reserve(0);
     SHORT.set(bytes, size, TRAILER);
-    for (int at = 0; at < size + 2; at += MESSAGE) {
-      copy.writeToCopy(bytes, at, Math.min(MESSAGE, size + 2 - at));
+    for (ByteBuffer segment : full) {
+      send(copy, segment.array(), segment.limit());
+    }
+    send(copy, bytes, size + 2);
+  }
+
+  private static void send(CopyIn copy, byte[] from, int length) throws SQLException {
+    for (int at = 0; at < length; at += MESSAGE) {
+      copy.writeToCopy(from, at, Math.min(MESSAGE, length - at));
     }
   }
 }

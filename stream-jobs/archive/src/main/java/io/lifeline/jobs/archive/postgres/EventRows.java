@@ -19,11 +19,13 @@ final class EventRows {
   private final FieldType[] fields;
   private final long[][] longs;
   private final double[][] doubles;
+  private final CopySegments pool;
   private final Map<Long, CopyBuffer> byPartition = new TreeMap<>();
-  private long bytes;
+  private long bytes = OVERHEAD_BYTES;
 
-  EventRows(EventType type, EventTable.Version version) {
+  EventRows(EventType type, EventTable.Version version, CopySegments pool) {
     this.version = version;
+    this.pool = pool;
     this.fields = type.fields().stream().map(field -> field.type()).toArray(FieldType[]::new);
     this.longs = new long[fields.length][];
     this.doubles = new double[fields.length][];
@@ -37,30 +39,28 @@ final class EventRows {
     }
     int count = group.size();
     long[] times = group.timeNs();
-    bytes = Math.max(bytes, OVERHEAD_BYTES);
     for (int from = 0; from < count; ) {
       long number = partitions.number(times[from], nowMs);
       int to = partitions.endOfRun(times, from, count, number, nowMs);
-      CopyBuffer buffer = byPartition.computeIfAbsent(
-          number, key -> new CopyBuffer(EventTable.COMMON_COLUMN_COUNT + fields.length));
-      int before = buffer.size();
+      CopyBuffer buffer = byPartition.computeIfAbsent(number, this::newBuffer);
+      long before = buffer.capacity();
       for (int i = from; i < to; i++) {
         encode(group, i, batch, buffer);
       }
-      bytes += buffer.size() - before;
+      bytes += buffer.capacity() - before;
       from = to;
     }
   }
 
-  /** Holds no rows any more, but room for as many as last time where there were any. */
-  void clear() {
-    byPartition.values().removeIf(buffer -> buffer.size() == 0);
-    byPartition.values().forEach(CopyBuffer::clear);
-    bytes = 0;
+  private CopyBuffer newBuffer(long partition) {
+    CopyBuffer buffer = new CopyBuffer(EventTable.COMMON_COLUMN_COUNT + fields.length, pool);
+    bytes += buffer.capacity();
+    return buffer;
   }
 
-  boolean isEmpty() {
-    return bytes == 0;
+  /** Gives the memory back. */
+  void release() {
+    byPartition.values().forEach(CopyBuffer::release);
   }
 
   private void encode(ColumnarBatch.Columns group, int event, long batch, CopyBuffer out) {

@@ -12,7 +12,7 @@ import java.util.Objects;
  * @param password null if none is needed, or if {@code ~/.pgpass} has it
  * @param tlsCa PEM file of the authorities that may vouch for the server; turns TLS on; null to go by the URL
  * @param schema for the tables and views that people see; that of the events' own tables has {@code _data} behind it
- * @param roll how much a transaction holds
+ * @param roll when events are stored; a transaction holds half of its bytes, since the next one is collected meanwhile
  * @param partition the time that one partition of a table covers; what an archive was made with stays
  * @param retention after which partitions are dropped; null to keep them
  */
@@ -25,7 +25,7 @@ public record PostgresOptions(
     Duration partition,
     Duration retention) {
   public static final RollOptions DEFAULT_ROLL =
-      new RollOptions(16L << 20, Duration.ofSeconds(1), RollOptions.DEFAULT_REMEMBERED);
+      new RollOptions(32L << 20, Duration.ofSeconds(1), RollOptions.DEFAULT_REMEMBERED);
   public static final String DEFAULT_SCHEMA = "lifeline";
   public static final Duration DEFAULT_PARTITION = Duration.ofDays(1);
 
@@ -41,7 +41,7 @@ public record PostgresOptions(
     }
   }
 
-  /** The defaults: 16 MiB or one second, partitions of a day, kept for ever. */
+  /** The defaults: 32 MiB, half of them a transaction's, or one second, partitions of a day, kept for ever. */
   public static PostgresOptions at(PostgresUrl url) {
     return new PostgresOptions(url, null, null, DEFAULT_SCHEMA, DEFAULT_ROLL, DEFAULT_PARTITION, null);
   }

@@ -15,10 +15,15 @@ import java.time.Instant;
 import java.util.function.Consumer;
 
 /**
- * Collects the events of one partition, encoded, and stores them together with its position. The position is changed by
+ * Collects the events of one partition, encoded, and stores them together with its position, if need be while the next
+ * ones are collected: encoding and the server's work each take a processor. What tables there must be is seen to before
+ * that, on the thread that appends, so that the two have no state in common but the connection, for which {@link
+ * PostgresSession} has one wait for the other. The position is changed by
  * compare-and-set, so that even a writer whose lock was lost with its connection cannot store what another has stored.
  */
 final class PostgresPartition extends PartitionWriter {
+  private static final String WRITE = "cannot write";
+
   /** Times of brokers, who may take producers' word for them: beyond these they would be no timestamps any more. */
   private static final long FIRST_MS = Instant.parse("0001-01-01T00:00:00Z").toEpochMilli();
 
@@ -27,7 +32,24 @@ final class PostgresPartition extends PartitionWriter {
   private final int partition;
   private final PostgresSession session;
   private final RouteTable routes;
-  private final PostgresRoll roll = new PostgresRoll();
+  private final CopySegments segments = new CopySegments();
+  private PostgresRoll collected = new PostgresRoll(segments);
+  private Storing storing;
+
+  /** What was handed over to be stored, and where that has got to; a task that failed is gone. */
+  private static final class Storing {
+    final PostgresRoll roll;
+    final Span span;
+    PostgresSession.Task task;
+
+    Storing(PostgresRoll roll, Span span) {
+      this.roll = roll;
+      this.span = span;
+    }
+  }
+
+  /** The messages of a roll. */
+  private record Span(long from, long to, long duplicates, long rejected) {}
 
   /** Takes the partition and finds the end of the archive. */
   PostgresPartition(int partition, PostgresSession session, Consumer<Rejection> rejections) throws IOException {
@@ -57,14 +79,19 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   @Override
-  protected long heldBytes() {
-    return roll.bytes();
+  protected long collectedBytes() {
+    return collected.bytes();
+  }
+
+  @Override
+  protected long storingBytes() {
+    return storing == null ? 0 : storing.roll.bytes();
   }
 
   @Override
   protected String prepare(BatchReader batch) throws IOException {
     String refusal = session.catalog().refusal(batch.types());
-    if (refusal == null) {
+    if (refusal == null && !session.catalog().knows(batch.types())) {
       session.run("cannot make tables in", () -> session.catalog().prepare(batch.types()));
     }
     return refusal;
@@ -74,27 +101,80 @@ final class PostgresPartition extends PartitionWriter {
   protected void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position) {
     long brokerMs = Math.max(FIRST_MS, Math.min(LAST_MS, position.brokerTimeMs()));
     Position plausible = new Position(position.partition(), position.offset(), brokerMs);
-    roll.add(batch, events, route, plausible, session.catalog(), session.partitions(), session.nowMs());
+    collected.add(batch, events, route, plausible, session.catalog(), session.partitions(), session.nowMs());
   }
 
   @Override
   protected void store() throws IOException {
     session.expireIfDue(); // before anything is stored, which a failure would leave neither stored nor not
-    try {
-      session.run("cannot write", this::transact);
-    } catch (IOException | RuntimeException e) {
-      routes.forget();
-      throw e;
+    storeNow(collected, span());
+    collectAnew();
+  }
+
+  @Override
+  protected void startStoring() throws IOException {
+    session.expireIfDue();
+    session.run(WRITE, () -> prepare(collected));
+    storing = new Storing(collected, span());
+    storing.task = session.start(WRITE, work(storing.roll, storing.span));
+    collected = new PostgresRoll(segments);
+  }
+
+  @Override
+  protected void finishStoring() throws IOException {
+    PostgresSession.Task task = storing.task;
+    storing.task = null;
+    if (task != null) {
+      task.await();
+    } else {
+      storeNow(storing.roll, storing.span);
     }
-    roll.clear();
+    storing.roll.release();
+    storing = null;
+    forgetSilentRoutes();
+  }
+
+  private void storeNow(PostgresRoll roll, Span span) throws IOException {
+    session.run(WRITE, () -> {
+      prepare(roll);
+      work(roll, span).run();
+    });
+  }
+
+  private Span span() {
+    return new Span(from(), to(), duplicates(), rejected());
+  }
+
+  private void collectAnew() {
+    collected.release();
+    collected = new PostgresRoll(segments);
+    forgetSilentRoutes();
+  }
+
+  private void forgetSilentRoutes() {
     routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
   }
 
-  private void transact() throws SQLException, IOException {
+  private void prepare(PostgresRoll roll) throws SQLException {
     session.catalog().refreshEventsView(session.nowMs());
     roll.prepare(session.partitions());
     session.reached(StoreStep.TABLES_READY);
-    movePosition();
+  }
+
+  /** Stores a roll whose tables and partitions stand. */
+  private PostgresSession.Work work(PostgresRoll roll, Span span) {
+    return () -> {
+      try {
+        transact(roll, span);
+      } catch (SQLException | IOException | RuntimeException e) {
+        routes.forget();
+        throw e;
+      }
+    };
+  }
+
+  private void transact(PostgresRoll roll, Span span) throws SQLException, IOException {
+    movePosition(span);
     session.reached(StoreStep.POSITION_MOVED);
     roll.copy(session.connection(), session.schema(), session.partitions());
     routes.store(roll.routeEntries());
@@ -103,18 +183,18 @@ final class PostgresPartition extends PartitionWriter {
     session.reached(StoreStep.COMMITTED);
   }
 
-  private void movePosition() throws SQLException, ArchiveCollisionException {
+  private void movePosition(Span span) throws SQLException, ArchiveCollisionException {
     String table = session.schema().own("positions");
-    String sql = from() == 0
+    String sql = span.from() == 0
         ? "INSERT INTO " + table + " VALUES (?1, ?2, ?3, ?4, now()) ON CONFLICT (partition) DO NOTHING"
         : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, written = now()"
-            + " WHERE partition = ?1 AND next = " + from();
+            + " WHERE partition = ?1 AND next = " + span.from();
     try (PreparedStatement move = session.connection().prepareStatement(sql
-        .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(to()))
-        .replace("?3", Long.toString(duplicates())).replace("?4", Long.toString(rejected())))) {
+        .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(span.to()))
+        .replace("?3", Long.toString(span.duplicates())).replace("?4", Long.toString(span.rejected())))) {
       if (move.executeUpdate() != 1) {
         throw new ArchiveCollisionException("another writer has already archived partition " + partition
-            + " from offset " + from() + " in " + session.options().url()
+            + " from offset " + span.from() + " in " + session.options().url()
             + ": only one may write a partition; stop one of the two");
       }
     }

@@ -19,10 +19,19 @@ import org.postgresql.copy.CopyManager;
 /** What a partition collected since its last transaction. */
 final class PostgresRoll {
   private final Map<EventType, EventRows> types = new LinkedHashMap<>();
-  private final BatchRows batches = new BatchRows();
+  private final BatchRows batches;
   private final LatestRows latest = new LatestRows();
   private final Map<RouteKey, RouteEntry.Builder> routes = new LinkedHashMap<>();
+  private final CopySegments pool;
   private long typeBytes;
+
+  /**
+   * @param pool to take memory from
+   */
+  PostgresRoll(CopySegments pool) {
+    this.pool = pool;
+    this.batches = new BatchRows(pool);
+  }
 
   void add(BatchReader batch, ColumnarBatch events, RouteKey route, Position position, Catalog catalog,
       TimePartitions partitions, long nowMs) {
@@ -30,8 +39,14 @@ final class PostgresRoll {
     long number = BatchRows.number(position);
     for (ColumnarBatch.Columns group : events.groups()) {
       EventTable.Version version = catalog.version(group.type());
-      EventRows rows = types.computeIfAbsent(group.type(), type -> new EventRows(type, version));
-      long before = rows.bytes();
+      EventRows rows = types.get(group.type());
+      long before = 0;
+      if (rows == null) {
+        rows = new EventRows(group.type(), version, pool);
+        types.put(group.type(), rows);
+      } else {
+        before = rows.bytes();
+      }
       rows.append(group, number, partitions, nowMs);
       typeBytes += rows.bytes() - before;
       latest.add(batch, incarnation, group, version);
@@ -40,14 +55,10 @@ final class PostgresRoll {
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
   }
 
-  /** Holds nothing any more, but room for the types that came lately. */
-  void clear() {
-    types.values().removeIf(EventRows::isEmpty);
-    types.values().forEach(EventRows::clear);
-    typeBytes = 0;
-    batches.clear();
-    latest.clear();
-    routes.clear();
+  /** Gives the memory back; the roll is of no use any more. */
+  void release() {
+    types.values().forEach(EventRows::release);
+    batches.release();
   }
 
   /** Memory held, in bytes. */
@@ -63,11 +74,8 @@ final class PostgresRoll {
   void prepare(TimePartitions partitions) throws SQLException {
     List<TimePartitions.Place> places = new ArrayList<>();
     for (EventRows rows : types.values()) {
-      rows.byPartition().forEach((number, buffer) -> {
-        if (buffer.size() > 0) {
-          places.add(new TimePartitions.Place(rows.dataTable(), number));
-        }
-      });
+      rows.byPartition().keySet().forEach(
+          number -> places.add(new TimePartitions.Place(rows.dataTable(), number)));
     }
     partitions.prepare(places);
   }
@@ -78,9 +86,6 @@ final class PostgresRoll {
     for (EventRows rows : types.values()) {
       String columns = rows.columns();
       for (Map.Entry<Long, CopyBuffer> part : rows.byPartition().entrySet()) {
-        if (part.getValue().size() == 0) {
-          continue;
-        }
         String partition = partitions.name(new TimePartitions.Place(rows.dataTable(), part.getKey()));
         copy(copies, schema.data(partition), columns, part.getValue());
       }

@@ -206,8 +206,8 @@ public final class Keys {
           "archive.roll.bytes",
           SIZE_TYPE,
           null,
-          "Events are stored when they take about this much memory: by default 128MiB for Parquet files, 16MiB for"
-              + " transactions on PostgreSQL.");
+          "Events take about this much memory at most: by default 128MiB for Parquet files, 32MiB on PostgreSQL, of"
+              + " which a transaction is half.");
   public static final ConfigKey<Duration> ARCHIVE_ROLL_INTERVAL =
       key(
           "archive.roll.interval",

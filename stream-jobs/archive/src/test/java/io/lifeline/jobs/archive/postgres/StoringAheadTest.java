@@ -1,0 +1,109 @@
+package io.lifeline.jobs.archive.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A full roll is stored while the next one is collected. */
+@Timeout(60)
+class StoringAheadTest {
+  private static final long BYTES = 2 << 20;
+  private static final int EVENTS = 1_000;
+
+  private final String schema = PostgresDatabases.newSchema();
+
+  private ArchiveWriter open(Consumer<StoreStep> progress) throws Exception {
+    PostgresOptions options = PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL.withBytes(BYTES));
+    return new PostgresArchive(options).open(rejection -> {}, progress, () -> PostgresDatabases.NOW_MS);
+  }
+
+  private static byte[] batch(long offset) {
+    return Archives.serials(new Incarnation(3, 4), offset + 1, EVENTS);
+  }
+
+  private void assertThatThereAre(long batches) throws Exception {
+    assertThat(PostgresDatabases.query(schema, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
+        .containsExactly(batches * EVENTS + " " + batches * EVENTS);
+  }
+
+  @Test
+  void batchesAreTakenWhileTheServerIsBusy() throws Exception {
+    CountDownLatch storing = new CountDownLatch(1);
+    CountDownLatch answer = new CountDownLatch(1);
+    try (ArchiveWriter writer = open(step -> {
+      if (step == StoreStep.POSITION_MOVED) {
+        storing.countDown();
+        await(answer);
+      }
+    })) {
+      while (storing.getCount() > 0) {
+        writer.append(Archives.at(writer.nextOffset(0)), batch(writer.nextOffset(0)));
+      }
+      long taken = writer.nextOffset(0);
+      writer.append(Archives.at(taken), batch(taken));
+      assertThat(writer.nextOffset(0)).isEqualTo(taken + 1);
+      assertThat(writer.durableOffset(0)).isZero();
+      assertThat(writer.heldBytes()).isLessThan(BYTES);
+      answer.countDown();
+      writer.roll();
+      assertThat(writer.durableOffset(0)).isEqualTo(taken + 1);
+      assertThat(writer.heldBytes()).isLessThan(BYTES / 10);
+      assertThatThereAre(taken + 1);
+    }
+  }
+
+  @Test
+  void whatFailedMeanwhileIsToldByALaterCallAndStoredByTheNextOne() throws Exception {
+    AtomicInteger stored = new AtomicInteger();
+    int failures = 0;
+    try (ArchiveWriter writer = open(step -> {
+      if (step == StoreStep.ROWS_COPIED && stored.incrementAndGet() == 3) {
+        throw new IllegalStateException("the third roll fails once");
+      }
+    })) {
+      for (long offset = 0; offset < 100; ) {
+        try {
+          assertThat(writer.append(Archives.at(offset), batch(offset))).isEqualTo(Appended.ACCEPTED);
+          offset++;
+        } catch (IllegalStateException e) {
+          assertThat(writer.nextOffset(0)).as("the message was not taken").isEqualTo(offset);
+          failures++;
+        }
+      }
+    }
+    assertThat(failures).isEqualTo(1);
+    assertThatThereAre(100);
+  }
+
+  @Test
+  void whatWasBegunIsStoredAlsoWhenTheWriterIsAbandoned() throws Exception {
+    long durable;
+    try (ArchiveWriter writer = open(step -> {})) {
+      for (long offset = 0; offset < 30; offset++) {
+        writer.append(Archives.at(offset), batch(offset));
+      }
+      writer.abandon();
+    }
+    try (ArchiveWriter writer = open(step -> {})) {
+      durable = writer.nextOffset(0);
+    }
+    assertThat(durable).isBetween(1L, 29L);
+    assertThatThereAre(durable);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
