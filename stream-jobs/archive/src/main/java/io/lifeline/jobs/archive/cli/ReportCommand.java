@@ -3,13 +3,12 @@ package io.lifeline.jobs.archive.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lifeline.jobs.archive.postgres.PostgresUrl;
+import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.report.Bottleneck;
 import io.lifeline.jobs.archive.report.LedgerLine;
 import io.lifeline.jobs.archive.report.Report;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -21,9 +20,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Tells what an archive says about the programs in it. */
@@ -45,12 +44,15 @@ import picocli.CommandLine.Spec;
       "",
       "Exit status: 0, or 1 if the archive cannot be read.",
       "",
-      "Example: lifeline-jobs report --archive archive --svg lifelines.svg"
+      "Examples:",
+      "  lifeline-jobs report --archive archive --svg lifelines.svg",
+      "  lifeline-jobs report --archive postgresql://me@db.example/events \\",
+      "      --password-file secret --json"
     })
 public final class ReportCommand implements Callable<Integer> {
 
-  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
-  private Path archive;
+  @Mixin
+  private final ArchiveOptions archive = new ArchiveOptions();
 
   @Option(names = "--svg", paramLabel = "FILE", description = "draw the blocks' lifelines into this file")
   private Path svg;
@@ -67,12 +69,8 @@ public final class ReportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    if (PostgresUrl.isMeantBy(archive.toString())) {
-      throw new ParameterException(spec.commandLine(),
-          "--archive: reports are made of directories of Parquet files; ask a database with 'lifeline-jobs sql'");
-    }
-    try (ArchiveDatabase database = ArchiveDatabase.open(archive)) {
-      Report report = Report.of(database, emitted);
+    try (ArchiveReader reader = archive.open()) {
+      Report report = Report.of(reader, emitted);
       String picture = svg == null ? null : report.lifelinesSvg();
       if (picture != null) {
         write(picture);

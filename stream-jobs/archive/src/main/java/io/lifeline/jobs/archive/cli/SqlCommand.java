@@ -1,21 +1,17 @@
 package io.lifeline.jobs.archive.cli;
 
-import io.lifeline.jobs.archive.postgres.PostgresOptions;
-import io.lifeline.jobs.archive.postgres.PostgresReader;
-import io.lifeline.jobs.archive.postgres.PostgresUrl;
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.ArchiveReader;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -43,21 +39,8 @@ import picocli.CommandLine.Spec;
     })
 public final class SqlCommand implements Callable<Integer> {
 
-  @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
-      description = "the archive's directory, or the URL of its database: archive.dir or archive.url of the jobs")
-  private String archive;
-
-  @Option(names = "--password-file", paramLabel = "FILE",
-      description = "file whose first line is the database's password (default: what ~/.pgpass has)")
-  private Path passwordFile;
-
-  @Option(names = "--tls-ca", paramLabel = "FILE",
-      description = "PEM file of the authorities that may vouch for the database's server; turns TLS on")
-  private Path tlsCa;
-
-  @Option(names = "--schema", paramLabel = "NAME", defaultValue = PostgresOptions.DEFAULT_SCHEMA,
-      description = "the archive's schema in its database (default: ${DEFAULT-VALUE})")
-  private String schema;
+  @Mixin
+  private final ArchiveOptions archive = new ArchiveOptions();
 
   @ArgGroup
   private Format format = new Format();
@@ -77,37 +60,12 @@ public final class SqlCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try {
-      if (PostgresUrl.isMeantBy(archive)) {
-        askPostgres();
-      } else {
-        askParquet();
-      }
+    try (ArchiveReader reader = archive.open(); PreparedStatement query = reader.prepare(sql)) {
+      print(query);
       return 0;
     } catch (IOException | SQLException e) {
       spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;
-    }
-  }
-
-  private void askParquet() throws IOException, SQLException {
-    try (ArchiveDatabase database = ArchiveDatabase.open(Path.of(archive));
-        PreparedStatement query = database.prepare(sql)) {
-      print(query);
-    }
-  }
-
-  private void askPostgres() throws IOException, SQLException {
-    PostgresUrl url;
-    try {
-      url = PostgresUrl.parse(archive);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--archive: " + e.getMessage(), e);
-    }
-    PostgresOptions options =
-        PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema);
-    try (PostgresReader reader = PostgresReader.open(options); PreparedStatement query = reader.prepare(sql)) {
-      print(query);
     }
   }
 

@@ -1,16 +1,32 @@
 package io.lifeline.jobs.archive.postgres;
 
+import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 /** A PostgreSQL archive to ask questions of: its views stand under their names, and nothing can be changed. */
-public final class PostgresReader implements AutoCloseable {
+public final class PostgresReader implements ArchiveReader {
   private final Connection connection;
+  private Map<String, View> views;
+
+  /** The view of an event type, and the columns that each of its fields has had. */
+  private record View(String name, Map<String, Map<String, FieldType>> columns) {}
 
   private PostgresReader(Connection connection) {
     this.connection = connection;
@@ -47,9 +63,78 @@ public final class PostgresReader implements AutoCloseable {
     }
   }
 
-  /** Prepares a query. */
+  @Override
   public PreparedStatement prepare(String sql) throws SQLException {
     return connection.prepareStatement(sql);
+  }
+
+  @Override
+  public Set<String> eventTypes() throws SQLException {
+    return views().keySet();
+  }
+
+  @Override
+  public String viewOf(String eventType) throws SQLException {
+    View view = views().get(eventType);
+    return view == null ? null : view.name();
+  }
+
+  @Override
+  public boolean has(String eventType, String field) throws SQLException {
+    View view = views().get(eventType);
+    return view != null && view.columns().containsKey(field);
+  }
+
+  @Override
+  public String text(String eventType, String field) throws SQLException {
+    return coalesced(eventType, field, (column, type) -> column + "::text");
+  }
+
+  @Override
+  public String integer(String eventType, String field) throws SQLException {
+    return coalesced(eventType, field, PostgresReader::bigint);
+  }
+
+  @Override
+  public String timeNs() {
+    return "ts_ns";
+  }
+
+  /** A field has a column for each type that it has had, of which one holds the value. */
+  private String coalesced(String eventType, String field, BiFunction<String, FieldType, String> value) throws SQLException {
+    return views().get(eventType).columns().get(field).entrySet().stream()
+        .map(column -> value.apply(Sql.identifier(column.getKey()), column.getValue()))
+        .collect(Collectors.joining(", ", "coalesce(", ")"));
+  }
+
+  private static String bigint(String column, FieldType type) {
+    return switch (type) {
+      case I32, I64, U32 -> column + "::bigint";
+      case BOOL -> column + "::integer::bigint";
+      case U64, F32, F64 -> "CASE WHEN " + column + " BETWEEN -9.2e18 AND 9.2e18 THEN " + column + "::bigint END";
+      case STRING -> "CASE WHEN " + column + " ~ '^[-+]?[0-9]{1,18}$' THEN " + column + "::bigint END";
+      case BYTES -> "NULL::bigint";
+    };
+  }
+
+  private Map<String, View> views() throws SQLException {
+    if (views == null) {
+      views = new TreeMap<>();
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery("SELECT name, view, fields, columns FROM types ORDER BY version")) {
+        while (rows.next()) {
+          String name = rows.getString(2);
+          View view = views.computeIfAbsent(rows.getString(1), type -> new View(name, new HashMap<>()));
+          String[] columns = (String[]) rows.getArray(4).getArray();
+          List<TypeEntry.FieldEntry> fields = Catalog.fields(rows.getString(3));
+          for (int i = 0; i < fields.size(); i++) {
+            view.columns().computeIfAbsent(fields.get(i).name(), field -> new LinkedHashMap<>())
+                .put(columns[i], fields.get(i).fieldType());
+          }
+        }
+      }
+    }
+    return views;
   }
 
   @Override

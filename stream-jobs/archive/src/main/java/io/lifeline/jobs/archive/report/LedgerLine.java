@@ -1,6 +1,6 @@
 package io.lifeline.jobs.archive.report;
 
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.ArchiveReader;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,15 +21,15 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
           + " coalesce(bool_and(final), false) FROM ledger";
   private static final String DUPLICATED =
       "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM events"
-          + " GROUP BY incarnation, route, sequence, event_index HAVING count(*) > 1)";
+          + " GROUP BY incarnation, route, sequence, event_index HAVING count(*) > 1) repeated";
 
   /**
    * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
    */
-  static LedgerLine of(ArchiveDatabase database, Long emitted) throws SQLException {
-    long archived = number(database, "SELECT count(*) FROM events");
-    long duplicated = number(database, DUPLICATED);
-    try (PreparedStatement query = database.prepare(ROUTES); ResultSet row = query.executeQuery()) {
+  static LedgerLine of(ArchiveReader archive, Long emitted) throws SQLException {
+    long archived = number(archive, "SELECT count(*) FROM events");
+    long duplicated = number(archive, DUPLICATED);
+    try (PreparedStatement query = archive.prepare(ROUTES); ResultSet row = query.executeQuery()) {
       row.next();
       long counted = row.getLong(1);
       long dropped = row.getLong(2);
@@ -43,8 +43,8 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
     }
   }
 
-  private static long number(ArchiveDatabase database, String sql) throws SQLException {
-    try (PreparedStatement query = database.prepare(sql); ResultSet row = query.executeQuery()) {
+  private static long number(ArchiveReader archive, String sql) throws SQLException {
+    try (PreparedStatement query = archive.prepare(sql); ResultSet row = query.executeQuery()) {
       row.next();
       return row.getLong(1);
     }

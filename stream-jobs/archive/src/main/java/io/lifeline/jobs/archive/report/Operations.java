@@ -1,7 +1,7 @@
 package io.lifeline.jobs.archive.report;
 
+import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,12 +18,12 @@ final class Operations {
   private Operations() {}
 
   /** The operations of each name {@code X} that has both events with a field {@code id}, ordered by start. */
-  static Map<String, List<Operation>> read(ArchiveDatabase database) throws SQLException {
+  static Map<String, List<Operation>> read(ArchiveReader archive) throws SQLException {
     Map<String, List<Operation>> operations = new LinkedHashMap<>();
-    for (String type : database.eventTypes()) {
+    for (String type : archive.eventTypes()) {
       String name = type.endsWith(".start") ? type.substring(0, type.length() - ".start".length()) : null;
-      if (name != null && has(database, type, "id") && has(database, name + ".end", "id")) {
-        List<Operation> pairs = pairs(database, name);
+      if (name != null && archive.has(type, "id") && archive.has(name + ".end", "id")) {
+        List<Operation> pairs = pairs(archive, name);
         if (!pairs.isEmpty()) {
           operations.put(name, pairs);
         }
@@ -32,21 +32,14 @@ final class Operations {
     return operations;
   }
 
-  /** Whether there is such an event type with such a field. */
-  static boolean has(ArchiveDatabase database, String type, String field) throws SQLException {
-    return database.viewOf(type) != null && database.columnsOf(type).contains(field);
-  }
-
-  private static List<Operation> pairs(ArchiveDatabase database, String name) throws SQLException {
-    String end = name + ".end";
-    String bytes = has(database, end, "nbytes") ? "TRY_CAST(e.nbytes AS BIGINT)" : "NULL";
-    String sql = "SELECT s.id, row_number() OVER (PARTITION BY s.id ORDER BY s.ts),"
-        + " s.incarnation || '-' || s.thread, epoch_ns(s.ts), epoch_ns(e.ts), coalesce(" + bytes + ", 0)"
-        + " FROM " + numbered(database, name + ".start") + " s JOIN " + numbered(database, end) + " e"
+  private static List<Operation> pairs(ArchiveReader archive, String name) throws SQLException {
+    String sql = "SELECT s.id, row_number() OVER (PARTITION BY s.id ORDER BY s.ns),"
+        + " s.incarnation || '-' || s.thread, s.ns, e.ns, coalesce(e.nbytes, 0)"
+        + " FROM " + numbered(archive, name + ".start") + " s JOIN " + numbered(archive, name + ".end") + " e"
         + " ON s.incarnation = e.incarnation AND s.thread = e.thread AND s.id = e.id AND s.nth = e.nth"
-        + " WHERE e.ts >= s.ts ORDER BY s.ts";
+        + " WHERE e.ns >= s.ns ORDER BY s.ns";
     List<Operation> pairs = new ArrayList<>();
-    try (PreparedStatement query = database.prepare(sql); ResultSet rows = query.executeQuery()) {
+    try (PreparedStatement query = archive.prepare(sql); ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         pairs.add(new Operation(rows.getString(1), rows.getLong(2), rows.getString(3).intern(), rows.getLong(4),
             rows.getLong(5), rows.getLong(6)));
@@ -56,9 +49,11 @@ final class Operations {
   }
 
   /** With ids as text, since nothing makes a start and its end declare them alike. */
-  private static String numbered(ArchiveDatabase database, String type) {
-    return "(SELECT * REPLACE (id::VARCHAR AS id),"
-        + " row_number() OVER (PARTITION BY incarnation, thread, id::VARCHAR ORDER BY sequence, event_index) AS nth"
-        + " FROM " + Sql.identifier(database.viewOf(type)) + ")";
+  private static String numbered(ArchiveReader archive, String type) throws SQLException {
+    String id = archive.text(type, "id");
+    String nbytes = archive.has(type, "nbytes") ? archive.integer(type, "nbytes") : "NULL::BIGINT";
+    return "(SELECT incarnation, thread, " + id + " AS id, " + archive.timeNs() + " AS ns, " + nbytes + " AS nbytes,"
+        + " row_number() OVER (PARTITION BY incarnation, thread, " + id + " ORDER BY sequence, event_index) AS nth"
+        + " FROM " + Sql.identifier(archive.viewOf(type)) + ")";
   }
 }

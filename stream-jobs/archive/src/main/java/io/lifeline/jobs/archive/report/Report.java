@@ -1,6 +1,6 @@
 package io.lifeline.jobs.archive.report;
 
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.ArchiveReader;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -22,11 +22,11 @@ public final class Report {
   /**
    * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
    */
-  public static Report of(ArchiveDatabase database, Long emitted) throws SQLException {
-    Map<String, List<Operation>> operations = Operations.read(database);
+  public static Report of(ArchiveReader archive, Long emitted) throws SQLException {
+    Map<String, List<Operation>> operations = Operations.read(archive);
     List<StageRow> stages = operations.isEmpty() ? List.of() : StageRow.of(operations);
-    List<Lifeline> lifelines = Lifeline.of(operations, SocketSamples.unread(database));
-    return new Report(stages, lifelines, Bottleneck.of(lifelines), LedgerLine.of(database, emitted));
+    List<Lifeline> lifelines = Lifeline.of(operations, SocketSamples.unread(archive));
+    return new Report(stages, lifelines, Bottleneck.of(lifelines), LedgerLine.of(archive, emitted));
   }
 
   public List<StageRow> stages() {

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.archive.report;
 
+import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,17 +10,20 @@ import java.util.Map;
 
 /** What {@code net.socket} events saw of the connections. */
 final class SocketSamples {
+  private static final String TYPE = "net.socket";
+
   private SocketSamples() {}
 
   /** The unread bytes of each sample above none, by {@link #key}. */
-  static Map<String, Long> unread(ArchiveDatabase database) throws SQLException {
+  static Map<String, Long> unread(ArchiveReader archive) throws SQLException {
     Map<String, Long> unread = new HashMap<>();
-    if (!Operations.has(database, "net.socket", "unread") || !Operations.has(database, "net.socket", "id")) {
+    if (!archive.has(TYPE, "unread") || !archive.has(TYPE, "id")) {
       return unread;
     }
-    String sql = "SELECT incarnation || '-' || thread, id::VARCHAR, max(TRY_CAST(unread AS BIGINT)) FROM "
-        + Sql.identifier(database.viewOf("net.socket")) + " WHERE TRY_CAST(unread AS BIGINT) > 0 GROUP BY ALL";
-    try (PreparedStatement query = database.prepare(sql); ResultSet rows = query.executeQuery()) {
+    String sql = "SELECT incarnation || '-' || thread, id, max(unread) FROM (SELECT incarnation, thread, "
+        + archive.text(TYPE, "id") + " AS id, " + archive.integer(TYPE, "unread") + " AS unread FROM "
+        + Sql.identifier(archive.viewOf(TYPE)) + ") s WHERE unread > 0 GROUP BY incarnation, thread, id";
+    try (PreparedStatement query = archive.prepare(sql); ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         unread.put(key(rows.getString(1), rows.getString(2)), rows.getLong(3));
       }

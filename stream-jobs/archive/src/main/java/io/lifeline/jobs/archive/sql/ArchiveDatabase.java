@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
@@ -31,7 +32,7 @@ import java.util.Set;
  * ledger} and {@code emitters}. It shows the archive as its manifests were when it was opened. Nothing but the data
  * files of the archive can be read through it.
  */
-public final class ArchiveDatabase implements AutoCloseable {
+public final class ArchiveDatabase implements ArchiveReader {
   private static final Set<String> OWN_VIEWS = Set.of("events", "lifelines", "batches", "ledger", "emitters", "routes");
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -127,18 +128,37 @@ public final class ArchiveDatabase implements AutoCloseable {
     }
   }
 
-  /** The names of all event types. */
+  @Override
   public Set<String> eventTypes() {
     return viewByType.keySet();
   }
 
-  /** The name of the view of an event type, or null if there is no such type. */
+  @Override
   public String viewOf(String eventType) {
     return viewByType.get(eventType);
   }
 
-  /** The columns of an event type's view. */
-  public List<String> columnsOf(String eventType) throws SQLException {
+  @Override
+  public boolean has(String eventType, String field) throws SQLException {
+    return viewOf(eventType) != null && columnsOf(eventType).contains(field);
+  }
+
+  @Override
+  public String text(String eventType, String field) {
+    return Sql.identifier(field) + "::VARCHAR";
+  }
+
+  @Override
+  public String integer(String eventType, String field) {
+    return "TRY_CAST(" + Sql.identifier(field) + " AS BIGINT)";
+  }
+
+  @Override
+  public String timeNs() {
+    return "epoch_ns(ts)";
+  }
+
+  private List<String> columnsOf(String eventType) throws SQLException {
     List<String> columns = new ArrayList<>();
     String sql = "SELECT * FROM " + Sql.identifier(viewOf(eventType)) + " LIMIT 0";
     try (PreparedStatement query = prepare(sql); ResultSet rows = query.executeQuery()) {
@@ -150,6 +170,7 @@ public final class ArchiveDatabase implements AutoCloseable {
   }
 
   /** Prepares a query: one statement, and one that only reads. */
+  @Override
   public PreparedStatement prepare(String sql) throws SQLException {
     JsonNode parsed = parse(sql);
     if (parsed.path("error").asBoolean()) {

@@ -1,0 +1,52 @@
+package io.lifeline.jobs.archive.cli;
+
+import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.postgres.PostgresOptions;
+import io.lifeline.jobs.archive.postgres.PostgresReader;
+import io.lifeline.jobs.archive.postgres.PostgresUrl;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Which archive a command is to read. */
+final class ArchiveOptions {
+
+  @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
+      description = "the archive's directory, or the URL of its database: archive.dir or archive.url of the jobs")
+  private String archive;
+
+  @Option(names = "--password-file", paramLabel = "FILE",
+      description = "file whose first line is the database's password (default: what ~/.pgpass has)")
+  private Path passwordFile;
+
+  @Option(names = "--tls-ca", paramLabel = "FILE",
+      description = "PEM file of the authorities that may vouch for the database's server; turns TLS on")
+  private Path tlsCa;
+
+  @Option(names = "--schema", paramLabel = "NAME", defaultValue = PostgresOptions.DEFAULT_SCHEMA,
+      description = "the archive's schema in its database (default: ${DEFAULT-VALUE})")
+  private String schema;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  /** Opens the archive, which must be there. */
+  ArchiveReader open() throws IOException, SQLException {
+    if (!PostgresUrl.isMeantBy(archive)) {
+      return ArchiveDatabase.open(Path.of(archive));
+    }
+    PostgresUrl url;
+    try {
+      url = PostgresUrl.parse(archive);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), "--archive: " + e.getMessage(), e);
+    }
+    return PostgresReader.open(
+        PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema));
+  }
+}
