@@ -187,7 +187,8 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
   }
   uint64_t half = ring->bytes / 2;
   uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child all may be 0 here */
-  uint64_t full = load_acquire(&ring->tail) + ring->bytes; /* it may have moved on since the look for room */
+  /* The tail may have moved on since the look for room. */
+  uint64_t full = load_acquire(&ring->tail) + ring->bytes;
   bool cpu_clock = ll_the_core.config.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
   store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
   if (load_ordered(&ll_the_core.closing) != 0) store_ordered(&producer->limit, 0);
