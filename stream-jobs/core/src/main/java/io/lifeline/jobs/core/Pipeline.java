@@ -83,8 +83,8 @@ public final class Pipeline {
   /**
    * See {@link Job#expired}.
    *
-   * @param areOurs whether all messages at these positions were this task's; if they are others' too, nobody can say how
-   *     many of them were
+   * @param areOurs whether all messages at these positions were this task's; if they are others' too, nobody can say
+   *     how many of them were
    */
   public void expired(int partition, long from, long to, boolean areOurs) {
     gaps.increment();

@@ -56,7 +56,9 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     pipeline =
         new Pipeline(
             task, state, settings.retention().toMillis(), jobs.over(state, this), settings.metrics());
-    readPosition = new ReadPosition(state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));
+    readPosition =
+        new ReadPosition(
+            state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::punctuate);
   }
 

@@ -74,8 +74,8 @@ record ChangePoint(int at, double score, double shift) {
 
   /**
    * For each number of values, from the first on, the sum of their absolute deviations from their median: of sorted
-   * values, it is what the upper half is above the lower one. Sorting each part anew would take a hundred times as long,
-   * and a batch can bring thousands of samples.
+   * values, it is what the upper half is above the lower one. Sorting each part anew would take many times as long, and
+   * a batch can bring thousands of samples.
    */
   private static double[] deviations(double[] values) {
     double[] sums = new double[values.length + 1];

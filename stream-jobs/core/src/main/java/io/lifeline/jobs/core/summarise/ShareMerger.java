@@ -48,8 +48,8 @@ public final class ShareMerger {
   }
 
   /**
-   * Takes a share, unless it is a repeat, belongs to another division into groups, or is of another life: when all starts
-   * over, what was added before is added again.
+   * Takes a share, unless it is a repeat, belongs to another division into groups, or is of another life: when all
+   * starts over, what was added before is added again.
    */
   public void accept(byte[] message) {
     Share share = Share.fromBytes(message);
