@@ -10,6 +10,7 @@ GO_VERSION=1.26.8           # fetched only where the machine's own Go is older t
 GO_OLDEST=1.26
 NATS_SERVER_VERSION=2.15.2
 KAFKA_VERSION=4.3.1         # also named in scripts/kafka/**/pom.xml, which a test compares with this line
+KSQLDB_VERSION=8.2.3        # of the image that compose/ksqldb.yaml names
 PLUGINS_SUITE=trixie        # the Debian release whose docker compose is used where the machine's own is too old
 
 export PATH=$DEPS/go/bin:$DEPS/bin:$PATH

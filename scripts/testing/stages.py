@@ -10,6 +10,7 @@ from . import reports
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 CONTAINER_TESTS = 12  # as many have to run; whoever writes one more counts it here
+KSQLDB_REPORTS = "stream-jobs/ksql/udf/target/surefire-reports/TEST-*.StandingQueriesTest.xml"
 REPORTS = BUILD / "reports"
 
 
@@ -21,7 +22,7 @@ class Stage:
     count: Callable[[Path], reports.Counts]  # reads the log or the files that the command wrote
     log_name: str
     progress: Callable[[str], str | None] | None = None  # what of a line of the log is shown while the stage runs
-    closing: Callable[[Path], str | None] | None = None  # the line that sums the stage up
+    closing: Callable[[Path], str | None] | None = None  # the line or lines that sum the stage up
 
     @property
     def log(self):
@@ -54,18 +55,28 @@ def container_reports():
     return counts, counts.total - counts.skipped
 
 
-def container_tests(_log):
-    """An engine or an image that is missing must not look like success."""
+def container_tests(log):
+    """An engine or an image that is missing must not look like success. Only ksqlDB's may be, of which a line tells."""
     counts, ran = container_reports()
     if ran < CONTAINER_TESTS:
         counts.failures.append(f"only {ran} of {CONTAINER_TESTS} tests in containers ran")
+    counts.add(reports.junit(sorted(ROOT.glob(KSQLDB_REPORTS))))
+    if "LEFT OUT" in line_of("ksqldb", log):
+        counts.skipped += 1
     return counts
+
+
+def line_of(subject, log):
+    """What the log's line `subject: ...` says, or nothing."""
+    found = re.search(rf"^{subject}: (.*)", log.read_text(errors="replace"), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def containers_line(log):
     _, ran = container_reports()
-    engine = re.search(r"^engine: (.*)", log.read_text(errors="replace"), re.MULTILINE)
-    return f"containers: {ran} tests ran, {CONTAINER_TESTS} have to; {engine[1] if engine else 'no engine'}"
+    lines = [f"containers: {ran} tests ran, {CONTAINER_TESTS} have to; {line_of('engine', log) or 'no engine'}",
+             f"ksqldb: {line_of('ksqldb', log) or 'its tests did not run'}"]
+    return "\n".join(lines)
 
 
 def folders_with_python_tests():
@@ -94,8 +105,8 @@ QUICK = [
     Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
     Stage("end to end, with the short form of chaos", 230, go_test("tests", "-count=1 -short -timeout 14m"), reports.go,
           "end-to-end", closing=reports.chaos),
-    Stage("containers", 430, "rm -rf tests/containers/target/surefire-reports; scripts/test-containers", container_tests,
-          "containers", closing=containers_line),
+    Stage("containers", 430, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
+          container_tests, "containers", closing=containers_line),
     Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
     Stage("README commands of the connectors", 60, "scripts/test-readme connectors/README.md", reports.tap,
           "readme-connectors"),

@@ -21,6 +21,7 @@ class BrokersTest {
   private static final KafkaContainer KAFKA =
       new KafkaContainer(Images.of("apache/kafka"))
           .withNetwork(NETWORK)
+          .withLabels(Images.LABELS)
           .withListener("kafka:19092")
           .withEnv("KAFKA_HEAP_OPTS", "-Xms512m -Xmx512m")
           .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false");
@@ -42,6 +43,7 @@ class BrokersTest {
     try (GenericContainer<?> nats =
         new GenericContainer<>(Images.of("nats"))
             .withNetwork(NETWORK)
+            .withLabels(Images.LABELS)
             .withNetworkAliases("nats")
             .withCommand("-js")
             .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1))) {

@@ -35,12 +35,14 @@ final class Flow implements AutoCloseable {
     GenericContainer<?> tools =
         new GenericContainer<>(Images.TOOLS)
             .withNetwork(network)
+            .withLabels(Images.LABELS)
             .withEnv("LIFELINE_URL", brokerUrl)
             .withSharedMemorySize(EMITTERS_MEMORY)
             .withCommand("sleep", "infinity");
     GenericContainer<?> jobs =
         new GenericContainer<>(jobsImage)
             .withNetwork(network)
+            .withLabels(Images.LABELS)
             .withEnv("LIFELINE_JOBS_BROKER_URL", brokerUrl)
             .withEnv("LIFELINE_JOBS_JOBS", "archive,ledger,summarise")
             .withEnv("LIFELINE_JOBS_ARCHIVE_DIR", ARCHIVE)

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** A stack of compose/, in a project of its own and on any free ports; {@link #close} removes it with its volumes. */
@@ -16,11 +16,13 @@ final class Stack implements AutoCloseable {
           "NATS_1_PORT", "NATS_2_PORT", "NATS_3_PORT", "KAFKA_1_PORT", "KAFKA_2_PORT", "KAFKA_3_PORT", "NATS_PORT",
           "KAFKA_PORT", "POSTGRES_PORT", "CONNECT_PORT", "JOBS_PORT");
 
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
   private final List<String> compose;
   private final Map<String, String> environment = new HashMap<>();
 
-  private Stack(List<Path> files) {
-    environment.put("COMPOSE_PROJECT_NAME", "lifeline-" + UUID.randomUUID());
+  private Stack(int number, List<Path> files) {
+    environment.put("COMPOSE_PROJECT_NAME", "lifeline-test-" + Images.OWNER + "-" + number);
     compose = new ArrayList<>(List.of("docker", "compose"));
     files.forEach(file -> compose.addAll(List.of("--file", file.toString())));
     PORTS.forEach(port -> environment.put(port, "0"));
@@ -29,7 +31,7 @@ final class Stack implements AutoCloseable {
   /** Starts the stack of that name, with the services that a test adds to it, and waits until all is healthy. */
   static Stack up(String name, Path... additions) {
     Stream<Path> files = Stream.concat(Stream.of(Images.ROOT.resolve("compose").resolve(name)), Stream.of(additions));
-    Stack stack = new Stack(files.toList());
+    Stack stack = new Stack(COUNT.incrementAndGet(), files.toList());
     try {
       stack.compose("up", "--wait", "--quiet-pull");
       return stack;

@@ -2,7 +2,6 @@ package io.lifeline.ksql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.codec.BatchWriter;
@@ -31,9 +30,11 @@ import org.junit.jupiter.api.TestInstance;
 
 /**
  * The scripts on a real ksqlDB: that of LIFELINE_KSQL_URL with the brokers of LIFELINE_KSQL_BOOTSTRAP, which must be
- * fresh and have the jar among its extensions, or one in containers. Skipped where neither can be had.
+ * fresh and have the jar among its extensions, or one in containers. Needs an engine and images, so it is
+ * {@code scripts/test-containers} that runs it.
  */
 @Tag("packaged")
+@Tag("ksqldb")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StandingQueriesTest {
 
@@ -63,8 +64,6 @@ class StandingQueriesTest {
       bootstrapServers = System.getenv().getOrDefault("LIFELINE_KSQL_BOOTSTRAP", "localhost:9092");
       return;
     }
-    String obstacle = KsqlContainers.obstacle();
-    assumeTrue(obstacle == null, () -> "the scripts are not run on ksqlDB: " + obstacle);
     containers = new KsqlContainers(JAR);
     ksql = new KsqlServer(containers.ksqldb());
     bootstrapServers = containers.bootstrapServers();
