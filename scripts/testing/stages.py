@@ -108,7 +108,7 @@ QUICK = [
     Stage("containers", 430, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
           container_tests, "containers", closing=containers_line),
     Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
-    Stage("README commands of the connectors", 60, "scripts/test-readme connectors/README.md", reports.tap,
+    Stage("README commands of the connectors", 75, "scripts/test-readme connectors/README.md", reports.tap,
           "readme-connectors"),
     Stage("fuzzing, briefly", 80, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
     Stage("lint", 20, "scripts/lint", reports.tap, "lint"),
