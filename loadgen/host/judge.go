@@ -11,9 +11,9 @@ import (
 const (
 	MaxOthers       = 0.15                  // of all cores: the study's machines were more than 85 % idle
 	MaxSteal        = 0.02                  // of all cores
-	MaxHiccup       = 5 * time.Millisecond  // 99th percentile
-	MaxRunQueueWait = 0.5                   // of the time that a thread wanted to run
-	MaxLateness     = 10 * time.Millisecond // 99th percentile, of the generators
+	MaxHiccup       = 2 * time.Millisecond  // 99th percentile
+	MaxRunQueueWait = 50 * time.Microsecond // mean, of a ready thread of broker or fleet
+	MaxLateness     = 5 * time.Millisecond  // 99th percentile, of the generators
 )
 
 // Judge says why the times of a run cannot be trusted, a sentence for each gauge that is beyond its limit; none for a valid
@@ -32,8 +32,8 @@ func Judge(cores int, noise result.Noise, lateness result.Distribution) []string
 		100*noise.Steal, 100*MaxSteal)
 	fail(noise.HiccupP99 > int64(MaxHiccup), "an idle thread woke %v late in 1 of 100 cases (limit %v): the machine stalls",
 		time.Duration(noise.HiccupP99).Round(10*time.Microsecond), MaxHiccup)
-	fail(noise.RunQueueWait > MaxRunQueueWait, "threads of broker and fleet waited for a core in %.0f %% of the time that they "+
-		"wanted one (limit %.0f %%): the machine is too small or too busy", 100*noise.RunQueueWait, 100*MaxRunQueueWait)
+	fail(noise.RunQueueWait > float64(MaxRunQueueWait), "a ready thread of broker or fleet waited %v for a core on average "+
+		"(limit %v): the machine is too small or too busy", time.Duration(noise.RunQueueWait).Round(time.Microsecond), MaxRunQueueWait)
 	fail(late > MaxLateness, "generators published %v late in 1 of 100 cases (limit %v)",
 		late.Round(10*time.Microsecond), MaxLateness)
 	return invalid

@@ -14,8 +14,8 @@ const ticksPerSecond = 100
 type usage struct {
 	cpu     int64 // ticks, its ended children not included
 	rss     int64 // bytes now
-	running int64 // ns its living threads ran
-	waiting int64 // ns they were ready and had no core
+	waiting int64 // ns that its living threads were ready and had no core
+	turns   int64 // how often they got one
 }
 
 // readProcess fails for a process that has ended.
@@ -36,9 +36,9 @@ func readProcess(pid int) (usage, error) {
 	for _, thread := range threads {
 		// A thread that has just ended has no file; a kernel without schedstat has none at all.
 		if data, err := os.ReadFile(folder + "/task/" + thread.Name() + "/schedstat"); err == nil {
-			running, waiting := parseSchedstat(data)
-			u.running += running
+			waiting, turns := parseSchedstat(data)
 			u.waiting += waiting
+			u.turns += turns
 		}
 	}
 	return u, nil
@@ -67,22 +67,22 @@ func parseProcess(stat []byte) (usage, error) {
 }
 
 // parseSchedstat reads: ns on a core, ns waiting for one, number of times on a core.
-func parseSchedstat(data []byte) (running, waiting int64) {
+func parseSchedstat(data []byte) (waiting, turns int64) {
 	fields := bytes.Fields(data)
-	if len(fields) < 2 {
+	if len(fields) < 3 {
 		return 0, 0
 	}
-	running, _ = strconv.ParseInt(string(fields[0]), 10, 64)
 	waiting, _ = strconv.ParseInt(string(fields[1]), 10, 64)
-	return running, waiting
+	turns, _ = strconv.ParseInt(string(fields[2]), 10, 64)
+	return waiting, turns
 }
 
 // group follows the processes of one side. Their number may change: a killed broker comes back as another process.
 type group struct {
-	last                  map[int]usage
-	cpu, running, waiting int64 // since the start of the watch
-	rss                   int64
-	processes             int
+	last                map[int]usage
+	cpu, waiting, turns int64 // since the start of the watch
+	rss                 int64
+	processes           int
 }
 
 // update adds what was used since the last call. A process that is seen first is charged from here on, one that has ended
@@ -103,8 +103,8 @@ func (g *group) update(pids []int) {
 		if before, known := g.last[pid]; known {
 			g.cpu += current.cpu - before.cpu
 			// Threads that ended took their times with them.
-			g.running += max(0, current.running-before.running)
 			g.waiting += max(0, current.waiting-before.waiting)
+			g.turns += max(0, current.turns-before.turns)
 		}
 	}
 	g.last = now

@@ -82,7 +82,7 @@ func (w *Watch) Measure() {
 	w.firstCPU, w.firstAt = w.lastCPU, w.lastAt
 	for i := range w.sides {
 		side := &w.sides[i]
-		side.cpu, side.running, side.waiting = 0, 0, 0
+		side.cpu, side.waiting, side.turns = 0, 0, 0
 	}
 }
 
@@ -131,10 +131,10 @@ func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
 		Idle:         float64(w.lastCPU.idle-w.firstCPU.idle) / ticks,
 		VmstatMemory: w.top - w.bottom,
 	}
-	running, waiting := w.sides[0].running+w.sides[1].running, w.sides[0].waiting+w.sides[1].waiting
+	waiting, turns := w.sides[0].waiting+w.sides[1].waiting, w.sides[0].turns+w.sides[1].turns
 	noise := result.Noise{
 		HiccupP99: hiccups.Percentile(99), HiccupMax: hiccups.Percentile(100),
-		RunQueueWait: float64(waiting) / float64(max(1, running+waiting)),
+		RunQueueWait: float64(waiting) / float64(max(1, turns)),
 		Steal:        float64(w.lastCPU.steal-w.firstCPU.steal) / ticks,
 		Others:       max(0, float64(w.lastCPU.processes-w.firstCPU.processes)/ticksPerSecond/elapsed-used[0].CPU-used[1].CPU),
 	}

@@ -58,7 +58,7 @@ func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
 	if resources.Idle < 0 || resources.Idle > 1 || resources.VmstatMemory < 0 {
 		t.Errorf("%+v", resources)
 	}
-	if noise.HiccupMax < noise.HiccupP99 || noise.HiccupP99 <= 0 || noise.RunQueueWait < 0 || noise.RunQueueWait > 1 {
+	if noise.HiccupMax < noise.HiccupP99 || noise.HiccupP99 <= 0 || noise.RunQueueWait <= 0 {
 		t.Errorf("%+v", noise)
 	}
 	if len(watch.Samples()) < 3 || watch.Last().BrokerCPU < 0 {
@@ -70,9 +70,9 @@ func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
 	g := group{last: map[int]usage{}}
 	own := os.Getpid()
 	g.update([]int{own})
-	g.last[own] = usage{cpu: g.last[own].cpu - 7, running: -5, waiting: -5}
+	g.last[own] = usage{cpu: g.last[own].cpu - 7, waiting: -5, turns: -5}
 	g.update([]int{own, 0})
-	if g.cpu < 7 || g.running <= 0 || g.processes != 1 {
+	if g.cpu < 7 || g.waiting < 5 || g.turns < 5 || g.processes != 1 {
 		t.Errorf("%+v", g)
 	}
 	g.update(nil)
@@ -82,15 +82,15 @@ func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
 }
 
 func TestEachGaugeBeyondItsLimitGivesASentence(t *testing.T) {
-	quiet := result.Noise{HiccupP99: 100_000, Others: 0.1, Steal: 0.001, RunQueueWait: 0.1}
+	quiet := result.Noise{HiccupP99: 100_000, Others: 0.1, Steal: 0.001, RunQueueWait: 12_000}
 	punctual := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 200_000}}}
 	if got := Judge(2, quiet, punctual); got != nil {
 		t.Errorf("a quiet run is invalid: %q", got)
 	}
 	late := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 20_000_000}}}
-	loud := result.Noise{HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 0.9}
+	loud := result.Noise{HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 450_000}
 	got := Judge(2, loud, late)
-	for i, word := range []string{"other processes used 0.50 of 2 cores", "hypervisor", "woke 8ms late", "waited for a core in 90 %", "20ms late"} {
+	for i, word := range []string{"other processes used 0.50 of 2 cores", "hypervisor", "woke 8ms late", "waited 450µs for a core", "20ms late"} {
 		if i >= len(got) || !strings.Contains(got[i], word) {
 			t.Errorf("no sentence says %q: %q", word, got)
 		}

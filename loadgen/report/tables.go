@@ -106,7 +106,7 @@ func noise(r result.Result) table {
 	t.add("kept by the hypervisor", format.Percent(thousandth(n.Steal)), format.Percent(host.MaxSteal))
 	t.add("an idle thread wakes late by, p99", format.Duration(float64(n.HiccupP99)), format.Tick(float64(host.MaxHiccup)))
 	t.add("the same, greatest", format.Duration(float64(n.HiccupMax)), "")
-	t.add("threads waiting for a core, share of the time they wanted one", format.Percent(thousandth(n.RunQueueWait)), format.Percent(host.MaxRunQueueWait))
+	t.add("a ready thread waits for a core, mean", format.Duration(n.RunQueueWait), format.Tick(float64(host.MaxRunQueueWait)))
 	t.add("generators late by, p99", format.Duration(float64(r.Times.Lateness.At(99))), format.Tick(float64(host.MaxLateness)))
 	return t
 }
