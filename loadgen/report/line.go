@@ -42,6 +42,9 @@ func Verdict(r result.Result) []string {
 	for _, goal := range r.Goals {
 		say("%s", goalSentence(goal, r.Counts.Lost))
 	}
+	for _, outage := range r.Faults {
+		say("%s", outageSentence(outage))
+	}
 	if r.Broker.Sentence != "" {
 		verdict := "The broker's own counters agree"
 		if !r.Broker.Agree {
@@ -68,8 +71,11 @@ func delivered(r result.Result) string {
 		text += "none was lost"
 	} else {
 		text += fmt.Sprintf("%s were lost (%s)", format.Count(lost), format.Percent(float64(lost)/float64(r.Counts.Sent)))
-		if r.Counts.LostAcknowledged > 0 {
-			text += fmt.Sprintf(", %s of them acknowledged", format.Count(r.Counts.LostAcknowledged))
+		switch promised := r.Counts.LostAcknowledged; {
+		case promised > 0:
+			text += fmt.Sprintf(", %s of them acknowledged", format.Count(promised))
+		case r.Counts.Acknowledged > 0:
+			text += ", none of them acknowledged"
 		}
 	}
 	if rtt := r.Times.RTT; rtt.Count > 0 {
@@ -106,3 +112,24 @@ func sentence(text string) string {
 	}
 	return text
 }
+
+func outageSentence(o result.Outage) string {
+	text := fmt.Sprintf("%s, %s after the first message: ", faultName(o), format.Tick(o.At*1e9))
+	lost := format.Count(o.LostDuring) + " lost meanwhile"
+	silence, ended := o.Silence()
+	recovery, recovered := o.Recovery()
+	switch {
+	case !ended:
+		text += "no more deliveries, " + lost
+	case !recovered:
+		text += "deliveries were not as before until the end, " + lost
+	case recovery < noticeable:
+		text += "deliveries did not fall"
+	default:
+		text += fmt.Sprintf("no delivery for %s, all as before after %s, %s", format.Tick(silence*1e9), format.Tick(recovery*1e9), lost)
+	}
+	return sentence(text)
+}
+
+// noticeable is the shortest recovery in seconds that a history of tenths of seconds can tell from none.
+const noticeable = 0.1

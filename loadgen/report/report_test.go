@@ -119,6 +119,27 @@ func TestMarkdownHasEveryPictureAndTable(t *testing.T) {
 	}
 }
 
+func TestTheVerdictTellsWhatAFaultDid(t *testing.T) {
+	r := sample("fault", 800, 1)
+	unended, unrecovered, harmless := r.Faults[0], r.Faults[0], r.Faults[0]
+	unended.FirstAfter, unended.Recovered = 0, 0
+	unrecovered.Recovered = 0
+	harmless.Recovered = harmless.At
+	r.Faults = append(r.Faults, unended, unrecovered, harmless)
+	said := strings.Join(Verdict(r), "\n")
+	for _, want := range []string{
+		"2 were lost (0.02 %), none of them acknowledged;",
+		"Kill node 1, 60 s after the first message: no delivery for 2.5 s, all as before after 4 s, 2 lost meanwhile.",
+		": no more deliveries, 2 lost meanwhile.",
+		": deliveries were not as before until the end, 2 lost meanwhile.",
+		": deliveries did not fall.",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the verdict does not say %q:\n%s", want, said)
+		}
+	}
+}
+
 func TestTheVerdictSaysTheWorstFirst(t *testing.T) {
 	r := sample("bad", 800, 1)
 	r.Failure = &result.Failure{Cause: result.BrokerExit, Message: "node 1 ended: out of memory"}

@@ -133,16 +133,16 @@ func books(r result.Result) table {
 func faults(r result.Result) table {
 	t := table{
 		title: "Faults", head: []string{"", "at", "no delivery for", "recovered after", "lost meanwhile", "failed meanwhile"},
-		note: "Recovered: deliveries are back at nine tenths of the rate before.",
+		note: "Recovered: deliveries are back at nine tenths of the rate before, and none is held up any more.",
 	}
 	for _, o := range r.Faults {
-		recovered := "not"
-		if o.Recovered > 0 {
-			recovered = format.Tick((o.Recovered - o.At) * 1e9)
+		recovered := "not before the end"
+		if seconds, ok := o.Recovery(); ok {
+			recovered = format.Tick(seconds * 1e9)
 		}
-		silence := "not again"
-		if o.FirstAfter > 0 {
-			silence = format.Tick((o.FirstAfter - o.LastBefore) * 1e9)
+		silence := "to the end"
+		if seconds, ended := o.Silence(); ended {
+			silence = format.Tick(seconds * 1e9)
 		}
 		t.add(faultName(o), format.Tick(o.At*1e9), silence, recovered, format.Count(o.LostDuring), format.Count(o.FailedDuring))
 	}

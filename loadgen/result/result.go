@@ -184,15 +184,25 @@ type Node struct {
 	RoutedBytes int64 `json:"routed_bytes"` // sent to other nodes
 }
 
-// Outage is a fault and what it did.
+// Outage is a fault and what it did. Times are seconds since the first message; 0: not before the end.
 type Outage struct {
 	Fault        scenario.Fault `json:"fault"`
 	At           float64        `json:"at_s"`
-	LastBefore   float64        `json:"last_delivery_before_s"`
-	FirstAfter   float64        `json:"first_delivery_after_s"`
-	Recovered    float64        `json:"recovered_s"` // when deliveries were at nine tenths of the rate before
-	LostDuring   uint64         `json:"lost"`        // messages sent from the fault to the recovery that never arrived
+	LastBefore   float64        `json:"last_delivery_before_s"` // where the longest silence began
+	FirstAfter   float64        `json:"first_delivery_after_s"` // where it ended; the same where there was none
+	Recovered    float64        `json:"recovered_s"`            // deliveries at nine tenths of the rate before, and none held up any more
+	LostDuring   uint64         `json:"lost"`                   // messages sent from the fault to the recovery that never arrived
 	FailedDuring uint64         `json:"failed"`
+}
+
+// Recovery is the seconds from the fault to the recovery; false where there was none before the end.
+func (o Outage) Recovery() (seconds float64, ok bool) {
+	return max(0, o.Recovered-o.At), o.Recovered > 0
+}
+
+// Silence is the seconds of the longest silence; false where it lasted to the end.
+func (o Outage) Silence() (seconds float64, ended bool) {
+	return max(0, o.FirstAfter-o.LastBefore), o.FirstAfter > 0
 }
 
 // Goal is an objective and whether it was met.

@@ -67,14 +67,21 @@ func (h history) outage(fault scenario.Fault, happened, origin int64) result.Out
 	recovered := h.recovery(at)
 	from, to := h.silence(at, recovered)
 	_, lost, failed := h.sum(at, recovered)
+	_, end := h.span()
 	seconds := func(tick int64) float64 { return float64(tick*generator.Tick-origin) / 1e9 }
+	unlessEnd := func(tick int64) float64 {
+		if tick >= end {
+			return 0
+		}
+		return seconds(tick)
+	}
 	return result.Outage{
-		Fault: fault, At: float64(happened-origin) / 1e9, LastBefore: seconds(from), FirstAfter: seconds(to),
-		Recovered: seconds(recovered), LostDuring: lost, FailedDuring: failed,
+		Fault: fault, At: float64(happened-origin) / 1e9, LastBefore: seconds(from), FirstAfter: unlessEnd(to),
+		Recovered: unlessEnd(recovered), LostDuring: lost, FailedDuring: failed,
 	}
 }
 
-// recovery is the tick from which on deliveries were as usual again; at itself when they always were. As usual is a rate, and
+// recovery is the tick from which on deliveries were as usual again; at itself when they always were, the end when never. As usual is a rate, and
 // that no more wait for their delivery than before: the burst that follows a silence is as fast as ever while some messages are
 // still held up. It looks at a whole second at a time, so that the random places of few messages in time are no outage.
 func (h history) recovery(at int64) int64 {

@@ -89,7 +89,11 @@ func TestDeliveriesThatNeverComeBackAreAnOutageToTheEnd(t *testing.T) {
 			t.Received, t.Lost = 0, 10
 		}
 	}))
-	if o.LastBefore != 21 || o.FirstAfter != 60 || o.Recovered != 60 || o.LostDuring != 3900 {
+	if o.LastBefore != 21 || o.LostDuring != 3900 {
 		t.Errorf("silent from 21 on: %+v", o)
+	}
+	_, recovered := o.Recovery()
+	if _, ended := o.Silence(); ended || recovered {
+		t.Errorf("silent to the end: %+v", o)
 	}
 }

@@ -16,7 +16,7 @@ var faultRows = []struct{ id, name string }{
 func faultsPage(p *page) error {
 	p.say("5,000 generators, each with a connection to one of three nodes; one node is killed (SIGKILL) in the middle and started again. " +
 		"What the broker acknowledged must arrive. Seconds since the first message; recovered: when deliveries were at nine tenths of " +
-		"the rate before. Lost and failed: messages of that time, among them those whose connection died before they were acknowledged.")
+		"the rate before and none was held up any more. Lost and failed: messages of that time, among them those whose connection died before they were acknowledged.")
 	var rows [][]string
 	for _, row := range faultRows {
 		r, ok := p.record(row.id)
@@ -30,7 +30,7 @@ func faultsPage(p *page) error {
 		for _, f := range r.Faults {
 			rows = append(rows, []string{row.name, format.Count(r.Counts.Sent), format.Count(r.Counts.Acknowledged),
 				format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Lost), format.Count(r.Counts.Failed),
-				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), format.Number(f.FirstAfter - f.LastBefore), r.Form, quiet(r)})
+				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), silence(f), r.Form, quiet(r)})
 		}
 	}
 	p.table(1, []string{"here", "sent", "acknowledged", "of these lost", "lost in all", "failed", "duplicated", "killed at s", "recovery",
@@ -48,8 +48,20 @@ func faultsPage(p *page) error {
 }
 
 func recovery(f result.Outage) string {
-	if f.Recovered-f.At < 0.1 {
+	switch seconds, ok := f.Recovery(); {
+	case !ok:
+		return "not before the end"
+	case seconds < 0.1:
 		return "deliveries did not fall"
+	default:
+		return fmt.Sprintf("recovered after %s s", format.Number(seconds))
 	}
-	return fmt.Sprintf("recovered after %s s", format.Number(f.Recovered-f.At))
+}
+
+func silence(f result.Outage) string {
+	seconds, ended := f.Silence()
+	if !ended {
+		return "to the end"
+	}
+	return format.Number(seconds)
 }
