@@ -69,6 +69,9 @@ func (f Form) plan() ([]planned, error) {
 
 // command is how to measure this point alone.
 func (p planned) command() string {
+	if p.kind != Fleet {
+		return "fleet study --out FOLDER --only " + p.ID
+	}
 	command := "fleet run " + p.Scenario
 	for _, change := range p.changes {
 		if strings.ContainsAny(change, " [{") {

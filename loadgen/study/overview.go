@@ -46,23 +46,26 @@ func indexPage(p *page) {
 	p.say("\n## Aims")
 	var rows [][]string
 	for _, aim := range aims {
-		measured, verdict, form := "not measured", "", ""
-		if r, ok := p.record(aim.point); ok {
-			form = r.Form
-			if !r.measured() {
-				measured, verdict = "failed: "+cause(r), "no"
-			} else if text, met := aim.judge(r); true {
-				measured, verdict = text, map[bool]string{true: "yes", false: "no"}[met]
-				if !r.Valid {
-					verdict += " (not quiet)"
-				}
-			}
+		row := []string{aim.what, aim.aim, "not measured", "", ""}
+		if r, ok := p.record(aim.point); ok && r.measured() {
+			measured, met := aim.judge(r)
+			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), r.Form}
+		} else if ok {
+			row = []string{aim.what, aim.aim, "failed: " + cause(r), "no", r.Form}
 		}
-		rows = append(rows, []string{aim.what, aim.aim, measured, verdict, form})
+		rows = append(rows, row)
 	}
+	rows = append(rows, overheadRow(p))
 	p.table(5, []string{"", "aim", "measured", "met", "form"}, rows)
-	overheadRow(p)
 	p.footer()
+}
+
+func verdict(met, valid bool) string {
+	word := map[bool]string{true: "yes", false: "no"}[met]
+	if !valid {
+		word += " (not quiet)"
+	}
+	return word
 }
 
 func indexRows() [][]string {

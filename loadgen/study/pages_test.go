@@ -15,12 +15,12 @@ import (
 
 func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {
 	out := t.TempDir()
-	if _, err := measuring(t, t.Context(), Options{Out: out, Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) {
+	if _, err := measuring(t, t.Context(), Options{Out: out, Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 		if s.Generators == 25_000 {
-			return result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "25,000 are too many"}}, nil
+			return Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "25,000 are too many"}}}, nil
 		}
 		return found(s), nil
-	}}); err != nil {
+	})}); err != nil {
 		t.Fatal(err)
 	}
 	if err := WritePages(out); err != nil {
@@ -58,7 +58,7 @@ func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {
 func TestPagesOfASinglePointSayNothingOfTheOthers(t *testing.T) {
 	out := t.TempDir()
 	if _, err := measuring(t, t.Context(), Options{Out: out, Only: []string{"warm-up-nats"},
-		Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) { return found(s), nil }}); err != nil {
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) { return found(s), nil })}); err != nil {
 		t.Fatal(err)
 	}
 	if err := WritePages(out); err != nil {
@@ -88,7 +88,7 @@ func fleets(took time.Duration, connections ...int) []Record {
 			percentiles = append(percentiles, result.Percentile{Percent: percent, Value: int64(took)})
 		}
 		r.Times.RTT.Percentiles = percentiles
-		all = append(all, Record{Result: r})
+		all = append(all, Record{Measured: r})
 	}
 	return all
 }

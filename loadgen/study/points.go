@@ -10,7 +10,8 @@ type Point struct {
 	Changes  []string
 	Quick    []string // further changes of the quick form; nil: not part of it
 	fixed    bool     // as long as its scenario says, in every form but the quick one
-	refused  bool     // more than this kind of machine takes: the point is the refusal
+	kind     Kind
+	refused  bool // more than this kind of machine takes: the point is the refusal
 }
 
 // The parts, in the order of the pages.
@@ -20,8 +21,20 @@ const (
 	Queries               // R-GMA's producers and consumers
 	Phases                // decomposition: of others' data
 	WarmUp
-	Grades // Table III: of others' data
-	Faults // beyond the study
+	Grades   // Table III: of others' data
+	Faults   // beyond the study
+	Overhead // of the harness
+)
+
+// Kind says what measures a point.
+type Kind string
+
+// The kinds: a fleet, or something beside one.
+const (
+	Fleet    Kind = ""
+	PingPong Kind = "ping-pong"
+	Stored   Kind = "stored"  // queries of what the broker holds, beside a fleet
+	Derived  Kind = "derived" // through stream jobs
 )
 
 // quickly is the quick form of the study's 800 generators: a fifth of the interval, so that some seconds give as many
@@ -42,7 +55,7 @@ func briefly(more ...string) []string {
 
 func points() []Point {
 	var all []Point
-	for _, part := range [][]Point{transportPoints(), scalePoints(), queryPoints(), warmUpPoints(), faultPoints()} {
+	for _, part := range [][]Point{transportPoints(), scalePoints(), queryPoints(), warmUpPoints(), faultPoints(), overheadPoints()} {
 		all = append(all, part...)
 	}
 	return all
@@ -164,5 +177,13 @@ func faultPoints() []Point {
 			Quick: []string{"duration=30s", "drain=20s", "faults=[{at: 15s, node: 1, action: restart, for: 8s}]"}},
 		{ID: "faults-kafka", Part: Faults, Scenario: "faults-kafka", fixed: true,
 			Quick: []string{"warm_up=8s", "duration=30s", "drain=20s", "faults=[{at: 20s, node: 1, action: restart, for: 8s}]"}},
+	}
+}
+
+func overheadPoints() []Point {
+	quick := []string{"duration=8s"}
+	return []Point{
+		{ID: "overhead-bare", Part: Overhead, Scenario: "overhead", kind: PingPong, Quick: quick, fixed: true},
+		{ID: "overhead-fleet", Part: Overhead, Scenario: "overhead", Quick: quick, fixed: true},
 	}
 }

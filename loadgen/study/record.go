@@ -20,7 +20,7 @@ type Record struct {
 	Form     string `json:"form"`
 	Command  string `json:"command"`
 	Attempts int    `json:"attempts"`
-	result.Result
+	Measured
 }
 
 func (r Record) write(folder string) error {

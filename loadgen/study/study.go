@@ -19,8 +19,14 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// Runner measures one fleet; run.Run is one.
-type Runner func(ctx context.Context, s scenario.Scenario) (result.Result, error)
+// Runner measures one point.
+type Runner func(ctx context.Context, s scenario.Scenario) (Measured, error)
+
+// Measured is what a point found: a run, and for points that are more than a fleet what they timed beside it.
+type Measured struct {
+	result.Result
+	Beside map[string]result.Distribution `json:"beside,omitempty"`
+}
 
 // Options of a study.
 type Options struct {
@@ -29,7 +35,7 @@ type Options struct {
 	Only    []string // points to measure, patterns as of path.Match; empty: all of the form
 	Resume  bool     // keeps points that were measured in the same form
 	Repeats int      // of a point that other load on the machine made invalid
-	Run     Runner
+	Runners map[Kind]Runner
 	Log     io.Writer // a line for each point, and how long the rest will take
 }
 
@@ -130,7 +136,7 @@ func measurePoint(ctx context.Context, options Options, p planned, mayRepeat fun
 	record := Record{Point: p.ID, Form: options.Form.Name, Command: p.command()}
 	for {
 		record.Attempts++
-		record.Result = runOnce(ctx, options.Run, p)
+		record.Measured = runOnce(ctx, options.Runners[p.kind], p)
 		done := record.Valid || record.broke() || ctx.Err() != nil
 		if done || record.Attempts > options.Repeats || !mayRepeat(p) {
 			return record
@@ -139,14 +145,17 @@ func measurePoint(ctx context.Context, options Options, p planned, mayRepeat fun
 	}
 }
 
-func runOnce(ctx context.Context, run Runner, p planned) result.Result {
+func runOnce(ctx context.Context, run Runner, p planned) Measured {
 	limit := 2*p.estimate() + time.Minute
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found, err := run(ctx, p.scenario)
 	found.Format, found.Scenario = 1, p.scenario
+	var failure *result.Failure
 	switch {
 	case found.Failure != nil:
+	case errors.As(err, &failure):
+		found.Failure = failure
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		found.Failure = &result.Failure{Cause: result.TimeLimit, Message: fmt.Sprintf("the point took longer than %s", limit)}
 	case err != nil:

@@ -17,17 +17,22 @@ import (
 )
 
 // found is what a run of the scenario might give: ten round trips from 1 to 10 ms.
-func found(s scenario.Scenario) result.Result {
+func found(s scenario.Scenario) Measured {
 	var rtt measure.Recorder
 	for ms := range 10 {
 		rtt.Record(int64(ms+1) * int64(time.Millisecond))
 	}
-	return result.Result{
+	return Measured{Result: result.Result{
 		Format: 1, Scenario: s, Valid: true, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 		Counts: result.Counts{Connections: s.Generators, Sent: 10, Received: 10},
 		Bytes:  result.Bytes{PerMessage: 132, PerEvent: 132},
 		Times:  result.Times{RTT: rtt.Distribution(), PRT: rtt.Distribution(), FirstDelivery: rtt.Distribution()},
-	}
+	}}
+}
+
+// only is one runner for points of all kinds.
+func only(run Runner) map[Kind]Runner {
+	return map[Kind]Runner{Fleet: run, PingPong: run, Stored: run, Derived: run}
 }
 
 // measuring runs a study of some points of the quick form and returns its log.
@@ -76,7 +81,7 @@ func TestAPointsCommandMeansItsScenario(t *testing.T) {
 	}
 	for _, p := range all {
 		words := strings.Fields(strings.ReplaceAll(p.command(), "'", ""))
-		if words[2] != p.Scenario {
+		if p.kind == Fleet && words[2] != p.Scenario {
 			t.Errorf("%s: %s", p.ID, p.command())
 		}
 	}
@@ -88,15 +93,15 @@ func TestAPointsCommandMeansItsScenario(t *testing.T) {
 func TestAPointThatFailsIsRecordedWithItsCauseAndTheNextOneBegins(t *testing.T) {
 	out := t.TempDir()
 	_, err := measuring(t, t.Context(), Options{Out: out, Only: []string{"table2-nats", "table2-nats-tls", "table2-mqtt-*"},
-		Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) {
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 			switch s.Transport {
 			case "nats-tls":
-				return result.Result{}, &result.Failure{Cause: result.BrokerExit, Message: "no certificate"}
+				return Measured{}, errors.New("no certificate")
 			case "mqtt":
-				return result.Result{Failure: &result.Failure{Cause: result.Refused, Message: "no"}}, nil
+				return Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Refused, Message: "no"}}}, nil
 			}
 			return found(s), nil
-		}})
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +124,7 @@ func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
 	out := t.TempDir()
 	var ran []string
 	options := Options{Out: out, Resume: true, Only: []string{"table2-nats", "table2-nats-tls", "table2-mqtt-qos0", "single-nats-25000"},
-		Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) {
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 			ran = append(ran, s.Name)
 			r := found(s)
 			switch s.Name {
@@ -128,10 +133,10 @@ func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
 			case "table2-mqtt-qos0":
 				r.Failure = &result.Failure{Cause: result.BrokerExit}
 			case "single-nats-25000":
-				r = result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "too many"}}
+				r = Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "too many"}}}
 			}
 			return r, nil
-		}}
+		})}
 	if _, err := measuring(t, t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +153,12 @@ func TestAPointThatWasNoisyIsRepeatedAsOftenAsAsked(t *testing.T) {
 	out := t.TempDir()
 	runs := 0
 	log, err := measuring(t, t.Context(), Options{Out: out, Repeats: 2, Only: []string{"table2-nats"},
-		Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) {
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 			runs++
 			r := found(s)
 			r.Valid, r.Invalid = false, []string{"a neighbour"}
 			return r, nil
-		}})
+		})})
 	if err != nil || runs != 3 || strings.Count(log, "not valid (a neighbour); once more") != 2 {
 		t.Errorf("%v, %d runs\n%s", err, runs, log)
 	}
@@ -166,14 +171,14 @@ func TestAnInterruptedStudyLeavesWhatWasDone(t *testing.T) {
 	out := t.TempDir()
 	ctx, interrupt := context.WithCancel(t.Context())
 	_, err := measuring(t, ctx, Options{Out: out, Only: []string{"table2-nats", "table2-nats-tls"},
-		Run: func(_ context.Context, s scenario.Scenario) (result.Result, error) {
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 			r := found(s)
 			if s.Transport == "nats-tls" {
 				interrupt()
 				r.Partial = true
 			}
 			return r, nil
-		}})
+		})})
 	if err == nil || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("got %v", err)
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"lifeline/loadgen/result"
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/study"
+	"lifeline/loadgen/study/pingpong"
 )
 
 var studyVerb = verb{name: "study", summary: "repeat a study of publish/subscribe systems, point by point", run: runStudy}
@@ -49,7 +49,7 @@ func runStudy(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Run: measureFleet, Log: os.Stdout}
+	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Runners: runners, Log: os.Stdout}
 	switch {
 	case len(rest) > 0:
 		return misused(set, "it takes options only; points go behind --only")
@@ -76,7 +76,14 @@ func runStudy(ctx context.Context, arguments []string) error {
 	return errors.Join(study.Measure(ctx, options), study.WritePages(*out))
 }
 
-// measureFleet is a run that nobody looks at.
-func measureFleet(ctx context.Context, s scenario.Scenario) (result.Result, error) {
-	return run.Run(ctx, s, run.Options{})
+// runners are what measures points of each kind; nobody looks on.
+var runners = map[study.Kind]study.Runner{
+	study.Fleet: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		found, err := run.Run(ctx, s, run.Options{})
+		return study.Measured{Result: found}, err
+	},
+	study.PingPong: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		found, err := pingpong.Run(ctx, s)
+		return study.Measured{Result: found}, err
+	},
 }
