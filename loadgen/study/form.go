@@ -93,6 +93,9 @@ func (p planned) estimate() time.Duration {
 	if s.Transport == "kafka" {
 		start, perSecond = time.Duration(6+3*s.Broker.Nodes)*time.Second, 1200
 	}
+	if p.kind == Derived {
+		start += 8 * time.Second // the jobs' JVM
+	}
 	connect := max(time.Duration(s.Generators)*time.Second/time.Duration(perSecond), s.Ramp.Duration*time.Duration(s.Generators))
 	return start + connect + s.InitialSleep.To.Duration + s.Span() + tidying
 }

@@ -18,6 +18,3 @@ func overheadRow(p *page) []string {
 	return []string{what, aim, fmt.Sprintf("%s against %s: %s %%", ms(fleet), ms(bare), format.Number(100*more)),
 		verdict(more <= 0.1, both[0].Valid && both[1].Valid), both[1].Form}
 }
-
-func storedQueries(p *page)        {}
-func derivedStreams(p *page) error { return nil }

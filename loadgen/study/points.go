@@ -50,7 +50,7 @@ func quicklyKafka(interval string, more ...string) []string {
 
 // briefly is the quick form of large fleets, at their full interval.
 func briefly(more ...string) []string {
-	return append([]string{"initial_sleep=[0s, 10s]", "duration=12s", "drain=5s"}, more...)
+	return append([]string{"initial_sleep=[0s, 10s]", "duration=10s", "drain=5s"}, more...)
 }
 
 func points() []Point {
@@ -119,7 +119,7 @@ func scalePoints() []Point {
 	for _, generators := range []int{500, 1000, 2000, 2500, 3000, 4000, 8000, 19000} {
 		var quick []string
 		if generators == 4000 || generators == 19000 {
-			quick = briefly("warm_up=12s")
+			quick = briefly("warm_up=10s")
 		}
 		at("single-kafka", generators, quick)
 	}
@@ -157,16 +157,29 @@ func queryPoints() []Point {
 			})
 		}
 	}
+	for _, broker := range []string{"jetstream", "kafka"} {
+		all = append(all, Point{ID: "stored-" + broker, Part: Queries, Scenario: "stored-" + broker, kind: Stored,
+			Quick: []string{"interval=2s", "initial_sleep=[0s, 2s]", "warm_up=6s", "duration=8s", "drain=5s"}})
+	}
+	for _, generators := range []int{50, 200} { // as in the study's figure 10
+		p := Point{ID: fmt.Sprintf("secondary-jetstream-%d", generators), Part: Queries, Scenario: "secondary-jetstream",
+			Changes: []string{fmt.Sprintf("generators=%d", generators)}, kind: Derived}
+		if generators == 200 {
+			p.Quick = []string{"interval=2s", "warm_up=6s", "duration=10s", "drain=5s"}
+		}
+		all = append(all, p)
+	}
 	return all
 }
 
 func warmUpPoints() []Point {
 	var all []Point
 	for _, broker := range []string{"nats", "jetstream", "mqtt", "kafka"} {
-		all = append(all, Point{
-			ID: "warm-up-" + broker, Part: WarmUp, Scenario: "warm-up-" + broker,
-			Quick: []string{"interval=2s", "duration=8s", "drain=5s"},
-		})
+		quick := []string{"interval=2s", "duration=8s", "drain=5s"}
+		if broker == "mqtt" {
+			quick = nil
+		}
+		all = append(all, Point{ID: "warm-up-" + broker, Part: WarmUp, Scenario: "warm-up-" + broker, Quick: quick})
 	}
 	return all
 }

@@ -64,6 +64,10 @@ func Measure(ctx context.Context, options Options) error {
 			say(options, "[%d/%d] %s: kept", i+1, len(points), p.ID)
 			continue
 		}
+		if spent := time.Since(began); options.Form.Budget > 0 && spent+p.estimate() > options.Form.Budget {
+			say(options, "[%d/%d] %s: left out, %s are over", i+1, len(points), p.ID, format.Clock(spent))
+			continue
+		}
 		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
 		record := measurePoint(ctx, options, p, mayRepeat)
 		if ctx.Err() != nil {

@@ -10,7 +10,9 @@ import (
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/study"
+	"lifeline/loadgen/study/derived"
 	"lifeline/loadgen/study/pingpong"
+	"lifeline/loadgen/study/stored"
 )
 
 var studyVerb = verb{name: "study", summary: "repeat a study of publish/subscribe systems, point by point", run: runStudy}
@@ -85,5 +87,13 @@ var runners = map[study.Kind]study.Runner{
 	study.PingPong: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
 		found, err := pingpong.Run(ctx, s)
 		return study.Measured{Result: found}, err
+	},
+	study.Stored: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		found, beside, err := stored.Run(ctx, s)
+		return study.Measured{Result: found, Beside: beside}, err
+	},
+	study.Derived: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		found, beside, err := derived.Run(ctx, s)
+		return study.Measured{Result: found, Beside: beside}, err
 	},
 }

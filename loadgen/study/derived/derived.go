@@ -1,0 +1,188 @@
+// Package derived measures how long events take through stream jobs: the successors of the study's Secondary Producers, which
+// republish what they consume. Generators' batches are published, the jobs filter and summarise make streams and windows
+// of them, and a subscriber takes what they publish.
+package derived
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/clock"
+	"lifeline/loadgen/host"
+	"lifeline/loadgen/measure"
+	"lifeline/loadgen/message"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+// Names of what Run times beside the round trip through the job filter.
+const (
+	ToSummary = "window's end to its summary"
+)
+
+// Run starts the scenario's broker and the jobs, publishes, and returns the round trips through the job filter (from before
+// publishing to the receipt of the derived batch), and beside them the delays of summaries.
+func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
+	m := &measurement{scenario: s, pending: map[message.Identity]int64{}, result: result.Result{
+		Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "nats.go, through lifeline-jobs",
+	}}
+	err := m.run(ctx)
+	m.result.Elapsed = time.Since(m.result.Started)
+	m.result.Times.RTT = m.rtt.Distribution()
+	return m.result, map[string]result.Distribution{ToSummary: m.toSummary.Distribution()}, err
+}
+
+// measurement is one run; the lock is for what subscribers touch.
+type measurement struct {
+	scenario scenario.Scenario
+	result   result.Result
+	begin    int64 // of the measured span
+
+	mu        sync.Mutex
+	pending   map[message.Identity]int64 // before sending, by what was sent
+	parser    message.BatchParser
+	rtt       measure.Recorder
+	toSummary measure.Recorder
+}
+
+func (m *measurement) run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "derived-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the run: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	cluster, err := broker.Start(ctx, m.scenario, dir)
+	if err != nil {
+		return err
+	}
+	defer cluster.Close(context.WithoutCancel(ctx))
+	url := "nats://" + cluster.Servers()[0]
+	jobs, err := startJobs(ctx, url, dir)
+	if err != nil {
+		return err
+	}
+	defer jobs.stop()
+	bus, err := connect(url, m.derived, m.summary)
+	if err != nil {
+		return err
+	}
+	defer bus.close()
+	watch, err := host.Start(time.Second, func() []int { return append(cluster.Processes(), jobs.pid()) }, func() []int { return nil })
+	if err != nil {
+		return err
+	}
+	watch.Base()
+	err = m.publish(ctx, bus, watch)
+	m.settle()
+	m.result.Resources, m.result.Noise = watch.Stop(m.scenario.Generators)
+	m.result.Invalid = host.Judge(m.result.Machine.Cores, m.result.Noise, result.Distribution{})
+	m.result.Valid = len(m.result.Invalid) == 0
+	return err
+}
+
+// publish sends generator after generator at even distances, warm-up first.
+func (m *measurement) publish(ctx context.Context, bus *bus, watch *host.Watch) error {
+	runtime.LockOSThread() // for SleepUntil
+	defer runtime.UnlockOSThread()
+	builder := message.NewBatch(m.scenario.Message.Events, m.scenario.Seed)
+	begin := clock.Now()
+	m.begin = begin + int64(m.scenario.WarmUp.Duration)
+	end := begin + int64(m.scenario.Span())
+	step := int64(m.scenario.Interval.Duration) / int64(m.scenario.Generators)
+	measuring := false
+	for number := 0; ; number++ {
+		due := begin + int64(number)*step
+		if due >= end || ctx.Err() != nil {
+			return nil
+		}
+		clock.SleepUntil(due)
+		if !measuring && due >= m.begin {
+			measuring = true
+			watch.Measure()
+		}
+		identity := message.Identity{
+			Run: 1, Generator: uint32(number % m.scenario.Generators), Sequence: uint32(number / m.scenario.Generators), Intended: due,
+		}
+		batch, err := builder.Build(identity)
+		if err != nil {
+			return err
+		}
+		if measuring {
+			m.sending(identity, len(batch))
+		}
+		if err := bus.publish(identity.Generator, batch); err != nil {
+			return fmt.Errorf("publishing a batch: %w", err)
+		}
+	}
+}
+
+func (m *measurement) sending(identity message.Identity, length int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.result.Counts.Sent++
+	m.result.Counts.Connections = m.scenario.Generators
+	m.result.Bytes = result.Bytes{PerMessage: float64(length), PerEvent: float64(length) / float64(m.scenario.Message.Events)}
+	m.pending[identity] = clock.Now()
+}
+
+// derived takes a batch of the derived stream.
+func (m *measurement) derived(batch []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	identity, err := m.parser.Parse(batch)
+	before, known := m.pending[identity]
+	switch {
+	case err != nil:
+		m.result.Counts.Foreign++
+	case known:
+		m.rtt.Record(clock.Now() - before)
+		m.result.Counts.Received++
+		delete(m.pending, identity)
+	case identity.Intended >= m.begin:
+		m.result.Counts.Duplicated++
+	}
+}
+
+// summary takes what the job summarise published; one field stands for all of its event.
+func (m *measurement) summary(text []byte) {
+	at := time.Now().UnixNano()
+	var window struct {
+		Field    string `json:"field"`
+		EndNs    int64  `json:"window_end_ns"`
+		Revision int    `json:"revision"`
+	}
+	if json.Unmarshal(text, &window) != nil || window.Field != "power" || window.Revision > 1 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.toSummary.Record(at - window.EndNs)
+}
+
+// settle waits for what is under way; what is then still missing is lost.
+func (m *measurement) settle() {
+	deadline := time.Now().Add(m.scenario.Drain.Duration)
+	left := func() int {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.pending)
+	}
+	for left() > 0 && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	m.result.Counts.Lost = uint64(left())
+}
+
+// missing is the failure where a program of the repository is not there.
+func missing(variable, what string) error {
+	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("%s names no %s: run this through scripts/results-fleet, after scripts/build", variable, what)}
+}
+
+var errNotReady = errors.New("lifeline-jobs ended before it was ready")

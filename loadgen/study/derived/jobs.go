@@ -1,0 +1,73 @@
+package derived
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"lifeline/loadgen/broker/child"
+)
+
+// Variables that name the programs of the repository which are no part of this one.
+const (
+	SetupVariable = "LIFELINE_SETUP"
+	JobsVariable  = "LIFELINE_JOBS"
+)
+
+// jobs is `lifeline-jobs run`.
+type jobs struct{ command *exec.Cmd }
+
+// startJobs makes streams and buckets, starts the jobs and returns when they are ready.
+func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
+	setup, program := os.Getenv(SetupVariable), os.Getenv(JobsVariable)
+	if _, err := exec.LookPath(setup); err != nil {
+		return nil, missing(SetupVariable, "lifeline-setup")
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil, missing(JobsVariable, "lifeline-jobs")
+	}
+	if out, err := exec.CommandContext(ctx, setup, "--url", url, "--max-bytes", "1G").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("lifeline-setup: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	log, err := os.Create(filepath.Join(dir, "jobs.log"))
+	if err != nil {
+		return nil, fmt.Errorf("making a log for lifeline-jobs: %w", err)
+	}
+	defer log.Close()
+	command := exec.CommandContext(ctx, program, "run", "--set", "broker.url="+url, "--set", "jobs=filter,summarise",
+		"--set", "filter.all=generator >= 0", "--set", "summarise.window=1s", "--set", "state.dir="+filepath.Join(dir, "jobs"))
+	command.Stderr = log
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	said, err := command.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting lifeline-jobs: %w", err)
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("starting lifeline-jobs: %w", err)
+	}
+	j := &jobs{command}
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "ready:") {
+			return j, nil
+		}
+	}
+	j.stop()
+	return nil, fmt.Errorf("%w: %s", errNotReady, strings.Join(child.Tail(log.Name(), 5), "\n"))
+}
+
+func (j *jobs) pid() int { return j.command.Process.Pid }
+
+// stop ends the jobs in good order, or else at all.
+func (j *jobs) stop() {
+	const patience = 10 * time.Second
+	_ = j.command.Process.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(patience, func() { _ = j.command.Process.Kill() })
+	defer kill.Stop()
+	_ = j.command.Wait() // its exit code after SIGTERM says nothing about the measurement
+}
