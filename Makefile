@@ -63,7 +63,7 @@ results: ## write the tables in results/ anew
 
 results-fleet: ## the generator fleet's study, hours (QUICK=1: 15 minutes); goes on where it was stopped
 	@scripts/setup
-	@scripts/build go
+	@scripts/build
 	@scripts/results-fleet --resume $(if $(filter-out 0,$(QUICK)),--quick)
 
 lint: ## formatters and linters, changes nothing

@@ -29,7 +29,7 @@ var transportRows = []struct{ id, test, name string }{
 	{"nats-websocket", "3", "NATS over WebSocket"},
 	{"kafka-all", "3, 4", "Kafka acks=all"},
 	{"nats", "4", "core NATS"},
-	{"nats" + paperSuffix, "4", "core NATS, in the study's own timing"},
+	{"nats" + paperSuffix, "4", "core NATS, study's timing"},
 	{"nats-triple", "5", "core NATS, triple"},
 	{"kafka-triple", "5", "Kafka acks=all, triple"},
 	{"nats-80", "6", "core NATS, 80 connections"},
