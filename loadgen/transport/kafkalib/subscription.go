@@ -60,38 +60,18 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	return s, nil
 }
 
-const (
-	leaderPause  = 50 * time.Millisecond // between two questions to brokers that disagree about a leader
-	leaderWithin = 30 * time.Second      // they agree by then, or something else is wrong
-)
-
-// endsOf are the offsets that the next messages of a topic will get. The brokers of a cluster learn one after the other of a
-// new topic and of new leaders, so it asks until they agree.
+// endsOf are the offsets that the next messages of a topic will get.
 func endsOf(ctx context.Context, client *kgo.Client, topic string) (map[int32]kgo.Offset, error) {
-	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
-	defer cancel()
-	for {
-		ends, err := listEnds(ctx, client, topic)
-		if err == nil || !kerr.IsRetriable(err) {
-			return ends, err
+	var listed kadm.ListedOffsets
+	err := patiently(ctx, client, func(ctx context.Context) (err error) {
+		if listed, err = kadm.NewClient(client).ListEndOffsets(ctx, topic); err == nil {
+			err = listed.Error()
 		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(leaderPause):
-			client.ForceMetadataRefresh()
+		if err == nil && len(listed[topic]) == 0 {
+			err = kerr.UnknownTopicOrPartition
 		}
-	}
-}
-
-func listEnds(ctx context.Context, client *kgo.Client, topic string) (map[int32]kgo.Offset, error) {
-	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
-	if err == nil {
-		err = listed.Error()
-	}
-	if err == nil && len(listed[topic]) == 0 {
-		err = kerr.UnknownTopicOrPartition
-	}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("asking for the ends of topic %s: %w", topic, err)
 	}

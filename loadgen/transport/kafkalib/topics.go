@@ -25,7 +25,7 @@ func Topic(settings transport.Settings, channel string) string {
 
 // Prepare makes a topic for each channel and waits until every partition has a leader.
 func (t *Transport) Prepare(ctx context.Context, channels []string) error {
-	return t.administer(func(admin *kadm.Client) error {
+	return t.administer(func(client *kgo.Client, admin *kadm.Client) error {
 		partitions := partitionsPerNode * len(t.settings.Servers)
 		replicas := max(1, t.settings.Replicas)
 		var topics []string
@@ -42,7 +42,10 @@ func (t *Transport) Prepare(ctx context.Context, channels []string) error {
 			}
 			t.prepared = append(t.prepared, topic.Topic)
 		}
-		return waitForLeaders(ctx, admin, partitions, topics)
+		if err := waitForLeaders(ctx, client, partitions, topics); err != nil {
+			return fmt.Errorf("waiting for the leaders of %d topics: %w", len(topics), err)
+		}
+		return nil
 	})
 }
 
@@ -68,34 +71,47 @@ const (
 	largestSegment  = 1 << 30
 )
 
-// waitForLeaders asks often for a short time: a leader is elected within milliseconds.
-func waitForLeaders(ctx context.Context, admin *kadm.Client, partitions int, topics []string) error {
+// waitForLeaders returns when the leader of every partition knows that it is one. That takes milliseconds, but nodes learn of a
+// topic one after the other, and until then a client that asks the wrong one is told that there is no such topic.
+func waitForLeaders(ctx context.Context, client *kgo.Client, partitions int, topics []string) error {
+	return patiently(ctx, client, func(ctx context.Context) error {
+		ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topics...)
+		if err == nil {
+			err = ends.Error()
+		}
+		if err != nil {
+			return err
+		}
+		for _, topic := range topics {
+			if led := len(ends[topic]); led != partitions {
+				return fmt.Errorf("%d of %d partitions of topic %s have a leader: %w", led, partitions, topic, kerr.LeaderNotAvailable)
+			}
+		}
+		return nil
+	})
+}
+
+const (
+	agreePause  = 50 * time.Millisecond // between two questions to nodes that disagree about a leader
+	agreeWithin = 30 * time.Second      // they agree by then, or something else is wrong
+)
+
+// patiently repeats a question for as long as Kafka says that the answer may be another one later.
+func patiently(ctx context.Context, client *kgo.Client, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, agreeWithin)
+	defer cancel()
 	for {
-		known, err := admin.ListTopics(ctx, topics...)
-		if err == nil && allLed(known, partitions, topics) {
-			return nil
+		err := ask(ctx)
+		if err == nil || !kerr.IsRetriable(err) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("waiting for leaders of %d topics: %w", len(topics), ctx.Err()), err)
-		case <-time.After(20 * time.Millisecond):
+			return err
+		case <-time.After(agreePause):
+			client.ForceMetadataRefresh()
 		}
 	}
-}
-
-func allLed(known kadm.TopicDetails, partitions int, topics []string) bool {
-	for _, topic := range topics {
-		led := 0
-		for _, partition := range known[topic].Partitions {
-			if partition.Err == nil && partition.Leader >= 0 {
-				led++
-			}
-		}
-		if led != partitions {
-			return false
-		}
-	}
-	return true
 }
 
 // Remove deletes the topics that Prepare made.
@@ -103,7 +119,7 @@ func (t *Transport) Remove(ctx context.Context) error {
 	if len(t.prepared) == 0 {
 		return nil
 	}
-	return t.administer(func(admin *kadm.Client) error {
+	return t.administer(func(_ *kgo.Client, admin *kadm.Client) error {
 		removed, err := admin.DeleteTopics(ctx, t.prepared...)
 		if err != nil {
 			return fmt.Errorf("deleting topics on Kafka: %w", err)
@@ -127,11 +143,14 @@ type Leader struct {
 // Leaders asks any broker for the leaders of a topic's partitions, which come in the order of their numbers.
 func (t *Transport) Leaders(ctx context.Context, channel string) ([]Leader, error) {
 	topic, leaders := Topic(t.settings, channel), []Leader(nil)
-	err := t.administer(func(admin *kadm.Client) error {
-		known, err := admin.Metadata(ctx, topic)
-		if err == nil {
-			err = known.Topics.Error()
-		}
+	err := t.administer(func(client *kgo.Client, admin *kadm.Client) error {
+		var known kadm.Metadata
+		err := patiently(ctx, client, func(ctx context.Context) (err error) {
+			if known, err = admin.Metadata(ctx, topic); err == nil {
+				err = known.Topics[topic].Err
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("asking for the leaders of topic %s: %w", topic, err)
 		}
@@ -148,13 +167,13 @@ func (t *Transport) Leaders(ctx context.Context, channel string) ([]Leader, erro
 }
 
 // administer runs work with a client that lives as long.
-func (t *Transport) administer(work func(*kadm.Client) error) error {
+func (t *Transport) administer(work func(*kgo.Client, *kadm.Client) error) error {
 	client, err := kgo.NewClient(t.options(t.settings.Servers, nil)...)
 	if err != nil {
 		return fmt.Errorf("making a Kafka client: %w", err)
 	}
 	defer client.Close()
-	return work(kadm.NewClient(client))
+	return work(client, kadm.NewClient(client))
 }
 
 // detailed adds what the broker says beside its error code.

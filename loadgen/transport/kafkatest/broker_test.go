@@ -4,50 +4,86 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
 )
 
-// kafka is a private broker; the tests of a package share it, because it takes seconds to start.
+// kafka is what tests share, because it takes seconds to start.
 type kafka struct {
-	directory string
-	settings  transport.Settings
-	err       error
+	settings transport.Settings
+	cluster  broker.Cluster // nil: not embedded
+	err      error
 }
 
-func (k *kafka) script(arguments ...string) error {
-	command := exec.Command("../../../scripts/broker", append(arguments, "--dir", k.directory)...)
+// stops are run when all tests have.
+var stops []func() error
+
+var (
+	three     = sync.OnceValue(startThree)
+	protected = sync.OnceValue(startProtected)
+)
+
+// startThree starts the embedded three nodes of a fleet.
+func startThree() *kafka {
+	if err := script("install", "kafka"); err != nil {
+		return &kafka{err: err}
+	}
+	folder, err := os.MkdirTemp("", "lifeline-kafkatest-")
+	if err != nil {
+		return &kafka{err: err}
+	}
+	stops = append(stops, func() error { return os.RemoveAll(folder) })
+	s := scenario.Default()
+	s.Transport, s.Generators, s.Broker = "kafka", 100, scenario.Broker{Nodes: 3, Replicas: 3}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cluster, err := broker.Start(ctx, s, folder)
+	if err != nil {
+		return &kafka{err: err}
+	}
+	stops = append(stops, func() error { return cluster.Close(context.Background()) })
+	return &kafka{cluster: cluster, settings: transport.Settings{Servers: cluster.Servers(), Replicas: 3, Run: "test", Dialer: dialer()}}
+}
+
+func dialer() transport.Dialer { return dial.New(1, 10*time.Second) }
+
+// startProtected starts a broker that wants passwords, over TLS.
+func startProtected() *kafka {
+	folder, err := os.MkdirTemp("", "lifeline-kafkatest-")
+	if err != nil {
+		return &kafka{err: err}
+	}
+	stops = append(stops, func() error { return os.RemoveAll(folder) })
+	if err := script("start", "kafka", "--dir", folder, "--tls", "--auth", "--owner", strconv.Itoa(os.Getpid())); err != nil {
+		return &kafka{err: err}
+	}
+	stops = append(stops, func() error { return script("stop", "--dir", folder) })
+	settings, err := readSettings(folder)
+	return &kafka{settings: settings, err: err}
+}
+
+func script(arguments ...string) error {
+	command := exec.Command("../../../scripts/broker", arguments...)
 	command.Stderr = os.Stderr
 	return command.Run()
 }
 
-func startKafka(options ...string) func() *kafka {
-	return sync.OnceValue(func() *kafka {
-		k := &kafka{}
-		k.directory, k.err = os.MkdirTemp("", "lifeline-kafkatest-")
-		if k.err == nil {
-			started = append(started, k)
-			k.err = k.script(append([]string{"start", "kafka", "--owner", strconv.Itoa(os.Getpid())}, options...)...)
-		}
-		if k.err == nil {
-			k.settings, k.err = readSettings(k.directory)
-		}
-		return k
-	})
-}
-
 // readSettings reads what scripts/broker wrote for clients.
 func readSettings(directory string) (transport.Settings, error) {
-	settings := transport.Settings{Run: "test", Replicas: 1, Dialer: dial.New(1, 10*time.Second)}
+	settings := transport.Settings{Run: "test", Replicas: 1, Dialer: dialer()}
 	text, err := os.ReadFile(filepath.Join(directory, "broker.env"))
 	if err != nil {
 		return settings, err
@@ -75,27 +111,21 @@ func readSettings(directory string) (transport.Settings, error) {
 	return settings, nil
 }
 
-var (
-	started   []*kafka
-	plain     = startKafka()
-	protected = startKafka("--tls", "--auth")
-)
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, k := range started {
-		if err := k.script("stop"); err != nil {
+	for _, stop := range slices.Backward(stops) {
+		if err := stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
-		os.RemoveAll(k.directory)
 	}
 	os.Exit(code)
 }
 
 // settingsOf starts the broker when it is the first to ask.
-func settingsOf(t *testing.T, broker func() *kafka, acknowledgement string) transport.Settings {
+func settingsOf(t *testing.T, start func() *kafka, acknowledgement string) transport.Settings {
 	t.Helper()
-	k := broker()
+	k := start()
 	if k.err != nil {
 		t.Fatalf("Kafka could not be started: %v", k.err)
 	}

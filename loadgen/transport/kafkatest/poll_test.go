@@ -7,7 +7,7 @@ import (
 )
 
 func TestASubscriberThatPollsTakesAllAtItsOwnPace(t *testing.T) {
-	settings := settingsOf(t, plain, "leader")
+	settings := settingsOf(t, three, "leader")
 	settings.Poll = 50 * time.Millisecond
 	made, _, channel := prepared(t, library, settings)
 	box := subscribe(t, made, channel)

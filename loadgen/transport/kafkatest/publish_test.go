@@ -184,8 +184,8 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 		for _, acks := range c.acks {
 			t.Run(c.name+"/"+acks, func(t *testing.T) {
 				t.Parallel()
-				made, traits, channel := prepared(t, c, settingsOf(t, plain, acks))
-				if traits.Acknowledges { // else nobody knows when it is there
+				made, traits, channel := prepared(t, c, settingsOf(t, three, acks))
+				if traits.Durable { // else nobody knows when it is in all copies, which is when it counts as there
 					early := connect(t, made)
 					publish(t, early, channel, []string{"before anyone listened"})
 					if err := early.Close(within(t, 30*time.Second)); err != nil {
@@ -225,19 +225,20 @@ func TestBothClientsKeepWhatEveryTransportPromises(t *testing.T) {
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-				settings := settingsOf(t, plain, "leader")
+				settings := settingsOf(t, three, "leader")
 				settings.Run = fmt.Sprint("promises", channels.Add(1))
 				made, traits, err := c.open(settings)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return transporttest.Subject{Transport: made, Traits: traits, Nodes: 1}
+				return transporttest.Subject{Transport: made, Traits: traits, Nodes: len(settings.Servers)}
 			})
 		})
 	}
 }
 
 func TestPasswordsAndCertificatesAreUsed(t *testing.T) {
+	t.Parallel() // while the other broker's clients wait for a new leader
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			settings := settingsOf(t, protected, "all")
