@@ -70,6 +70,7 @@ const (
 	width       = 860
 	left        = 76
 	widestName  = 260 // room for the names at the lines' ends
+	sampleLine  = 16  // before a name
 	panelHeight = 240
 	titleSize   = 16
 	textSize    = 12
@@ -83,7 +84,7 @@ func (f Figure) SVG() []byte {
 			continue
 		}
 		for _, series := range panel.Series {
-			right = math.Max(right, math.Min(widestName, textWidth(series.Name, textSize)+24))
+			right = math.Max(right, math.Min(widestName, textWidth(series.Name, textSize)+sampleLine+24))
 		}
 	}
 	c := newCanvas(f.Title)

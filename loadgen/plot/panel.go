@@ -100,6 +100,9 @@ func (f *frame) y(value float64) (float64, bool) {
 	return place(f.Y, value, f.bottom, f.top)
 }
 
+// within tells whether an axis reaches to a value: a limit that lies beyond is not drawn at its end.
+func within(axis Axis, value float64) bool { return value >= axis.From && value <= axis.To }
+
 // place is false for a value that the scale cannot show; one beyond the axis' end is put at its end.
 func place(axis Axis, value, at0, at1 float64) (float64, bool) {
 	position, drawn := axis.Scale.position(value)
@@ -149,11 +152,7 @@ func (f *frame) drawSeries(c *canvas, s Series) {
 		fmt.Fprintf(&path, "%s%s %s", pen, px(x), px(y))
 		pen = "L"
 	}
-	dash := ""
-	if s.Dashed {
-		dash = ` stroke-dasharray="6 4"`
-	}
-	c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash)
+	c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash(s))
 	if !s.Dots {
 		return
 	}
@@ -168,11 +167,19 @@ func (f *frame) drawSeries(c *canvas, s Series) {
 
 func colour(s Series) int { return s.Colour % len(palette) }
 
+// dash tells lines apart that were asked to be dashed, or that would else look like the one whose colour they repeat.
+func dash(s Series) string {
+	if s.Dashed || s.Colour >= len(palette) {
+		return ` stroke-dasharray="6 4"`
+	}
+	return ""
+}
+
 // drawMark draws a ring; its label stands on the side where there is room.
 func (f *frame) drawMark(c *canvas, m Mark) {
 	x, drawnX := f.x(m.X)
 	y, drawnY := f.y(m.Y)
-	if !drawnX || !drawnY {
+	if !drawnX || !drawnY || !within(f.X, m.X) || !within(f.Y, m.Y) {
 		return
 	}
 	c.add(`<circle cx="%s" cy="%s" r="5" class="mark"/>`, px(x), px(y))
@@ -186,21 +193,21 @@ func (f *frame) drawMark(c *canvas, m Mark) {
 func (f *frame) drawRules(c *canvas) {
 	// Lines first, or the next one would cross the label of the one before.
 	for _, rule := range f.Rules {
-		if x, drawn := f.x(rule.At); drawn && rule.Vertical {
+		if x, drawn := f.x(rule.At); drawn && rule.Vertical && within(f.X, rule.At) {
 			c.line(x, f.top, x, f.bottom, "rule", ` stroke-dasharray="3 3"`)
 		}
 	}
 	row := 0.0
 	for _, rule := range f.Rules {
 		if !rule.Vertical {
-			if y, drawn := f.y(rule.At); drawn {
+			if y, drawn := f.y(rule.At); drawn && within(f.Y, rule.At) {
 				c.line(f.left, y, f.right, y, "rule", ` stroke-dasharray="3 3"`)
 				c.text(f.right-4, y-5, end, "soft over", textSize-1, rule.Label)
 			}
 			continue
 		}
 		x, drawn := f.x(rule.At)
-		if !drawn {
+		if !drawn || !within(f.X, rule.At) {
 			continue
 		}
 		// Labels of neighbouring lines stand one below the other.
@@ -259,7 +266,8 @@ func (f *frame) drawNames(c *canvas) {
 		names[i].y = math.Min(names[i].y, limit)
 	}
 	for _, n := range names {
-		c.text(f.right+10, n.y+4, start, "f"+strconv.Itoa(colour(n.series)), textSize, n.series.Name)
+		c.line(f.right+8, n.y, f.right+8+sampleLine, n.y, "l"+strconv.Itoa(colour(n.series)), ` stroke-width="2"`+dash(n.series))
+		c.text(f.right+14+sampleLine, n.y+4, start, "f"+strconv.Itoa(colour(n.series)), textSize, n.series.Name)
 	}
 }
 

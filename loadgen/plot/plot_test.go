@@ -187,6 +187,26 @@ func TestEverythingIsDrawnWithinTheFigure(t *testing.T) {
 	}
 }
 
+func TestALimitBeyondTheAxisIsNotDrawnAtItsEnd(t *testing.T) {
+	panel := Panel{X: Axis{From: 0, To: 1000}, Series: []Series{{Points: line(0, 1, 1000, 2)}}, Marks: []Mark{{X: 4000, Y: 1, Label: "a point"}},
+		Rules: []Rule{{At: 800, Vertical: true, Label: "near"}, {At: 4000, Vertical: true, Label: "far"}}}
+	svg := parse(t, Figure{Panels: []Panel{panel}}.SVG())
+	withText(t, svg, "near")
+	for _, e := range svg {
+		if e.text == "far" || e.text == "a point" || e.name == "circle" {
+			t.Errorf("<%s> %q is drawn", e.name, e.text)
+		}
+	}
+}
+
+func TestTwoLinesOfOneColourAreToldApart(t *testing.T) {
+	panel := Panel{Series: []Series{{Name: "first", Points: line(0, 1, 1, 2)}, {Name: "ninth", Colour: len(palette), Points: line(0, 2, 1, 3)}}}
+	paths := named(parse(t, Figure{Panels: []Panel{panel}}.SVG()), "path")
+	if paths[0].attributes["class"] != paths[1].attributes["class"] || paths[0].attributes["stroke-dasharray"] == paths[1].attributes["stroke-dasharray"] {
+		t.Errorf("%v and %v", paths[0].attributes, paths[1].attributes)
+	}
+}
+
 func TestASpanThatGoesBackwardsIsHollow(t *testing.T) {
 	picture := Spans{Title: "spans", Text: func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }, Lanes: []string{"there", "back"},
 		Rows: []Row{{Name: "row", Spans: []Span{{0, 10}, {10, 4}}}}}

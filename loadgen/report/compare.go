@@ -1,13 +1,10 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
-	"reflect"
-	"sort"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -88,57 +85,6 @@ func finding(nameA string, a result.Result, nameB string, b result.Result) strin
 	timesA, timesB := float64(a.Times.RTT.At(99.8)), float64(b.Times.RTT.At(99.8))
 	return fmt.Sprintf("%s brought 99.8 %% of its messages within %s, %s within %s; they lost %s and %s.",
 		nameB, format.Duration(timesB), nameA, format.Duration(timesA), share(b), share(a))
-}
-
-// differing finds the settings that are not the same in all runs, by their path in the scenario file.
-func differing(runs []result.Result) []Setting {
-	flat := make([]map[string]string, len(runs))
-	keys := map[string]bool{}
-	for i, r := range runs {
-		flat[i] = map[string]string{"client library": r.Client, "machine": machineName(r), "broker version": r.Broker.After.Name}
-		text, err := json.Marshal(r.Scenario)
-		if err != nil {
-			panic("report: a scenario has no JSON: " + err.Error()) // it came from JSON or a scenario file
-		}
-		var tree map[string]any
-		_ = json.Unmarshal(text, &tree)
-		delete(tree, "name")
-		flatten("", tree, flat[i])
-		for key := range flat[i] {
-			keys[key] = true
-		}
-	}
-	var settings []Setting
-	for key := range keys {
-		setting := Setting{Key: key}
-		same := true
-		for i := range flat {
-			setting.Values = append(setting.Values, flat[i][key])
-			same = same && flat[i][key] == flat[0][key]
-		}
-		if !same {
-			settings = append(settings, setting)
-		}
-	}
-	sort.Slice(settings, func(i, j int) bool { return settings[i].Key < settings[j].Key })
-	return settings
-}
-
-func flatten(prefix string, value any, into map[string]string) {
-	if tree, ok := value.(map[string]any); ok {
-		for key, below := range tree {
-			flatten(strings.TrimPrefix(prefix+"."+key, "."), below, into)
-		}
-		return
-	}
-	if value == nil || reflect.ValueOf(value).IsZero() {
-		return
-	}
-	into[prefix] = strings.Trim(fmt.Sprint(value), "[]")
-}
-
-func machineName(r result.Result) string {
-	return fmt.Sprintf("%s, %d cores, %s", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel)
 }
 
 func (c Comparison) tables() []table {
@@ -250,9 +196,15 @@ func (c Comparison) pictures() ([]picture, error) {
 		return nil, err
 	}
 	spans := Decomposition("Where the time goes", c.Names, c.runs)
-	return []picture{
+	all := []picture{
 		{"compare-percentiles.svg", tail.Title, tail.SVG()},
 		{"compare-distribution.svg", whole.Title, whole.SVG()},
 		{"compare-decomposition.svg", spans.Title, spans.SVG()},
-	}, nil
+	}
+	if setups := Setups(c.runs); len(setups) < len(c.runs) {
+		rtt := RTTByConnections("RTT against connections", "", setups)
+		load := LoadByConnections("Processor and memory against connections", "", setups)
+		all = append(all, picture{"compare-rtt.svg", rtt.Title, rtt.SVG()}, picture{"compare-load.svg", load.Title, load.SVG()})
+	}
+	return all, nil
 }

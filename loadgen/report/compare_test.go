@@ -43,6 +43,19 @@ func TestAComparisonThatCannotBeTrustedSaysSo(t *testing.T) {
 	}
 }
 
+func TestRunsOfOneSetupAreDrawnAgainstConnections(t *testing.T) {
+	small, large, other := sample("small", 800, 1), sample("large", 8000, 1), sample("other", 8000, 2)
+	other.Scenario.Transport = "kafka"
+	setups := Setups([]result.Result{small, large, other})
+	if len(setups) != 2 || len(setups[0].Runs) != 2 || setups[0].Name != "core NATS, 3 nodes" || setups[1].Name != "Kafka, 3 nodes" {
+		t.Fatalf("%d set-ups", len(setups))
+	}
+	figure := RTTByConnections("", "", setups)
+	if line := figure.Panels[0].Series[0].Points; len(line) != 2 || line[0].X != 800 || line[1].X != 8000 {
+		t.Errorf("%+v", line)
+	}
+}
+
 func TestAComparisonIsWrittenAsAPageAndMarkdown(t *testing.T) {
 	folder := t.TempDir()
 	page, err := Compare([]string{"a", "b", "c"}, []result.Result{sample("a", 800, 1), sample("b", 80, 2), sample("c", 8000, 3)}).Write(folder)
@@ -50,7 +63,7 @@ func TestAComparisonIsWrittenAsAPageAndMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	html, err := os.ReadFile(page)
-	if err != nil || strings.Count(string(html), "<svg") != 3 || !strings.Contains(string(html), "b / a") {
+	if err != nil || strings.Count(string(html), "<svg") != 5 || !strings.Contains(string(html), "b / a") {
 		t.Errorf("%v: %d bytes", err, len(html))
 	}
 }

@@ -16,6 +16,32 @@ type Setup struct {
 	Runs []result.Result
 }
 
+// Setups puts runs together that differ in their numbers of generators alone (and in what follows from them).
+func Setups(runs []result.Result) []Setup {
+	var setups []Setup
+	of := map[string]int{}
+	for _, r := range runs {
+		s := r.Scenario
+		s.Name, s.Seed, s.Generators, s.Workers, s.Sources, s.Connections.Pool = "", 0, 0, 0, 0, 0
+		key := fmt.Sprint(settings(s))
+		if _, known := of[key]; !known {
+			of[key] = len(setups)
+			setups = append(setups, Setup{Name: setupName(r)})
+		}
+		setup := &setups[of[key]]
+		setup.Runs = append(setup.Runs, r)
+	}
+	return setups
+}
+
+func setupName(r result.Result) string {
+	name := transportName(r.Scenario)
+	if nodes := r.Scenario.Broker.Nodes; nodes > 1 {
+		name += fmt.Sprintf(", %d nodes", nodes)
+	}
+	return name
+}
+
 // RTTByConnections draws the study's Figure 7 (and 11): RTT and STDDEV, and the 99.8th percentile, over connections.
 func RTTByConnections(title, subtitle string, setups []Setup) plot.Figure {
 	figure := plot.Figure{Title: title, Subtitle: subtitle,
