@@ -79,7 +79,9 @@ func play(ctx context.Context, s scenario.Scenario, server string, watch *host.W
 	runtime.LockOSThread() // for SleepUntil
 	defer runtime.UnlockOSThread()
 	timeout := time.NewTimer(patience)
-	for next, end := clock.Now(), clock.Now()+int64(s.Duration.Duration); next < end && ctx.Err() == nil; next += int64(s.Interval.Duration) {
+	begin := clock.Now()
+	end := begin + int64(s.Duration.Duration)
+	for next := begin; next < end && ctx.Err() == nil; next += int64(s.Interval.Duration) {
 		clock.SleepUntil(next)
 		timeout.Reset(patience)
 		before := clock.Now()

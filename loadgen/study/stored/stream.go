@@ -72,6 +72,13 @@ func (s *stream) history(ctx context.Context, from time.Time) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("asking for the history: %w", err)
 	}
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("asking for the history: %w", err)
+	}
+	if info.NumPending == 0 {
+		return 0, nil
+	}
 	messages, err := consumer.Messages()
 	if err != nil {
 		return 0, fmt.Errorf("reading the history: %w", err)
