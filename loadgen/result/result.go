@@ -153,8 +153,8 @@ type Noise struct {
 	HiccupP99    int64   `json:"hiccup_p99_ns"` // how late a thread wakes that has nothing else to do
 	HiccupMax    int64   `json:"hiccup_max_ns"`
 	RunQueueWait float64 `json:"run_queue_wait_ns"` // mean time that a ready thread of broker or fleet waited for a core
-	Steal        float64 `json:"steal"`          // share of the CPU that the hypervisor kept
-	Others       float64 `json:"others"`         // cores that processes outside broker and fleet used
+	Steal        float64 `json:"steal"`             // share of the CPU that the hypervisor kept
+	Others       float64 `json:"others"`            // cores that processes outside broker and fleet used
 }
 
 // Books are the broker's own counters beside ours.
