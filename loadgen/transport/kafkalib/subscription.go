@@ -23,6 +23,8 @@ type subscription struct {
 const (
 	// What one fetch brings at most, of all partitions and of one: bounds the memory of a consumer that has fallen behind.
 	mostFetched = 8 << 20
+	// Shorter than franz-go's growing pause of up to 5 s: an outage in a report is to be the broker's, not a consumer's patience.
+	askAgain = 250 * time.Millisecond
 	// A poll that finds nothing comes back after that long; franz-go allows no less.
 	emptyPoll = 10 * time.Millisecond
 )
@@ -35,7 +37,8 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 		return nil, err
 	}
 	s := &subscription{closed: make(chan struct{}), stopped: make(chan struct{})}
-	options := append(t.options(servers, &s.arrivals), kgo.FetchMaxBytes(mostFetched), kgo.FetchMaxPartitionBytes(mostFetched))
+	options := append(t.options(servers, &s.arrivals), kgo.FetchMaxBytes(mostFetched), kgo.FetchMaxPartitionBytes(mostFetched),
+		kgo.RetryBackoffFn(func(int) time.Duration { return askAgain }))
 	if t.settings.Poll > 0 {
 		options = append(options, kgo.MaxConcurrentFetches(0), kgo.FetchMaxWait(emptyPoll))
 	}
