@@ -161,13 +161,15 @@ func queryPoints() []Point {
 		all = append(all, Point{ID: "stored-" + broker, Part: Queries, Scenario: "stored-" + broker, kind: Stored,
 			Quick: []string{"interval=2s", "initial_sleep=[0s, 2s]", "warm_up=6s", "duration=8s", "drain=5s"}})
 	}
-	for _, generators := range []int{50, 200} { // as in the study's figure 10
-		p := Point{ID: fmt.Sprintf("secondary-jetstream-%d", generators), Part: Queries, Scenario: "secondary-jetstream",
-			Changes: []string{fmt.Sprintf("generators=%d", generators)}, kind: Derived}
-		if generators == 200 {
-			p.Quick = []string{"interval=2s", "warm_up=6s", "duration=10s", "drain=5s"}
+	for _, broker := range []string{"jetstream", "kafka"} {
+		for _, generators := range []int{50, 200} { // as in the study's figure 10
+			p := Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Part: Queries, Scenario: "secondary-" + broker,
+				Changes: []string{fmt.Sprintf("generators=%d", generators)}, kind: Derived}
+			if generators == 200 && broker == "jetstream" {
+				p.Quick = []string{"interval=2s", "warm_up=6s", "duration=10s", "drain=5s"}
+			}
+			all = append(all, p)
 		}
-		all = append(all, p)
 	}
 	return all
 }

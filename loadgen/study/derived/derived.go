@@ -22,16 +22,28 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// Names of what Run times beside the round trip through the job filter.
+// ToSummary names what Run times beside the round trip through the job filter.
+const ToSummary = "window's end to its summary"
+
+// What the stream jobs read and write by default: topics, and the beginnings of subjects.
 const (
-	ToSummary = "window's end to its summary"
+	batchesName   = "lifeline.batches"
+	derivedName   = "lifeline.derived.all"
+	summariesName = "lifeline.summaries"
 )
+
+// bus is where batches go and results come from.
+type bus interface {
+	// publish hands a batch over; the broker's acknowledgement is not awaited.
+	publish(generator uint32, batch []byte) error
+	close()
+}
 
 // Run starts the scenario's broker and the jobs, publishes, and returns the round trips through the job filter (from before
 // publishing to the receipt of the derived batch), and beside them the delays of summaries.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
 	m := &measurement{scenario: s, pending: map[message.Identity]int64{}, result: result.Result{
-		Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "nats.go, through lifeline-jobs",
+		Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "through lifeline-jobs",
 	}}
 	err := m.run(ctx)
 	m.result.Elapsed = time.Since(m.result.Started)
@@ -63,13 +75,17 @@ func (m *measurement) run(ctx context.Context) error {
 		return err
 	}
 	defer cluster.Close(context.WithoutCancel(ctx))
-	url := "nats://" + cluster.Servers()[0]
+	open, scheme := openJetStream, "nats://"
+	if m.scenario.Transport == "kafka" {
+		open, scheme = openKafka, "kafka://"
+	}
+	url := scheme + cluster.Servers()[0]
 	jobs, err := startJobs(ctx, url, dir)
 	if err != nil {
 		return err
 	}
 	defer jobs.stop()
-	bus, err := connect(url, m.derived, m.summary)
+	bus, err := open(url, m.derived, m.summary)
 	if err != nil {
 		return err
 	}
@@ -88,7 +104,7 @@ func (m *measurement) run(ctx context.Context) error {
 }
 
 // publish sends generator after generator at even distances, warm-up first.
-func (m *measurement) publish(ctx context.Context, bus *bus, watch *host.Watch) error {
+func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) error {
 	runtime.LockOSThread() // for SleepUntil
 	defer runtime.UnlockOSThread()
 	builder := message.NewBatch(m.scenario.Message.Events, m.scenario.Seed)

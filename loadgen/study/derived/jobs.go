@@ -32,7 +32,7 @@ func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
 	if _, err := exec.LookPath(program); err != nil {
 		return nil, missing(JobsVariable, "lifeline-jobs")
 	}
-	if out, err := exec.CommandContext(ctx, setup, "--url", url, "--max-bytes", "1G").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, setup, "--url", url, "--retention", "1h").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("lifeline-setup: %w: %s", err, strings.TrimSpace(string(out)))
 	}
 	log, err := os.Create(filepath.Join(dir, "jobs.log"))

@@ -7,22 +7,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What the stream jobs read and write by default.
-const (
-	batchesSubject   = "lifeline.batches.%d"
-	subjects         = 16
-	derivedSubject   = "lifeline.derived.all.*"
-	summariesSubject = "lifeline.summaries"
-)
+const subjects = 16 // of the batches, and of a derived stream
 
-// bus is where batches go and results come from.
-type bus struct {
+// jetStream is a bus with a connection each for publishing and subscribing.
+type jetStream struct {
 	publisher, subscriber *nats.Conn
 	stream                jetstream.JetStream
 }
 
-func connect(url string, derived, summary func([]byte)) (*bus, error) {
-	b := &bus{}
+func openJetStream(url string, derived, summary func([]byte)) (bus, error) {
+	b := &jetStream{}
 	var err error
 	if b.publisher, err = nats.Connect(url); err != nil {
 		return nil, fmt.Errorf("connecting the publisher: %w", err)
@@ -38,11 +32,11 @@ func connect(url string, derived, summary func([]byte)) (*bus, error) {
 	return b, nil
 }
 
-func (b *bus) subscribe(derived, summary func([]byte)) (err error) {
+func (b *jetStream) subscribe(derived, summary func([]byte)) (err error) {
 	if b.stream, err = jetstream.New(b.publisher); err != nil {
 		return fmt.Errorf("opening JetStream: %w", err)
 	}
-	for subject, take := range map[string]func([]byte){derivedSubject: derived, summariesSubject: summary} {
+	for subject, take := range map[string]func([]byte){derivedName + ".*": derived, summariesName: summary} {
 		if _, err := b.subscriber.Subscribe(subject, func(m *nats.Msg) { take(m.Data) }); err != nil {
 			return fmt.Errorf("subscribing to %s: %w", subject, err)
 		}
@@ -51,12 +45,12 @@ func (b *bus) subscribe(derived, summary func([]byte)) (err error) {
 }
 
 // publish hands a batch over; the stream's acknowledgement is not awaited.
-func (b *bus) publish(generator uint32, batch []byte) error {
-	_, err := b.stream.PublishAsync(fmt.Sprintf(batchesSubject, generator%subjects), batch)
+func (b *jetStream) publish(generator uint32, batch []byte) error {
+	_, err := b.stream.PublishAsync(fmt.Sprintf("%s.%d", batchesName, generator%subjects), batch)
 	return err
 }
 
-func (b *bus) close() {
+func (b *jetStream) close() {
 	b.publisher.Close()
 	b.subscriber.Close()
 }
