@@ -5,8 +5,8 @@ import java.sql.SQLException;
 import java.util.Set;
 
 /**
- * An archive to ask questions of, in the SQL of whatever it lies in; nothing can be changed through it. Its views have the
- * same names and columns everywhere; where the dialects differ, this gives the pieces. Used by one thread.
+ * An archive to ask questions of, in the SQL of whatever it lies in; nothing can be changed through it. Its views have
+ * the same names and columns everywhere; where the dialects differ, this gives the pieces. Used by one thread.
  */
 public interface ArchiveReader extends AutoCloseable {
 

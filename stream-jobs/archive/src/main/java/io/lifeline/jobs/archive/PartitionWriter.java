@@ -82,8 +82,8 @@ public abstract class PartitionWriter {
   protected abstract void store() throws IOException;
 
   /**
-   * As {@link #store}, but may return before it is done: then {@link #finishStoring} tells the outcome. By default it is
-   * done at once. When this fails everything is still collected.
+   * As {@link #store}, but may return before it is done: then {@link #finishStoring} tells the outcome. By default it
+   * is done at once. When this fails everything is still collected.
    */
   protected void startStoring() throws IOException {
     store();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Kills writers (SIGKILL to a JVM of their own) and looks whether each event is in the archive exactly once. The test of
- * an implementation extends this, says at which steps, and adds what is its own.
+ * Kills writers (SIGKILL to a JVM of their own) and looks whether each event is in the archive exactly once. The test
+ * of an implementation extends this, says at which steps, and adds what is its own.
  */
 @Timeout(120)
 public abstract class CrashContract {

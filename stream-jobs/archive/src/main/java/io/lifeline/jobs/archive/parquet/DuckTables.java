@@ -86,8 +86,8 @@ final class DuckTables implements AutoCloseable {
   long copy(String query, Path file) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
-          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB', DICTIONARY_SIZE_LIMIT "
-          + MAX_DICTIONARY + ")");
+          + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB',"
+          + " DICTIONARY_SIZE_LIMIT " + MAX_DICTIONARY + ")");
     }
   }
 

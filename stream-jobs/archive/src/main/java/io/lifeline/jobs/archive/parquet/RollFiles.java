@@ -11,8 +11,8 @@ import java.util.List;
 
 /** Writes the data files of a roll under temporary names. */
 final class RollFiles {
-  private static final String BATCH_COLUMNS = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route, b.sequence,"
-      + " r.event_index::UINTEGER AS event_index";
+  private static final String BATCH_COLUMNS = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route,"
+      + " b.sequence, r.event_index::UINTEGER AS event_index";
 
   /** TIMESTAMP_NS keeps the two ends of 64 bits for its infinities; only a broken clock gets there. */
   private static final String TIME =

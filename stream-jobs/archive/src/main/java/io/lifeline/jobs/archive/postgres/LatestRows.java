@@ -5,13 +5,14 @@ import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Utf8;
-import io.lifeline.jobs.archive.Json;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -37,6 +38,10 @@ final class LatestRows {
       return ORDER.compare(this, other);
     }
   }
+
+  /** JSON from names and floats, as the views have it: how a float looks is the server's affair. */
+  private static final String FLOATS = "(SELECT coalesce(jsonb_object_agg(name, value), '{}') FROM"
+      + " unnest(?::text[], ?::%s[]) AS f (name, value))";
 
   private record Entry(EventTable.Version version, EventType type, long timeNs, String host, String program,
       long sequence, int eventIndex, Object[] values) {}
@@ -89,11 +94,6 @@ final class LatestRows {
     return sum;
   }
 
-  void clear() {
-    entries.clear();
-    valueBytes = 0;
-  }
-
   /** Memory held, in bytes. */
   long bytes() {
     return ENTRY_BYTES * entries.size() + valueBytes;
@@ -102,7 +102,8 @@ final class LatestRows {
   void store(Connection connection, Schema schema) throws SQLException {
     String table = schema.own("latest");
     try (PreparedStatement row = connection.prepareStatement("INSERT INTO " + table + " AS l VALUES (?, ?,"
-        + " 'epoch'::timestamptz + ? * interval '1 microsecond', ?, ?, ?, ?, ?, ?, ?, ?::jsonb)"
+        + " 'epoch'::timestamptz + ? * interval '1 microsecond', ?, ?, ?, ?, ?, ?,"
+        + " coalesce(?::real::text, ?::double precision::text, ?), ?::jsonb || " + FLOATS.formatted("real") + " || " + FLOATS.formatted("double precision") + ")"
         + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
         + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"
         + " event_index = excluded.event_index, id = excluded.id, fields = excluded.fields"
@@ -118,17 +119,39 @@ final class LatestRows {
         row.setString(7, PostgresText.clean(entry.program()));
         row.setBigDecimal(8, new BigDecimal(Long.toUnsignedString(entry.sequence())));
         row.setInt(9, entry.eventIndex());
-        row.setString(10, id(entry));
-        row.setString(11, json(entry));
+        setId(row, 10, entry);
+        row.setString(13, json(entry));
+        setFloats(connection, row, 14, entry, FieldType.F32, "float4");
+        setFloats(connection, row, 16, entry, FieldType.F64, "float8");
         row.addBatch();
       }
       row.executeBatch();
     }
   }
 
-  private static String id(Entry entry) {
+  private static void setFloats(Connection connection, PreparedStatement row, int at, Entry entry, FieldType type,
+      String array) throws SQLException {
+    List<String> names = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
+    for (int i = 0; i < entry.values().length; i++) {
+      if (entry.type().fields().get(i).type() == type) {
+        names.add(entry.version().columns().get(i));
+        Double value = (Double) entry.values()[i];
+        values.add(type == FieldType.F32 ? (Object) value.floatValue() : value);
+      }
+    }
+    row.setArray(at, connection.createArrayOf("text", names.toArray()));
+    row.setArray(at + 1, connection.createArrayOf(array, values.toArray()));
+  }
+
+  /** As f32, f64 and text, of which at most one is not null. */
+  private static void setId(PreparedStatement row, int at, Entry entry) throws SQLException {
     int field = entry.version().type().idField();
-    return field < 0 ? null : text(entry.type().fields().get(field).type(), entry.values()[field]);
+    FieldType type = field < 0 ? null : entry.type().fields().get(field).type();
+    Object value = field < 0 ? null : entry.values()[field];
+    row.setObject(at, type == FieldType.F32 ? ((Double) value).floatValue() : null, Types.REAL);
+    row.setObject(at + 1, type == FieldType.F64 ? value : null, Types.DOUBLE);
+    row.setString(at + 2, type == null || type.isFloating() ? null : text(type, value));
   }
 
   private static String text(FieldType type, Object value) {
@@ -141,7 +164,7 @@ final class LatestRows {
     };
   }
 
-  /** As the view over all events has it. */
+  /** As the view over all events has it, but without floats. */
   private static String json(Entry entry) {
     JsonWriter json = new JsonWriter().beginObject();
     List<String> columns = entry.version().columns();
@@ -149,19 +172,21 @@ final class LatestRows {
     for (int i = 0; i < fields; i++) {
       FieldType type = entry.type().fields().get(i).type();
       Object value = entry.values()[i];
+      if (type.isFloating()) {
+        continue;
+      }
       json.name(columns.get(i));
       switch (type) {
         case STRING, BYTES -> json.value(text(type, value));
         case BOOL -> json.value((Long) value != 0);
         case U64 -> json.valueUnsigned((Long) value);
-        case F32, F64 -> Json.number(json, (Double) value);
         default -> json.value((Long) value);
       }
     }
     List<TypeEntry.ConstantEntry> constants = entry.version().type().constants();
     for (int i = 0; i < constants.size(); i++) {
       json.name(columns.get(fields + i));
-      constants.get(i).writeJson(json);
+      PostgresJson.constant(json, constants.get(i));
     }
     return json.endObject().toString();
   }

@@ -101,7 +101,8 @@ public final class PostgresReader implements ArchiveReader {
   }
 
   /** A field has a column for each type that it has had, of which one holds the value. */
-  private String coalesced(String eventType, String field, BiFunction<String, FieldType, String> value) throws SQLException {
+  private String coalesced(String eventType, String field, BiFunction<String, FieldType, String> value)
+      throws SQLException {
     return views().get(eventType).columns().get(field).entrySet().stream()
         .map(column -> value.apply(Sql.identifier(column.getKey()), column.getValue()))
         .collect(Collectors.joining(", ", "coalesce(", ")"));

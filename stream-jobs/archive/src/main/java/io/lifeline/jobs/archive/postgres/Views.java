@@ -144,7 +144,7 @@ final class Views {
     for (int i = 0; i < names.size(); i++) {
       TypeEntry.ConstantEntry constant = version.type().constants().get(i);
       json.name(names.get(i));
-      constant.writeJson(json);
+      PostgresJson.constant(json, constant);
     }
     return Sql.literal(json.endObject().toString()) + "::jsonb";
   }
