@@ -31,9 +31,13 @@ def bottleneck_lines(validation):
     return [f"| [bottleneck.md](bottleneck.md) | which component holds a copy up: {bottleneck.summary(validation)} |"]
 
 
+# Written by make results-fleet, which has a form of its own.
+FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
+
+
 def contents(emitter, jobs, validation):
     lines = [*emitter_lines(emitter), *jobs_lines(jobs), *bottleneck_lines(validation)]
-    return ["| page | what |", "| --- | --- |", *lines, ""] if lines else []
+    return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
 
 
 def line(m):
