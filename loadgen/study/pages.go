@@ -61,8 +61,12 @@ type page struct {
 
 func (p *page) say(form string, values ...any) { fmt.Fprintf(&p.text, form+"\n", values...) }
 
-// paragraph is a sentence or more with an empty line before it.
-func (p *page) paragraph(form string, values ...any) { p.say("\n"+form, values...) }
+// paragraph is a sentence or more with an empty line before it; nothing where there is nothing to say.
+func (p *page) paragraph(form string, values ...any) {
+	if text := fmt.Sprintf(form, values...); text != "" {
+		p.say("\n%s", text)
+	}
+}
 
 // record is a point that was measured; using it puts it into the footer.
 func (p *page) record(id string) (Record, bool) {

@@ -63,6 +63,9 @@ func continuous(p *page) error {
 			return err
 		}
 	}
+	if len(curves) == 0 {
+		return nil
+	}
 	figure, err := report.Percentiles("Push and polling, percentiles of RTT", "The study's Figures 12 and 14.", curves, report.PaperPercentiles(), report.PaperNote)
 	if err != nil {
 		return err

@@ -63,6 +63,9 @@ func scalePage(p *page) error {
 		drawn = append(drawn, report.Setup{Name: setup.title, Runs: results(records)})
 	}
 	p.paragraph("%s", scaleSentence(p))
+	if len(drawn) == 0 {
+		return nil
+	}
 	rtt := report.RTTByConnections("RTT over connections", "The study's Figure 7.", drawn)
 	if err := p.picture("2-rtt.svg", rtt.Title, rtt.SVG()); err != nil {
 		return err
@@ -110,6 +113,9 @@ func scaleSentence(p *page) string {
 			parts = append(parts, fmt.Sprintf("%s took %s connections without loss, 99.8 %% of messages within %s", setup.title,
 				format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99.8))))
 		}
+	}
+	if len(parts) == 0 {
+		return ""
 	}
 	text := "Here " + strings.Join(parts, "; ") + "."
 	text += " The study's broker spent a thread on each connection and ran out of memory for them; today's spend some ten kilobytes, and what ends " +

@@ -122,6 +122,9 @@ func transportsSentence(p *page) string {
 			}
 		}
 	}
+	if total == 0 {
+		return ""
+	}
 	text := fmt.Sprintf("%d of %d rows lost nothing. The study lost 0.06 %% and 0.03 %% over UDP, where nothing sends a lost datagram again; "+
 		"TCP does, so even messages that nobody acknowledges are lost here only with their connection.", without, total)
 	text += pair(p, "table2-mqtt-qos0", "table2-mqtt-qos1", " The study found acknowledged UDP surprisingly slow; on MQTT an acknowledgement for each message moves the median from %s to %s.")
