@@ -54,7 +54,7 @@ func (f Form) plan() ([]planned, error) {
 			changes = append(changes, p.Quick...)
 		case f.paper:
 			changes = append(changes, "ramp=500ms", "initial_sleep=[10s, 20s]", "duration=30m")
-		case !p.fixed:
+		case !p.Fixed:
 			changes = append(changes, "duration="+scenario.Duration{Duration: f.Measure}.String())
 		}
 		s, err := scenario.Load(p.Scenario, changes...)
@@ -69,7 +69,7 @@ func (f Form) plan() ([]planned, error) {
 
 // command is how to measure this point alone.
 func (p planned) command() string {
-	if p.kind != Fleet {
+	if p.Kind != Fleet {
 		return "fleet study --out FOLDER --only " + p.ID
 	}
 	command := "fleet run " + p.Scenario
@@ -84,7 +84,7 @@ func (p planned) command() string {
 
 // estimate is how long a point takes on two cores, the brokers' start and end included.
 func (p planned) estimate() time.Duration {
-	if p.refused {
+	if p.Refused {
 		return time.Second
 	}
 	s := p.scenario
@@ -93,7 +93,7 @@ func (p planned) estimate() time.Duration {
 	if s.Transport == "kafka" {
 		start, perSecond = time.Duration(6+3*s.Broker.Nodes)*time.Second, 1200
 	}
-	if p.kind == Derived {
+	if p.Kind == Derived {
 		start += 8 * time.Second // the jobs' JVM
 	}
 	connect := max(time.Duration(s.Generators)*time.Second/time.Duration(perSecond), s.Ramp.Duration*time.Duration(s.Generators))

@@ -5,26 +5,13 @@ import "fmt"
 // Point is one measurement of the study.
 type Point struct {
 	ID       string // of its file
-	Part     int    // of the study, see Parts
 	Scenario string // built-in
 	Changes  []string
 	Quick    []string // further changes of the quick form; nil: not part of it
-	fixed    bool     // as long as its scenario says, in every form but the quick one
-	kind     Kind
-	refused  bool // more than this kind of machine takes: the point is the refusal
+	Fixed    bool     // as long as its scenario says, in every form but the quick one
+	Kind     Kind     // what measures it
+	Refused  bool     // more than this kind of machine takes: the point is the refusal
 }
-
-// The parts, in the order of the pages.
-const (
-	Transports = iota + 1 // Table II
-	Scale                 // single broker and network of brokers
-	Queries               // R-GMA's producers and consumers
-	Phases                // decomposition: of others' data
-	WarmUp
-	Grades   // Table III: of others' data
-	Faults   // beyond the study
-	Overhead // of the harness
-)
 
 // Kind says what measures a point.
 type Kind string
@@ -63,7 +50,7 @@ func points() []Point {
 
 func transportPoints() []Point {
 	at := func(name string, quick []string, changes ...string) Point {
-		return Point{ID: "table2-" + name, Part: Transports, Scenario: "table2-" + name, Changes: changes, Quick: quick}
+		return Point{ID: "table2-" + name, Scenario: "table2-" + name, Changes: changes, Quick: quick}
 	}
 	batch := func(broker string, events int, quick []string) Point {
 		p := at(broker+"-batch", quick, fmt.Sprintf("message.events=%d", events))
@@ -100,7 +87,7 @@ func scalePoints() []Point {
 	var all []Point
 	at := func(name string, generators int, quick []string, changes ...string) {
 		all = append(all, Point{
-			ID: fmt.Sprintf("%s-%d", name, generators), Part: Scale, Scenario: name,
+			ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
 			Changes: append([]string{fmt.Sprintf("generators=%d", generators)}, changes...), Quick: quick,
 		})
 	}
@@ -113,7 +100,7 @@ func scalePoints() []Point {
 	}
 	beyond := func(name string) {
 		at(name, 25000, briefly())
-		all[len(all)-1].refused = true
+		all[len(all)-1].Refused = true
 	}
 	beyond("single-nats")
 	for _, generators := range []int{500, 1000, 2000, 2500, 3000, 4000, 8000, 19000} {
@@ -152,19 +139,19 @@ func queryPoints() []Point {
 				quick = quickly("2s")
 			}
 			all = append(all, Point{
-				ID: fmt.Sprintf("%s-%d", name, generators), Part: Queries, Scenario: name,
+				ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
 				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Quick: quick,
 			})
 		}
 	}
 	for _, broker := range []string{"jetstream", "kafka"} {
-		all = append(all, Point{ID: "stored-" + broker, Part: Queries, Scenario: "stored-" + broker, kind: Stored,
+		all = append(all, Point{ID: "stored-" + broker, Scenario: "stored-" + broker, Kind: Stored,
 			Quick: []string{"interval=2s", "initial_sleep=[0s, 2s]", "warm_up=6s", "duration=8s", "drain=5s"}})
 	}
 	for _, broker := range []string{"jetstream", "kafka"} {
 		for _, generators := range []int{50, 200} { // as in the study's figure 10
-			p := Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Part: Queries, Scenario: "secondary-" + broker,
-				Changes: []string{fmt.Sprintf("generators=%d", generators)}, kind: Derived}
+			p := Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Scenario: "secondary-" + broker,
+				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Kind: Derived}
 			if generators == 200 && broker == "jetstream" {
 				p.Quick = []string{"interval=2s", "warm_up=6s", "duration=10s", "drain=5s"}
 			}
@@ -181,16 +168,16 @@ func warmUpPoints() []Point {
 		if broker == "mqtt" {
 			quick = nil
 		}
-		all = append(all, Point{ID: "warm-up-" + broker, Part: WarmUp, Scenario: "warm-up-" + broker, Quick: quick})
+		all = append(all, Point{ID: "warm-up-" + broker, Scenario: "warm-up-" + broker, Quick: quick})
 	}
 	return all
 }
 
 func faultPoints() []Point {
 	return []Point{
-		{ID: "faults-jetstream", Part: Faults, Scenario: "faults-jetstream", fixed: true,
+		{ID: "faults-jetstream", Scenario: "faults-jetstream", Fixed: true,
 			Quick: []string{"duration=30s", "drain=20s", "faults=[{at: 15s, node: 1, action: restart, for: 8s}]"}},
-		{ID: "faults-kafka", Part: Faults, Scenario: "faults-kafka", fixed: true,
+		{ID: "faults-kafka", Scenario: "faults-kafka", Fixed: true,
 			Quick: []string{"warm_up=8s", "duration=30s", "drain=20s", "faults=[{at: 20s, node: 1, action: restart, for: 8s}]"}},
 	}
 }
@@ -198,7 +185,7 @@ func faultPoints() []Point {
 func overheadPoints() []Point {
 	quick := []string{"duration=8s"}
 	return []Point{
-		{ID: "overhead-bare", Part: Overhead, Scenario: "overhead", kind: PingPong, Quick: quick, fixed: true},
-		{ID: "overhead-fleet", Part: Overhead, Scenario: "overhead", Quick: quick, fixed: true},
+		{ID: "overhead-bare", Scenario: "overhead", Kind: PingPong, Quick: quick, Fixed: true},
+		{ID: "overhead-fleet", Scenario: "overhead", Quick: quick, Fixed: true},
 	}
 }

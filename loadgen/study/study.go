@@ -140,7 +140,7 @@ func measurePoint(ctx context.Context, options Options, p planned, mayRepeat fun
 	record := Record{Point: p.ID, Form: options.Form.Name, Command: p.command()}
 	for {
 		record.Attempts++
-		record.Measured = runOnce(ctx, options.Runners[p.kind], p)
+		record.Measured = runOnce(ctx, options.Runners[p.Kind], p)
 		done := record.Valid || record.broke() || ctx.Err() != nil
 		if done || record.Attempts > options.Repeats || !mayRepeat(p) {
 			return record

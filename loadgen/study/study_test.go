@@ -81,7 +81,7 @@ func TestAPointsCommandMeansItsScenario(t *testing.T) {
 	}
 	for _, p := range all {
 		words := strings.Fields(strings.ReplaceAll(p.command(), "'", ""))
-		if p.kind == Fleet && words[2] != p.Scenario {
+		if p.Kind == Fleet && words[2] != p.Scenario {
 			t.Errorf("%s: %s", p.ID, p.command())
 		}
 	}
