@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.internals.Topic;
-import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.source.SourceRecord;
@@ -43,6 +42,9 @@ final class RecordMapper {
   private byte[] lastKey;
   private String lastTopic;
 
+  /** So do times, each of which would be an object. */
+  private Long lastTimeMs = 0L;
+
   RecordMapper(SourceConfig config) {
     content = config.content();
     stream = config.stream();
@@ -63,17 +65,22 @@ final class RecordMapper {
       lastSubject = subject;
     }
     byte[] key = content == Content.BATCHES ? BatchIdentity.keyOf(message.getData()) : keyOf(message);
-    return new SourceRecord(
+    return new StreamRecord(
         partition,
-        SourcePosition.offset(delivery.streamSequence()),
+        delivery.streamSequence(),
         lastTopic,
-        null,
-        key == null ? null : Schema.BYTES_SCHEMA,
         key,
-        Schema.BYTES_SCHEMA,
         message.getData(),
-        delivery.timeNs() / NS_PER_MS,
+        timeMs(delivery),
         headersOf(message, delivery));
+  }
+
+  private Long timeMs(Delivery delivery) {
+    long timeMs = delivery.timeNs() / NS_PER_MS;
+    if (timeMs != lastTimeMs) {
+      lastTimeMs = timeMs;
+    }
+    return lastTimeMs;
   }
 
   private String topicOf(String subject) {

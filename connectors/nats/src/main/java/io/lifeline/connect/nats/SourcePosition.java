@@ -1,8 +1,10 @@
 package io.lifeline.connect.nats;
 
+import java.util.AbstractMap;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
@@ -22,10 +24,34 @@ final class SourcePosition {
    * user gives passes through a hash map: so it has to be one here, or the order of the two names might differ.
    */
   static Map<String, String> partition(String stream, String filter) {
-    Map<String, String> partition = new HashMap<>();
-    partition.put(STREAM, stream);
-    partition.put(FILTER, filter);
-    return Collections.unmodifiableMap(partition);
+    return new Partition(stream, filter);
+  }
+
+  /** Connect looks it up in a map with every record: it knows its hash. */
+  private static final class Partition extends AbstractMap<String, String> {
+    private final Map<String, String> names = new HashMap<>();
+    private final int hash;
+
+    Partition(String stream, String filter) {
+      names.put(STREAM, stream);
+      names.put(FILTER, filter);
+      hash = names.hashCode();
+    }
+
+    @Override
+    public Set<Entry<String, String>> entrySet() {
+      return Collections.unmodifiableMap(names).entrySet();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return super.equals(other);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
   }
 
   static Map<String, Long> offset(long sequence) {

@@ -116,7 +116,7 @@ final class StreamReader implements AutoCloseable {
         continue;
       }
       Delivery delivery = Delivery.parse(message.getReplyTo());
-      SubjectCursor cursor = delivery == null ? null : cursorOf(delivery.consumer());
+      SubjectCursor cursor = delivery == null ? null : cursorOf(delivery);
       if (cursor != null && cursor.accept(delivery, message.consumeByteCount())) {
         request(cursor);
         return new Received(cursor, message, delivery);
@@ -192,11 +192,11 @@ final class StreamReader implements AutoCloseable {
   }
 
   /** Messages of a request come together: the last one's cursor is asked first. */
-  private SubjectCursor cursorOf(String consumer) {
-    if (lastCursor == null || !consumer.equals(lastCursor.consumer())) {
+  private SubjectCursor cursorOf(Delivery delivery) {
+    if (lastCursor == null || !delivery.isTo(lastCursor.consumer())) {
       lastCursor = null;
       for (SubjectCursor cursor : cursors) {
-        if (consumer.equals(cursor.consumer())) {
+        if (delivery.isTo(cursor.consumer())) {
           lastCursor = cursor;
         }
       }
