@@ -24,7 +24,7 @@ class KilledWorkerTest {
   /** The plugin and what it brings along, which the workers must not find but in its folder. */
   private static final Pattern PLUGIN =
       Pattern.compile(
-          "connectors/nats/target/|nats-client|lifeline-codec|schemas/java/target|/jnats-|/bcprov-|/jspecify-");
+          "connectors/(common|nats)/target/|nats-client|lifeline-codec|schemas/java/target|/jnats-|/bcprov-|/jspecify-");
 
   private static final Map<String, String> WORKER =
       Map.of(

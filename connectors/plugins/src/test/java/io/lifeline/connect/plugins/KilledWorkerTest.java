@@ -30,7 +30,8 @@ class KilledWorkerTest {
 
   /** What the workers must find in the plugin's folder only; zstd-jni alone is the worker's. */
   private static final Pattern PLUGIN =
-      Pattern.compile("/(schemas|stream-jobs|connectors/(archive|nats))/|lifeline-|duckdb_jdbc|postgresql-|/jnats-");
+      Pattern.compile(
+          "/(schemas|stream-jobs|connectors/(archive|common|nats))/|lifeline-|duckdb_jdbc|postgresql-|/jnats-");
 
   private static final EventType SERIAL =
       EventType.named("test.serial").field("emitter", FieldType.U64).field("serial", FieldType.U64).build();

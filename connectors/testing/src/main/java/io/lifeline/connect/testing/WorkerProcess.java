@@ -14,12 +14,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
  * A Connect worker in distributed mode in a process of its own, by Kafka's own command class, so that it can be killed.
  */
 public final class WorkerProcess implements AutoCloseable {
+
+  private static final long STOP_TIME_S = 30;
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Process process;
@@ -118,9 +121,12 @@ public final class WorkerProcess implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
+  /** In good order if it can; Kafka's own shutdown of its REST server sometimes waits for ever. */
   @Override
   public void close() throws InterruptedException {
     process.destroy();
-    process.waitFor();
+    if (!process.waitFor(STOP_TIME_S, TimeUnit.SECONDS)) {
+      kill();
+    }
   }
 }
