@@ -35,3 +35,21 @@ func TestAgreementIsJudgedByWhatABrokerCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestMarksOfTransactionsAreNoMessages(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored int64
+		counts result.Counts
+		agrees bool
+	}{
+		"a commit behind each":       {20, result.Counts{Sent: 10, Acknowledged: 10, Received: 10}, true},
+		"a message less than marks":  {19, result.Counts{Sent: 10, Acknowledged: 10, Received: 9, Lost: 1}, false},
+		"an abort and what it ended": {20, result.Counts{Sent: 10, Acknowledged: 9, Refused: 1, Received: 9, Lost: 1}, true},
+		"one more than anybody sent": {21, result.Counts{Sent: 10, Acknowledged: 10, Received: 10}, false},
+	} {
+		agrees, sentence := agreement(scenario.Scenario{Transport: "kafka", Ack: "transaction"}, result.Counters{}, result.Counters{Stored: c.stored}, c.counts)
+		if agrees != c.agrees {
+			t.Errorf("%s: %v, %q", name, agrees, sentence)
+		}
+	}
+}
