@@ -31,7 +31,7 @@ func startIn(ctx context.Context, t *testing.T, s scenario.Scenario) (broker.Clu
 
 func start(t *testing.T, s scenario.Scenario) broker.Cluster {
 	t.Helper()
-	cluster, err := startIn(within(t, time.Minute), t, s)
+	cluster, err := startIn(within(t, 3*time.Minute), t, s) // a JVM on a machine that does much else
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,10 +24,14 @@ type node struct {
 	ready   func(ctx context.Context) (bool, error) // asked again and again until true
 	poll    time.Duration                           // between two questions
 
-	// Below: guarded by embedded.mutex.
-	process *child.Process // nil: never started
-	down    bool           // by Kill or Close: its end is no surprise
-	stopped bool
+	life *life // the present one, or the last; nil: never started; guarded by embedded.mutex
+}
+
+// life is a node's from a start to the end of its process. Its flags are guarded by embedded.mutex.
+type life struct {
+	*child.Process
+	unwanted bool // by Kill or Close: its end is no surprise
+	stopped  bool
 }
 
 // embedded is what NATS and Kafka clusters have in common: processes, their faults and their end.
@@ -44,47 +48,48 @@ func newEmbedded(dir string) *embedded { return &embedded{dir: dir, exited: make
 
 // startAll starts every node and returns when all serve.
 func (e *embedded) startAll(ctx context.Context) error {
-	processes := make([]*child.Process, len(e.nodes))
+	lives := make([]*life, len(e.nodes))
 	for i, n := range e.nodes {
 		var err error
-		if processes[i], err = e.launch(n); err != nil {
+		if lives[i], err = e.launch(n); err != nil {
 			return err
 		}
 	}
 	for i, n := range e.nodes {
-		if err := await(ctx, n, processes[i]); err != nil {
+		if err := await(ctx, n, lives[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *embedded) launch(n *node) (*child.Process, error) {
+func (e *embedded) launch(n *node) (*life, error) {
 	process, err := child.Start(n.command(), n.log)
 	if err != nil {
 		return nil, err
 	}
+	l := &life{Process: process}
 	e.mutex.Lock()
-	n.process, n.down, n.stopped = process, false, false
+	n.life = l
 	e.mutex.Unlock()
-	go e.watch(n, process)
-	return process, nil
+	go e.watch(n, l)
+	return l, nil
 }
 
-// watch notes a process's end as the cluster's error unless somebody wanted it.
-func (e *embedded) watch(n *node, process *child.Process) {
-	<-process.Done()
+// watch notes a life's end as the cluster's error unless somebody wanted it.
+func (e *embedded) watch(n *node, l *life) {
+	<-l.Done()
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if n.down || e.err != nil {
+	if l.unwanted || e.err != nil {
 		return
 	}
-	e.err = exit(n, process)
+	e.err = exit(n, l)
 	close(e.exited)
 }
 
 // await returns when a node serves.
-func await(ctx context.Context, n *node, process *child.Process) error {
+func await(ctx context.Context, n *node, l *life) error {
 	ticker := time.NewTicker(n.poll)
 	defer ticker.Stop()
 	var last error
@@ -97,8 +102,8 @@ func await(ctx context.Context, n *node, process *child.Process) error {
 			last = err
 		}
 		select {
-		case <-process.Done():
-			return exit(n, process)
+		case <-l.Done():
+			return exit(n, l)
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the broker's node %s: %w", n.name, errors.Join(context.Cause(ctx), last))
 		case <-ticker.C:
@@ -110,8 +115,8 @@ func await(ctx context.Context, n *node, process *child.Process) error {
 func (e *embedded) running(i int) bool {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	n := e.nodes[i]
-	return n.process != nil && n.process.Alive() && !n.stopped
+	l := e.nodes[i].life
+	return l != nil && l.Alive() && !l.stopped
 }
 
 // up is how many nodes can answer, as far as their processes go.
@@ -131,7 +136,7 @@ func (e *embedded) pick(i int, alive bool) (*node, error) {
 		return nil, fmt.Errorf("there is no node %d: the broker has nodes 0 to %d", i, len(e.nodes)-1)
 	}
 	n := e.nodes[i]
-	if n.process.Alive() == alive {
+	if n.life.Alive() == alive {
 		return n, nil
 	}
 	if alive {
@@ -143,28 +148,30 @@ func (e *embedded) pick(i int, alive bool) (*node, error) {
 func (e *embedded) Kill(i int) error {
 	e.mutex.Lock()
 	n, err := e.pick(i, true)
-	if err == nil {
-		n.down = true
-	}
-	e.mutex.Unlock()
 	if err != nil {
+		e.mutex.Unlock()
 		return fmt.Errorf("killing a broker's node: %w", err)
 	}
-	return n.process.Kill()
+	l := n.life
+	l.unwanted = true
+	e.mutex.Unlock()
+	return l.Kill()
 }
 
-func (e *embedded) Stop(i int) error     { return e.halt(i, true, syscall.SIGSTOP) }
-func (e *embedded) Continue(i int) error { return e.halt(i, false, syscall.SIGCONT) }
+func (e *embedded) Stop(i int) error     { return e.halt(i, true, (*life).Pause) }
+func (e *embedded) Continue(i int) error { return e.halt(i, false, (*life).resume) }
 
-func (e *embedded) halt(i int, stopped bool, signal syscall.Signal) error {
+func (l *life) resume() error { return l.Signal(syscall.SIGCONT) }
+
+func (e *embedded) halt(i int, stopped bool, act func(*life) error) error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	n, err := e.pick(i, true)
 	if err != nil {
-		return fmt.Errorf("sending %s to a broker's node: %w", signal, err)
+		return fmt.Errorf("stopping or continuing a broker's node: %w", err)
 	}
-	n.stopped = stopped
-	return n.process.Signal(signal)
+	n.life.stopped = stopped
+	return act(n.life)
 }
 
 func (e *embedded) Start(ctx context.Context, i int) error {
@@ -174,11 +181,11 @@ func (e *embedded) Start(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("starting a broker's node again: %w", err)
 	}
-	process, err := e.launch(n)
+	l, err := e.launch(n)
 	if err != nil {
 		return err
 	}
-	return await(ctx, n, process)
+	return await(ctx, n, l)
 }
 
 func (e *embedded) Processes() []int {
@@ -186,8 +193,8 @@ func (e *embedded) Processes() []int {
 	defer e.mutex.Unlock()
 	pids := make([]int, len(e.nodes))
 	for i, n := range e.nodes {
-		if n.process != nil && n.process.Alive() {
-			pids[i] = n.process.Pid()
+		if n.life != nil && n.life.Alive() {
+			pids[i] = n.life.Pid()
 		}
 	}
 	return pids
@@ -204,17 +211,17 @@ func (e *embedded) Err() error {
 // Close kills the nodes: nothing that they hold is needed any more, and an orderly end of a loaded node can take minutes.
 func (e *embedded) Close(context.Context) error {
 	e.mutex.Lock()
-	var running []*child.Process
+	var lives []*life
 	for _, n := range e.nodes {
-		n.down = true
-		if n.process != nil {
-			running = append(running, n.process)
+		if n.life != nil {
+			n.life.unwanted = true
+			lives = append(lives, n.life)
 		}
 	}
 	e.mutex.Unlock()
 	var failed []error
-	for _, process := range running {
-		failed = append(failed, process.Kill())
+	for _, l := range lives {
+		failed = append(failed, l.Kill())
 	}
 	if err := os.RemoveAll(e.dir); err != nil {
 		failed = append(failed, fmt.Errorf("removing the broker's data: %w", err))

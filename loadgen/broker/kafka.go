@@ -21,6 +21,16 @@ type kafkaCluster struct {
 	*embedded
 	*kafkaBooks
 	servers []string
+	version string
+}
+
+// Counters are those of the books, with the version as the jars tell it: Kafka's protocol knows of no patches.
+func (c *kafkaCluster) Counters(ctx context.Context) (Counters, error) {
+	counters, err := c.kafkaBooks.Counters(ctx)
+	if c.version != "" {
+		counters.Name = "Kafka " + c.version
+	}
+	return counters, err
 }
 
 func (c *kafkaCluster) Servers() []string { return c.servers }
@@ -43,7 +53,7 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("making a cluster id: %w", err)
 	}
-	cluster := &kafkaCluster{embedded: newEmbedded(dir)}
+	cluster := &kafkaCluster{embedded: newEmbedded(dir), version: kafkanode.Version(jars)}
 	prepared := make(chan error, count)
 	for i := range count {
 		config := kafkanode.Config{ID: i, Port: ports[i], Controllers: ports[count:], Jars: jars,

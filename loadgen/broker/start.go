@@ -34,11 +34,11 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 }
 
 // exit is the failure of a node that ended although nobody asked it to.
-func exit(n *node, process *child.Process) error {
+func exit(n *node, l *life) error {
 	log := child.Tail(n.log, logLines)
 	if len(log) == 0 {
 		log = []string{"(it is empty)"}
 	}
 	return &result.Failure{Cause: result.BrokerExit, Message: fmt.Sprintf("the broker's %s ended: %s; the end of its log:\n  %s",
-		n.name, process.End(), strings.Join(log, "\n  "))}
+		n.name, l.End(), strings.Join(log, "\n  "))}
 }

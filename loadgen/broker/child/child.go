@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Process is a started command.
@@ -82,6 +84,21 @@ func (p *Process) Signal(signal os.Signal) error {
 		return fmt.Errorf("sending %s to process %d: %w", signal, p.Pid(), err)
 	}
 	return nil
+}
+
+// Pause stops the process (SIGSTOP) and returns when all its threads have stopped: the signal alone takes effect later.
+func (p *Process) Pause() error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		switch err := unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil); {
+		case err == nil:
+			return nil // stopped, or ended meanwhile, which is told by Done
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("waiting for process %d to stop: %w", p.Pid(), err)
+		}
+	}
 }
 
 // Kill ends the process at once and returns when it has ended.

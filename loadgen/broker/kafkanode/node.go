@@ -139,6 +139,16 @@ func Find(folder string) (string, error) {
 		"fetches them from Maven Central, broker.kafka_jars or %s names another folder", looked, Variable)
 }
 
+// Version is the one that the jars of a folder are of, such as 4.3.1; empty where their names do not tell.
+func Version(folder string) string {
+	jars, err := filepath.Glob(filepath.Join(folder, "kafka_2*-*.jar"))
+	if err != nil || len(jars) == 0 {
+		return ""
+	}
+	_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(jars[0]), ".jar"), "-")
+	return version
+}
+
 // checkouts are the places of the jars below each folder above the working directory, then above this program.
 func checkouts() []string {
 	var found []string
