@@ -89,7 +89,7 @@ func (r *Recorder) Percentile(percent float64) int64 {
 	if total == 0 {
 		return 0
 	}
-	// The product may come out a trifle above a whole number: 99.8 % of 1,000 is the 998th value, not the 999th.
+	// The product may come out a trifle above a whole number: 99.9 % of 1,000 is the 999th value, not the 1,000th.
 	rank := int64(math.Ceil(percent/100*float64(total) - 1e-6))
 	rank = max(1, min(rank, total))
 	if rank == total {

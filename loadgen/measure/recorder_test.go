@@ -50,6 +50,17 @@ func TestPercentilesAreThoseOfTheSortedValuesToAThousandth(t *testing.T) {
 	}
 }
 
+func TestAPercentileOfAWholeRankIsThatRank(t *testing.T) {
+	r := new(Recorder)
+	for i := range int64(1000) {
+		r.Record((i + 1) * 1_000_000)
+	}
+	// In floating point 99.9 % of 1,000 is a trifle more than 999.
+	if got := r.Percentile(99.9); got < 998_500_000 || got > 999_900_000 {
+		t.Errorf("99.9 %% of 1 to 1,000 ms is %d ns", got)
+	}
+}
+
 func TestMeanAndDeviationAreExact(t *testing.T) {
 	// A deviation of 1 ns at a mean of 100 s: floating point sums of squares would show none, or a negative variance.
 	r := new(Recorder)

@@ -77,19 +77,25 @@ func line(points ...float64) []Point {
 }
 
 func TestNamesOfCoincidingLinesDoNotOverlap(t *testing.T) {
-	panel := Panel{}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		panel.Series = append(panel.Series, Series{Name: name, Points: line(0, 1, 10, 5)})
-	}
-	svg := parse(t, Figure{Title: "names", Panels: []Panel{panel}}.SVG())
-	var heights []float64
-	for _, name := range []string{"a", "b", "c", "d"} {
-		heights = append(heights, withText(t, svg, name).number(t, "y"))
-	}
-	slices.Sort(heights)
-	for i := 1; i < len(heights); i++ {
-		if heights[i]-heights[i-1] < textSize {
-			t.Errorf("names at %v overlap", heights)
+	for _, at := range []float64{0, 5, 10} { // the axis' lower end, its middle, its upper end
+		panel := Panel{Y: Axis{From: 0, To: 10, Ticks: []float64{0, 10}}}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			panel.Series = append(panel.Series, Series{Name: name, Points: line(0, 1, 10, at)})
+		}
+		svg := parse(t, Figure{Title: "names", Panels: []Panel{panel}}.SVG())
+		top, bottom := withText(t, svg, "10").number(t, "y"), withText(t, svg, "0").number(t, "y")
+		var heights []float64
+		for _, name := range []string{"a", "b", "c", "d"} {
+			heights = append(heights, withText(t, svg, name).number(t, "y"))
+		}
+		slices.Sort(heights)
+		for i := 1; i < len(heights); i++ {
+			if heights[i]-heights[i-1] < textSize {
+				t.Errorf("names at %v overlap", heights)
+			}
+		}
+		if heights[0] < top-1 || heights[3] > bottom+1 {
+			t.Errorf("names at %v leave the panel from %v to %v", heights, top, bottom)
 		}
 	}
 }

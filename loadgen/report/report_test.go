@@ -186,6 +186,12 @@ func TestAnOutageIsAGapAndABand(t *testing.T) {
 	if at := rtt.Series[0].Points[61]; at.Y != 0 {
 		t.Errorf("a second without deliveries has the round trip %v", at)
 	}
+	unwatched := sample("unwatched", 800, 1)
+	last := len(unwatched.Timeline) - 1
+	unwatched.Timeline[last] = result.Second{At: float64(last)}
+	if line := Timeline(unwatched).Panels[2].Series[0].Points; len(line) != last {
+		t.Error("a second without a sample of the machine is drawn as a busy one")
+	}
 	recovering := sample("never", 800, 1)
 	recovering.Faults[0].Recovered = 0
 	if band := Timeline(recovering).Panels[0].Bands[0]; band.To != 119 {
