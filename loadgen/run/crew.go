@@ -89,6 +89,9 @@ func (c *crew) listen(number int, out io.Reader) {
 			return
 		}
 		c.reports <- said{member: number, report: report}
+		if report.Final != nil || report.Failure != nil {
+			return // it goes now, which is no death, even while others are at work
+		}
 	}
 }
 
