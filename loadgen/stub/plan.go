@@ -1,0 +1,28 @@
+// Package stub is a broker that does wrong by plan and keeps exact books of it, to hold the harness to what it reports. It
+// serves core NATS to any client: CONNECT, PING, SUB, UNSUB and PUB, subjects without wildcards.
+package stub
+
+import "time"
+
+// Treatment is what happens to one message. The zero value delivers it once, at once.
+type Treatment struct {
+	Lose   bool
+	Copies int           // in addition to the one
+	Delay  time.Duration // before it is delivered
+	Behind bool          // it is delivered after the next message of its publisher
+}
+
+// Plan is the treatment of the nth message of each publisher, that is, of each connection; the first is message 0. It may be
+// called from several goroutines.
+type Plan func(nth int) Treatment
+
+// Books are what a broker did, in messages; a copy is no message. Taken = Lost + Delivered once nothing is held any more.
+type Books struct {
+	Publishers int // connections that published
+	Taken      int
+	Lost       int
+	Delivered  int // to each subscriber
+	Copies     int
+	Delayed    int
+	Overtaken  int // delivered after a later message of the same publisher
+}
