@@ -18,6 +18,13 @@ import (
 // of a message.
 const acknowledgementTimeout = 30 * time.Second
 
+// throughElection repeats what no stream heard, because it has no leader at the moment. nats.go gives up after half a second of
+// that, an election takes several; and since nobody heard it, it cannot be stored twice.
+var throughElection = []jetstream.PublishOpt{
+	jetstream.WithRetryWait(jetstream.DefaultPubRetryWait),
+	jetstream.WithRetryAttempts(int(acknowledgementTimeout / jetstream.DefaultPubRetryWait)),
+}
+
 // streamPublisher publishes in the background; the stream's answers come in on a goroutine of nats.go's.
 type streamPublisher struct {
 	*link
@@ -55,7 +62,7 @@ func (p *streamPublisher) Publish(channel string, message []byte, acknowledged t
 	p.mutex.Lock()
 	p.pending[m] = acknowledged
 	p.mutex.Unlock()
-	if _, err := p.stream.PublishMsgAsync(m); err != nil {
+	if _, err := p.stream.PublishMsgAsync(m, throughElection...); err != nil {
 		if p.take(m) == nil {
 			return nil // the answer was there before the error, and has been told
 		}
