@@ -40,7 +40,7 @@ type link struct {
 	// caller's context.
 	first  atomic.Pointer[context.Context]
 	only   string
-	failed error // why dialling failed at first; Paho reports a network error
+	failed atomic.Pointer[error] // of dialling at first
 }
 
 // connect opens a client on the node. connected, unless it is nil, is called after each time that it is connected anew.
@@ -72,7 +72,10 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 	l.Client = paho.NewClient(options)
 	if err := wait(ctx, l.Connect()); err != nil {
 		l.Disconnect(0)
-		return nil, classify(l.only, errors.Join(l.failed, err))
+		if failed := l.failed.Load(); failed != nil {
+			return nil, *failed // Paho would say that it was a network error
+		}
+		return nil, classify(l.only, err)
 	}
 	l.first.Store(nil)
 	return l, nil
@@ -86,7 +89,9 @@ func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
 			return nil, errors.New("not the node that was asked for")
 		}
 		connection, err := l.dial(*first, server.Host)
-		l.failed = err
+		if err != nil {
+			l.failed.Store(&err)
+		}
 		return connection, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)

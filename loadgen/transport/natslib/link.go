@@ -57,8 +57,11 @@ func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	connection, err := options.Connect()
 	l.dialer.first.Store(nil)
 	first.end()
-	if err != nil {
-		return nil, classify(address, errors.Join(first.failed, err))
+	switch {
+	case err != nil && first.failed != nil:
+		return nil, first.failed // nats.go would say that no servers are available
+	case err != nil:
+		return nil, classify(address, err)
 	}
 	l.Conn = connection
 	return l, nil
@@ -118,7 +121,7 @@ type dialer struct {
 type firstDial struct {
 	ctx    context.Context
 	only   string
-	failed error // what nats.go turns into "no servers available"
+	failed error // of dialling
 	undo   func() bool
 }
 

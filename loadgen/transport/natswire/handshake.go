@@ -60,7 +60,7 @@ func (t *Transport) handshake(ctx context.Context, node int) (socket, error) {
 	defer cancel()
 	connection, err := t.settings.Dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return socket{}, dial.Classify(address, err)
+		return socket{}, err
 	}
 	arrival, stamps := connection.(transport.Arrival)
 	if !stamps {
