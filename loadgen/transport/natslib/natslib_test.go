@@ -191,3 +191,17 @@ func TestAChannelThatMayNotBePublishedToIsAnError(t *testing.T) {
 		err = connection.Publish("a", []byte("x"), nil)
 	}
 }
+
+func TestACredentialsFileOpensTheDoor(t *testing.T) {
+	file, adjust := natstest.Credentials(t)
+	servers := natstest.Start(t, 1, adjust)
+	s := settings(natstest.Addresses(servers))
+	if _, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0); err == nil {
+		t.Error("a connection without credentials was accepted")
+	}
+	s.CredentialsFile = file
+	b := transporttest.NewBed(t, open(t, s, natslib.Options{}), "a")
+	b.Subscribe(0, "a")
+	b.Publish(b.Connect(0), "a", "x")
+	b.Await(1)
+}

@@ -196,3 +196,17 @@ func greetingServer(t *testing.T, greeted chan<- net.Conn) string {
 	}()
 	return listener.Addr().String()
 }
+
+func TestACredentialsFileOpensTheDoor(t *testing.T) {
+	file, adjust := natstest.Credentials(t)
+	servers := natstest.Start(t, 1, adjust)
+	s := settings(natstest.Addresses(servers))
+	if _, err := open(t, s).Transport.Connect(context.Background(), 0); err == nil {
+		t.Error("a connection without credentials was accepted")
+	}
+	s.CredentialsFile = file
+	b := transporttest.NewBed(t, open(t, s), "a")
+	b.Subscribe(0, "a")
+	b.Publish(b.Connect(0), "a", "x")
+	b.Await(1)
+}
