@@ -36,18 +36,16 @@ type link struct {
 	transport *Transport
 	arrival   atomic.Pointer[transport.Arrival]
 
-	// Until the first connection is made it may lead to one server only, as the fleet's topology says, and ends with the
-	// caller's context.
-	first  atomic.Pointer[context.Context]
-	only   string
-	failed atomic.Pointer[error] // of dialling at first
+	first  atomic.Pointer[context.Context] // of the caller that waits for the first connection; then nil
+	failed atomic.Pointer[error]           // of dialling for it
 }
 
 // connect opens a client on the node. connected, unless it is nil, is called after each time that it is connected anew.
 func (t *Transport) connect(ctx context.Context, node int, connected func(*link)) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	l := &link{transport: t, only: t.settings.Servers[node]}
+	address := t.settings.Servers[node]
+	l := &link{transport: t}
 	l.first.Store(&ctx)
 	options := paho.NewClientOptions().
 		SetClientID("fleet-" + nuid.Next()).
@@ -58,10 +56,15 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 		SetConnectTimeout(handshakeTimeout).
 		SetMaxReconnectInterval(reconnectInterval).
 		SetCustomOpenConnectionFn(l.open).
-		SetConnectionLostHandler(func(paho.Client, error) {})
-	for i := range t.settings.Servers {
-		options.AddBroker("tcp://" + t.settings.Servers[(node+i)%len(t.settings.Servers)])
-	}
+		SetConnectionLostHandler(func(paho.Client, error) {}).
+		// The first connection leads to one server only, as the fleet's topology says; later ones may lead to any.
+		AddBroker("tcp://" + address).
+		SetReconnectingHandler(func(_ paho.Client, options *paho.ClientOptions) {
+			options.Servers = options.Servers[:0:0]
+			for i := range t.settings.Servers {
+				options.AddBroker("tcp://" + t.settings.Servers[(node+i)%len(t.settings.Servers)])
+			}
+		})
 	if connected != nil {
 		options.SetOnConnectHandler(func(paho.Client) {
 			if l.first.Load() == nil {
@@ -75,7 +78,7 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 		if failed := l.failed.Load(); failed != nil {
 			return nil, *failed // Paho would say that it was a network error
 		}
-		return nil, classify(l.only, err)
+		return nil, classify(address, err)
 	}
 	l.first.Store(nil)
 	return l, nil
@@ -85,9 +88,6 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
 	ctx := context.Background()
 	if first := l.first.Load(); first != nil {
-		if server.Host != l.only {
-			return nil, errors.New("not the node that was asked for")
-		}
 		connection, err := l.dial(*first, server.Host)
 		if err != nil {
 			l.failed.Store(&err)
@@ -144,7 +144,7 @@ func wait(ctx context.Context, token paho.Token) error {
 func classify(address string, err error) error {
 	for _, refusal := range []error{
 		packets.ErrorRefusedNotAuthorised, packets.ErrorRefusedBadUsernameOrPassword, packets.ErrorRefusedIDRejected,
-		packets.ErrorRefusedBadProtocolVersion, packets.ErrorRefusedServerUnavailable,
+		packets.ErrorRefusedBadProtocolVersion,
 	} {
 		if errors.Is(err, refusal) {
 			return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("connect to %s: %v", address, err)}

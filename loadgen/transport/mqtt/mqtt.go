@@ -6,8 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"lifeline/loadgen/transport"
+)
+
+const (
+	// electionTimeout is how long a cluster may take to get ready; it takes seconds.
+	electionTimeout = time.Minute
+	// retryPause is between two questions whether it is.
+	retryPause = 50 * time.Millisecond
 )
 
 // Transport implements transport.Transport. Every connection and every subscription is an MQTT client with a clean session.
@@ -60,8 +70,36 @@ func version() string {
 	return ""
 }
 
-// Prepare does nothing: topics come into being by their use.
-func (t *Transport) Prepare(context.Context, []string) error { return nil }
+// Prepare waits until every node accepts sessions. Topics come into being by their use, but a cluster that has just started
+// turns clients away until it has elected who keeps the sessions.
+func (t *Transport) Prepare(ctx context.Context, _ []string) error {
+	ctx, cancel := context.WithTimeout(ctx, electionTimeout)
+	defer cancel()
+	for node := range t.settings.Servers {
+		if err := t.awaitSessions(ctx, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Transport) awaitSessions(ctx context.Context, node int) error {
+	for {
+		l, err := t.connect(ctx, node, nil)
+		if err == nil {
+			l.Disconnect(quiesce)
+			return nil
+		}
+		turnedAway := errors.Is(err, packets.ErrorRefusedServerUnavailable) || errors.Is(err, packets.ErrorNetworkError)
+		if !turnedAway || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryPause):
+		}
+	}
+}
 
 // Remove does nothing: sessions are clean.
 func (t *Transport) Remove(context.Context) error { return nil }
