@@ -103,7 +103,8 @@ final class LatestRows {
     String table = schema.own("latest");
     try (PreparedStatement row = connection.prepareStatement("INSERT INTO " + table + " AS l VALUES (?, ?,"
         + " 'epoch'::timestamptz + ? * interval '1 microsecond', ?, ?, ?, ?, ?, ?,"
-        + " coalesce(?::real::text, ?::double precision::text, ?), ?::jsonb || " + FLOATS.formatted("real") + " || " + FLOATS.formatted("double precision") + ")"
+        + " coalesce(?::real::text, ?::double precision::text, ?), ?::jsonb || "
+        + FLOATS.formatted("real") + " || " + FLOATS.formatted("double precision") + ")"
         + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
         + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"
         + " event_index = excluded.event_index, id = excluded.id, fields = excluded.fields"
