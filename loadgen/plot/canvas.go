@@ -91,7 +91,7 @@ func px(v float64) string {
 
 // textWidth is an estimate: SVG knows no fonts before it is shown.
 func textWidth(text string, size int) float64 {
-	return 0.55 * float64(size) * float64(len([]rune(text)))
+	return 0.6 * float64(size) * float64(len([]rune(text)))
 }
 
 func wrap(text string, columns float64) []string {

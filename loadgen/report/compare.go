@@ -38,7 +38,7 @@ type Measured struct {
 
 // Compare puts runs side by side; there is a name for each.
 func Compare(names []string, runs []result.Result) Comparison {
-	c := Comparison{Names: names, runs: runs, Settings: differing(runs)}
+	c := Comparison{Names: names, runs: runs, Settings: differing(runs), Warnings: []string{}} // lists in JSON even where empty
 	for i, r := range runs {
 		if !r.Valid {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not valid: %s.", names[i], strings.Join(r.Invalid, "; ")))
@@ -82,9 +82,13 @@ func finding(nameA string, a result.Result, nameB string, b result.Result) strin
 	share := func(r result.Result) string {
 		return format.Percent(float64(r.Counts.Lost) / float64(max(1, r.Counts.Sent)))
 	}
+	lost := "neither lost any"
+	if a.Counts.Lost+b.Counts.Lost > 0 {
+		lost = fmt.Sprintf("they lost %s and %s", share(b), share(a))
+	}
 	timesA, timesB := float64(a.Times.RTT.At(99.8)), float64(b.Times.RTT.At(99.8))
-	return fmt.Sprintf("%s brought 99.8 %% of its messages within %s, %s within %s; they lost %s and %s.",
-		nameB, format.Duration(timesB), nameA, format.Duration(timesA), share(b), share(a))
+	return fmt.Sprintf("%s brought 99.8 %% of its messages within %s, %s within %s; %s.",
+		nameB, format.Duration(timesB), nameA, format.Duration(timesA), lost)
 }
 
 func (c Comparison) tables() []table {

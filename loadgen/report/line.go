@@ -53,7 +53,7 @@ func Verdict(r result.Result) []string {
 		say("%s: %s.", verdict, strings.TrimSuffix(r.Broker.Sentence, "."))
 	}
 	for _, remark := range r.Remarks {
-		say("%s", sentence(remark))
+		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
 	if !r.Valid {
 		said = append(said, "Do not trust these times: the machine was not quiet enough.")

@@ -24,7 +24,7 @@ func differing(runs []result.Result) []Setting {
 			keys[key] = true
 		}
 	}
-	var found []Setting
+	found := []Setting{}
 	for key := range keys {
 		setting := Setting{Key: key}
 		same := true
