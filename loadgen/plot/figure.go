@@ -39,6 +39,7 @@ type Series struct {
 	Colour int  // one of the palette, by number
 	Dashed bool //
 	Dots   bool // a dot at every point, with its text to be seen on hovering
+	Alone  bool // dots without a line between them
 }
 
 // Point of a series; Text is shown on hovering, where the series has dots.

@@ -152,7 +152,9 @@ func (f *frame) drawSeries(c *canvas, s Series) {
 		fmt.Fprintf(&path, "%s%s %s", pen, px(x), px(y))
 		pen = "L"
 	}
-	c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash(s))
+	if !s.Alone {
+		c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash(s))
+	}
 	if !s.Dots {
 		return
 	}
@@ -266,7 +268,11 @@ func (f *frame) drawNames(c *canvas) {
 		names[i].y = math.Min(names[i].y, limit)
 	}
 	for _, n := range names {
-		c.line(f.right+8, n.y, f.right+8+sampleLine, n.y, "l"+strconv.Itoa(colour(n.series)), ` stroke-width="2"`+dash(n.series))
+		if n.series.Alone {
+			c.add(`<circle cx="%s" cy="%s" r="3.5" class="f%d"/>`, px(f.right+8+sampleLine/2), px(n.y), colour(n.series))
+		} else {
+			c.line(f.right+8, n.y, f.right+8+sampleLine, n.y, "l"+strconv.Itoa(colour(n.series)), ` stroke-width="2"`+dash(n.series))
+		}
 		c.text(f.right+14+sampleLine, n.y+4, start, "f"+strconv.Itoa(colour(n.series)), textSize, n.series.Name)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"lifeline/loadgen/format"
@@ -48,12 +49,16 @@ func Timeline(r result.Result) plot.Figure {
 		{"never arrived", 4, func(s result.Second) float64 { return float64(s.Lost) }},
 		{"failed", 2, func(s result.Second) float64 { return float64(s.Failed) }},
 	} {
-		series := overTime(r.Timeline, extra.name, extra.colour, extra.of)
-		for _, point := range series.Points {
-			if point.Y > 0 {
-				messages.Series = append(messages.Series, series)
-				break
+		// Dots, and only where there are any: one message lost in a thousand would vanish in a line along the axis.
+		series := plot.Series{Name: extra.name, Colour: extra.colour, Dots: true, Alone: true}
+		for _, second := range r.Timeline {
+			if count := extra.of(second); count > 0 {
+				series.Points = append(series.Points, plot.Point{X: second.At, Y: count, Text: fmt.Sprintf("%s: %s %s",
+					seconds.Text(second.At), format.Number(count), extra.name)})
 			}
+		}
+		if len(series.Points) > 0 {
+			messages.Series = append(messages.Series, series)
 		}
 	}
 	figure.Panels[2].X.Label = "since the first message, m:ss"
