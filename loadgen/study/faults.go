@@ -24,7 +24,7 @@ func faultsPage(p *page) error {
 			continue
 		}
 		if len(r.Faults) == 0 {
-			rows = append(rows, []string{row.name, "failed: " + cause(r), "", "", "", "", "", "", "", "", r.Form, ""})
+			rows = append(rows, []string{row.name, ending(r), "", "", "", "", "", "", "", "", r.Form, ""})
 			continue
 		}
 		for _, f := range r.Faults {

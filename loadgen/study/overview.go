@@ -51,7 +51,7 @@ func indexPage(p *page) {
 			measured, met := aim.judge(r)
 			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), r.Form}
 		} else if ok {
-			row = []string{aim.what, aim.aim, "failed: " + cause(r), "no", r.Form}
+			row = []string{aim.what, aim.aim, ending(r), "no", r.Form}
 		}
 		rows = append(rows, row)
 	}

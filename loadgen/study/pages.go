@@ -126,7 +126,7 @@ func (p *page) footer() {
 		}
 	}
 	if len(failed) > 0 {
-		p.paragraph("Failed, and why:\n\n%s", strings.Join(failed, "\n"))
+		p.paragraph("Failed or refused, and why:\n\n%s", strings.Join(failed, "\n"))
 	}
 	if len(noisy) > 0 {
 		p.paragraph("Not quiet: other load, or a machine too small for the fleet, is in the times of these rows, so they are "+

@@ -28,7 +28,7 @@ func scaleCells(r Record) []string {
 	connections := format.Count(max(r.Counts.Connections, r.Scenario.Generators))
 	if !r.measured() {
 		cells := make([]string, len(scaleHead))
-		cells[0], cells[1], cells[len(cells)-2] = connections, "failed: "+cause(r), r.Form
+		cells[0], cells[1], cells[len(cells)-2] = connections, ending(r), r.Form
 		return cells
 	}
 	d := r.Times.RTT
@@ -110,17 +110,17 @@ func scaleSentence(p *page) string {
 	var parts []string
 	for _, setup := range setups {
 		if r, ok := largest(p.series(setup.name)); ok {
-			parts = append(parts, fmt.Sprintf("%s took %s connections without loss, 99.8 %% of messages within %s", setup.title,
-				format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99.8))))
+			parts = append(parts, fmt.Sprintf("%s took %s connections without loss, at %s kB each in the broker, and 99.8 %% of messages "+
+				"made the round trip within %s", setup.title, format.Count(r.Counts.Connections),
+				kilobytes(r.Resources.Broker.PerConnection), ms(r.Times.RTT.At(99.8))))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	text := "Here " + strings.Join(parts, "; ") + "."
-	text += " The study's broker spent a thread on each connection and ran out of memory for them; today's spend some ten kilobytes, and what ends " +
-		"first is the number of file descriptors that one process may open (20,000 on this machine), which a fleet is refused for before it starts."
-	return text
+	return text + " The study's broker spent a thread on each connection and ran out of memory for them. Today's do not, and what ends first is " +
+		"the number of file descriptors that one process may open: a fleet that needs more is refused before it starts."
 }
 
 // flowTable answers the study's question whether brokers broadcast.
@@ -142,7 +142,7 @@ func flowTable(p *page) {
 	p.say("\n## Does data flow where no subscriber is?")
 	p.paragraph("The study saw data flow to nodes without a subscriber: a broker network that broadcasts. Three NATS nodes, 4,000 generators; " +
 		"bytes that went from node to node, as the servers count them (protocol and the nodes' own traffic included). A broadcast would be " +
-		"more than two copies of everything in both rows.")
+		"two copies of everything in both rows.")
 	p.table(1, []string{"subscribers", "payload published", "between nodes", "copies", "form"}, rows)
 	p.paragraph("NATS sends a message to a node only if a subscriber there has asked for its subject: none where publisher and subscriber meet, " +
 		"one where they do not.")

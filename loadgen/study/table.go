@@ -27,7 +27,7 @@ var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99
 func timeCells(r Record) []string {
 	if !r.measured() {
 		cells := make([]string, len(timeHead))
-		cells[0], cells[len(cells)-2] = "failed: "+cause(r), r.Form
+		cells[0], cells[len(cells)-2] = ending(r), r.Form
 		return cells
 	}
 	d := r.Times.RTT
@@ -46,16 +46,20 @@ func lost(r Record) string {
 	return format.Count(r.Counts.Lost) + " (" + format.Percent(float64(r.Counts.Lost)/float64(r.Counts.Sent)) + ")"
 }
 
-func cause(r Record) string {
-	if r.Failure == nil {
+// ending says how a point without times ended.
+func ending(r Record) string {
+	switch {
+	case r.Failure == nil:
 		return "nothing arrived"
+	case r.refusal():
+		return "refused: " + string(r.Failure.Cause)
 	}
-	return string(r.Failure.Cause)
+	return "failed: " + string(r.Failure.Cause)
 }
 
 func quiet(r Record) string {
 	if r.broke() {
-		return "failed: " + cause(r)
+		return ending(r)
 	}
 	if r.Valid {
 		return "yes"

@@ -25,7 +25,7 @@ func warmUpPage(p *page) error {
 			continue
 		}
 		if !r.measured() {
-			rows = append(rows, []string{row.name, "failed: " + cause(r), "", "", "", "", r.Form, ""})
+			rows = append(rows, []string{row.name, ending(r), "", "", "", "", r.Form, ""})
 			continue
 		}
 		first := r.Times.FirstDelivery
