@@ -149,8 +149,8 @@ func (s *Scenario) checkFault(report report, fault Fault, path string) {
 	if fault.Node >= s.Broker.Nodes {
 		report(path+".node", "there is no node %d; nodes are counted from 0, and broker.nodes is %d", fault.Node, s.Broker.Nodes)
 	}
-	if fault.At.Duration >= s.Span() {
-		report(path+".at", "%s is after the run's end at %s", fault.At, Duration{s.Span()})
+	if fault.At.Duration >= s.Duration.Duration {
+		report(path+".at", "%s is after the run's end at %s", fault.At, s.Duration)
 	}
 	if killed := fault.Action == "kill"; killed != (fault.For.Duration == 0) {
 		if killed {

@@ -176,9 +176,9 @@ func warmUpPoints() []Point {
 func faultPoints() []Point {
 	return []Point{
 		{ID: "faults-jetstream", Scenario: "faults-jetstream", Fixed: true,
-			Quick: []string{"duration=30s", "drain=20s", "faults=[{at: 15s, node: 1, action: restart, for: 8s}]"}},
+			Quick: []string{"duration=25s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 6s}]"}},
 		{ID: "faults-kafka", Scenario: "faults-kafka", Fixed: true,
-			Quick: []string{"warm_up=8s", "duration=30s", "drain=20s", "faults=[{at: 20s, node: 1, action: restart, for: 8s}]"}},
+			Quick: []string{"warm_up=8s", "duration=35s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 8s}]"}},
 	}
 }
 

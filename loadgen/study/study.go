@@ -129,10 +129,10 @@ func choose(options Options) ([]planned, error) {
 	return chosen, nil
 }
 
-// kept tells whether a point need not be measured again: same scenario, no failure, nothing that made its times worthless.
+// kept tells whether a point need not be measured again: same scenario, no failure but an expected one, times to trust.
 func kept(options Options, p planned) bool {
 	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
-	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid && !old.broke() || old.refusal()) && !old.Partial
+	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid && !old.broke() || p.Refused && old.refusal()) && !old.Partial
 }
 
 // measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
