@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/format"
+	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -33,7 +34,7 @@ type Options struct {
 	Out     string   // folder of the pages; the points' files are in its folder data
 	Form    Form     // how long and how each point is measured
 	Only    []string // points to measure, patterns as of path.Match; empty: all of the form
-	Resume  bool     // keeps points that were measured in the same form
+	Resume  bool     // keeps points that were measured in the same form within a day
 	Repeats int      // of a point that other load on the machine made invalid
 	Runners map[Kind]Runner
 	Log     io.Writer // a line for each point, and how long the rest will take
@@ -129,10 +130,20 @@ func choose(options Options) ([]planned, error) {
 	return chosen, nil
 }
 
-// kept tells whether a point need not be measured again: same scenario, no failure but an expected one, times to trust.
+// resumable is how long after its measurement a point is still part of the same study: longer ones are not done in one go.
+const resumable = 24 * time.Hour
+
+// kept tells whether a point need not be measured again: the same scenario on this machine within the last day, no failure but
+// an expected one, times to trust.
 func kept(options Options, p planned) bool {
 	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
-	return err == nil && old.Form == options.Form.Name && old.sameScenario(p.scenario) && (old.Valid && !old.broke() || p.Refused && old.refusal()) && !old.Partial
+	if err != nil || old.Partial || old.Form != options.Form.Name || !old.sameScenario(p.scenario) {
+		return false
+	}
+	if old.Machine != host.Machine() || time.Since(old.Started) > resumable {
+		return false
+	}
+	return old.Valid && !old.broke() || p.Refused && old.refusal()
 }
 
 // measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/host"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -23,7 +24,7 @@ func found(s scenario.Scenario) Measured {
 		rtt.Record(int64(ms+1) * int64(time.Millisecond))
 	}
 	return Measured{Result: result.Result{
-		Format: 1, Scenario: s, Valid: true, Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
+		Format: 1, Scenario: s, Valid: true, Started: time.Now(), Machine: host.Machine(),
 		Counts: result.Counts{Connections: s.Generators, Sent: 10, Received: 10},
 		Bytes:  result.Bytes{PerMessage: 132, PerEvent: 132},
 		Times:  result.Times{RTT: rtt.Distribution(), PRT: rtt.Distribution(), FirstDelivery: rtt.Distribution()},
@@ -133,7 +134,7 @@ func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
 			case "table2-mqtt-qos0":
 				r.Failure = &result.Failure{Cause: result.BrokerExit}
 			case "single-nats-25000":
-				r = Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "too many"}}}
+				r.Valid, r.Failure = false, &result.Failure{Cause: result.Descriptors, Message: "too many"}
 			}
 			return r, nil
 		})}
@@ -146,6 +147,31 @@ func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
 	}
 	if want := []string{"table2-nats-tls", "table2-mqtt-qos0"}; !slices.Equal(ran, want) {
 		t.Errorf("measured again %v, not %v", ran, want)
+	}
+}
+
+func TestAPointOfAnotherDayOrMachineIsMeasuredAgain(t *testing.T) {
+	for name, change := range map[string]func(*Measured){
+		"day":     func(m *Measured) { m.Started = m.Started.Add(-2 * resumable) },
+		"machine": func(m *Measured) { m.Machine.CPU = "another" },
+	} {
+		out := t.TempDir()
+		runs := 0
+		options := Options{Out: out, Resume: true, Only: []string{"table2-nats"},
+			Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
+				runs++
+				m := found(s)
+				change(&m)
+				return m, nil
+			})}
+		for range 2 {
+			if _, err := measuring(t, t.Context(), options); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if runs != 2 {
+			t.Errorf("another %s: measured %d times", name, runs)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func runStudy(ctx context.Context, arguments []string) error {
 		only = append(only, strings.Split(points, ",")...)
 		return nil
 	})
-	resume := set.Bool("resume", false, "keep points that were measured in the same form")
+	resume := set.Bool("resume", false, "keep points that were measured in the same form within the last day")
 	repeats := set.Int("repeat", 1, "`TIMES` that a point is repeated when other load made it invalid")
 	list := set.Bool("list", false, "print the points, how long each takes, and its command")
 	pages := set.Bool("pages", false, "measure nothing, write the pages from the files")
