@@ -192,6 +192,13 @@ func TestAnOutageIsAGapAndABand(t *testing.T) {
 	if line := Timeline(unwatched).Panels[2].Series[0].Points; len(line) != last {
 		t.Error("a second without a sample of the machine is drawn as a busy one")
 	}
+	external := sample("external", 800, 1)
+	external.Resources.Broker = result.Usage{}
+	for _, line := range Timeline(external).Panels[2].Series {
+		if line.Name == "broker" {
+			t.Error("a broker elsewhere is drawn as one that takes no CPU time")
+		}
+	}
 	recovering := sample("never", 800, 1)
 	recovering.Faults[0].Recovered = 0
 	if band := Timeline(recovering).Panels[0].Bands[0]; band.To != 119 {

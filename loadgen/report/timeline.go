@@ -40,6 +40,10 @@ func Timeline(r result.Result) plot.Figure {
 			}},
 		},
 	}
+	if r.Resources.Broker.Processes == 0 { // somebody else's, whose processes are not seen
+		processors := &figure.Panels[2]
+		processors.Series = processors.Series[:2]
+	}
 	messages := &figure.Panels[0]
 	for _, extra := range []struct {
 		name   string
