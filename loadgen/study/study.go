@@ -40,6 +40,9 @@ type Options struct {
 	Log     io.Writer // a line for each point, and how long the rest will take
 }
 
+// ErrInterrupted is Measure's end when its context ends; what was measured before is there.
+var ErrInterrupted = errors.New("interrupted")
+
 // DataFolder is where the points' files are, in the folder of the pages.
 const DataFolder = "data"
 
@@ -72,7 +75,7 @@ func Measure(ctx context.Context, options Options) error {
 		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
 		record := measurePoint(ctx, options, p, mayRepeat)
 		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted at %s; --resume goes on from there", p.ID)
+			return fmt.Errorf("%w at %s; --resume goes on from there", ErrInterrupted, p.ID)
 		}
 		if err := record.write(filepath.Join(options.Out, DataFolder)); err != nil {
 			return err

@@ -205,7 +205,7 @@ func TestAnInterruptedStudyLeavesWhatWasDone(t *testing.T) {
 			}
 			return r, nil
 		})})
-	if err == nil || !strings.Contains(err.Error(), "--resume") {
+	if !errors.Is(err, ErrInterrupted) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(out, DataFolder, "table2-nats.json")); err != nil {

@@ -74,8 +74,11 @@ func runStudy(ctx context.Context, arguments []string) error {
 	case *pages:
 		return study.WritePages(*out)
 	}
-	// What was measured gets its pages, however the measuring ended.
-	return errors.Join(study.Measure(ctx, options), study.WritePages(*out))
+	err = study.Measure(ctx, options)
+	if err != nil && !errors.Is(err, study.ErrInterrupted) {
+		return err
+	}
+	return errors.Join(err, study.WritePages(*out))
 }
 
 // runners are what measures points of each kind; nobody looks on.
