@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"lifeline/loadgen/transport"
@@ -15,13 +16,19 @@ const (
 	heartbeat = 500 * time.Millisecond
 	// fetchSize is the most messages of one poll's request; it asks again until one brings fewer.
 	fetchSize = 500
+	// openWithin bounds one attempt to make a consumer. The cluster takes a while to believe that a node is dead, and gives
+	// consumers to it until then; nobody answers for those. The next attempt, under another name, may go to a living one.
+	openWithin = 2 * time.Second
 )
 
 // subscribeStream reads the stream from its present end on. Nothing is acknowledged by the consumer: it is the stream's
-// order that tells what comes next, also after a node's death.
+// order that tells what comes next, also after a node's death. nats.go has such a consumer too, the ordered one; but that one
+// insists on the name that it has first asked for, and waits until a dead node comes back.
 func (t *Transport) subscribeStream(ctx context.Context, l *link, _ int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {
+	ctx, cancel := context.WithTimeout(ctx, electionTimeout)
+	defer cancel()
 	js, err := jetstream.New(l.Conn)
 	if err != nil {
 		return nil, err
@@ -30,55 +37,19 @@ func (t *Transport) subscribeStream(ctx context.Context, l *link, _ int, channel
 	if err != nil {
 		return nil, err
 	}
-	next := stream.CachedInfo().State.LastSeq + 1
-	if t.settings.Poll > 0 {
-		return t.poll(ctx, l, stream, channel, next, deliver)
-	}
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{t.subject(channel)},
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    next,
-	})
-	if err != nil {
+	r := &reader{link: l, stream: stream, subject: t.subject(channel), next: stream.CachedInfo().State.LastSeq + 1, deliver: deliver}
+	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
-	running, err := consumer.Consume(func(message jetstream.Msg) { deliver(message.Data(), l.dialer.lastRead()) },
-		jetstream.PullHeartbeat(heartbeat))
-	if err != nil {
-		return nil, err
-	}
-	return &subscription{link: l, stop: func() {
-		running.Stop()
-		<-running.Closed()
-	}}, nil
-}
-
-// poller asks for what has come, at a steady pace, as the study's consumer of a table did.
-type poller struct {
-	*link
-	transport *Transport
-	stream    jetstream.Stream
-	subject   string
-	deliver   transport.Deliver
-
-	consumer   jetstream.Consumer
-	next       uint64 // sequence in the stream
-	delivered  uint64 // by this consumer
-	reconnects uint64 // of the connection, when this consumer was made
-}
-
-func (t *Transport) poll(ctx context.Context, l *link, stream jetstream.Stream, channel string, next uint64,
-	deliver transport.Deliver,
-) (transport.Subscription, error) {
-	p := &poller{link: l, transport: t, stream: stream, subject: t.subject(channel), next: next, deliver: deliver}
-	if err := p.open(ctx); err != nil {
-		return nil, err
+	run := r.follow
+	if pace := t.settings.Poll; pace > 0 {
+		run = func(ctx context.Context) { r.poll(ctx, pace) }
 	}
 	ending, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		p.run(ending)
+		run(ending)
 	}()
 	return &subscription{link: l, stop: func() {
 		stop()
@@ -86,65 +57,124 @@ func (t *Transport) poll(ctx context.Context, l *link, stream jetstream.Stream, 
 	}}, nil
 }
 
-// open makes a consumer that begins with the next message.
-func (p *poller) open(ctx context.Context) error {
-	consumer, err := p.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		FilterSubject:     p.subject,
-		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:       p.next,
-		AckPolicy:         jetstream.AckNonePolicy,
-		MemoryStorage:     true,
-		Replicas:          1,
-		InactiveThreshold: 5 * time.Minute,
-	})
-	p.consumer, p.delivered, p.reconnects = consumer, 0, p.Stats().Reconnects
-	return err
+// reader delivers a stream's messages of one subject, each once and in their order, over as many consumers as it takes.
+type reader struct {
+	*link
+	stream  jetstream.Stream
+	subject string
+	deliver transport.Deliver
+
+	consumer   jetstream.Consumer
+	next       uint64 // sequence in the stream
+	delivered  uint64 // by this consumer
+	reconnects uint64 // of the connection, when this consumer was made
 }
 
-func (p *poller) run(ctx context.Context) {
-	pace := time.NewTicker(p.transport.settings.Poll)
-	defer pace.Stop()
+// open makes a consumer that begins with the next message; it tries until ctx ends.
+func (r *reader) open(ctx context.Context) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, openWithin)
+		consumer, err := r.stream.CreateConsumer(attempt, jetstream.ConsumerConfig{
+			FilterSubject:     r.subject,
+			DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+			OptStartSeq:       r.next,
+			AckPolicy:         jetstream.AckNonePolicy,
+			MemoryStorage:     true,
+			Replicas:          1,
+			InactiveThreshold: 5 * time.Minute,
+		})
+		cancel()
+		if err == nil {
+			r.consumer, r.delivered, r.reconnects = consumer, 0, r.Stats().Reconnects
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// lost tells whether messages of this consumer may have gone to a connection that is no more.
+func (r *reader) lost() bool { return r.Stats().Reconnects != r.reconnects }
+
+// hand delivers a message unless one before it is missing.
+func (r *reader) hand(message jetstream.Msg) error {
+	metadata, err := message.Metadata()
+	if err != nil {
+		return err
+	}
+	if metadata.Sequence.Consumer != r.delivered+1 {
+		return errors.New("the consumer sent messages that never came")
+	}
+	r.delivered, r.next = metadata.Sequence.Consumer, metadata.Sequence.Stream+1
+	r.deliver(message.Data(), r.dialer.lastRead())
+	return nil
+}
+
+// follow delivers messages as they come.
+func (r *reader) follow(ctx context.Context) {
+	for r.take(ctx); ctx.Err() == nil; r.take(ctx) {
+		_ = r.open(ctx) // it fails when ctx ends
+	}
+}
+
+// take delivers what comes until the consumer gives no sign of life, messages are missing, or the connection is another one.
+func (r *reader) take(ctx context.Context) {
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	r.SetReconnectHandler(func(*nats.Conn) { interrupt() })
+	messages, err := r.consumer.Messages(jetstream.PullHeartbeat(heartbeat))
+	if err != nil {
+		return
+	}
+	defer messages.Stop()
+	for !r.lost() {
+		message, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil || r.hand(message) != nil {
+			return
+		}
+	}
+}
+
+// poll asks for what has come, at a steady pace, as the study's consumer of a table did.
+func (r *reader) poll(ctx context.Context, pace time.Duration) {
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-pace.C:
+		case <-ticker.C:
 		}
 		for more := true; more && ctx.Err() == nil; {
-			more = p.fetch(ctx)
+			more = r.fetch(ctx)
 		}
 	}
 }
 
 // fetch delivers what there is, up to fetchSize messages, and says whether there is more. A consumer that died with its node,
 // or sent messages to a connection that was gone, is replaced by one that begins where the deliveries ended.
-func (p *poller) fetch(ctx context.Context) (more bool) {
-	received := 0
-	if p.consumer != nil && p.Stats().Reconnects == p.reconnects {
-		batch, err := p.consumer.FetchNoWait(fetchSize)
+func (r *reader) fetch(ctx context.Context) (more bool) {
+	if !r.lost() {
+		received := 0
+		batch, err := r.consumer.FetchNoWait(fetchSize)
 		if err == nil {
-			received, err = p.deliverAll(batch)
+			received, err = r.handAll(batch)
 		}
 		if err == nil {
 			return received == fetchSize
 		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, handshakeTimeout)
-	defer cancel()
-	return p.open(bounded) == nil
+	return r.open(ctx) == nil
 }
 
-func (p *poller) deliverAll(batch jetstream.MessageBatch) (received int, err error) {
+func (r *reader) handAll(batch jetstream.MessageBatch) (received int, err error) {
 	for message := range batch.Messages() {
-		metadata, err := message.Metadata()
-		if err != nil {
+		if err := r.hand(message); err != nil {
 			return received, err
 		}
-		if metadata.Sequence.Consumer != p.delivered+1 {
-			return received, errors.New("the consumer sent messages that never came")
-		}
-		p.delivered, p.next = metadata.Sequence.Consumer, metadata.Sequence.Stream+1
-		p.deliver(message.Data(), p.dialer.lastRead())
 		received++
 	}
 	return received, batch.Error()
