@@ -25,6 +25,10 @@ const (
 	mostFetched = 8 << 20
 	// Shorter than franz-go's growing pause of up to 5 s: an outage in a report is to be the broker's, not a consumer's patience.
 	askAgain = 250 * time.Millisecond
+	// A fetch that finds nothing comes back after emptyFetch. Without an answer for silence longer, its node has stopped; that is
+	// noticed sooner than Kafka chooses another leader.
+	emptyFetch = 500 * time.Millisecond
+	silence    = 5 * time.Second
 	// A poll that finds nothing comes back after that long; franz-go allows no less.
 	emptyPoll = 10 * time.Millisecond
 )
@@ -38,7 +42,7 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	}
 	s := &subscription{closed: make(chan struct{}), stopped: make(chan struct{})}
 	options := append(t.options(servers, &s.arrivals), kgo.FetchMaxBytes(mostFetched), kgo.FetchMaxPartitionBytes(mostFetched),
-		kgo.RetryBackoffFn(func(int) time.Duration { return askAgain }))
+		kgo.FetchMaxWait(emptyFetch), kgo.RequestTimeoutOverhead(silence), kgo.RetryBackoffFn(func(int) time.Duration { return askAgain }))
 	if t.settings.Poll > 0 {
 		options = append(options, kgo.MaxConcurrentFetches(0), kgo.FetchMaxWait(emptyPoll))
 	}
