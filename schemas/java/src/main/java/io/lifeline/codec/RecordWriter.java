@@ -37,6 +37,9 @@ final class RecordWriter {
       } catch (ClassCastException e) {
         throw new IllegalArgumentException(
             type.name() + "." + field.name() + " is " + field.type() + ", not " + values[i].getClass().getSimpleName());
+      } catch (ArithmeticException e) {
+        throw new IllegalArgumentException(
+            type.name() + "." + field.name() + ": the value does not fit " + field.type());
       }
     }
     out.padTo8();
@@ -79,9 +82,10 @@ final class RecordWriter {
     }
   }
 
+  /** The value itself belongs into no message: it is what the batch is about. */
   private static long inRange(long value, FieldType type) {
     if (type == FieldType.I32 ? value != (int) value : value >>> 32 != 0) {
-      throw new IllegalArgumentException(value + " does not fit " + type);
+      throw new ArithmeticException();
     }
     return value;
   }

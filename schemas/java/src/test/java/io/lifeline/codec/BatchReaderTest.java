@@ -133,6 +133,13 @@ class BatchReaderTest {
   }
 
   @Test
+  void aValueThatDoesNotFitIsNamedByItsFieldAndNotShown() {
+    assertThatThrownBy(() -> new BatchWriter().event(TABLE_1, 1, 1L << 31, 1f))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("%s.%s: the value does not fit I32", TABLE_1.name(), TABLE_1.fields().get(0).name());
+  }
+
+  @Test
   void aStringThatIsNoUtf8IsDeliveredWithAReplacementPerByte() throws RejectedBatchException {
     byte[] latin1 = "caf\u00e9 \u4e2d".getBytes(StandardCharsets.UTF_8);
     latin1[3] = (byte) 0xff;
