@@ -30,6 +30,7 @@ public final class NatsSinkTask extends SinkTask {
 
   private static final Logger LOG = LoggerFactory.getLogger(NatsSinkTask.class);
   private static final Duration ANSWER_TIME = Duration.ofSeconds(10);
+  private static final String TOLERANCE = "errors.tolerance";
   private static final long DEAD_LETTER_TIME_S = 60;
   private static final long DEAD_LETTER_PAUSE_MS = 1_000;
 
@@ -39,7 +40,11 @@ public final class NatsSinkTask extends SinkTask {
   private NatsLink link;
   private InFlight inFlight;
   private long maxPayload;
+
+  /** Null when the connector has neither a dead letter queue nor a log of errors. */
   private ErrantRecordReporter deadLetters;
+
+  private boolean tolerant;
   private TaskMetrics metrics;
 
   /** The offset behind the last record that was taken: after an error Connect brings the others again, and it too. */
@@ -62,6 +67,7 @@ public final class NatsSinkTask extends SinkTask {
     mapper = new MessageMapper(config, name);
     patience = new Patience("publishing to NATS", config.getLong(ConnectionConfig.RETRY_TIMEOUT));
     deadLetters = context.errantRecordReporter();
+    tolerant = "all".equals(properties.get(TOLERANCE));
     maxInFlight = config.maxInFlight();
     link = new NatsLink(config, name);
     metrics = TaskMetrics.of(context::pluginMetrics);
@@ -141,17 +147,26 @@ public final class NatsSinkTask extends SinkTask {
     taken.put(partition, record.originalKafkaOffset() + 1);
   }
 
-  /** Returns once the record is where it can be found again: the offset that is committed next may lie behind it. */
+  /** Returns once nobody wants the record any more: the offset that is committed next may lie behind it. */
   private void reject(SinkRecord record, DataException error) {
-    if (deadLetters == null) {
-      throw new ConnectException(
-          record.originalTopic() + "-" + record.originalKafkaPartition() + " at offset " + record.originalKafkaOffset()
-              + ": " + error.getMessage(),
-          error);
+    if (deadLetters != null) {
+      report(record, error);
+    } else if (tolerant) {
+      LOG.warn("passed by: {}", describe(record, error));
+    } else {
+      throw new ConnectException(describe(record, error), error);
     }
+    refused++;
+  }
+
+  private static String describe(SinkRecord record, DataException error) {
+    return record.originalTopic() + "-" + record.originalKafkaPartition() + " at offset "
+        + record.originalKafkaOffset() + ": " + error.getMessage();
+  }
+
+  private void report(SinkRecord record, DataException error) {
     try {
       deadLetters.report(record, error).get(DEAD_LETTER_TIME_S, TimeUnit.SECONDS);
-      refused++;
     } catch (ExecutionException e) {
       throw later("a record does not reach the dead letter queue: " + e.getCause().getMessage(), e);
     } catch (TimeoutException e) {

@@ -71,6 +71,17 @@ class NatsSinkTaskTest {
   }
 
   @Test
+  void whereErrorsAreToleratedARefusedMessageThatNobodyTakesIsPassedBy() {
+    NatsSinkTask task = task(null, "errors.tolerance", "all");
+    try {
+      task.put(List.of(record(0, 10), record(1, 1_000), record(2, 10)));
+      assertThat(committed(task, 3)).isEqualTo(3);
+    } finally {
+      task.stop();
+    }
+  }
+
+  @Test
   void anOffsetWaitsUntilTheDeadLetterIsWritten() {
     List<SinkRecord> letters = new ArrayList<>();
     CompletableFuture<Void> lost = CompletableFuture.failedFuture(new IllegalStateException("no such topic"));
