@@ -1,5 +1,6 @@
 package io.lifeline.connect.archive;
 
+import io.lifeline.connect.common.Version;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import java.io.IOException;
 import java.util.ArrayList;

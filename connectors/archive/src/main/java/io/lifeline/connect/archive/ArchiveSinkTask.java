@@ -1,6 +1,7 @@
 package io.lifeline.connect.archive;
 
 import io.lifeline.connect.common.TaskMetrics;
+import io.lifeline.connect.common.Version;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;

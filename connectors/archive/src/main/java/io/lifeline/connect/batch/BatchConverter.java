@@ -2,7 +2,7 @@ package io.lifeline.connect.batch;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.RejectedBatchException;
-import io.lifeline.connect.archive.Version;
+import io.lifeline.connect.common.Version;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;

@@ -1,5 +1,6 @@
 package io.lifeline.connect.nats;
 
+import io.lifeline.connect.common.Version;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

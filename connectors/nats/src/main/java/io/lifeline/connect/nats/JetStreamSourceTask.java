@@ -1,6 +1,7 @@
 package io.lifeline.connect.nats;
 
 import io.lifeline.connect.common.TaskMetrics;
+import io.lifeline.connect.common.Version;
 import io.lifeline.connect.nats.StreamReader.Received;
 import io.lifeline.connect.nats.StreamReader.Start;
 import io.nats.client.JetStreamApiException;

@@ -1,6 +1,7 @@
 package io.lifeline.connect.nats;
 
 import io.lifeline.connect.common.TaskMetrics;
+import io.lifeline.connect.common.Version;
 import io.lifeline.connect.nats.InFlight.NotNowException;
 import io.nats.client.Connection;
 import java.io.IOException;

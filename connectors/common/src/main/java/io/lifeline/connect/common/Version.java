@@ -1,11 +1,11 @@
-package io.lifeline.connect.archive;
+package io.lifeline.connect.common;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The release that these plugins belong to, as the build wrote it down. */
+/** The version that the plugins were built as. */
 public final class Version {
 
   /** Such as {@code 0.1.0}. */
