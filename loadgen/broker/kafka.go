@@ -53,6 +53,7 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("making a cluster id: %w", err)
 	}
+	id[0] &= 0x7f // or its text may begin with a hyphen, which Kafka's tools take for an option
 	cluster := &kafkaCluster{embedded: newEmbedded(dir), version: kafkanode.Version(jars)}
 	prepared := make(chan error, count)
 	for i := range count {
