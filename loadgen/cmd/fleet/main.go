@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/study/pingpong"
 	"lifeline/loadgen/worker"
 )
 
@@ -31,6 +32,9 @@ var verbs = []verb{
 	{name: worker.Verb, hidden: true, run: func(_ context.Context, _ []string) error {
 		signal.Ignore(os.Interrupt) // the coordinator decides when a run ends
 		return worker.Serve(context.Background(), os.Stdin, os.Stdout)
+	}},
+	{name: pingpong.Verb, hidden: true, run: func(ctx context.Context, _ []string) error {
+		return pingpong.Main(ctx, os.Stdin, os.Stdout)
 	}},
 	{name: natsnode.Verb, hidden: true, run: func(ctx context.Context, arguments []string) error {
 		return natsnode.Main(ctx, arguments, os.Stdin)

@@ -2,10 +2,15 @@
 package pingpong
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,8 +29,25 @@ const (
 	patience = 5 * time.Second // for one message; beyond it, the run is over
 )
 
+// Verb is the hidden command that makes a process play: like a fleet's workers the bare client has a process of its own, which
+// nothing keeps awake between two messages.
+const Verb = "pingpong"
+
+// game is what a process is told to play, and score what it answers.
+type (
+	game struct {
+		Server             string
+		Interval, Duration time.Duration
+		Seed               uint64
+	}
+	score struct {
+		Counts result.Counts
+		RTT    measure.Recorder
+	}
+)
+
 // Run publishes one message at a time on the scenario's embedded NATS server, at its interval and for its duration, by the
-// ordinary client and with two connections, and waits for each message before it sends the next.
+// ordinary client and with two connections, and waits for each message before it sends the next. Main has to know Verb.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 	found := result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "nats.go " + nats.Version + ", bare"}
 	dir, err := os.MkdirTemp("", "pingpong-")
@@ -38,65 +60,109 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 		return found, err
 	}
 	defer cluster.Close(context.WithoutCancel(ctx))
-	watch, err := host.Start(time.Second, cluster.Processes, func() []int { return nil })
+	var player atomic.Int64
+	watch, err := host.Start(time.Second, cluster.Processes, func() []int { return []int{int(player.Load())} })
 	if err != nil {
 		return found, err
 	}
-	var rtt measure.Recorder
-	found.Counts, err = play(ctx, s, cluster.Servers()[0], watch, &rtt)
+	watch.Measure()
+	scored, err := ask(ctx, game{cluster.Servers()[0], s.Interval.Duration, s.Duration.Duration, s.Seed}, &player)
+	found.Counts, found.Times.RTT = scored.Counts, scored.RTT.Distribution()
 	found.Resources, found.Noise = watch.Stop(found.Counts.Connections)
-	found.Times.RTT = rtt.Distribution()
 	found.Invalid = host.Judge(found.Machine.Cores, found.Noise, result.Distribution{})
 	found.Valid = len(found.Invalid) == 0
 	found.Elapsed = time.Since(found.Started)
 	return found, err
 }
 
-func play(ctx context.Context, s scenario.Scenario, server string, watch *host.Watch, rtt *measure.Recorder) (counts result.Counts, err error) {
-	publisher, err := nats.Connect("nats://" + server)
+// ask has a process play, whose id it tells.
+func ask(ctx context.Context, g game, player *atomic.Int64) (scored score, err error) {
+	program, err := os.Executable()
 	if err != nil {
-		return counts, fmt.Errorf("connecting the publisher: %w", err)
+		return scored, fmt.Errorf("finding this program: %w", err)
+	}
+	var told, answer, complaint bytes.Buffer
+	if err := gob.NewEncoder(&told).Encode(g); err != nil {
+		return scored, err
+	}
+	command := exec.CommandContext(ctx, program, Verb)
+	command.Stdin, command.Stdout, command.Stderr = &told, &answer, &complaint
+	if err := command.Start(); err != nil {
+		return scored, fmt.Errorf("starting the bare client: %w", err)
+	}
+	player.Store(int64(command.Process.Pid))
+	if err := command.Wait(); err != nil {
+		return scored, fmt.Errorf("the bare client: %w: %s", err, bytes.TrimSpace(complaint.Bytes()))
+	}
+	if err := gob.NewDecoder(&answer).Decode(&scored); err != nil {
+		return scored, fmt.Errorf("reading what the bare client found: %w", err)
+	}
+	return scored, nil
+}
+
+// Main plays what in tells, and answers to out.
+func Main(ctx context.Context, in io.Reader, out io.Writer) error {
+	var g game
+	if err := gob.NewDecoder(in).Decode(&g); err != nil {
+		return fmt.Errorf("reading what to play: %w", err)
+	}
+	var scored score
+	if err := g.play(ctx, &scored); err != nil {
+		return err
+	}
+	return gob.NewEncoder(out).Encode(&scored)
+}
+
+func (g game) play(ctx context.Context, scored *score) error {
+	counts := &scored.Counts
+	publisher, err := nats.Connect("nats://" + g.Server)
+	if err != nil {
+		return fmt.Errorf("connecting the publisher: %w", err)
 	}
 	defer publisher.Close()
-	subscriber, err := nats.Connect("nats://" + server)
+	subscriber, err := nats.Connect("nats://" + g.Server)
 	if err != nil {
-		return counts, fmt.Errorf("connecting the subscriber: %w", err)
+		return fmt.Errorf("connecting the subscriber: %w", err)
 	}
 	defer subscriber.Close()
 	arrived := make(chan int64, 1)
 	if _, err := subscriber.Subscribe(subject, func(*nats.Msg) { arrived <- clock.Now() }); err != nil {
-		return counts, fmt.Errorf("subscribing: %w", err)
+		return fmt.Errorf("subscribing: %w", err)
 	}
 	if err := subscriber.FlushTimeout(patience); err != nil {
-		return counts, fmt.Errorf("subscribing: %w", err)
+		return fmt.Errorf("subscribing: %w", err)
 	}
-	payload, err := message.NewRaw(1, s.Seed).Build(message.Identity{})
+	payload, err := message.NewRaw(1, g.Seed).Build(message.Identity{})
 	if err != nil {
-		return counts, err
+		return err
 	}
 	counts.Connections = 2
-	watch.Measure()
-	runtime.LockOSThread() // for SleepUntil
+	runtime.LockOSThread() // as a fleet's pacer
 	defer runtime.UnlockOSThread()
+	waiter, err := clock.NewWaiter()
+	if err != nil {
+		return err
+	}
+	defer waiter.Close()
 	timeout := time.NewTimer(patience)
 	begin := clock.Now()
-	end := begin + int64(s.Duration.Duration)
-	for next := begin; next < end && ctx.Err() == nil; next += int64(s.Interval.Duration) {
-		clock.SleepUntil(next)
+	end := begin + int64(g.Duration)
+	for next := begin; next < end && ctx.Err() == nil; next += int64(g.Interval) {
+		waiter.WaitUntil(next)
 		timeout.Reset(patience)
 		before := clock.Now()
 		if err := publisher.Publish(subject, payload); err != nil {
-			return counts, fmt.Errorf("publishing: %w", err)
+			return fmt.Errorf("publishing: %w", err)
 		}
 		counts.Sent++
 		select {
 		case at := <-arrived:
 			counts.Received++
-			rtt.Record(at - before)
+			scored.RTT.Record(at - before)
 		case <-timeout.C:
 			counts.Lost++
-			return counts, fmt.Errorf("a message did not come back within %s", patience)
+			return fmt.Errorf("a message did not come back within %s", patience)
 		}
 	}
-	return counts, nil
+	return nil
 }

@@ -11,10 +11,17 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// The embedded server is this very program under a hidden verb.
+// The embedded server and the bare client are this very program under hidden verbs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == natsnode.Verb {
 		if err := natsnode.Main(context.Background(), os.Args[2:], os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == Verb {
+		if err := Main(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
