@@ -33,11 +33,15 @@ final class DuckTables implements AutoCloseable {
   /** Values that recur less often than this are looked for in vain; those of a measurement hardly ever recur. */
   private static final int MAX_DICTIONARY = 4_096;
 
+  private final int threads;
+  private int threadsInUse;
   private final DuckDBConnection connection;
   private final Map<Long, RowSource> sources = new ConcurrentHashMap<>();
   private final AtomicLong nextId = new AtomicLong();
 
   DuckTables(int threads, long memoryBytes) throws ArchiveException {
+    this.threads = threads;
+    this.threadsInUse = threads;
     try {
       connection = DuckDb.open();
       execute("SET threads = " + threads);
@@ -88,6 +92,18 @@ final class DuckTables implements AutoCloseable {
       return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
           + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB',"
           + " DICTIONARY_SIZE_LIMIT " + MAX_DICTIONARY + ")");
+    }
+  }
+
+  /**
+   * Tells how many rows the largest of the next files will have: in files of less than a row group a second thread finds
+   * nothing to do, and the first one looks after it all the time.
+   */
+  void expect(int rows) throws SQLException {
+    int useful = Math.min(threads, 1 + rows / ROW_GROUP);
+    if (useful != threadsInUse) {
+      execute("SET threads = " + useful);
+      threadsInUse = useful;
     }
   }
 

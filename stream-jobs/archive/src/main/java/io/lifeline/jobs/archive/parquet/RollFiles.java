@@ -41,8 +41,10 @@ final class RollFiles {
   }
 
   private void writeEvents(Roll roll, int rareRows, DuckTables.Table batches) throws IOException {
+    List<TypeRows> frequent = roll.frequentTypes(rareRows);
     try (Origins origins = new Origins(duck, batches)) {
-      for (TypeRows type : roll.frequentTypes(rareRows)) {
+      duck.expect(frequent.stream().mapToInt(TypeRows::rows).max().orElse(0));
+      for (TypeRows type : frequent) {
         writeType(type, origins);
       }
       List<TypeRows> rare = roll.rareTypes(rareRows);
