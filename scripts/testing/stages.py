@@ -107,7 +107,7 @@ QUICK = [
           "end-to-end", closing=reports.chaos),
     Stage("containers", 430, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
           container_tests, "containers", closing=containers_line),
-    Stage("README commands", 25, "scripts/test-readme", reports.tap, "readme"),
+    Stage("README commands", 50, "scripts/test-readme", reports.tap, "readme"),
     Stage("README commands of the connectors", 75, "scripts/test-readme connectors/README.md", reports.tap,
           "readme-connectors"),
     Stage("fuzzing, briefly", 80, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),

@@ -96,8 +96,8 @@ final class DuckTables implements AutoCloseable {
   }
 
   /**
-   * Tells how many rows the largest of the next files will have: in files of less than a row group a second thread finds
-   * nothing to do, and the first one looks after it all the time.
+   * Tells how many rows the largest of the next files will have: in files of less than a row group a second thread
+   * finds nothing to do, and the first one looks after it all the time.
    */
   void expect(int rows) throws SQLException {
     int useful = Math.min(threads, 1 + rows / ROW_GROUP);
