@@ -131,9 +131,6 @@ func closingLosesNothing(t *testing.T, subject Subject) {
 }
 
 func nodesAreOneNetwork(t *testing.T, subject Subject) {
-	if subject.Nodes < 2 {
-		t.Skip("one node")
-	}
 	for to := range subject.Nodes {
 		channel := fmt.Sprintf("to%d", to)
 		b := NewBed(t, subject, channel)
