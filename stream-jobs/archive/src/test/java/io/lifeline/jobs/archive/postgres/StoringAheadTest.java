@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A full roll is stored while the next one is collected. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StoringAheadTest {
   private static final long BYTES = 2 << 20;
   private static final int EVENTS = 1_000;
@@ -44,9 +44,13 @@ class StoringAheadTest {
         await(answer);
       }
     })) {
-      while (storing.getCount() > 0) {
+      while (writer.heldBytes() < BYTES / 2) {
         writer.append(Archives.at(writer.nextOffset(0)), batch(writer.nextOffset(0)));
       }
+      // The next one begins to store. More than it must wait until the server is as busy as the test wants it: enough
+      // of them would fill the memory, and then the writer rightly waits for the server, which waits for the test.
+      writer.append(Archives.at(writer.nextOffset(0)), batch(writer.nextOffset(0)));
+      storing.await();
       long taken = writer.nextOffset(0);
       writer.append(Archives.at(taken), batch(taken));
       assertThat(writer.nextOffset(0)).isEqualTo(taken + 1);
