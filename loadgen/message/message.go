@@ -1,5 +1,6 @@
 // Package message makes what generators publish and reads what subscribers get: the study's monitoring data as plain bytes, or
-// the same as events in Lifeline batches. Both name the generator, its message and the time for which it was meant.
+// the same as events in Lifeline batches, or as rows for ksqlDB. All name the generator, its message and the time for which it
+// was meant.
 package message
 
 import (

@@ -1,7 +1,9 @@
 package message
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +22,7 @@ func kinds() map[string]struct {
 		"raw, three times":        {NewRaw(3, 1), RawParser{}},
 		"a batch of one event":    {NewBatch(1, 1), &BatchParser{}},
 		"a batch of 1,000 events": {NewBatch(1000, 1), &BatchParser{}},
+		"a row":                   {NewRow(1), RowParser{}},
 	}
 }
 
@@ -55,6 +58,37 @@ func TestEveryKindKnowsTruncatedAndEmptyBytesAsForeign(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestARowHasTheColumnsThatKsqlDBIsToldOf(t *testing.T) {
+	message, err := NewRow(1).Build(someone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row map[string]any
+	if err := json.Unmarshal(message, &row); err != nil {
+		t.Fatal(err)
+	}
+	columns := strings.Split(RowColumns, ", ")
+	if len(columns) != len(row) {
+		t.Errorf("%d columns, %d fields", len(columns), len(row))
+	}
+	for _, column := range columns {
+		name, kind, _ := strings.Cut(column, " ")
+		if _, text := row[name].(string); row[name] == nil || text != (kind == "VARCHAR") {
+			t.Errorf("column %s: the row has %v", column, row[name])
+		}
+	}
+}
+
+func TestARowIsReadAsKsqlDBWritesIt(t *testing.T) {
+	theirs := []byte(`{"GENERATOR":19799,"SEQUENCE":7,"INTENDED":123456789012,"FLEET_RUN":3405705229,"POWER":1.5}`)
+	if got, err := (RowParser{}).Parse(theirs); err != nil || got != someone {
+		t.Errorf("parsed as %+v, %v", got, err)
+	}
+	if _, err := (RowParser{}).Parse([]byte(`{"generator":1,"sequence":2,"intended":3}`)); !errors.Is(err, ErrForeign) {
+		t.Errorf("a row of somebody else: %v", err)
 	}
 }
 
