@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -31,40 +33,59 @@ type books interface {
 const dialPatience = 10 * time.Second
 
 func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
-	at := s.Broker.Address()
-	e := &external{}
-	for _, host := range at.Hosts {
-		e.servers = append(e.servers, withPort(host, at.Scheme))
+	way, err := wayTo(s.Broker)
+	if err != nil {
+		return nil, err
 	}
-	if at.TLS || s.Broker.CAFile != "" {
-		e.tls = &TLS{}
-		if file := s.Broker.CAFile; file != "" {
-			ca, err := os.ReadFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("reading the broker's authority (broker.ca_file): %w", err)
-			}
-			e.tls.CA = ca
-		}
-	}
-	for _, server := range e.servers {
+	for _, server := range way.servers {
 		if err := answers(ctx, server); err != nil {
 			return nil, err
 		}
 	}
-	trust, err := e.tls.config()
-	if err != nil {
-		return nil, err
-	}
-	who, err := identify(s.Broker)
-	if err != nil {
-		return nil, err
-	}
+	e := &external{servers: way.servers, tls: way.tls}
 	if s.Transport == "kafka" {
-		e.books = newKafkaBooks(e.servers, kafkaLogin(who, trust)...)
+		e.books = newKafkaBooks(e.servers, kafkaLogin(way.who, way.trust)...)
 	} else {
-		e.books = &natsBooks{scheme: at.Scheme, servers: e.servers, identity: who, trust: trust}
+		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, identity: way.who, trust: way.trust}
 	}
 	return e, nil
+}
+
+// KafkaOptions are how a client of franz-go finds the Kafka that a scenario's URL names, and says who it is.
+func KafkaOptions(b scenario.Broker) ([]kgo.Opt, error) {
+	way, err := wayTo(b)
+	if err != nil {
+		return nil, err
+	}
+	return append(kafkaLogin(way.who, way.trust), kgo.SeedBrokers(way.servers...)), nil
+}
+
+// way is how an external broker is reached, and by whom.
+type way struct {
+	servers []string
+	tls     *TLS
+	trust   *tls.Config // what tls comes to
+	who     identity
+}
+
+func wayTo(b scenario.Broker) (w way, err error) {
+	at := b.Address()
+	for _, host := range at.Hosts {
+		w.servers = append(w.servers, withPort(host, at.Scheme))
+	}
+	if at.TLS || b.CAFile != "" {
+		w.tls = &TLS{}
+		if file := b.CAFile; file != "" {
+			if w.tls.CA, err = os.ReadFile(file); err != nil {
+				return w, fmt.Errorf("reading the broker's authority (broker.ca_file): %w", err)
+			}
+		}
+	}
+	if w.trust, err = w.tls.config(); err != nil {
+		return w, err
+	}
+	w.who, err = identify(b)
+	return w, err
 }
 
 // withPort adds the port that a scheme stands for to a host that names none.
