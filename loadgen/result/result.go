@@ -234,6 +234,7 @@ const (
 	BrokerExit    Cause = "broker-exit"
 	WorkerExit    Cause = "worker-exit"
 	Objective     Cause = "missed-objective"
-	TimeLimit     Cause = "time-limit" // of a study's point
-	SetUp         Cause = "set-up"     // what a fleet needs was not there
+	TimeLimit     Cause = "time-limit"  // of a study's point
+	SetUp         Cause = "set-up"      // what a fleet needs was not there
+	LeftBehind    Cause = "left-behind" // what a fleet made on somebody else's server could not be removed
 )

@@ -30,7 +30,7 @@ type Flags struct {
 func (f *Flags) Register(set *flag.FlagSet) {
 	for _, short := range shorthands {
 		set.Func(short.option, short.usage, func(value string) error {
-			f.changes = append(f.changes, short.path+"="+quoted(value))
+			f.changes = append(f.changes, Change(short.path, value))
 			return nil
 		})
 	}
@@ -45,6 +45,9 @@ func (f *Flags) Register(set *flag.FlagSet) {
 
 // Changes are what to hand to Load, in the order of the command line.
 func (f *Flags) Changes() []string { return f.changes }
+
+// Change is what to hand to Load for a key whose value is this text, whatever stands in it.
+func Change(path, value string) string { return path + "=" + quoted(value) }
 
 // quoted protects a value from YAML's grammar where it is no plain scalar.
 func quoted(value string) string {

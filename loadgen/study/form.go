@@ -2,6 +2,8 @@ package study
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,17 +40,21 @@ type planned struct {
 	scenario scenario.Scenario
 }
 
-// plan is the form's points with their scenarios.
-func (f Form) plan() ([]planned, error) {
+// plan is the form's points with their scenarios. The changes say where the Kafka is that a ksqlDB reads; without them, the
+// points of ksqlDB are no part of it.
+func (f Form) plan(kafkaOfKsqlDB []string) ([]planned, error) {
 	var all []planned
 	for _, p := range points() {
-		if f.quick && p.Quick == nil {
+		if f.quick && p.Quick == nil || p.Kind == KsqlDB && len(kafkaOfKsqlDB) == 0 {
 			continue
 		}
 		if f.paper {
 			p.ID += paperSuffix
 		}
 		changes := append([]string{}, p.Changes...)
+		if p.Kind == KsqlDB {
+			changes = append(changes, kafkaOfKsqlDB...)
+		}
 		switch {
 		case f.quick:
 			changes = append(changes, p.Quick...)
@@ -67,9 +73,24 @@ func (f Form) plan() ([]planned, error) {
 	return all, nil
 }
 
+// needsKsqlDB tells whether a pattern names points of ksqlDB.
+func (f Form) needsKsqlDB(pattern string) bool {
+	return slices.ContainsFunc(points(), func(p Point) bool {
+		if f.paper {
+			p.ID += paperSuffix
+		}
+		matches, err := path.Match(pattern, p.ID)
+		return err == nil && matches && p.Kind == KsqlDB
+	})
+}
+
 // command is how to measure this point alone.
 func (p planned) command() string {
-	if p.Kind != Fleet {
+	switch p.Kind {
+	case Fleet:
+	case KsqlDB:
+		return "fleet study --out FOLDER --ksqldb URL --kafka URL --only " + p.ID
+	default:
 		return "fleet study --out FOLDER --only " + p.ID
 	}
 	command := "fleet run " + p.Scenario
@@ -93,8 +114,11 @@ func (p planned) estimate() time.Duration {
 	if s.Transport == "kafka" {
 		start, perSecond = time.Duration(6+3*s.Broker.Nodes)*time.Second, 1200
 	}
-	if p.Kind == Derived {
+	switch p.Kind {
+	case Derived:
 		start += 8 * time.Second // the jobs' JVM
+	case KsqlDB:
+		start = 10 * time.Second // of the query, to its first row
 	}
 	connect := max(time.Duration(s.Generators)*time.Second/time.Duration(perSecond), s.Ramp.Duration*time.Duration(s.Generators))
 	return start + connect + s.InitialSleep.To.Duration + s.Span() + tidying

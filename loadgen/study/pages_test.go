@@ -15,7 +15,7 @@ import (
 
 func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {
 	out := t.TempDir()
-	if _, err := measuring(t, t.Context(), Options{Out: out, Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
+	if _, err := measuring(t, t.Context(), Options{Out: out, KafkaOfKsqlDB: someKafka, Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 		if s.Generators == 25_000 {
 			return Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "25,000 are too many"}}}, nil
 		}

@@ -22,6 +22,7 @@ const (
 	PingPong Kind = "ping-pong"
 	Stored   Kind = "stored"  // queries of what the broker holds, beside a fleet
 	Derived  Kind = "derived" // through stream jobs
+	KsqlDB   Kind = "ksqldb"  // through a ksqlDB server, which is never started here
 )
 
 // quickly is the quick form of the study's 800 generators: a fifth of the interval, so that some seconds give as many
@@ -157,6 +158,14 @@ func queryPoints() []Point {
 			}
 			all = append(all, p)
 		}
+	}
+	for _, generators := range []int{50, 200} {
+		p := Point{ID: fmt.Sprintf("secondary-ksqldb-%d", generators), Scenario: "secondary-ksqldb",
+			Changes: []string{fmt.Sprintf("generators=%d", generators)}, Kind: KsqlDB}
+		if generators == 200 {
+			p.Quick = []string{"interval=2s", "warm_up=4s", "duration=10s", "drain=5s"}
+		}
+		all = append(all, p)
 	}
 	return all
 }

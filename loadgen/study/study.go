@@ -38,6 +38,9 @@ type Options struct {
 	Repeats int      // of a point that other load on the machine made invalid
 	Runners map[Kind]Runner
 	Log     io.Writer // a line for each point, and how long the rest will take
+
+	// KafkaOfKsqlDB are changes of a scenario that name the Kafka which a ksqlDB reads; without any, its points are left out.
+	KafkaOfKsqlDB []string
 }
 
 // ErrInterrupted is Measure's end when its context ends; what was measured before is there.
@@ -75,6 +78,9 @@ func Measure(ctx context.Context, options Options) error {
 		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
 		record := measurePoint(ctx, options, p, mayRepeat)
 		if ctx.Err() != nil {
+			if record.Failure != nil && record.Failure.Cause == result.LeftBehind {
+				say(options, "        %s", record.Failure.Message)
+			}
 			return fmt.Errorf("%w at %s; --resume goes on from there", ErrInterrupted, p.ID)
 		}
 		if err := record.write(filepath.Join(options.Out, DataFolder)); err != nil {
@@ -103,7 +109,7 @@ func List(options Options) error {
 
 // choose lists the form's points that the patterns name; a pattern that names none is a mistake.
 func choose(options Options) ([]planned, error) {
-	all, err := options.Form.plan()
+	all, err := options.Form.plan(options.KafkaOfKsqlDB)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +131,9 @@ func choose(options Options) ([]planned, error) {
 			if matches && !slices.ContainsFunc(chosen, func(other planned) bool { return other.ID == p.ID }) {
 				chosen = append(chosen, p)
 			}
+		}
+		if len(chosen) == before && options.Form.needsKsqlDB(pattern) {
+			return nil, fmt.Errorf("--only %s: that goes through a ksqlDB server of your own; name it and its Kafka with --ksqldb URL --kafka URL", pattern)
 		}
 		if len(chosen) == before {
 			return nil, fmt.Errorf("--only %s: no such point; --list names them all", pattern)

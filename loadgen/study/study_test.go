@@ -33,8 +33,11 @@ func found(s scenario.Scenario) Measured {
 
 // only is one runner for points of all kinds.
 func only(run Runner) map[Kind]Runner {
-	return map[Kind]Runner{Fleet: run, PingPong: run, Stored: run, Derived: run}
+	return map[Kind]Runner{Fleet: run, PingPong: run, Stored: run, Derived: run, KsqlDB: run}
 }
+
+// someKafka makes the points of ksqlDB a part of a study.
+var someKafka = []string{"broker.url=kafka://a:9092"}
 
 // measuring runs a study of some points of the quick form and returns its log.
 func measuring(t *testing.T, ctx context.Context, options Options) (log string, err error) {
@@ -48,7 +51,7 @@ func measuring(t *testing.T, ctx context.Context, options Options) (log string, 
 func TestEachPointOfEachFormIsALegalScenario(t *testing.T) {
 	for _, form := range []Form{Quick(), Full(5 * time.Minute), Full(time.Second), PaperTiming()} {
 		seen := map[string]bool{}
-		all, err := form.plan()
+		all, err := form.plan(someKafka)
 		if err != nil {
 			t.Error(err)
 		}
@@ -62,7 +65,7 @@ func TestEachPointOfEachFormIsALegalScenario(t *testing.T) {
 }
 
 func TestTheQuickFormTakesAtMostAQuarterOfAnHour(t *testing.T) {
-	all, err := Quick().plan()
+	all, err := Quick().plan(someKafka)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestTheQuickFormTakesAtMostAQuarterOfAnHour(t *testing.T) {
 }
 
 func TestAPointsCommandMeansItsScenario(t *testing.T) {
-	all, err := Full(time.Minute).plan()
+	all, err := Full(time.Minute).plan(someKafka)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +216,38 @@ func TestAnInterruptedStudyLeavesWhatWasDone(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(out, DataFolder, "table2-nats-tls.json")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the interrupted point is there: %v", err)
+	}
+}
+
+func TestPointsOfKsqlDBAreMeasuredWhereItsKafkaIsNamedAndElseLeftOut(t *testing.T) {
+	var ran []scenario.Scenario
+	options := Options{Out: t.TempDir(), Only: []string{"secondary-*-200"},
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
+			ran = append(ran, s)
+			return found(s), nil
+		})}
+	if _, err := measuring(t, t.Context(), options); err != nil || len(ran) != 1 || ran[0].Transport != "jetstream" {
+		t.Errorf("%v, without a server %d points were measured", err, len(ran))
+	}
+	options.Only, options.KafkaOfKsqlDB, ran = []string{"secondary-ksqldb-200"}, someKafka, nil
+	if _, err := measuring(t, t.Context(), options); err != nil || len(ran) != 1 || ran[0].Broker.URL != "kafka://a:9092" {
+		t.Errorf("%v, with one %+v", err, ran)
+	}
+	options.KafkaOfKsqlDB = nil
+	if _, err := measuring(t, t.Context(), options); err == nil || !strings.Contains(err.Error(), "--ksqldb URL --kafka URL") {
+		t.Errorf("without a server, and asked for: %v", err)
+	}
+}
+
+func TestWhatAnInterruptedPointLeftBehindIsSaid(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	log, err := measuring(t, ctx, Options{Out: t.TempDir(), Only: []string{"secondary-ksqldb-200"}, KafkaOfKsqlDB: someKafka,
+		Runners: only(func(context.Context, scenario.Scenario) (Measured, error) {
+			interrupt()
+			return Measured{}, &result.Failure{Cause: result.LeftBehind, Message: "stream FLEET_1"}
+		})})
+	if !errors.Is(err, ErrInterrupted) || !strings.Contains(log, "stream FLEET_1") {
+		t.Errorf("%v\n%s", err, log)
 	}
 }
 

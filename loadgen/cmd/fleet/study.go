@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -24,11 +25,15 @@ FOLDER from what was measured, now or earlier. A point that fails is recorded wi
 Ctrl-C leaves what is done; --resume goes on from there. Brokers are started on this machine; Kafka's points need
 scripts/broker install kafka.
 
+A ksqlDB server is never started. With the URL of yours, and that of the Kafka which it reads, its points are measured too: rows
+go through a standing query. Its streams (FLEET_...) and topics (fleet-...) are dropped at the end.
+
   fleet study --out results --quick              the short form, at most 15 minutes
   fleet study --out results --resume             5 minutes a point, hours in all; go on after an interruption
   fleet study --out results --each 1m --only 'table2-*'
   fleet study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
   fleet study --out results --pages              the pages alone, from the files
+  fleet study --out results --ksqldb http://ksqldb.example:8088 --kafka kafka://broker.example:9092 --only 'secondary-ksqldb-*'
 
 `
 
@@ -47,12 +52,17 @@ func runStudy(ctx context.Context, arguments []string) error {
 	repeats := set.Int("repeat", 1, "`TIMES` that a point is repeated when other load made it invalid")
 	list := set.Bool("list", false, "print the points, how long each takes, and its command")
 	pages := set.Bool("pages", false, "measure nothing, write the pages from the files")
+	var theirs ksqlDB
+	theirs.register(set)
 	rest, err := parse(set, arguments)
 	if err != nil {
 		return err
 	}
-	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Runners: runners, Log: os.Stdout}
+	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Runners: maps.Clone(runners),
+		KafkaOfKsqlDB: theirs.changes(), Log: os.Stdout}
 	switch {
+	case theirs.incomplete() != "":
+		return misused(set, theirs.incomplete())
 	case len(rest) > 0:
 		return misused(set, "it takes options only; points go behind --only")
 	case *quick && *paper:
@@ -73,6 +83,11 @@ func runStudy(ctx context.Context, arguments []string) error {
 		return misused(set, "where to? --out FOLDER is missing")
 	case *pages:
 		return study.WritePages(*out)
+	}
+	if theirs.server.URL != "" {
+		if options.Runners[study.KsqlDB], err = theirs.runner(ctx); err != nil {
+			return err
+		}
 	}
 	err = study.Measure(ctx, options)
 	if err != nil && !errors.Is(err, study.ErrInterrupted) {

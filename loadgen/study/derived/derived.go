@@ -1,6 +1,6 @@
-// Package derived measures how long events take through stream jobs: the successors of the study's Secondary Producers, which
-// republish what they consume. Generators' batches are published, the jobs filter and summarise make streams and windows
-// of them, and a subscriber takes what they publish.
+// Package derived measures how long events take through what stands for the study's Secondary Producers, which republish what
+// they consume: the stream jobs filter and summarise, which make streams and windows of generators' batches, or a standing
+// query of ksqlDB. A subscriber takes what they publish.
 package derived
 
 import (
@@ -32,39 +32,61 @@ const (
 	summariesName = "lifeline.summaries"
 )
 
-// bus is where batches go and results come from.
+// bus is where messages go and results come from.
 type bus interface {
-	// publish hands a batch over; the broker's acknowledgement is not awaited.
-	publish(generator uint32, batch []byte) error
+	// publish hands a message over; the broker's acknowledgement is not awaited.
+	publish(generator uint32, text []byte) error
 	close()
 }
 
 // Run starts the scenario's broker and the jobs, publishes, and returns the round trips through the job filter (from before
 // publishing to the receipt of the derived batch), and beside them the delays of summaries.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
-	m := &measurement{scenario: s, pending: map[message.Identity]int64{}, result: result.Result{
-		Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "through lifeline-jobs",
-	}}
-	err := m.run(ctx)
-	m.result.Elapsed = time.Since(m.result.Started)
-	m.result.Times.RTT = m.rtt.Distribution()
-	return m.result, map[string]result.Distribution{ToSummary: m.toSummary.Distribution()}, err
+	m := newMeasurement(s, message.NewBatch(s.Message.Events, s.Seed), &message.BatchParser{})
+	m.result.Client = "through lifeline-jobs"
+	found, err := m.conclude(m.throughJobs(ctx))
+	return found, map[string]result.Distribution{ToSummary: m.toSummary.Distribution()}, err
 }
 
 // measurement is one run; the lock is for what subscribers touch.
 type measurement struct {
 	scenario scenario.Scenario
+	builder  message.Builder
 	result   result.Result
 	begin    int64 // of the measured span
 
 	mu        sync.Mutex
 	pending   map[message.Identity]int64 // before sending, by what was sent
-	parser    message.BatchParser
+	parser    message.Parser
 	rtt       measure.Recorder
 	toSummary measure.Recorder
+	probed    sync.Once
+	through   chan struct{} // closed when a probe has come through
 }
 
-func (m *measurement) run(ctx context.Context) error {
+// What a message is for is told by its run.
+const (
+	probeRun = iota
+	measuredRun
+)
+
+func newMeasurement(s scenario.Scenario, builder message.Builder, parser message.Parser) *measurement {
+	return &measurement{
+		scenario: s, builder: builder, parser: parser, pending: map[message.Identity]int64{}, through: make(chan struct{}),
+		result: result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine()},
+	}
+}
+
+// conclude is the result of a run that has ended so.
+func (m *measurement) conclude(err error) (result.Result, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.result.Elapsed = time.Since(m.result.Started)
+	m.result.Times.RTT = m.rtt.Distribution()
+	return m.result, err
+}
+
+func (m *measurement) throughJobs(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "derived-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the run: %w", err)
@@ -77,7 +99,7 @@ func (m *measurement) run(ctx context.Context) error {
 	defer cluster.Close(context.WithoutCancel(ctx))
 	open, scheme := openJetStream, "nats://"
 	if m.scenario.Transport == "kafka" {
-		open, scheme = openKafka, "kafka://"
+		open, scheme = openKafkaOfJobs, "kafka://"
 	}
 	url := scheme + cluster.Servers()[0]
 	jobs, err := startJobs(ctx, url, dir)
@@ -90,7 +112,12 @@ func (m *measurement) run(ctx context.Context) error {
 		return err
 	}
 	defer bus.close()
-	watch, err := host.Start(time.Second, func() []int { return append(cluster.Processes(), jobs.pid()) }, func() []int { return nil })
+	return m.measure(ctx, bus, func() []int { return append(cluster.Processes(), jobs.pid()) })
+}
+
+// measure publishes and waits for what comes back, while the machine is watched; servers are the processes that are not ours.
+func (m *measurement) measure(ctx context.Context, bus bus, servers func() []int) error {
+	watch, err := host.Start(time.Second, servers, func() []int { return nil })
 	if err != nil {
 		return err
 	}
@@ -107,7 +134,6 @@ func (m *measurement) run(ctx context.Context) error {
 func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) error {
 	runtime.LockOSThread() // for SleepUntil
 	defer runtime.UnlockOSThread()
-	builder := message.NewBatch(m.scenario.Message.Events, m.scenario.Seed)
 	begin := clock.Now()
 	m.begin = begin + int64(m.scenario.WarmUp.Duration)
 	end := begin + int64(m.scenario.Span())
@@ -124,17 +150,17 @@ func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) e
 			watch.Measure()
 		}
 		identity := message.Identity{
-			Run: 1, Generator: uint32(number % m.scenario.Generators), Sequence: uint32(number / m.scenario.Generators), Intended: due,
+			Run: measuredRun, Generator: uint32(number % m.scenario.Generators), Sequence: uint32(number / m.scenario.Generators), Intended: due,
 		}
-		batch, err := builder.Build(identity)
+		text, err := m.builder.Build(identity)
 		if err != nil {
 			return err
 		}
 		if measuring {
-			m.sending(identity, len(batch))
+			m.sending(identity, len(text))
 		}
-		if err := bus.publish(identity.Generator, batch); err != nil {
-			return fmt.Errorf("publishing a batch: %w", err)
+		if err := bus.publish(identity.Generator, text); err != nil {
+			return fmt.Errorf("publishing a message: %w", err)
 		}
 	}
 }
@@ -148,15 +174,17 @@ func (m *measurement) sending(identity message.Identity, length int) {
 	m.pending[identity] = clock.Now()
 }
 
-// derived takes a batch of the derived stream.
-func (m *measurement) derived(batch []byte) {
+// derived takes a message of the derived stream.
+func (m *measurement) derived(text []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	identity, err := m.parser.Parse(batch)
+	identity, err := m.parser.Parse(text)
 	before, known := m.pending[identity]
 	switch {
 	case err != nil:
 		m.result.Counts.Foreign++
+	case identity.Run == probeRun:
+		m.probed.Do(func() { close(m.through) })
 	case known:
 		m.rtt.Record(clock.Now() - before)
 		m.result.Counts.Received++

@@ -14,8 +14,8 @@ import (
 func TestADerivedBatchIsCountedOnce(t *testing.T) {
 	s := scenario.Default()
 	s.Message.Kind = "batch"
-	m := &measurement{scenario: s, pending: map[message.Identity]int64{}}
-	identity := message.Identity{Run: 1, Generator: 7, Sequence: 0, Intended: 5}
+	m := newMeasurement(s, nil, &message.BatchParser{})
+	identity := message.Identity{Run: measuredRun, Generator: 7, Sequence: 0, Intended: 5}
 	batch, err := message.NewBatch(1, 1).Build(identity)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,13 @@
 package derived
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -12,55 +15,85 @@ import (
 
 // kafka is a bus with a client each for publishing and subscribing.
 type kafka struct {
-	publisher, subscriber *kgo.Client
-	stopped               chan struct{}
+	*publisher
+	subscriber *kgo.Client
+	trouble    atomic.Pointer[error] // the last one of the subscriber's
+	stopped    chan struct{}
 }
 
-func openKafka(url string, derived, summary func([]byte)) (bus, error) {
-	server := strings.TrimPrefix(url, "kafka://")
-	publisher, err := kgo.NewClient(kgo.SeedBrokers(server), kgo.ProducerLinger(0))
+// openKafkaOfJobs is a bus to the jobs' topics.
+func openKafkaOfJobs(url string, derived, summary func([]byte)) (bus, error) {
+	return openKafka([]kgo.Opt{kgo.SeedBrokers(strings.TrimPrefix(url, "kafka://"))}, batchesName,
+		map[string]func([]byte){derivedName: derived, summariesName: summary})
+}
+
+// openKafka publishes to one topic, and hands over what comes in others. Options say where Kafka is.
+func openKafka(options []kgo.Opt, to string, from map[string]func([]byte)) (*kafka, error) {
+	publisher, err := openPublisher(options, to)
 	if err != nil {
-		return nil, fmt.Errorf("making the publisher: %w", err)
+		return nil, err
+	}
+	var topics []string
+	for topic := range from {
+		topics = append(topics, topic)
 	}
 	// The jobs make a derived topic when they first write to it, so the subscriber looks out for it, and reads from the start.
-	subscriber, err := kgo.NewClient(kgo.SeedBrokers(server), kgo.ConsumeTopics(derivedName, summariesName),
+	subscriber, err := kgo.NewClient(slices.Concat(options, []kgo.Opt{kgo.ConsumeTopics(topics...),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.MetadataMinAge(100*time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.FetchMaxWait(time.Second))
+		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.FetchMaxWait(time.Second)})...)
 	if err != nil {
-		publisher.Close()
+		publisher.close()
 		return nil, fmt.Errorf("making the subscriber: %w", err)
 	}
-	k := &kafka{publisher, subscriber, make(chan struct{})}
-	go k.receive(derived, summary)
+	k := &kafka{publisher: publisher, subscriber: subscriber, stopped: make(chan struct{})}
+	go k.receive(from)
 	return k, nil
 }
 
-func (k *kafka) receive(derived, summary func([]byte)) {
+func (k *kafka) receive(from map[string]func([]byte)) {
 	defer close(k.stopped)
 	for {
 		fetches := k.subscriber.PollFetches(context.Background())
 		if fetches.IsClientClosed() {
 			return
 		}
-		fetches.EachRecord(func(r *kgo.Record) {
-			if r.Topic == derivedName {
-				derived(r.Value)
-			} else {
-				summary(r.Value)
-			}
-		})
+		fetches.EachError(func(_ string, _ int32, err error) { k.trouble.Store(&err) })
+		fetches.EachRecord(func(r *kgo.Record) { from[r.Topic](r.Value) })
 	}
 }
 
-func (k *kafka) publish(generator uint32, batch []byte) error {
-	k.publisher.Produce(context.Background(), &kgo.Record{
-		Topic: batchesName, Key: []byte(strconv.FormatUint(uint64(generator), 10)), Value: batch,
-	}, nil) // one that is not taken does not come back, and so counts as lost
-	return nil
-}
-
 func (k *kafka) close() {
-	k.publisher.Close()
+	k.publisher.close()
 	k.subscriber.Close()
 	<-k.stopped
 }
+
+// publisher writes to one topic.
+type publisher struct {
+	to     string
+	client *kgo.Client
+}
+
+func openPublisher(options []kgo.Opt, to string) (*publisher, error) {
+	client, err := kgo.NewClient(slices.Concat(options, []kgo.Opt{kgo.ProducerLinger(0)})...)
+	if err != nil {
+		return nil, fmt.Errorf("making the publisher: %w", err)
+	}
+	return &publisher{to, client}, nil
+}
+
+func (p *publisher) publish(generator uint32, text []byte) error {
+	p.client.Produce(context.Background(), p.record(generator, text), nil) // one that is not taken does not come back, and so counts as lost
+	return nil
+}
+
+// publishSurely waits for the acknowledgement.
+func (p *publisher) publishSurely(ctx context.Context, generator uint32, text []byte) error {
+	return p.client.ProduceSync(ctx, p.record(generator, text)).FirstErr()
+}
+
+func (p *publisher) record(generator uint32, text []byte) *kgo.Record {
+	return &kgo.Record{Topic: p.to, Key: []byte(strconv.FormatUint(uint64(generator), 10)), Value: bytes.Clone(text)}
+}
+
+func (p *publisher) close() { p.client.Close() }

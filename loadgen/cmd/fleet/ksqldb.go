@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"strings"
+
+	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/study"
+	"lifeline/loadgen/study/derived"
+	"lifeline/loadgen/study/ksqldb"
+)
+
+// ksqlDB is what a command line says of somebody's server and of the Kafka that it reads.
+type ksqlDB struct {
+	server ksqldb.Server
+	kafka  scenario.Broker
+}
+
+func (k *ksqlDB) register(set *flag.FlagSet) {
+	set.StringVar(&k.server.URL, "ksqldb", "", "your own ksqlDB's `URL`: http://HOST:PORT or https://; needs --kafka")
+	set.StringVar(&k.server.User, "ksqldb-user", "", "`NAME` for ksqlDB; needs --ksqldb-password-file")
+	set.StringVar(&k.server.PasswordFile, "ksqldb-password-file", "", "`FILE` that holds the password")
+	set.StringVar(&k.server.CAFile, "ksqldb-ca", "", "PEM `FILE` of whom to trust as ksqlDB")
+	set.StringVar(&k.kafka.URL, "kafka", "", "`URL` of the Kafka that ksqlDB reads: kafka://HOST:PORT, with /?tls=true for TLS")
+	set.StringVar(&k.kafka.User, "kafka-user", "", "`NAME` for Kafka; needs --kafka-password-file")
+	set.StringVar(&k.kafka.PasswordFile, "kafka-password-file", "", "`FILE` that holds the password")
+	set.StringVar(&k.kafka.CAFile, "kafka-ca", "", "PEM `FILE` of whom to trust as Kafka")
+}
+
+// incomplete says which option is missing, or out of place; empty where none is.
+func (k *ksqlDB) incomplete() string {
+	switch {
+	case k.server == (ksqldb.Server{}) && k.kafka == (scenario.Broker{}):
+		return ""
+	case k.server.URL == "":
+		return "--ksqldb URL is missing; all brokers but the Kafka that a ksqlDB reads are started here"
+	case k.kafka.URL == "":
+		return "--kafka URL is missing: ksqlDB reads a Kafka, and generators have to publish to the same one"
+	}
+	if strings.Contains(k.kafka.URL, "@") { // here, because a scenario's error would repeat it
+		return "--kafka: a password in a URL would end in reports; write --kafka-user and --kafka-password-file"
+	}
+	return ""
+}
+
+// changes say in a scenario where Kafka is; none where no ksqlDB is named.
+func (k *ksqlDB) changes() []string {
+	var all []string
+	for _, value := range []struct{ key, text string }{
+		{"url", k.kafka.URL}, {"user", k.kafka.User}, {"password_file", k.kafka.PasswordFile}, {"ca_file", k.kafka.CAFile},
+	} {
+		if value.text != "" {
+			all = append(all, scenario.Change("broker."+value.key, value.text))
+		}
+	}
+	return all
+}
+
+// runner measures points through the server. Both servers have answered when it returns: the study's other points take hours.
+func (k *ksqlDB) runner(ctx context.Context) (study.Runner, error) {
+	client, err := ksqldb.New(k.server)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenario.Load("secondary-ksqldb", k.changes()...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := derived.Meet(ctx, s.Broker, client); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		found, err := derived.RunKsqlDB(ctx, s, client)
+		return study.Measured{Result: found}, err
+	}, nil
+}
