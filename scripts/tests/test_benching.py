@@ -15,10 +15,11 @@ from benching.emitter.programs import measure, measured_quietly  # noqa: E402
 from benching.emitter.row import Case, Limit, Row, merged  # noqa: E402
 from benching.emitter.sustained import check, destination, once  # noqa: E402
 from benching.jobs import row as jobs_row  # noqa: E402
-from benching.jobs.__main__ import families, updated  # noqa: E402
+from benching.jobs.__main__ import families  # noqa: E402
 from benching.processes import BIN  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.results.chart import Bar, chart  # noqa: E402
+from benching.suite import updated  # noqa: E402
 
 
 def row(values, floors=(), limit=None, disturbed=0, lost=0):
