@@ -42,7 +42,7 @@ func Start(t testing.TB, nodes int, adjust func(node int, options *server.Option
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 		servers[i] = s
 	}
-	for end := time.Now().Add(20 * time.Second); !ready(servers); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ready(servers); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the nats-servers did not find each other")
 		}

@@ -133,13 +133,18 @@ func (b *Bed) AwaitMessage(content string) {
 // awaitThat asks, with the mutex held, at every change.
 func (b *Bed) awaitThat(holds func() bool, what string) []Delivery {
 	b.t.Helper()
-	timer := time.AfterFunc(Patience, func() { b.changed.Broadcast() })
-	defer timer.Stop()
-	end := time.Now().Add(Patience)
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
+	late := false
+	timer := time.AfterFunc(Patience, func() {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		late = true
+		b.changed.Broadcast()
+	})
+	defer timer.Stop()
 	for !holds() {
-		if !time.Now().Before(end) {
+		if late {
 			b.t.Fatalf("%d messages and %d acknowledgements came within %v, not %s",
 				len(b.received), b.acknowledged, Patience, what)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Patience bounds every wait of the suite; a correct transport needs a fraction of it.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // Subject is a transport under test, prepared for nothing yet, with servers that run.
 type Subject struct {
