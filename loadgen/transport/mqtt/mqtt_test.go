@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nuid"
 
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
-	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/transport/mqtt"
 	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
@@ -36,17 +34,13 @@ func start(t *testing.T, nodes int, adjust func(*server.Options)) ([]*server.Ser
 
 func open(t *testing.T, addresses []string, acknowledgement string, adjust func(*transport.Settings)) transporttest.Subject {
 	t.Helper()
-	s := transport.Settings{
-		Servers: addresses, Dialer: dial.New(2, 5*time.Second), Run: nuid.Next(), Acknowledgement: acknowledgement,
-	}
+	s := natstest.Settings(addresses)
+	s.Acknowledgement = acknowledgement
 	if adjust != nil {
 		adjust(&s)
 	}
 	made, err := mqtt.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transporttest.Subject{Transport: made, Traits: made.Traits(), Nodes: len(addresses)}
+	return natstest.Subject(t, s, made, err)
 }
 
 func TestBothQualitiesOfServiceKeepTheTransportsPromises(t *testing.T) {

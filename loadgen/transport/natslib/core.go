@@ -2,6 +2,7 @@ package natslib
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -70,9 +71,6 @@ func (t *Transport) subscribeCore(ctx context.Context, l *link, node int, channe
 	if err := t.awaitInterest(ctx, l, node); err != nil {
 		return nil, err
 	}
-	if err := l.usable(); err != nil {
-		return nil, err
-	}
 	return &subscription{link: l, stop: func() { _ = s.Unsubscribe() }}, nil
 }
 
@@ -85,10 +83,22 @@ func (t *Transport) awaitInterest(ctx context.Context, l *link, node int) error 
 			return err
 		}
 		defer func() { _ = s.Unsubscribe() }()
-		if err := flush(ctx, l.Conn); err != nil {
+		if err := l.heard(ctx); err != nil {
 			return err
 		}
 		return interest.Await(ctx, t, len(t.settings.Servers), node, inbox, arrived)
 	}
-	return flush(ctx, l.Conn)
+	return l.heard(ctx)
+}
+
+// heard returns when the server has taken the subscriptions so far, or has said that it does not allow one.
+func (l *link) heard(ctx context.Context) error {
+	if err := flush(ctx, l.Conn); err != nil {
+		return err
+	}
+	// The error handler runs in a goroutine of its own, and may not know yet.
+	if err := l.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+		return err
+	}
+	return nil
 }

@@ -31,12 +31,14 @@ type link struct {
 
 func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	address := t.settings.Servers[node]
-	first := &firstDial{ctx: ctx, only: address}
+	first := &firstDial{ctx: ctx}
 	l := &link{dialer: &dialer{inner: t.settings.Dialer}}
 	l.dialer.first.Store(first)
 	options := nats.GetDefaultOptions()
-	options.Servers = t.urlsFrom(node)
-	options.NoRandomize = true
+	// Given all of them, nats.go would quietly take another one, and the topology would not be what the scenario says.
+	servers := t.urlsFrom(node)
+	options.Servers = servers[:1]
+	options.SkipHostLookup = true          // the fleet's dialer does that
 	options.IgnoreDiscoveredServers = true // all are known; a list of them in every connection costs memory
 	options.Name = "fleet-" + t.settings.Run
 	options.CustomDialer = l.dialer
@@ -63,11 +65,15 @@ func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	case err != nil:
 		return nil, classify(address, err)
 	}
+	if err := connection.SetServerPool(servers); err != nil {
+		connection.Close()
+		return nil, classify(address, err)
+	}
 	l.Conn = connection
 	return l, nil
 }
 
-// urlsFrom lists the servers as nats.go tries them: the given node first, then, after a disconnection, those that follow.
+// urlsFrom lists the servers as nats.go tries them: the given node, then, after a disconnection, those that follow.
 func (t *Transport) urlsFrom(node int) []string {
 	scheme := "nats://"
 	switch {
@@ -116,11 +122,9 @@ type dialer struct {
 	arrival atomic.Pointer[transport.Arrival]
 }
 
-// firstDial is the way to the connection that a caller waits for. It ends with the caller's context, and leads to one server
-// only: nats.go would quietly take another, and the fleet's topology would not be what the scenario says.
+// firstDial is the way to the connection that a caller waits for. It ends with the caller's context.
 type firstDial struct {
 	ctx    context.Context
-	only   string
 	failed error // of dialling
 	undo   func() bool
 }
@@ -135,9 +139,6 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	first := d.first.Load()
 	if first == nil {
 		return d.dial(context.Background(), network, address)
-	}
-	if address != first.only {
-		return nil, errors.New("not the node that was asked for")
 	}
 	connection, err := d.dial(first.ctx, network, address)
 	if err != nil {

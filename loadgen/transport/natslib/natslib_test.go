@@ -2,53 +2,44 @@ package natslib_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nuid"
 
-	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
-	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
-func settings(servers []string) transport.Settings {
-	return transport.Settings{
-		Servers: servers, Dialer: dial.New(2, 5*time.Second), Run: nuid.Next(), Replicas: 1, Acknowledgement: "none",
-	}
-}
-
 func open(t *testing.T, s transport.Settings, options natslib.Options) transporttest.Subject {
 	t.Helper()
 	made, err := natslib.New(s, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transporttest.Subject{Transport: made, Traits: made.Traits(), Nodes: len(s.Servers)}
+	return natstest.Subject(t, s, made, err)
+}
+
+func openCore(t *testing.T, s transport.Settings) transporttest.Subject {
+	return open(t, s, natslib.Options{})
 }
 
 func TestCoreNATSOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	servers := natstest.Addresses(natstest.Start(t, 3, nil))
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, settings(servers), natslib.Options{}) })
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return openCore(t, natstest.Settings(servers)) })
 }
 
 func TestJetStreamKeepsTheTransportsPromises(t *testing.T) {
 	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		return open(t, settings(servers), natslib.Options{JetStream: true})
+		return open(t, natstest.Settings(servers), natslib.Options{JetStream: true})
 	})
 }
 
 func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	servers := natstest.Addresses(natstest.Start(t, 3, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := settings(servers)
+		s := natstest.Settings(servers)
 		s.Replicas = 3
 		return open(t, s, natslib.Options{JetStream: true})
 	})
@@ -57,14 +48,14 @@ func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 func TestPollingKeepsTheTransportsPromises(t *testing.T) {
 	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := settings(servers)
+		s := natstest.Settings(servers)
 		s.Poll = 20 * time.Millisecond
 		return open(t, s, natslib.Options{JetStream: true})
 	})
 }
 
 func TestPollingCoreNATSIsRefused(t *testing.T) {
-	s := settings([]string{"127.0.0.1:4222"})
+	s := natstest.Settings([]string{"127.0.0.1:4222"})
 	s.Poll = time.Second
 	if _, err := natslib.New(s, natslib.Options{}); err == nil {
 		t.Error("core NATS keeps nothing, yet it can be polled")
@@ -80,7 +71,7 @@ func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
 				o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), TLSConfig: certificates.Server}
 			})
 			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-				s := settings(natstest.Addresses(servers))
+				s := natstest.Settings(natstest.Addresses(servers))
 				if webSocket {
 					s.Servers = natstest.WebSocketAddresses(t, servers)
 				}
@@ -96,13 +87,13 @@ func TestPlainWebSocketKeepsTheTransportsPromises(t *testing.T) {
 		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), NoTLS: true}
 	})
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		return open(t, settings(natstest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
+		return open(t, natstest.Settings(natstest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
 	})
 }
 
 func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
 	servers := natstest.Start(t, 3, withJetStream)
-	s := settings(natstest.Addresses(servers))
+	s := natstest.Settings(natstest.Addresses(servers))
 	s.Replicas = 3
 	b := transporttest.NewBed(t, open(t, s, natslib.Options{JetStream: true}), "a")
 	b.Subscribe(1, "a")
@@ -129,7 +120,7 @@ func withJetStream(_ int, o *server.Options) { o.JetStream = true }
 func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 	servers := natstest.Start(t, 1, nil)
 	dead := fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))
-	subject := open(t, settings([]string{dead, servers[0].Addr().String()}), natslib.Options{})
+	subject := openCore(t, natstest.Settings([]string{dead, servers[0].Addr().String()}))
 	if _, err := subject.Transport.Connect(context.Background(), 0); err == nil {
 		t.Error("a connection to a dead node was made, so to another one")
 	}
@@ -140,7 +131,7 @@ func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 
 func TestAConnectionMovesToTheNextNodeWhenItsOwnDies(t *testing.T) {
 	servers := natstest.Start(t, 2, nil)
-	subject := open(t, settings(natstest.Addresses(servers)), natslib.Options{})
+	subject := openCore(t, natstest.Settings(natstest.Addresses(servers)))
 	b := transporttest.NewBed(t, subject, "a")
 	b.Subscribe(1, "a")
 	connection := b.Connect(0)
@@ -156,52 +147,8 @@ func TestAConnectionMovesToTheNextNodeWhenItsOwnDies(t *testing.T) {
 	}
 }
 
-func TestWrongPasswordsAreRefused(t *testing.T) {
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.Username, o.Password = "fleet", "right" })
-	s := settings(natstest.Addresses(servers))
-	s.User, s.Password = "fleet", "wrong"
-	_, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0)
-	var failure *result.Failure
-	if !errors.As(err, &failure) || failure.Cause != result.Refused {
-		t.Errorf("%v does not say that the broker refused", err)
-	}
-	s.Password = "right"
-	if _, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0); err != nil {
-		t.Errorf("the right password: %v", err)
-	}
-}
+func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, openCore) }
 
-func TestAChannelThatMayNotBePublishedToIsAnError(t *testing.T) {
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
-		o.Users = []*server.User{{Username: "fleet", Password: "p", Permissions: &server.Permissions{
-			Publish: &server.SubjectPermission{Deny: []string{"fleet.>"}},
-		}}}
-	})
-	s := settings(natstest.Addresses(servers))
-	s.User, s.Password = "fleet", "p"
-	connection, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close(context.Background())
-	for end := time.Now().Add(transporttest.Patience); err == nil; {
-		if time.Now().After(end) {
-			t.Fatal("the server's no was never reported")
-		}
-		err = connection.Publish("a", []byte("x"), nil)
-	}
-}
+func TestWhatTheServerRefusesIsNamed(t *testing.T) { natstest.RefusalsAreNamed(t, openCore) }
 
-func TestACredentialsFileOpensTheDoor(t *testing.T) {
-	file, adjust := natstest.Credentials(t)
-	servers := natstest.Start(t, 1, adjust)
-	s := settings(natstest.Addresses(servers))
-	if _, err := open(t, s, natslib.Options{}).Transport.Connect(context.Background(), 0); err == nil {
-		t.Error("a connection without credentials was accepted")
-	}
-	s.CredentialsFile = file
-	b := transporttest.NewBed(t, open(t, s, natslib.Options{}), "a")
-	b.Subscribe(0, "a")
-	b.Publish(b.Connect(0), "a", "x")
-	b.Await(1)
-}
+func TestACredentialsFileOpensTheDoor(t *testing.T) { natstest.CredentialsOpenTheDoor(t, openCore) }

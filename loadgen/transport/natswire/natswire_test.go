@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -12,40 +11,30 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nuid"
 
-	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
-	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/transport/natsproto"
 	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/natswire"
 	"lifeline/loadgen/transport/transporttest"
 )
 
-func settings(servers []string) transport.Settings {
-	return transport.Settings{Servers: servers, Dialer: dial.New(2, 5*time.Second), Run: nuid.Next()}
-}
-
 func open(t *testing.T, s transport.Settings) transporttest.Subject {
 	t.Helper()
 	made, err := natswire.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transporttest.Subject{Transport: made, Traits: made.Traits(), Nodes: len(s.Servers)}
+	return natstest.Subject(t, s, made, err)
 }
 
 func TestTheMinimalClientOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	servers := natstest.Addresses(natstest.Start(t, 3, nil))
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, settings(servers)) })
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, natstest.Settings(servers)) })
 }
 
 func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 	certificates := natstest.NewCertificates(t)
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.TLSConfig = certificates.Server })
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := settings(natstest.Addresses(servers))
+		s := natstest.Settings(natstest.Addresses(servers))
 		s.TLS = certificates.Client
 		return open(t, s)
 	})
@@ -53,7 +42,7 @@ func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
 	servers := natstest.Start(t, 3, nil)
-	subject := open(t, settings(natstest.Addresses(servers)))
+	subject := open(t, natstest.Settings(natstest.Addresses(servers)))
 	b := transporttest.NewBed(t, subject, "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
@@ -69,16 +58,16 @@ func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T)
 }
 
 func TestPingsAreAnswered(t *testing.T) {
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 20*time.Millisecond, 2 })
-	b := transporttest.NewBed(t, open(t, settings(natstest.Addresses(servers))), "a")
+	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 20*time.Millisecond, 9 })
+	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
 	before, err := servers[0].Connz(&server.ConnzOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By then the server has asked ten times, and would have hung up after two.
-	time.Sleep(200 * time.Millisecond)
+	// By then the server has asked thirty times, and would have hung up after ten.
+	time.Sleep(600 * time.Millisecond)
 	after, err := servers[0].Connz(&server.ConnzOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -92,45 +81,13 @@ func TestPingsAreAnswered(t *testing.T) {
 	b.Await(1)
 }
 
-func TestWhatTheServerRefusesIsNamed(t *testing.T) {
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
-		o.Users = []*server.User{{Username: "fleet", Password: "right", Permissions: &server.Permissions{
-			Publish:   &server.SubjectPermission{Deny: []string{"fleet.>"}},
-			Subscribe: &server.SubjectPermission{Deny: []string{"fleet.*.denied"}},
-		}}}
-	})
-	s := settings(natstest.Addresses(servers))
-	s.User, s.Password = "fleet", "wrong"
-	_, err := open(t, s).Transport.Connect(context.Background(), 0)
-	var failure *result.Failure
-	if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(err.Error(), "Authorization") {
-		t.Errorf("a wrong password: %v", err)
-	}
-	s.Password = "right"
-	subject := open(t, s)
-	if _, err := subject.Transport.Subscribe(context.Background(), 0, "denied", func([]byte, int64) {}); err == nil ||
-		!strings.Contains(err.Error(), "Permissions Violation") {
-		t.Errorf("a forbidden subscription: %v", err)
-	}
-	connection, err := subject.Transport.Connect(context.Background(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close(context.Background())
-	for end := time.Now().Add(transporttest.Patience); err == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("a forbidden publish was never reported")
-		}
-		err = connection.Publish("a", []byte("x"), nil)
-	}
-	if !strings.Contains(err.Error(), "Permissions Violation") {
-		t.Errorf("a forbidden publish: %v", err)
-	}
-}
+func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, open) }
+
+func TestWhatTheServerRefusesIsNamed(t *testing.T) { natstest.RefusalsAreNamed(t, open) }
 
 func TestAMessageThatIsTooLongForTheServerIsNotSent(t *testing.T) {
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.MaxPayload = 1000 })
-	b := transporttest.NewBed(t, open(t, settings(natstest.Addresses(servers))), "a")
+	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
 	if err := connection.Publish("a", make([]byte, 1001), nil); err == nil {
@@ -143,7 +100,7 @@ func TestAMessageThatIsTooLongForTheServerIsNotSent(t *testing.T) {
 func TestPublishingDoesNotWaitForAServerThatDoesNotRead(t *testing.T) {
 	greeted := make(chan net.Conn, 1)
 	address := greetingServer(t, greeted)
-	connection, err := open(t, settings([]string{address})).Transport.Connect(context.Background(), 0)
+	connection, err := open(t, natstest.Settings([]string{address})).Transport.Connect(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +120,11 @@ func TestPublishingDoesNotWaitForAServerThatDoesNotRead(t *testing.T) {
 			t.Fatalf("%s with %d bytes, %v", frame.Verb, len(frame.Payload), err)
 		}
 	}
+	end := time.Now().Add(transporttest.Patience)
 	for err = connection.Publish("a", []byte("last"), nil); err != nil; err = connection.Publish("a", []byte("last"), nil) {
+		if time.Now().After(end) {
+			t.Fatalf("the server reads, and still: %v", err)
+		}
 		time.Sleep(time.Millisecond)
 	}
 	if frame, err := frames.Next(); err != nil || string(frame.Payload) != "last" {
@@ -197,16 +158,4 @@ func greetingServer(t *testing.T, greeted chan<- net.Conn) string {
 	return listener.Addr().String()
 }
 
-func TestACredentialsFileOpensTheDoor(t *testing.T) {
-	file, adjust := natstest.Credentials(t)
-	servers := natstest.Start(t, 1, adjust)
-	s := settings(natstest.Addresses(servers))
-	if _, err := open(t, s).Transport.Connect(context.Background(), 0); err == nil {
-		t.Error("a connection without credentials was accepted")
-	}
-	s.CredentialsFile = file
-	b := transporttest.NewBed(t, open(t, s), "a")
-	b.Subscribe(0, "a")
-	b.Publish(b.Connect(0), "a", "x")
-	b.Await(1)
-}
+func TestACredentialsFileOpensTheDoor(t *testing.T) { natstest.CredentialsOpenTheDoor(t, open) }
