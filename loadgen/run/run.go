@@ -35,6 +35,8 @@ const (
 	prepareTimeout = 60 * time.Second
 	tidyTimeout    = 20 * time.Second
 	sampleInterval = time.Second
+
+	removing = "removing the run's streams or topics"
 )
 
 // Run runs the scenario. What the fleet could not do is in the result's Failure; the error is of what is wrong before a fleet is
@@ -121,7 +123,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer r.tidy("removing the run's streams or topics", over.Remove)
+	defer r.tidy(removing, over.Remove)
 
 	if r.crew, err = hire(r.plan.Workers, r.dir); err != nil {
 		return err
@@ -193,6 +195,7 @@ func (r *runner) prepare(ctx context.Context) (transport.Transport, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
 	if err := over.Prepare(ctx, channels); err != nil {
+		r.tidy(removing, over.Remove)
 		return nil, refused("preparing the broker", err)
 	}
 	return over, nil

@@ -48,7 +48,7 @@ type Transport interface {
 	// Subscribe delivers every message of the channel to deliver from the moment on when it returns. One subscription calls
 	// deliver from one goroutine at a time; message is valid during the call only.
 	Subscribe(ctx context.Context, node int, channel string, deliver Deliver) (Subscription, error)
-	// Remove deletes what Prepare made.
+	// Remove deletes what Prepare made, also where that failed half-way.
 	Remove(ctx context.Context) error
 }
 

@@ -33,7 +33,11 @@ func (t *Transport) subscribeStream(ctx context.Context, l *link, _ int, channel
 	if err != nil {
 		return nil, err
 	}
-	stream, err := js.Stream(ctx, t.streamName())
+	var stream jetstream.Stream
+	err = l.whileElecting(ctx, func(ctx context.Context) (err error) {
+		stream, err = js.Stream(ctx, t.streamName())
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,7 @@ type reader struct {
 	reconnects uint64 // of the connection, when this consumer was made
 }
 
-// open makes a consumer that begins with the next message; it tries until ctx ends.
+// open makes a consumer that begins with the next message; it tries until ctx ends, or the server does not allow it.
 func (r *reader) open(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, openWithin)
@@ -87,6 +91,9 @@ func (r *reader) open(ctx context.Context) error {
 		if err == nil {
 			r.consumer, r.delivered, r.reconnects = consumer, 0, r.Stats().Reconnects
 			return nil
+		}
+		if refused := r.usable(); refused != nil {
+			return refused
 		}
 		select {
 		case <-ctx.Done():
@@ -116,7 +123,9 @@ func (r *reader) hand(message jetstream.Msg) error {
 // follow delivers messages as they come.
 func (r *reader) follow(ctx context.Context) {
 	for r.take(ctx); ctx.Err() == nil; r.take(ctx) {
-		_ = r.open(ctx) // it fails when ctx ends
+		if r.open(ctx) != nil {
+			return
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Options struct {
 type Transport struct {
 	settings transport.Settings
 	options  Options
+	created  bool // the stream, by Prepare
 }
 
 // New connects to nothing yet.
@@ -90,9 +91,9 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	return subscription, nil
 }
 
-// Remove deletes the stream of the run.
+// Remove deletes the stream of the run, if Prepare has made one.
 func (t *Transport) Remove(ctx context.Context) error {
-	if !t.options.JetStream {
+	if !t.created {
 		return nil
 	}
 	return t.deleteStream(ctx)

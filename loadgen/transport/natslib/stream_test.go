@@ -1,0 +1,86 @@
+package natslib_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"lifeline/loadgen/transport/natslib"
+	"lifeline/loadgen/transport/natstest"
+)
+
+func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
+	for name, one := range map[string]struct {
+		adjust   func(int, *server.Options)
+		replicas int
+	}{
+		"no JetStream":                  {nil, 1},
+		"three replicas on a lone node": {withJetStream, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Settings(natstest.Addresses(natstest.Start(t, 1, one.adjust)))
+			s.User, s.Password, s.Replicas = "fleet", "p", one.replicas
+			err := open(t, s, natslib.Options{JetStream: true}).Transport.Prepare(context.Background(), nil)
+			if err == nil || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Prepare ended with %v, not with what the server says", err)
+			}
+		})
+	}
+}
+
+func TestWhatWasPreparedHalfWayIsRemoved(t *testing.T) {
+	node := natstest.Start(t, 1, withJetStream)[0].Addr().String()
+	s := natstest.Settings([]string{node, fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))})
+	transport := open(t, s, natslib.Options{JetStream: true}).Transport
+	if err := transport.Prepare(context.Background(), nil); err == nil {
+		t.Fatal("it was prepared on a node that is not there")
+	}
+	if err := transport.Remove(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if names := streams(t, node); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
+	nodes := natstest.Start(t, 3, withJetStream)
+	s := natstest.Settings(natstest.Addresses(nodes))
+	s.Replicas = 3
+	transport := open(t, s, natslib.Options{JetStream: true}).Transport
+	if err := transport.Prepare(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].Shutdown()
+	if err := transport.Remove(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func streams(t *testing.T, node string) []string {
+	t.Helper()
+	connection, err := nats.Connect(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	js, err := jetstream.New(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	listed := js.StreamNames(context.Background())
+	for name := range listed.Name() {
+		names = append(names, name)
+	}
+	if err := listed.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
