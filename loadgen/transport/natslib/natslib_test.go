@@ -101,18 +101,11 @@ func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
 	b.Publish(connection, "a", "before")
 	b.Await(1)
 	servers[2].Shutdown()
-	var lastAcknowledged string
-	for i := 0; i < 3; {
-		message := fmt.Sprintf("after %d", i)
-		done := make(chan error, 1)
-		if err := connection.Publish("a", []byte(message), func(_ int64, err error) { done <- err }); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err == nil {
-			i, lastAcknowledged = i+1, message
-		}
+	for i := range 3 {
+		b.Publish(connection, "a", fmt.Sprintf("after %d", i))
+		b.Await(2 + i)
 	}
-	b.AwaitMessage(lastAcknowledged)
+	b.AwaitExactly(4, connection, "a")
 }
 
 func withJetStream(_ int, o *server.Options) { o.JetStream = true }

@@ -3,47 +3,64 @@ package natslib
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/transport"
 )
 
-// acknowledgementTimeout is how long a stream may take to answer: longer than an election, shorter than the harness' memory
-// of a message.
-const acknowledgementTimeout = 30 * time.Second
+const (
+	// patience is for how long a message is published again: longer than an election, shorter than a stream remembers its id
+	// (two minutes) and the harness the message.
+	patience = 30 * time.Second
+	// inProcess is the server's code for a message whose first publishing it is still storing.
+	inProcess = jetstream.ErrorCode(10158)
+)
 
 // throughElection repeats what no stream heard, because it has no leader at the moment. nats.go gives up after half a second of
-// that, an election takes several; and since nobody heard it, it cannot be stored twice.
+// that, an election takes several.
 var throughElection = []jetstream.PublishOpt{
 	jetstream.WithRetryWait(jetstream.DefaultPubRetryWait),
-	jetstream.WithRetryAttempts(int(acknowledgementTimeout / jetstream.DefaultPubRetryWait)),
+	jetstream.WithRetryAttempts(int(patience / jetstream.DefaultPubRetryWait)),
 }
 
-// streamPublisher publishes in the background; the stream's answers come in on a goroutine of nats.go's.
+// streamPublisher publishes in the background; the stream's answers come in on goroutines of nats.go's. What a dying node has
+// left unanswered it publishes again, as clients of the other brokers do by themselves: the stream knows the message by its id,
+// and keeps it once. Of several messages under way, those that are published again may come behind later ones.
 type streamPublisher struct {
 	*link
 	transport *Transport
 	stream    jetstream.JetStream
 
-	mutex   sync.Mutex
-	pending map[*nats.Msg]transport.Acknowledged
+	mutex      sync.Mutex
+	pending    map[*nats.Msg]waiting
+	unanswered sync.WaitGroup
+}
+
+// waiting is what is known of a message until the stream has it, or nobody believes so any more.
+type waiting struct {
+	acknowledged transport.Acknowledged
+	until        time.Time // it is published again
 }
 
 func newStreamPublisher(t *Transport, l *link) (transport.Connection, error) {
-	p := &streamPublisher{link: l, transport: t, pending: make(map[*nats.Msg]transport.Acknowledged)}
+	p := &streamPublisher{link: l, transport: t, pending: make(map[*nats.Msg]waiting)}
 	stream, err := jetstream.New(l.Conn,
-		jetstream.WithPublishAsyncTimeout(acknowledgementTimeout),
+		jetstream.WithPublishAsyncTimeout(answerTimeout),
 		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, message *nats.Msg, _ *jetstream.PubAck) {
 			p.resolve(message, nil)
 		}),
 		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, message *nats.Msg, err error) {
-			p.resolve(message, err)
+			p.unheard(message, err)
 		}))
 	if err != nil {
 		l.Conn.Close()
@@ -53,54 +70,92 @@ func newStreamPublisher(t *Transport, l *link) (transport.Connection, error) {
 	return p, nil
 }
 
-// Publish copies the message, since nats.go keeps it to send it again where no stream answers at first.
+// Publish copies the message, since it may have to be published again.
 func (p *streamPublisher) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
 	if err := p.usable(); err != nil {
 		return err
 	}
-	m := &nats.Msg{Subject: p.transport.subject(channel), Data: bytes.Clone(message)}
+	m := &nats.Msg{
+		Subject: p.transport.subject(channel), Data: bytes.Clone(message),
+		Header: nats.Header{jetstream.MsgIDHeader: []string{nuid.Next()}},
+	}
 	p.mutex.Lock()
-	p.pending[m] = acknowledged
+	p.pending[m] = waiting{acknowledged, time.Now().Add(patience)}
+	p.unanswered.Add(1)
 	p.mutex.Unlock()
 	if _, err := p.stream.PublishMsgAsync(m, throughElection...); err != nil {
-		if p.take(m) == nil {
+		if _, waits := p.take(m); !waits {
 			return nil // the answer was there before the error, and has been told
 		}
+		p.unanswered.Done()
 		return err
 	}
 	return nil
 }
 
+// unheard is told that the stream did not answer, or that it refused.
+func (p *streamPublisher) unheard(message *nats.Msg, err error) {
+	var refused *jetstream.APIError
+	again := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrAsyncPublishTimeout) ||
+		errors.As(err, &refused) && refused.ErrorCode == inProcess
+	if !again || !p.patientWith(message) {
+		p.resolve(message, err)
+		return
+	}
+	// Not in this call, in which nats.go may hold its lock.
+	time.AfterFunc(retryPause, func() {
+		if !p.patientWith(message) {
+			p.resolve(message, err)
+		} else if _, failed := p.stream.PublishMsgAsync(message, throughElection...); failed != nil {
+			p.resolve(message, failed)
+		}
+	})
+}
+
+func (p *streamPublisher) patientWith(message *nats.Msg) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return time.Now().Before(p.pending[message].until)
+}
+
 func (p *streamPublisher) resolve(message *nats.Msg, err error) {
-	if acknowledged := p.take(message); acknowledged != nil {
-		acknowledged(clock.Now(), err)
+	if one, waits := p.take(message); waits {
+		one.acknowledged(clock.Now(), err)
+		p.unanswered.Done()
 	}
 }
 
 // take makes sure that each message is resolved once, however many goroutines of nats.go know how it ended.
-func (p *streamPublisher) take(message *nats.Msg) transport.Acknowledged {
+func (p *streamPublisher) take(message *nats.Msg) (one waiting, waits bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	acknowledged := p.pending[message]
+	one, waits = p.pending[message]
 	delete(p.pending, message)
-	return acknowledged
+	return one, waits
 }
 
 // Close waits for the stream's answers.
 func (p *streamPublisher) Close(ctx context.Context) error {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		p.unanswered.Wait()
+	}()
 	var err error
 	select {
-	case <-p.stream.PublishAsyncComplete():
+	case <-answered:
 	case <-ctx.Done():
 		err = fmt.Errorf("wait for the stream's acknowledgements: %w", ctx.Err())
 	}
 	p.Conn.Close()
-	p.mutex.Lock()
-	left := p.pending
-	p.pending = map[*nats.Msg]transport.Acknowledged{}
-	p.mutex.Unlock()
-	for _, acknowledged := range left {
-		acknowledged(clock.Now(), nats.ErrConnectionClosed)
+	for _, message := range p.left() {
+		p.resolve(message, nats.ErrConnectionClosed)
 	}
 	return err
+}
+
+func (p *streamPublisher) left() []*nats.Msg {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Collect(maps.Keys(p.pending))
 }
