@@ -4,6 +4,7 @@ package interest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +13,12 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// pause lies between two questions to the same node.
-const pause = 20 * time.Millisecond
+const (
+	// pause lies between two questions to the same node.
+	pause = 20 * time.Millisecond
+	// patience is far more than a cluster takes; servers that are none never pass a message on.
+	patience = 30 * time.Second
+)
 
 // Channel is a name that nobody else subscribes to.
 func Channel() string { return "interest-" + nuid.Next() }
@@ -25,7 +30,14 @@ func Await(ctx context.Context, t transport.Transport, nodes, home int, channel 
 		if node == home {
 			continue
 		}
-		if err := from(ctx, t, node, channel, arrived); err != nil {
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		err := from(waiting, t, node, channel, arrived)
+		cancel()
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("what was published on node %d did not come out at node %d in time: are the servers one cluster, and "+
+				"may this user publish?", node, home)
+		case err != nil:
 			return fmt.Errorf("await that node %d knows of the subscription: %w", node, err)
 		}
 	}

@@ -1,0 +1,26 @@
+package interest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/transport/interest"
+	"lifeline/loadgen/transport/natslib"
+	"lifeline/loadgen/transport/natstest"
+)
+
+func TestServersThatAreNoClusterAreNotWaitedForForEver(t *testing.T) {
+	strangers := append(natstest.Start(t, 1, nil), natstest.Start(t, 1, nil)...)
+	over, err := natslib.New(natstest.Settings(natstest.Addresses(strangers)), natslib.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err = interest.Await(ctx, over, 2, 0, interest.Channel(), make(chan string))
+	if err == nil || !strings.Contains(err.Error(), "are the servers one cluster") {
+		t.Errorf("%v does not say what may be wrong", err)
+	}
+}
