@@ -66,8 +66,10 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 			}
 		})
 	if connected != nil {
+		// Paho calls it in a goroutine, for the first connection perhaps when that has long been in use.
+		var before atomic.Bool
 		options.SetOnConnectHandler(func(paho.Client) {
-			if l.first.Load() == nil {
+			if before.Swap(true) {
 				connected(l)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
@@ -21,8 +22,18 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	receive := func(ctx context.Context, l *link) error {
 		return l.subscribe(ctx, channel, func(message []byte) { deliver(message, l.lastRead()) })
 	}
-	// The broker forgets a clean session with its connection.
-	again := func(l *link) { _ = receive(context.Background(), l) }
+	// The broker forgets a clean session with its connection. One that has just lost a node may not grant it at once.
+	again := func(l *link) {
+		for l.IsConnectionOpen() {
+			ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
+			err := receive(ctx, l)
+			cancel()
+			if err == nil {
+				return
+			}
+			time.Sleep(retryPause)
+		}
+	}
 	l, err := t.connect(ctx, node, again)
 	if err != nil {
 		return nil, err
