@@ -2,26 +2,21 @@ package broker_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/childtest"
 	"lifeline/loadgen/scenario"
 )
 
 // TestMain is also the program that runs the nodes.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == natsnode.Verb {
-		if err := natsnode.Main(context.Background(), os.Args[2:], os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, map[string]func([]string) error{natsnode.Verb: func(arguments []string) error {
+		return natsnode.Main(context.Background(), arguments, os.Stdin)
+	}})
 }
 
 func startIn(ctx context.Context, t *testing.T, s scenario.Scenario) (broker.Cluster, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/childtest"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/run"
@@ -17,14 +18,9 @@ import (
 
 // TestMain lets the coordinator start this program as its workers.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == worker.Verb {
-		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, map[string]func([]string) error{worker.Verb: func([]string) error {
+		return worker.Serve(context.Background(), os.Stdin, os.Stdout)
+	}})
 }
 
 const (

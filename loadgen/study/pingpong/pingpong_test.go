@@ -2,32 +2,21 @@ package pingpong
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/childtest"
 	"lifeline/loadgen/scenario"
 )
 
 // The embedded server and the bare client are this very program under hidden verbs.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == natsnode.Verb {
-		if err := natsnode.Main(context.Background(), os.Args[2:], os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if len(os.Args) > 1 && os.Args[1] == Verb {
-		if err := Main(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, map[string]func([]string) error{
+		natsnode.Verb: func(arguments []string) error { return natsnode.Main(context.Background(), arguments, os.Stdin) },
+		Verb:          func([]string) error { return Main(context.Background(), os.Stdin, os.Stdout) },
+	})
 }
 
 func TestEveryMessageComesBackAndIsTimed(t *testing.T) {
