@@ -48,12 +48,13 @@ func (t *Times) Result() result.Times {
 // books are what a worker has counted and timed. All its goroutines write into one of them; a few thousand messages a second
 // do not feel its lock.
 type books struct {
-	mu     sync.Mutex
-	counts result.Counts
-	bytes  uint64 // of payload published
-	times  Times
-	recent measure.Recorder // round trips since the last progress
-	ticks  map[int64]*Ticks
+	mu      sync.Mutex
+	counts  result.Counts
+	bytes   uint64 // of payload published
+	times   Times
+	slowest Slowest
+	recent  measure.Recorder // round trips since the last progress
+	ticks   map[int64]*Ticks
 }
 
 func newBooks() *books { return &books{ticks: map[int64]*Ticks{}} }
@@ -113,8 +114,9 @@ func (b *books) acknowledged(before, at int64, warmUp bool) {
 
 // arrival is one copy of a message as a subscriber got it; all times CLOCK_MONOTONIC.
 type arrival struct {
+	generator, sequence               uint32
 	intended, before, received, taken int64
-	warmUp, first                     bool
+	warmUp                            bool
 }
 
 func (b *books) arrived(a arrival) {
@@ -124,7 +126,7 @@ func (b *books) arrived(a arrival) {
 	b.tick(a.taken).Received++
 	trip := a.taken - a.before
 	b.recent.Record(trip)
-	if a.first {
+	if a.sequence == 0 {
 		b.times.FirstDelivery.Record(trip)
 	}
 	if a.warmUp {
@@ -132,6 +134,7 @@ func (b *books) arrived(a arrival) {
 		return
 	}
 	b.times.RTT.Record(trip)
+	b.slowest.add(Trip{Generator: a.generator, Sequence: a.sequence, Before: a.before, RTT: trip})
 	b.times.IntendedRTT.Record(a.taken - a.intended)
 	b.times.SRT.Record(a.taken - a.received)
 }
@@ -188,14 +191,15 @@ func (b *books) progress() Progress {
 
 // Totals are a worker's whole books.
 type Totals struct {
-	Counts result.Counts
-	Bytes  uint64 // of payload published
-	Times  Times
-	Ticks  map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
+	Counts  result.Counts
+	Bytes   uint64 // of payload published
+	Times   Times
+	Slowest Slowest          // of the measured span, as Times.RTT
+	Ticks   map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
 }
 
 func (b *books) totals() Totals {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Totals{Counts: b.counts, Bytes: b.bytes, Times: b.times, Ticks: b.ticks}
+	return Totals{Counts: b.counts, Bytes: b.bytes, Times: b.times, Slowest: b.slowest, Ticks: b.ticks}
 }

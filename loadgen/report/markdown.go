@@ -26,7 +26,7 @@ func markdown(r result.Result, pictures []picture) string {
 
 // tables are those of one run, in the order in which they are shown.
 func tables(r result.Result) []table {
-	return []table{times(r), faults(r), counts(r), resources(r), noise(r), books(r), setup(r), study()}
+	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), books(r), setup(r), study()}
 }
 
 // study is what the paper's text gives, to look at beside one's own.

@@ -101,7 +101,7 @@ func TestMarkdownHasEveryPictureAndTable(t *testing.T) {
 			t.Errorf("%s: %v", picture[1], err)
 		}
 	}
-	for _, heading := range []string{"Times", "Faults", "Messages", "Processor and memory", "Noise", "The broker's own counters", "Scenario", "The study's own figures"} {
+	for _, heading := range []string{"Times", "The slowest messages", "Faults", "Messages", "Processor and memory", "Noise", "The broker's own counters", "Scenario", "The study's own figures"} {
 		if !strings.Contains(string(text), "\n## "+heading+"\n") {
 			t.Errorf("no table %q", heading)
 		}

@@ -38,6 +38,9 @@ func sample(name string, connections int, factor float64) result.Result {
 			RTT: drawn(180_000, 0.35), IntendedRTT: drawn(240_000, 0.4), PRT: drawn(110_000, 0.3), PT: negative(), SRT: drawn(60_000, 0.5),
 			Lateness: drawn(60_000, 0.2), Connect: drawn(900_000, 0.3), FirstDelivery: drawn(300_000, 0.3),
 		},
+		Slowest: []result.Trip{
+			{Generator: 1234, Sequence: 5, At: 60.25, RTT: 3_600_000_000}, {Generator: 17, Sequence: 6, At: 61.5, RTT: 2_350_000_000},
+		},
 		Resources: result.Resources{
 			Broker: result.Usage{Processes: 3, CPU: 0.12, BaseRSS: 60e6, PeakRSS: 60e6 + int64(connections)*55_000, PerConnection: 55_000},
 			Client: result.Usage{Processes: 2, CPU: 0.08, BaseRSS: 30e6, PeakRSS: 30e6 + int64(connections)*46_000, PerConnection: 46_000},

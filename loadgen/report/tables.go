@@ -79,6 +79,19 @@ func counts(r result.Result) table {
 	return t
 }
 
+// slowest are a few of the slowest messages: whether a slow tail is one generator, one moment, or everywhere.
+func slowest(r result.Result) table {
+	const shown = 10
+	t := table{title: "The slowest messages", head: []string{"generator", "its message, from 0", "sent at", "RTT, ms"}}
+	if more := len(r.Slowest) - shown; more > 0 {
+		t.note = fmt.Sprintf("%s has %s more.", JSONName, format.Count(more))
+	}
+	for _, trip := range r.Slowest[:min(shown, len(r.Slowest))] {
+		t.add(format.Count(int(trip.Generator)), format.Count(int(trip.Sequence)), format.Tick(trip.At*1e9), format.Millis(float64(trip.RTT)))
+	}
+	return t
+}
+
 func resources(r result.Result) table {
 	t := table{
 		title: "Processor and memory",

@@ -26,6 +26,7 @@ type Result struct {
 	Bytes  Bytes  `json:"bytes"`
 	Times  Times  `json:"times"`
 
+	Slowest   []Trip    `json:"slowest,omitempty"` // the slowest deliveries that are in Times.RTT, the slowest first
 	Timeline  []Second  `json:"timeline"`
 	Resources Resources `json:"resources"`
 	Noise     Noise     `json:"noise"`
@@ -93,6 +94,14 @@ type Distribution struct {
 type Percentile struct {
 	Percent float64 `json:"percent"`
 	Value   int64   `json:"value_ns"`
+}
+
+// Trip is one delivery of one message.
+type Trip struct {
+	Generator uint32  `json:"generator"`
+	Sequence  uint32  `json:"sequence"` // the generator's first message is 0
+	At        float64 `json:"at_s"`     // when it was sent, since the first message
+	RTT       int64   `json:"rtt_ns"`
 }
 
 // At is one of the listed percentiles; 0 where the percentage is not listed or nothing was measured.

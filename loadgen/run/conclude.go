@@ -17,6 +17,12 @@ func (r *runner) conclude() {
 		r.result.Bytes.PerMessage /= messages
 		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
 	}
+	origin := r.origin()
+	for _, trip := range r.slowest {
+		r.result.Slowest = append(r.result.Slowest, result.Trip{
+			Generator: trip.Generator, Sequence: trip.Sequence, At: float64(trip.Before-origin) / 1e9, RTT: trip.RTT,
+		})
+	}
 	r.result.Timeline = r.timeline()
 	for _, happened := range r.happened {
 		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))

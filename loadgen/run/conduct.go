@@ -113,6 +113,7 @@ func (r *runner) finish(number int, final worker.Final) {
 	r.finals++
 	r.progress[number].Counts = final.Totals.Counts
 	r.totals.Merge(&final.Totals.Times)
+	r.slowest.Merge(final.Totals.Slowest)
 	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
 	r.history.add(final.Totals.Ticks)
 	for _, text := range []string{final.Trouble, final.Untidy} {

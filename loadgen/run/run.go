@@ -88,6 +88,7 @@ type runner struct {
 	progress []generator.Progress // the last of each worker
 	seconds  map[int64]*measure.Recorder
 	totals   generator.Times
+	slowest  generator.Slowest
 	history  history
 	begin    int64 // of the measured span
 	end      int64

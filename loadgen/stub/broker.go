@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Broker is one that listens on a free port of 127.0.0.1.
@@ -17,6 +18,8 @@ type Broker struct {
 
 	mutex       sync.Mutex
 	books       Books
+	held        []Held
+	closed      bool
 	connections map[net.Conn]bool
 	subscribers map[string][]subscriber // by subject
 }
@@ -51,10 +54,18 @@ func (b *Broker) Books() Books {
 	return b.books
 }
 
+// Held are the messages that were kept back and have been delivered.
+func (b *Broker) Held() []Held {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return slices.Clone(b.held)
+}
+
 // Close hangs up on everybody.
 func (b *Broker) Close() error {
 	err := b.listener.Close()
 	b.mutex.Lock()
+	b.closed = true
 	for connection := range b.connections {
 		connection.Close()
 	}
@@ -69,15 +80,26 @@ func (b *Broker) accept() {
 		if err != nil {
 			return
 		}
-		b.mutex.Lock()
-		b.connections[connection] = true
-		b.mutex.Unlock()
+		if !b.welcome(connection) {
+			connection.Close()
+			return
+		}
 		b.sessions.Go(func() {
 			s := &session{broker: b, connection: connection}
 			s.serve()
 			b.leave(s)
 		})
 	}
+}
+
+// welcome remembers who Close has to hang up on; false: it has begun to.
+func (b *Broker) welcome(connection net.Conn) bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if !b.closed {
+		b.connections[connection] = true
+	}
+	return !b.closed
 }
 
 func (b *Broker) leave(s *session) {
@@ -118,6 +140,9 @@ func (b *Broker) deliver(m message) {
 		books.Copies += m.copies
 		if m.nth < m.from.newest {
 			books.Overtaken++
+		}
+		if m.kept {
+			b.held = append(b.held, Held{Payload: m.payload, For: time.Since(m.taken)})
 		}
 		receivers = b.subscribers[m.subject]
 	})

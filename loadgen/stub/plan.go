@@ -9,7 +9,7 @@ type Treatment struct {
 	Lose   bool
 	Copies int           // in addition to the one
 	Delay  time.Duration // before it is delivered
-	Behind bool          // it is delivered after the next message of its publisher
+	Behind bool          // it is delivered after the next message of its publisher that is delivered at once
 }
 
 // Plan is the treatment of the nth message of each publisher, that is, of each connection; the first is message 0. It may be
@@ -25,4 +25,10 @@ type Books struct {
 	Copies     int
 	Delayed    int
 	Overtaken  int // delivered after a later message of the same publisher
+}
+
+// Held is a message that the broker kept back, by a Delay or Behind another.
+type Held struct {
+	Payload []byte
+	For     time.Duration // from taking it to delivering it, by the broker's own clock
 }

@@ -30,6 +30,8 @@ type message struct {
 	from    *session
 	nth     int
 	copies  int
+	kept    bool // back, from taken on
+	taken   time.Time
 	subject string
 	payload []byte
 }
@@ -64,10 +66,10 @@ func (s *session) serve() {
 
 // take does with a message what the plan says.
 func (s *session) take(m message) {
-	m.nth = s.published
+	m.nth, m.taken = s.published, time.Now()
 	s.published++
 	t := s.broker.plan(m.nth)
-	m.copies = t.Copies
+	m.copies, m.kept = t.Copies, t.Delay > 0 || t.Behind
 	s.broker.note(func(b *Books) {
 		if m.nth == 0 {
 			b.Publishers++
