@@ -43,6 +43,14 @@ func TestAComparisonThatCannotBeTrustedSaysSo(t *testing.T) {
 	}
 }
 
+func TestARunThatBrokeIsNotDrawnAgainstConnections(t *testing.T) {
+	well, broken := sample("well", 800, 1), sample("broken", 8000, 1)
+	broken.Failure = &result.Failure{Cause: result.BrokerExit}
+	if line := RTTByConnections("", "", Setups([]result.Result{well, broken})).Panels[0].Series[0].Points; len(line) != 1 {
+		t.Errorf("%+v", line)
+	}
+}
+
 func TestRunsOfOneSetupAreDrawnAgainstConnections(t *testing.T) {
 	small, large, other := sample("small", 800, 1), sample("large", 8000, 1), sample("other", 8000, 2)
 	other.Scenario.Transport = "kafka"

@@ -230,6 +230,9 @@ type Failure struct {
 // Error makes a failure an error.
 func (f *Failure) Error() string { return f.Message }
 
+// Broke tells whether the fleet did not get to its end; one that missed its objectives did.
+func (r Result) Broke() bool { return r.Failure != nil && r.Failure.Cause != Objective }
+
 // Cause is one of a few, so that a study can count them.
 type Cause string
 

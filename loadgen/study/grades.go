@@ -67,7 +67,7 @@ func gradeRealTime(single []Record) (grade, string) {
 	result, why := unknown, "no point of one broker"
 	worst := int64(-1)
 	for _, r := range single {
-		if !r.measured() || r.broke() || r.Scenario.Generators > 4000 {
+		if !r.measured() || r.Broke() || r.Scenario.Generators > 4000 {
 			continue
 		}
 		lostShare := float64(r.Counts.Lost) / float64(r.Counts.Sent)

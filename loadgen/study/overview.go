@@ -26,7 +26,7 @@ var aims = []struct {
 func within(limit int64) func(Record) (string, bool) {
 	return func(r Record) (string, bool) {
 		at := r.Times.RTT.At(99.8)
-		return fmt.Sprintf("%s lost, p99.8 %s", lost(r), ms(at)), r.Counts.Lost == 0 && at < limit && !r.broke()
+		return fmt.Sprintf("%s lost, p99.8 %s", lost(r), ms(at)), r.Counts.Lost == 0 && at < limit && !r.Broke()
 	}
 }
 
@@ -35,7 +35,7 @@ func survives(r Record) (string, bool) {
 	for _, f := range r.Faults {
 		text += ", " + recovery(f)
 	}
-	return text, len(r.Faults) > 0 && r.Counts.LostAcknowledged == 0 && !r.broke()
+	return text, len(r.Faults) > 0 && r.Counts.LostAcknowledged == 0 && !r.Broke()
 }
 
 func indexPage(p *page) {

@@ -93,15 +93,12 @@ func (r Record) refusal() bool {
 	return false
 }
 
-// broke tells whether the fleet did not get to its end; one that missed its objectives did.
-func (r Record) broke() bool { return r.Failure != nil && r.Failure.Cause != result.Objective }
-
 // measured tells whether there are times to show.
 func (r Record) measured() bool { return r.Times.RTT.Count > 0 }
 
 // sentence is the record in a line of progress.
 func (r Record) sentence() string {
-	if r.broke() {
+	if r.Broke() {
 		return fmt.Sprintf("failed (%s): %s", r.Failure.Cause, firstLine(r.Failure.Message))
 	}
 	text := fmt.Sprintf("%s sent, %s lost, p50 %s, p99.8 %s", format.Count(r.Counts.Sent), format.Count(r.Counts.Lost),

@@ -99,7 +99,7 @@ func scalePage(p *page) error {
 // largest is the greatest fleet of a series that ran to its end without loss.
 func largest(records []Record) (Record, bool) {
 	for _, r := range slices.Backward(records) {
-		if r.measured() && !r.broke() && r.Counts.Lost == 0 {
+		if r.measured() && !r.Broke() && r.Counts.Lost == 0 {
 			return r, true
 		}
 	}

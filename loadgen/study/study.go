@@ -155,7 +155,7 @@ func kept(options Options, p planned) bool {
 	if old.Machine != host.Machine() || time.Since(old.Started) > resumable {
 		return false
 	}
-	return old.Valid && !old.broke() || p.Refused && old.refusal()
+	return old.Valid && !old.Broke() || p.Refused && old.refusal()
 }
 
 // measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
@@ -164,7 +164,7 @@ func measurePoint(ctx context.Context, options Options, p planned, mayRepeat fun
 	for {
 		record.Attempts++
 		record.Measured = runOnce(ctx, options.Runners[p.Kind], p)
-		done := record.Valid || record.broke() || ctx.Err() != nil
+		done := record.Valid || record.Broke() || ctx.Err() != nil
 		if done || record.Attempts > options.Repeats || !mayRepeat(p) {
 			return record
 		}

@@ -58,7 +58,7 @@ func ending(r Record) string {
 }
 
 func quiet(r Record) string {
-	if r.broke() {
+	if r.Broke() {
 		return ending(r)
 	}
 	if r.Valid {
