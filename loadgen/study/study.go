@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"lifeline/loadgen/format"
-	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -34,7 +33,8 @@ type Options struct {
 	Out     string   // folder of the pages; the points' files are in its folder data
 	Form    Form     // how long and how each point is measured
 	Only    []string // points to measure, patterns as of path.Match; empty: all of the form
-	Resume  bool     // keeps points that were measured in the same form within a day
+	Resume  bool     // keeps points that were measured in the same form within the last week
+	Again   bool     // measures all that is asked for, even in place of what was measured for longer
 	Repeats int      // of a point that other load on the machine made invalid
 	Runners map[Kind]Runner
 	Log     io.Writer // a line for each point, and how long the rest will take
@@ -52,25 +52,29 @@ const DataFolder = "data"
 // Measure measures the points that are asked for. A point that fails is recorded as failed and the next one begins; when ctx
 // ends, the point under way is given up, and what was measured before stays.
 func Measure(ctx context.Context, options Options) error {
-	points, err := choose(options)
+	chosen, err := choose(options)
 	if err != nil {
 		return err
 	}
+	var points []planned
 	left := time.Duration(0)
-	for _, p := range points {
-		left += p.estimate()
+	for _, p := range chosen {
+		keep, why := standing(options, p)
+		if why != "" {
+			say(options, "%s: %s", p.ID, why)
+		}
+		if !keep {
+			points = append(points, p)
+			left += p.estimate()
+		}
 	}
-	say(options, "%d points, about %s", len(points), format.Clock(left))
+	say(options, "%d points to measure, %d kept, about %s", len(points), len(chosen)-len(points), format.Clock(left))
 	began := time.Now()
 	mayRepeat := func(p planned) bool {
 		return options.Form.Budget == 0 || time.Since(began)+p.estimate()+left < options.Form.Budget
 	}
 	for i, p := range points {
 		left -= p.estimate()
-		if options.Resume && kept(options, p) {
-			say(options, "[%d/%d] %s: kept", i+1, len(points), p.ID)
-			continue
-		}
 		if spent := time.Since(began); options.Form.Budget > 0 && spent+p.estimate() > options.Form.Budget {
 			say(options, "[%d/%d] %s: left out, %s are over", i+1, len(points), p.ID, format.Clock(spent))
 			continue
@@ -140,22 +144,6 @@ func choose(options Options) ([]planned, error) {
 		}
 	}
 	return chosen, nil
-}
-
-// resumable is how long after its measurement a point is still part of the same study: longer ones are not done in one go.
-const resumable = 24 * time.Hour
-
-// kept tells whether a point need not be measured again: the same scenario on this machine within the last day, no failure but
-// an expected one, times to trust.
-func kept(options Options, p planned) bool {
-	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
-	if err != nil || old.Partial || old.Form != options.Form.Name || !old.sameScenario(p.scenario) {
-		return false
-	}
-	if old.Machine != host.Machine() || time.Since(old.Started) > resumable {
-		return false
-	}
-	return old.Valid && !old.Broke() || p.Refused && old.refusal()
 }
 
 // measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,60 +119,6 @@ func TestAPointThatFailsIsRecordedWithItsCauseAndTheNextOneBegins(t *testing.T) 
 		}
 		if got != want || r.Form != "quick" || !strings.HasPrefix(r.Command, "fleet run ") {
 			t.Errorf("%s: cause %q, want %q; %+v", id, got, want, r)
-		}
-	}
-}
-
-func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
-	out := t.TempDir()
-	var ran []string
-	options := Options{Out: out, Resume: true, Only: []string{"table2-nats", "table2-nats-tls", "table2-mqtt-qos0", "single-nats-25000"},
-		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
-			ran = append(ran, s.Name)
-			r := found(s)
-			switch s.Name {
-			case "table2-nats-tls":
-				r.Valid = false
-			case "table2-mqtt-qos0":
-				r.Failure = &result.Failure{Cause: result.BrokerExit}
-			case "single-nats-25000":
-				r.Valid, r.Failure = false, &result.Failure{Cause: result.Descriptors, Message: "too many"}
-			}
-			return r, nil
-		})}
-	if _, err := measuring(t, t.Context(), options); err != nil {
-		t.Fatal(err)
-	}
-	ran = nil
-	if _, err := measuring(t, t.Context(), options); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"table2-nats-tls", "table2-mqtt-qos0"}; !slices.Equal(ran, want) {
-		t.Errorf("measured again %v, not %v", ran, want)
-	}
-}
-
-func TestAPointOfAnotherDayOrMachineIsMeasuredAgain(t *testing.T) {
-	for name, change := range map[string]func(*Measured){
-		"day":     func(m *Measured) { m.Started = m.Started.Add(-2 * resumable) },
-		"machine": func(m *Measured) { m.Machine.CPU = "another" },
-	} {
-		out := t.TempDir()
-		runs := 0
-		options := Options{Out: out, Resume: true, Only: []string{"table2-nats"},
-			Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
-				runs++
-				m := found(s)
-				change(&m)
-				return m, nil
-			})}
-		for range 2 {
-			if _, err := measuring(t, t.Context(), options); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if runs != 2 {
-			t.Errorf("another %s: measured %d times", name, runs)
 		}
 	}
 }

@@ -22,7 +22,8 @@ const studyUsage = `Usage: fleet study --out FOLDER [OPTION...]
 
 Measures the points of a study one after the other, each into FOLDER/data/POINT.json, and writes the pages and pictures in
 FOLDER from what was measured, now or earlier. A point that fails is recorded with its cause, and the next one begins.
-Ctrl-C leaves what is done; --resume goes on from there. Brokers are started on this machine; Kafka's points need
+Ctrl-C leaves what is done; --resume goes on from there. What was measured on this machine for longer than it would be now
+stays, and is named; --again replaces it. Brokers are started on this machine; Kafka's points need
 scripts/broker install kafka.
 
 A ksqlDB server is never started. With the URL of yours, and that of the Kafka which it reads, its points are measured too: rows
@@ -48,7 +49,8 @@ func runStudy(ctx context.Context, arguments []string) error {
 		only = append(only, strings.Split(points, ",")...)
 		return nil
 	})
-	resume := set.Bool("resume", false, "keep points that were measured in the same form within the last day")
+	resume := set.Bool("resume", false, "keep points that were measured in the same form within the last seven days")
+	again := set.Bool("again", false, "measure every point anew, even where it was measured for longer")
 	repeats := set.Int("repeat", 1, "`TIMES` that a point is repeated when other load made it invalid")
 	list := set.Bool("list", false, "print the points, how long each takes, and its command")
 	pages := set.Bool("pages", false, "measure nothing, write the pages from the files")
@@ -58,7 +60,7 @@ func runStudy(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	options := study.Options{Out: *out, Only: only, Resume: *resume, Repeats: *repeats, Runners: maps.Clone(runners),
+	options := study.Options{Out: *out, Only: only, Resume: *resume, Again: *again, Repeats: *repeats, Runners: maps.Clone(runners),
 		KafkaOfKsqlDB: theirs.changes(), Log: os.Stdout}
 	switch {
 	case theirs.incomplete() != "":
@@ -67,6 +69,10 @@ func runStudy(ctx context.Context, arguments []string) error {
 		return misused(set, "it takes options only; points go behind --only")
 	case *quick && *paper:
 		return misused(set, "--quick and --paper-timing exclude each other")
+	case (*quick || *paper) && given(set, "each"):
+		return misused(set, "--each is for the full form; the others have times of their own")
+	case *resume && *again:
+		return misused(set, "--resume and --again exclude each other")
 	case *each < time.Second:
 		return misused(set, "--each takes at least 1s")
 	case *quick:
