@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"lifeline/loadgen/format"
 )
@@ -65,7 +66,8 @@ func gradesPage(p *page) error {
 
 func gradeRealTime(single []Record) (grade, string) {
 	result, why := unknown, "no point of one broker"
-	worst := int64(-1)
+	ranks := []grade{unknown, veryGood, average, poor}
+	slowest := int64(-1)
 	for _, r := range single {
 		if !r.measured() || r.Broke() || r.Scenario.Generators > 4000 {
 			continue
@@ -78,10 +80,11 @@ func gradeRealTime(single []Record) (grade, string) {
 		case lostShare <= 0.005 && r.Times.RTT.At(99) <= 4e9:
 			this = average
 		}
-		if at := r.Times.RTT.At(99.8); at > worst {
-			worst = at
-			result = this
-			why = fmt.Sprintf("99.8 %% within %s at %s connections, the slowest of its fleets, %s lost", ms(at),
+		// Every fleet has to reach a grade: the worst one decides, and speaks for those of its grade when it is the slowest of them.
+		at, rank := r.Times.RTT.At(99.8), slices.Index(ranks, this)-slices.Index(ranks, result)
+		if rank > 0 || rank == 0 && at > slowest {
+			slowest, result = at, this
+			why = fmt.Sprintf("99.8 %% within %s at %s connections, the worst of its fleets, %s lost", ms(at),
 				format.Count(r.Counts.Connections), lost(r))
 		}
 	}
@@ -114,17 +117,22 @@ func gradeScalability(single, network []Record) (grade, string) {
 	if many.Counts.Connections <= one.Counts.Connections {
 		return poor, why
 	}
+	compared := false
 	for _, here := range network {
 		for _, there := range single {
 			if here.Scenario.Generators != there.Scenario.Generators || !here.measured() || !there.measured() {
 				continue
 			}
+			compared = true
 			a, b := here.Times.RTT.At(50), there.Times.RTT.At(50)
 			why += fmt.Sprintf("; at %s a median of %s against %s", format.Count(here.Scenario.Generators), ms(a), ms(b))
 			if float64(a) > 1.5*float64(b) {
 				return average, why
 			}
 		}
+	}
+	if !compared {
+		return unknown, why + "; no fleet of the same size on both"
 	}
 	return veryGood, why
 }

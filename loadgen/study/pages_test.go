@@ -105,18 +105,29 @@ func TestGradesAreThoseOfTheStudyAtItsOwnFigures(t *testing.T) {
 	}{
 		{"NaradaBrokering, real time", first(gradeRealTime(narada)), veryGood},
 		{"R-GMA, real time", first(gradeRealTime(rgma)), average},
+		{"a fleet that lost a tenth, beside a slower one that lost nothing",
+			first(gradeRealTime(append(losing(1, fleets(time.Millisecond, 500)), fleets(50*time.Millisecond, 4000)...))), poor},
 		{"slower than either", first(gradeRealTime(fleets(5*time.Second, 100))), poor},
 		{"more than NaradaBrokering", first(gradeConnections(fleets(time.Millisecond, 4000))), veryGood},
 		{"R-GMA, connections", first(gradeConnections(rgma)), average},
 		{"a network that is as fast and larger", first(gradeScalability(rgma, fleets(time.Second, 500, 1000))), veryGood},
 		{"a network that is larger and slower", first(gradeScalability(narada, fleets(time.Second, 2500, 4000))), average},
 		{"a network that takes no more", first(gradeScalability(narada, fleets(time.Millisecond, 500))), poor},
+		{"a larger network that no single broker of its size stands beside", first(gradeScalability(rgma, fleets(time.Second, 1000))), unknown},
 		{"nothing measured", first(gradeRealTime(nil)), unknown},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s instead of %s", c.what, c.got, c.want)
 		}
 	}
+}
+
+// losing makes fleets lose so many of their messages.
+func losing(messages uint64, fleets []Record) []Record {
+	for i := range fleets {
+		fleets[i].Counts.Lost = messages
+	}
+	return fleets
 }
 
 func first(g grade, _ string) grade { return g }
