@@ -63,7 +63,7 @@ func RTTByConnections(title, subtitle string, setups []Setup) plot.Figure {
 			panel.Height = 220
 			panel.Rules = PaperLimits()
 		case 2:
-			panel.Marks = []plot.Mark{{X: 4000, Y: 100e6, Label: "NaradaBrokering network"}}
+			panel.Marks = []plot.Mark{{X: 4000, Y: 100e6, Label: "NaradaBrokering, network"}}
 		}
 		figure.Panels = append(figure.Panels, panel)
 	}

@@ -12,11 +12,11 @@ var aims = []struct {
 	judge            func(r Record) (measured string, met bool)
 }{
 	{"one NATS server, 19,800 dedicated connections", "0 lost, p99.8 under 5 ms", "single-nats-19800", within(5e6)},
-	{"6-node NATS, 100,000", "0 lost, p99.8 under 20 ms, client at most 12 KB per connection", "cluster-six-100000",
+	{"6-node NATS, 100,000", "0 lost, p99.8 under 20 ms, client at most 12 kB per connection", "cluster-six-100000",
 		func(r Record) (string, bool) {
 			measured, met := within(20e6)(r)
 			client := r.Resources.Client.PerConnection
-			return fmt.Sprintf("%s, client %s KB", measured, format.Number(client/1024)), met && client <= 12*1024
+			return fmt.Sprintf("%s, client %s kB", measured, kilobytes(client)), met && client <= 12_000
 		}},
 	{"one Kafka broker, 19,000", "0 lost, p99.8 under 100 ms after warm-up", "single-kafka-19000", within(100e6)},
 	{"3-node JetStream R3, a node killed under 5,000 generators", "0 acknowledged lost, recovery time reported", "faults-jetstream", survives},
@@ -41,7 +41,7 @@ func survives(r Record) (string, bool) {
 func indexPage(p *page) {
 	p.say("# The generator fleet: a study of publish/subscribe systems, repeated\n")
 	p.say("Written by `make results-fleet` from `data/*.json`, which it measured, point by point: `QUICK=1` in at most 15 minutes, the full "+
-		"form 5 minutes a point; each row says which form made it. %s", paperSource)
+		"form 5 minutes a point, spread over some days if need be; each row says which form made it, each page when. %s", paperSource)
 	p.table(2, []string{"page", "what"}, indexRows())
 	p.say("\n## Aims")
 	var rows [][]string

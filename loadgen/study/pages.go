@@ -154,10 +154,10 @@ func where(records []Record) string {
 		}
 	}
 	const minute = "2006-01-02 15:04"
-	span := first.UTC().Format(minute) + " UTC"
+	span := "on " + first.UTC().Format(minute) + " UTC"
 	if !last.Equal(first) {
-		span = first.UTC().Format(minute) + " to " + last.UTC().Format(minute) + " UTC"
+		span = "from " + first.UTC().Format(minute) + " to " + last.UTC().Format(minute) + " UTC"
 	}
-	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s; %s.",
+	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s. Measured %s.",
 		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span)
 }

@@ -32,6 +32,8 @@ func queriesPage(p *page) error {
 	return derivedStreams(p)
 }
 
+var brokerNames = map[string]string{"jetstream": "JetStream", "kafka": "Kafka"} // by transport
+
 // continuous compares push with polling (Figures 11, 12 and 14).
 func continuous(p *page) error {
 	var rows [][]string
@@ -81,7 +83,7 @@ func continuousSentence(p *page) string {
 			if found {
 				text += "; "
 			}
-			text += fmt.Sprintf("polled from %s, %s connections, 99 %% of messages arrive within %s", broker, format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99)))
+			text += fmt.Sprintf("polled from %s, %s connections, 99 %% of messages arrive within %s", brokerNames[broker], format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99)))
 			found = true
 		}
 	}

@@ -50,7 +50,7 @@ func derivedRows(jobs, ksqlDB []Record) (rows [][]string, curves []report.Curve)
 		}
 	}
 	for _, r := range jobs {
-		on := map[string]string{"jetstream": "JetStream", "kafka": "Kafka"}[r.Scenario.Transport]
+		on := brokerNames[r.Scenario.Transport]
 		add(r, on, ", filter: to the receipt of the derived batch")
 		if summaries, ok := r.Beside[derived.ToSummary]; ok && summaries.Count > 0 {
 			of := r

@@ -55,7 +55,7 @@ var batchRows = []struct{ id, name string }{
 func transportsPage(p *page) error {
 	p.say("800 generators publish the study's message every 10 s (in the quick form every 2 s; tests 5 and 6 in proportion) to an "+
 		"embedded broker, one connection each, by the ordinary client libraries; a subscriber with the selector `id < 10000` "+
-		"takes all. Times are of round trips, in ms. %s", paperSource)
+		"takes all. Times are of round trips, in ms. %s %s", spanNote, paperSource)
 	p.say("\n## What stands for the study's tests")
 	p.table(4, []string{"study's test", "it lost", "today", "why"}, mapping)
 	p.say("\n## Round trips (Figure 3)")
@@ -126,7 +126,7 @@ func transportsSentence(p *page) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d rows lost nothing. The study lost 0.06 %% and 0.03 %% over UDP, where nothing sends a lost datagram again; "+
-		"TCP does, so even messages that nobody acknowledges are lost here only with their connection.", without, total)
+		"TCP does, so even messages that nobody acknowledges are lost only with their connection, or where a subscriber is too slow.", without, total)
 	text += pair(p, "table2-mqtt-qos0", "table2-mqtt-qos1", " The study found acknowledged UDP surprisingly slow; on MQTT an acknowledgement for each message moves the median from %s to %s.")
 	text += pair(p, "table2-nats", "table2-nats-triple", " Its performance fell with a large payload; the median of core NATS is %s with one and %s with three times the payload.")
 	text += pair(p, "table2-nats", "table2-nats-80", " With a tenth of the connections at ten times the rate it is %s and %s.")
@@ -158,6 +158,9 @@ func batchTable(p *page) {
 	p.paragraph("A batch carries what a reader needs to decode it, so one event alone is dear and a thousand are not.")
 	p.table(1, append([]string{"here", "bytes per message", "per event"}, timeHead...), rows)
 }
+
+const spanNote = "Messages are all that were published; times are of those in the measured span, which begins when all generators have slept " +
+	"and, with Kafka, the broker is warm."
 
 const paperSource = "The study: " + report.Paper + "; its curves are pictures that its text does not give, so only what the text says stands beside ours."
 
