@@ -40,7 +40,7 @@ type Measured struct {
 func Compare(names []string, runs []result.Result) Comparison {
 	c := Comparison{Names: names, runs: runs, Settings: differing(runs), Warnings: []string{}} // lists in JSON even where empty
 	for i, r := range runs {
-		if !r.Valid {
+		if len(r.Invalid) > 0 {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not valid: %s.", names[i], strings.Join(r.Invalid, "; ")))
 		}
 		if r.Failure != nil {
@@ -79,6 +79,14 @@ func Compare(names []string, runs []result.Result) Comparison {
 
 // finding compares where the study does: the time within which 99.8 % of the messages arrived, and what was lost.
 func finding(nameA string, a result.Result, nameB string, b result.Result) string {
+	for _, run := range []struct {
+		name string
+		result.Result
+	}{{nameB, b}, {nameA, a}} {
+		if run.Times.RTT.Count == 0 {
+			return fmt.Sprintf("%s delivered nothing, so %s and %s do not compare.", run.name, nameB, nameA)
+		}
+	}
 	share := func(r result.Result) string {
 		return format.Percent(float64(r.Counts.Lost) / float64(max(1, r.Counts.Sent)))
 	}

@@ -43,6 +43,19 @@ func TestAComparisonThatCannotBeTrustedSaysSo(t *testing.T) {
 	}
 }
 
+func TestARunThatDeliveredNothingIsNotTheFasterOne(t *testing.T) {
+	none := sample("refused", 25_000, 1)
+	none.Failure, none.Valid = &result.Failure{Cause: result.Descriptors, Message: "too many"}, false
+	none.Counts, none.Times = result.Counts{}, result.Times{}
+	for _, runs := range [][]result.Result{{none, sample("well", 800, 1)}, {sample("well", 800, 1), none}} {
+		c := Compare([]string{Name(runs[0]), Name(runs[1])}, runs)
+		said := strings.Join(c.sentences(), "\n")
+		if !strings.Contains(said, "refused delivered nothing") || strings.Contains(said, "within") || strings.Contains(said, "not valid: .") {
+			t.Error(said)
+		}
+	}
+}
+
 func TestARunThatBrokeIsNotDrawnAgainstConnections(t *testing.T) {
 	well, broken := sample("well", 800, 1), sample("broken", 8000, 1)
 	broken.Failure = &result.Failure{Cause: result.BrokerExit}

@@ -21,8 +21,10 @@ func Text(r result.Result) string {
 	for _, sentence := range Verdict(r) {
 		out.WriteString(sentence + "\n")
 	}
-	out.WriteString("\n")
-	times(r).text(&out)
+	if times := times(r); len(times.rows) > 0 {
+		out.WriteString("\n")
+		times.text(&out)
+	}
 	return out.String()
 }
 
@@ -55,7 +57,7 @@ func Verdict(r result.Result) []string {
 	for _, remark := range r.Remarks {
 		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
-	if !r.Valid {
+	if len(r.Invalid) > 0 {
 		said = append(said, "Do not trust these times: the machine was not quiet enough.")
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))

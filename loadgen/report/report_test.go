@@ -172,6 +172,9 @@ func TestAFleetThatNeverSentStillHasAReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Failed (descriptors): it takes 40,012") || strings.Contains(string(text), "NaN") {
 		t.Errorf("%v\n%s", err, text)
 	}
+	if said := Text(r); said != "Failed (descriptors): it takes 40,012 descriptors and has 20,000\n" {
+		t.Errorf("%q: there were no times to trust or to show", said)
+	}
 }
 
 func TestAnOutageIsAGapAndABand(t *testing.T) {
