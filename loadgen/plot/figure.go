@@ -72,6 +72,7 @@ const (
 	left        = 76
 	widestName  = 260 // room for the names at the lines' ends
 	sampleLine  = 16  // before a name
+	nameHeight  = 15.0
 	panelHeight = 240
 	titleSize   = 16
 	textSize    = 12

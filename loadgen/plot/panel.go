@@ -21,6 +21,9 @@ func (p Panel) draw(c *canvas, y, right float64) float64 {
 	if height == 0 {
 		height = panelHeight
 	}
+	if len(p.Series) > 1 {
+		height = math.Max(height, nameHeight*float64(len(p.Series)-1))
+	}
 	if p.Title != "" {
 		y += 18
 		c.text(left, y, start, "ink", textSize+1, p.Title)
@@ -239,7 +242,6 @@ func (f *frame) drawNames(c *canvas) {
 	if len(f.Series) < 2 {
 		return
 	}
-	const apart = 15.0
 	type name struct {
 		series Series
 		y      float64
@@ -256,14 +258,14 @@ func (f *frame) drawNames(c *canvas) {
 	sort.SliceStable(names, func(i, j int) bool { return names[i].y < names[j].y })
 	for i := range names {
 		if i > 0 {
-			names[i].y = math.Max(names[i].y, names[i-1].y+apart)
+			names[i].y = math.Max(names[i].y, names[i-1].y+nameHeight)
 		}
 	}
 	// What was pushed below the frame pushes back upwards.
 	for i := len(names) - 1; i >= 0; i-- {
 		limit := f.bottom
 		if i < len(names)-1 {
-			limit = names[i+1].y - apart
+			limit = names[i+1].y - nameHeight
 		}
 		names[i].y = math.Min(names[i].y, limit)
 	}
@@ -273,7 +275,7 @@ func (f *frame) drawNames(c *canvas) {
 		} else {
 			c.line(f.right+8, n.y, f.right+8+sampleLine, n.y, "l"+strconv.Itoa(colour(n.series)), ` stroke-width="2"`+dash(n.series))
 		}
-		c.text(f.right+14+sampleLine, n.y+4, start, "f"+strconv.Itoa(colour(n.series)), textSize, n.series.Name)
+		c.text(f.right+14+sampleLine, n.y+4, start, "ink", textSize, n.series.Name) // the palette's colours are too light to be read
 	}
 }
 

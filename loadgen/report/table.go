@@ -56,21 +56,21 @@ func (t table) html(out *strings.Builder) {
 		fmt.Fprintf(out, "<p>%s</p>\n", html.EscapeString(t.note))
 	}
 	out.WriteString("<div class=\"wide\"><table>\n<thead>")
-	row := func(cells []string, tag string) {
+	row := func(cells []string, tag, scope string) {
 		out.WriteString("<tr>")
 		for i, cell := range cells {
 			class := ""
 			if i < t.leftColumns() {
 				class = ` class="word"`
 			}
-			fmt.Fprintf(out, "<%s%s>%s</%s>", tag, class, html.EscapeString(cell), tag)
+			fmt.Fprintf(out, "<%s%s%s>%s</%s>", tag, scope, class, html.EscapeString(cell), tag)
 		}
 		out.WriteString("</tr>")
 	}
-	row(t.head, "th")
+	row(t.head, "th", ` scope="col"`)
 	out.WriteString("</thead>\n<tbody>\n")
 	for _, cells := range t.rows {
-		row(cells, "td")
+		row(cells, "td", "")
 		out.WriteString("\n")
 	}
 	out.WriteString("</tbody></table></div>\n")
