@@ -79,14 +79,35 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]re
 	found.Remarks = append(found.Remarks, fmt.Sprintf("%d history queries read %.0f messages on average",
 		answers.history.Count(), float64(answers.read)/max(1, float64(answers.history.Count()))))
 	return found, map[string]result.Distribution{
-		Latest: answers.latest.Distribution(), LatestAge: answers.age.Distribution(), History: answers.history.Distribution(),
+		Latest: answers.latest.Distribution(), LatestAge: answers.age.recorder.Distribution(), History: answers.history.Distribution(),
 	}, err
 }
 
 type answers struct {
-	latest, age, history measure.Recorder
-	read                 int
-	err                  error // the last one
+	latest, history measure.Recorder
+	age             ages
+	read            int
+	err             error // the last one
+}
+
+// ages are of the newest messages when they are answered. Queries go on for a little longer than the fleet publishes, and its last
+// message then grows old for no fault of the broker: of the answers with that one only the first counts.
+type ages struct {
+	recorder measure.Recorder
+	newest   message.Identity
+	again    []int64 // of later answers with the same message
+}
+
+func (a *ages) record(newest message.Identity, age int64) {
+	if newest == a.newest && a.recorder.Count() > 0 {
+		a.again = append(a.again, age)
+		return
+	}
+	for _, age := range a.again { // a newer one has come, so it was the broker that kept the old one for so long
+		a.recorder.Record(age)
+	}
+	a.again, a.newest = a.again[:0], newest
+	a.recorder.Record(age)
 }
 
 // ask asks one query at a time until ctx ends. Errors are expected: before the fleet has made its stream, and once it has
@@ -116,7 +137,7 @@ func ask(ctx context.Context, a archive) *answers {
 			continue
 		}
 		all.latest.Record(answered - began)
-		all.age.Record(answered - identity.Intended)
+		all.age.record(identity, answered-identity.Intended)
 		if time.Now().Before(nextHistory) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"lifeline/loadgen/message"
 	"lifeline/loadgen/transport/natstest"
 )
 
@@ -43,6 +44,19 @@ func TestTheLatestMessageIsTheLastPublished(t *testing.T) {
 func TestAnEmptyStreamHasNoLatestMessage(t *testing.T) {
 	if newest, err := filled(t, 0).latest(t.Context()); !errors.Is(err, errNothing) {
 		t.Errorf("got %v, %v", newest, err)
+	}
+}
+
+func TestTheLastMessageIsNotOldBecauseNoneComesAfterIt(t *testing.T) {
+	var a ages
+	for _, answer := range []struct {
+		sequence uint32
+		age      time.Duration
+	}{{1, time.Millisecond}, {1, time.Second}, {2, 2 * time.Millisecond}, {2, 100 * time.Second}, {2, 110 * time.Second}} {
+		a.record(message.Identity{Sequence: answer.sequence}, int64(answer.age))
+	}
+	if d := a.recorder.Distribution(); d.Count != 3 || time.Duration(d.Max).Round(time.Second/10) != time.Second {
+		t.Errorf("%d ages up to %v; want those of 1 ms, 1 s and 2 ms", d.Count, time.Duration(d.Max))
 	}
 }
 
