@@ -27,9 +27,7 @@ func (r *runner) conclude() {
 	for _, happened := range r.happened {
 		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))
 	}
-	for _, objective := range r.scenario.Objectives {
-		r.result.Goals = append(r.result.Goals, r.goal(objective))
-	}
+	r.result.Goals = r.goals()
 	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
 	r.result.Valid = len(r.result.Invalid) == 0
 	r.balance()
@@ -51,6 +49,18 @@ func (r *runner) balance() {
 	}
 	books.After = after
 	books.Agree, books.Sentence = agreement(r.scenario, books.Before, after, r.result.Counts)
+}
+
+// goals are the objectives, judged; none of a run that was ended before there was anything to judge.
+func (r *runner) goals() []result.Goal {
+	if r.result.Partial && r.totals.RTT.Count() == 0 && r.result.Counts.Lost == 0 {
+		return nil
+	}
+	var all []result.Goal
+	for _, objective := range r.scenario.Objectives {
+		all = append(all, r.goal(objective))
+	}
+	return all
 }
 
 // goal judges an objective over all messages that were measured or lost.

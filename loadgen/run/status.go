@@ -100,12 +100,13 @@ func (r *runner) timeline() []result.Second {
 		}
 		return &result.Second{}
 	}
-	for second, trips := range r.seconds { // of the second before
-		s := at((second - 1) * int64(time.Second))
+	// Workers report when their own second is over, somewhere within this one: its begin is the middle of what they tell of.
+	for second, trips := range r.seconds {
+		s := at(second * int64(time.Second))
 		s.P50, s.P99, s.Max = trips.Percentile(50), trips.Percentile(99), trips.Percentile(100)
 	}
 	for _, sample := range r.watch.Samples() { // of the interval before
-		s := at(sample.At - int64(sampleInterval))
+		s := at(sample.At - int64(sampleInterval)/2)
 		s.Idle, s.BrokerCPU, s.ClientCPU, s.UsedMemory = sample.Idle, sample.BrokerCPU, sample.ClientCPU, sample.UsedMemory
 	}
 	return seconds
