@@ -1,6 +1,9 @@
 package scenario
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Address is a broker's URL, taken apart.
 type Address struct {
@@ -34,6 +37,12 @@ func (b Broker) transport() string {
 	}
 	return "nats"
 }
+
+var userPart = regexp.MustCompile(`://.*@`)
+
+// withoutPassword is a text that may hold a URL as it may be printed: whoever writes a password into a URL learns that it does not
+// belong there, without finding it in a log.
+func withoutPassword(text string) string { return userPart.ReplaceAllString(text, "://...@") }
 
 // schemes of the URLs that a transport takes.
 var schemes = map[string][]string{

@@ -92,6 +92,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"faults: [{at: 1s, action: kill, node: 1}]", "f.yaml:1: faults[0].node: there is no node 1; nodes are counted from 0, and broker.nodes is 1"},
 		{"faults: [{at: 1s, action: stop}]", "f.yaml:1: faults[0].for: stop needs a time; write for: 10s"},
 		{"faults: [{at: 5m, action: kill}]", "f.yaml:1: faults[0].at: 5m is after the run's end at 2m"},
+		{"broker: {url: 'nats://me:sec,/ret@a'}", `f.yaml:1: broker.url: "nats://...@a" is not possible; write for example nats://localhost:4222 or kafka://one:9092,two:9092`},
 		{"{", "f.yaml: line 1: did not find expected node content"},
 	} {
 		_, err := Parse("f.yaml", []byte(c.yaml))
@@ -121,9 +122,10 @@ func TestChangesReplaceWhatTheFileSays(t *testing.T) {
 
 func TestAMistakeInAChangeNamesTheChange(t *testing.T) {
 	for change, want := range map[string]string{
-		"generators=no": `--set generators=no: generators: "no" is no whole number; write one from 1 to 1000000`,
-		"broker.node=3": "--set broker.node=3: broker.node: there is no such key; did you mean nodes?",
-		"generators":    "--set generators: write KEY=VALUE, such as --set generators=500 or --set broker.nodes=3",
+		"generators=no":                 `--set generators=no: generators: "no" is no whole number; write one from 1 to 1000000`,
+		"broker.node=3":                 "--set broker.node=3: broker.node: there is no such key; did you mean nodes?",
+		"generators":                    "--set generators: write KEY=VALUE, such as --set generators=500 or --set broker.nodes=3",
+		"broker.url=nats://me:secret@a": "--set broker.url=nats://...@a: broker.url: a URL with a password in it would end in reports; write user and password_file",
 	} {
 		if _, err := Parse("f.yaml", nil, change); err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", change, err, want)

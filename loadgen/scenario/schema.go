@@ -145,7 +145,7 @@ func (t *tree) checkScalar(s *schema, node *yaml.Node, path string) {
 		}
 		t.checkBounds(s, number, value, path)
 	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(value):
-		t.report(path, "%q is not possible%s", value, s.example())
+		t.report(path, "%q is not possible%s", withoutPassword(value), s.example())
 	case s.Pattern == "" && node.Tag != "!!str":
 		t.report(path, "%s is no text; put it into quotes", value)
 	}

@@ -96,7 +96,7 @@ func put(mapping *yaml.Node, key string, value *yaml.Node, line int) {
 // place says where a line is: in the file, or in a change.
 func (t *tree) place(line int) string {
 	if line < 0 {
-		return "--set " + t.changes[-1-line]
+		return "--set " + withoutPassword(t.changes[-1-line])
 	}
 	return fmt.Sprintf("%s:%d", t.file, line)
 }
