@@ -4,21 +4,26 @@ import (
 	"flag"
 	"fmt"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // shorthands are options that say the same as --set; the first broker somebody tries should need no file.
-var shorthands = []struct{ option, path, usage string }{
-	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; several hosts by comma"},
-	{"user", "broker.user", "`NAME` for the broker; needs --password-file"},
-	{"password-file", "broker.password_file", "`FILE` that holds the password"},
-	{"credentials", "broker.credentials_file", "NATS .creds `FILE`"},
-	{"ca", "broker.ca_file", "PEM `FILE` of whom to trust"},
-	{"transport", "transport", "nats, nats-tls, nats-websocket, jetstream, mqtt or kafka (`NAME`)"},
-	{"nodes", "broker.nodes", "`N` nodes of an embedded broker"},
-	{"generators", "generators", "`N` of them, each with a connection"},
-	{"interval", "interval", "`TIME` between two messages of one generator"},
-	{"duration", "duration", "`TIME` of the measurement"},
-	{"client", "client", "library, or minimal for tens of thousands (`KIND`)"},
+var shorthands = []struct {
+	option, path, usage string
+	number              bool
+}{
+	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; several hosts by comma", false},
+	{"user", "broker.user", "`NAME` for the broker; needs --password-file", false},
+	{"password-file", "broker.password_file", "`FILE` that holds the password", false},
+	{"credentials", "broker.credentials_file", "NATS .creds `FILE`", false},
+	{"ca", "broker.ca_file", "PEM `FILE` of whom to trust", false},
+	{"transport", "transport", "nats, nats-tls, nats-websocket, jetstream, mqtt or kafka (`NAME`)", false},
+	{"nodes", "broker.nodes", "`N` nodes of an embedded broker", true},
+	{"generators", "generators", "`N` of them, each with a connection", true},
+	{"interval", "interval", "`TIME` between two messages of one generator", false},
+	{"duration", "duration", "`TIME` of the measurement", false},
+	{"client", "client", "library, or minimal for tens of thousands (`KIND`)", false},
 }
 
 // Flags collects what a command line changes in a scenario.
@@ -30,7 +35,11 @@ type Flags struct {
 func (f *Flags) Register(set *flag.FlagSet) {
 	for _, short := range shorthands {
 		set.Func(short.option, short.usage, func(value string) error {
-			f.changes = append(f.changes, Change(short.path, value))
+			change := Change(short.path, value)
+			if short.number {
+				change = short.path + "=" + value
+			}
+			f.changes = append(f.changes, change)
 			return nil
 		})
 	}
@@ -47,12 +56,15 @@ func (f *Flags) Register(set *flag.FlagSet) {
 func (f *Flags) Changes() []string { return f.changes }
 
 // Change is what to hand to Load for a key whose value is this text, whatever stands in it.
-func Change(path, value string) string { return path + "=" + quoted(value) }
+func Change(path, text string) string { return path + "=" + quoted(text) }
 
-// quoted protects a value from YAML's grammar where it is no plain scalar.
-func quoted(value string) string {
-	if strings.ContainsAny(value, "#'\"{}[],&*!|>%@`") || strings.Contains(value, ": ") {
-		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+// quoted is text as YAML, in quotes where YAML would read something else: a number, a date, null, a comment.
+func quoted(text string) string {
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err == nil && len(document.Content) == 1 {
+		if node := document.Content[0]; node.Kind == yaml.ScalarNode && node.Tag == "!!str" && node.Value == text {
+			return text
+		}
 	}
-	return value
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
