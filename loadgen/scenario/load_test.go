@@ -92,6 +92,10 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"faults: [{at: 1s, action: kill, node: 1}]", "f.yaml:1: faults[0].node: there is no node 1; nodes are counted from 0, and broker.nodes is 1"},
 		{"faults: [{at: 1s, action: stop}]", "f.yaml:1: faults[0].for: stop needs a time; write for: 10s"},
 		{"faults: [{at: 5m, action: kill}]", "f.yaml:1: faults[0].at: 5m is after the run's end at 2m"},
+		{"faults: [{at: 1s, action: , for: 5s}]", "f.yaml:1: faults[0]: action is missing (kill (for good), stop (SIGSTOP, and SIGCONT after `for`), restart (killed, and started again after `for`).)"},
+		{"name: 2026", "f.yaml:1: name: 2026 is no text; put it into quotes"},
+		{"objectives: [{within: 5s, share: '0.5'}]", `f.yaml:1: objectives[0].share: "0.5" is no number; write one above 0, at most 1`},
+		{"broker: {replicas: '3', nodes: 3}", `f.yaml:1: broker.replicas: "3" is not possible; write 1 or 3`},
 		{"broker: {url: 'nats://me:sec,/ret@a'}", `f.yaml:1: broker.url: "nats://...@a" is not possible; write for example nats://localhost:4222 or kafka://one:9092,two:9092`},
 		{"{", "f.yaml: line 1: did not find expected node content"},
 	} {

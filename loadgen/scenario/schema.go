@@ -102,7 +102,7 @@ func (t *tree) checkObject(s *schema, node *yaml.Node, path string) {
 		seen[key.Value] = true
 	}
 	for _, name := range s.Required {
-		if child(node, name) == nil {
+		if given := child(node, name); given == nil || given.Tag == "!!null" {
 			t.report(path, "%s is missing (%s)", name, s.Properties[name].Description)
 		}
 	}
@@ -127,7 +127,7 @@ func (t *tree) checkScalar(s *schema, node *yaml.Node, path string) {
 	case node.Kind != yaml.ScalarNode:
 		t.report(path, "write a single value%s", s.example())
 	case s.Enum != nil:
-		if choices := s.choices(); !slices.Contains(choices, value) {
+		if choices := s.choices(); !slices.Contains(choices, value) || s.Type == "integer" && node.Tag != "!!int" {
 			t.report(path, "%q is not possible; write %s", value, either(choices))
 		}
 	case s.Type == "integer":
@@ -139,14 +139,14 @@ func (t *tree) checkScalar(s *schema, node *yaml.Node, path string) {
 		t.checkBounds(s, float64(number), value, path)
 	case s.Type == "number":
 		number, err := strconv.ParseFloat(value, 64)
-		if err != nil {
+		if node.Tag != "!!int" && node.Tag != "!!float" || err != nil {
 			t.report(path, "%q is no number%s", value, s.bounds())
 			return
 		}
 		t.checkBounds(s, number, value, path)
 	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(value):
 		t.report(path, "%q is not possible%s", withoutPassword(value), s.example())
-	case s.Pattern == "" && node.Tag != "!!str":
+	case node.Tag != "!!str":
 		t.report(path, "%s is no text; put it into quotes", value)
 	}
 }
