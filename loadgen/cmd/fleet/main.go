@@ -81,10 +81,19 @@ func execute(ctx context.Context, arguments []string) int {
 }
 
 func usage(to *os.File) {
-	fmt.Fprintln(to, "Usage: fleet COMMAND [OPTION...]")
+	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nFleets of generators against a NATS or Kafka broker: round-trip times, loss, and where it breaks.\n\n")
 	for _, v := range verbs {
 		if !v.hidden {
 			fmt.Fprintf(to, "  %-10s %s\n", v.name, v.summary)
 		}
 	}
+	fmt.Fprint(to, `
+Against your own broker, and against one that is started on this machine and removed afterwards:
+
+  fleet run --url nats://broker.example:4222 --generators 500
+  fleet run --url kafka://broker.example:9092 --generators 500
+  fleet run demo
+
+fleet COMMAND --help describes a command with its options.
+`)
 }

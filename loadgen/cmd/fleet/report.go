@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"lifeline/loadgen/report"
 )
@@ -12,7 +13,8 @@ var reportVerb = verb{name: "report", summary: "write a run's report again, from
 
 const reportUsage = `Usage: fleet report [OPTION...] RESULT
 
-Writes page, Markdown and pictures again from a run's result.json (or the folder that holds it), and prints the verdict.
+Writes page, Markdown and pictures again from a run's result.json (or the folder that holds it), and prints the verdict. The
+report of a file of another name, such as a study's point, goes into a folder beside it, or into the one that --out names.
 
   fleet report results/monday
   fleet report --out /tmp/look result.json
@@ -35,10 +37,7 @@ func reportAgain(_ context.Context, arguments []string) error {
 	}
 	folder := *out
 	if folder == "" {
-		folder = paths[0]
-		if filepath.Ext(folder) == ".json" {
-			folder = filepath.Dir(folder)
-		}
+		folder = ownFolder(paths[0])
 	}
 	page, err := report.Write(folder, r)
 	if err != nil {
@@ -47,4 +46,16 @@ func reportAgain(_ context.Context, arguments []string) error {
 	fmt.Print(report.Text(r))
 	fmt.Printf("\nPage: %s\n%s\n", page, report.Line(r))
 	return nil
+}
+
+// ownFolder is where a result's report belongs: its folder; a file of another name is one of several, as a study's points are,
+// and gets a folder of that name.
+func ownFolder(path string) string {
+	switch {
+	case filepath.Base(path) == report.JSONName:
+		return filepath.Dir(path)
+	case filepath.Ext(path) == ".json":
+		return strings.TrimSuffix(path, ".json")
+	}
+	return path
 }

@@ -42,7 +42,7 @@ var errReported = errors.New("the fleet failed")
 func runFleet(ctx context.Context, arguments []string) error {
 	set := newFlagSet("run", runUsage)
 	out := set.String("out", "", "`FOLDER` for the report (default fleet-reports/NAME-TIME)")
-	asJSON := set.Bool("json", false, "print the whole result as JSON instead of the table")
+	asJSON := set.Bool("json", false, "print the whole result as JSON; page and line go to standard error")
 	repeat := set.Int("repeat", 1, "`TIMES` that a run is repeated when other load on the machine made it invalid")
 	var changes scenario.Flags
 	changes.Register(set)
@@ -92,8 +92,9 @@ func conclude(found result.Result, folder string, asJSON bool) error {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(found); err != nil {
-			return err
+			return fmt.Errorf("writing the result: %w", err)
 		}
+		fmt.Fprintf(os.Stderr, "Page: %s\n%s\n", page, report.Line(found))
 	} else {
 		fmt.Print(report.Text(found))
 		fmt.Printf("\nPage: %s\n%s\n", page, report.Line(found))

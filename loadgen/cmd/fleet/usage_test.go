@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"lifeline/loadgen/report"
+	"lifeline/loadgen/result"
 )
 
 // printed runs the program and returns its exit code and what it wrote to both outputs.
@@ -40,6 +45,43 @@ func TestEveryVerbExplainsItself(t *testing.T) {
 		if code, text = printed(t, v.name, "--no-such-option"); code != 2 || !strings.Contains(text, "fleet "+v.name+" --help") {
 			t.Errorf("fleet %s --no-such-option: exit %d, %q", v.name, code, text)
 		}
+	}
+}
+
+func TestTheHelpShowsHowToMeasureOnesOwnBrokerInOneLine(t *testing.T) {
+	code, text := printed(t, "--help")
+	for _, want := range []string{"fleet run --url nats://", "fleet run --url kafka://", "  compare "} {
+		if code != 0 || !strings.Contains(text, want) {
+			t.Errorf("exit %d, no %q in %s", code, want, text)
+		}
+	}
+}
+
+func TestAPasswordInAURLIsNotPrinted(t *testing.T) {
+	code, text := printed(t, "run", "--url", "nats://me:secret@broker.example:4222")
+	if code != 1 || strings.Contains(text, "secret") || !strings.Contains(text, "password_file") {
+		t.Errorf("exit %d, %s", code, text)
+	}
+}
+
+func TestAStudysPointIsReportedInAFolderOfItsOwn(t *testing.T) {
+	folder := t.TempDir()
+	point := filepath.Join(folder, "point.json")
+	text, err := json.Marshal(result.Result{Format: report.Format, Failure: &result.Failure{Cause: result.Ports, Message: "none is left"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(point, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := printed(t, "report", point); code != 0 || !strings.Contains(said, "Failed (ports)") {
+		t.Errorf("exit %d, %s", code, said)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "point", report.PageName)); err != nil {
+		t.Error(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(folder, "*.*")); len(files) != 1 {
+		t.Errorf("beside the point there are %v", files)
 	}
 }
 
