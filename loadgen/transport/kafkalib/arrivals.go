@@ -38,16 +38,16 @@ func (a *arrivals) last() int64 {
 // dialer opens connections that arrivals hears of.
 func (t *Transport) dialer(arrivals *arrivals) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
-		return dial(ctx, t.settings, address, arrivals)
+		return open(ctx, t.settings, address, arrivals)
 	}
 }
 
 // Dial opens a connection through the settings' dialer, with TLS where they ask for it.
 func Dial(ctx context.Context, settings transport.Settings, address string) (net.Conn, error) {
-	return dial(ctx, settings, address, nil)
+	return open(ctx, settings, address, nil)
 }
 
-func dial(ctx context.Context, settings transport.Settings, address string, arrivals *arrivals) (net.Conn, error) {
+func open(ctx context.Context, settings transport.Settings, address string, arrivals *arrivals) (net.Conn, error) {
 	connection, err := settings.Dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err

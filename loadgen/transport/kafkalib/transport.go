@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
 )
 
 const (
@@ -19,6 +20,8 @@ const (
 	deliverWithin = 120 * time.Second
 	// Every client asks so seldom where the leaders are, while it waits for a new one: thousands ask at once.
 	askForLeadersEvery = time.Second
+	// handshakeTimeout applies where the caller's context has no earlier end: kernels accept connections for brokers that have stopped.
+	handshakeTimeout = 30 * time.Second
 )
 
 // Transport makes franz-go clients.
@@ -106,19 +109,28 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	if err != nil {
 		return nil, fmt.Errorf("making a Kafka producer: %w", err)
 	}
-	if err := client.Ping(ctx); err != nil {
+	if err := t.greet(ctx, client); err != nil {
 		client.Close()
-		return nil, fmt.Errorf("connecting to Kafka at %s: %w", servers[0], err)
-	}
-	if t.mode.producerID {
-		if _, _, err := client.ProducerID(ctx); err != nil {
-			client.Close()
-			return nil, fmt.Errorf("asking Kafka for a producer id: %w", err)
-		}
+		return nil, dial.Classify(servers[0], err)
 	}
 	key := fmt.Appendf(nil, "%s-%d", t.process, number)
 	if t.mode.transactions {
 		return &transactional{settings: t.settings, client: client, key: key}, nil
 	}
 	return &connection{settings: t.settings, client: client, key: key, acknowledges: t.Traits().Acknowledges}, nil
+}
+
+// greet returns when a broker has answered the client, and has given it what its first message needs.
+func (t *Transport) greet(ctx context.Context, client *kgo.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	if err := client.Ping(ctx); err != nil {
+		return fmt.Errorf("greeting Kafka: %w", err)
+	}
+	if t.mode.producerID {
+		if _, _, err := client.ProducerID(ctx); err != nil {
+			return fmt.Errorf("asking Kafka for a producer id: %w", err)
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
 )
 
@@ -219,5 +220,17 @@ func TestAConnectionIsGivenUpWhenItsContextEnds(t *testing.T) {
 	cancel()
 	if err := verdict(t, done); err == nil {
 		t.Error("connected although nobody greeted")
+	}
+}
+
+func TestABrokerThatAcceptsAndStaysSilentIsAnAcceptTimeout(t *testing.T) {
+	s := newStub(t)
+	s.greeting = nil
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := s.transport(t).Connect(ctx, 0)
+	var failure *result.Failure
+	if !errors.As(err, &failure) || failure.Cause != result.AcceptTimeout {
+		t.Errorf("got %v", err)
 	}
 }

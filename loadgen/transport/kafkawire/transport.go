@@ -2,8 +2,8 @@
 // one partition, one goroutine and a few kilobytes. It has at most one request under way, so that a retry cannot overtake
 // a later message, and what is published meanwhile goes with the next one as one batch.
 //
-// It is not idempotent: a request that was repeated because its answer got lost may store messages twice. Topics are made,
-// and subscriptions served, by package kafkalib, once per process.
+// It is not idempotent: a request that is repeated, because its answer got lost or was that too few replicas had it in time, may
+// store messages twice. Topics are made, and subscriptions served, by package kafkalib, once per process.
 package kafkawire
 
 import (
@@ -13,10 +13,13 @@ import (
 	"time"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/transport/kafkalib"
 )
 
 const (
+	// handshakeTimeout applies where the caller's context has no earlier end: kernels accept connections for brokers that have stopped.
+	handshakeTimeout = 30 * time.Second
 	// A message is tried for as long as a fleet's histograms reach.
 	deliverWithin = 120 * time.Second
 	// The broker's own limit for "all": replicas that are too slow are dropped by then.
@@ -91,21 +94,31 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	return c, nil
 }
 
-// open returns a connection that a Kafka broker has answered on.
+// open returns a connection that a Kafka broker has answered on. Its errors are those of dial.Classify.
 func (t *Transport) open(ctx context.Context, address string) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	l, err := t.greeted(ctx, address)
+	if err != nil {
+		return nil, dial.Classify(address, err)
+	}
+	return l, nil
+}
+
+func (t *Transport) greeted(ctx context.Context, address string) (*link, error) {
 	socket, err := kafkalib.Dial(ctx, t.settings, address)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to Kafka at %s: %w", address, err)
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { socket.SetDeadline(time.Unix(1, 0)) })
 	l := newLink(socket, address)
-	if err := l.handshake(t.settings.User, t.settings.Password); err != nil {
-		socket.Close()
-		return nil, fmt.Errorf("greeting Kafka at %s: %w", address, err)
-	}
+	err = l.handshake(t.settings.User, t.settings.Password)
 	if !stop() {
+		err = ctx.Err() // the deadline that cut the handshake says nothing of why
+	}
+	if err != nil {
 		socket.Close()
-		return nil, fmt.Errorf("greeting Kafka at %s: %w", address, context.Cause(ctx))
+		return nil, fmt.Errorf("greeting Kafka: %w", err)
 	}
 	return l, nil
 }
