@@ -79,6 +79,7 @@ func TestAnswersThatAreNotKafkasAreNotBelievedAndTheMessageGoesAgain(t *testing.
 		"nothing at all":          func(int32) []byte { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStub(t)
 			acknowledged := publish(t, connectTo(t, s), "once more")
 			first := s.next(t)
@@ -95,6 +96,24 @@ func TestAnswersThatAreNotKafkasAreNotBelievedAndTheMessageGoesAgain(t *testing.
 				t.Errorf("acknowledged with %v", err)
 			}
 		})
+	}
+}
+
+func TestABrokerThatBreaksOffAtEachRequestIsNotHammered(t *testing.T) {
+	s := newStub(t)
+	acknowledged := publish(t, connectTo(t, s), "again and again")
+	began := time.Now()
+	const times = 3
+	for range times {
+		s.next(t).socket.Close()
+	}
+	last := s.next(t)
+	if passed := time.Since(began); passed < times*shortestPause/2 {
+		t.Errorf("%d attempts within %s", times, passed)
+	}
+	last.socket.Write(framed(last.correlation, answerTo(0, topicOfTests)))
+	if err := verdict(t, acknowledged); err != nil {
+		t.Errorf("acknowledged with %v", err)
 	}
 }
 

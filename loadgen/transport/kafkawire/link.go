@@ -24,6 +24,7 @@ type link struct {
 	reader  *bufio.Reader
 	address string
 	last    int32 // correlation id of the latest request
+	heard   bool  // a produce request was answered on it; only the goroutine that reads touches this
 }
 
 func newLink(socket net.Conn, address string) *link {

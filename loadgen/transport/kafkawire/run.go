@@ -29,8 +29,19 @@ func (c *connection) run(l *link) {
 	for l != nil {
 		err := c.serve(l)
 		l.socket.Close()
+		// A broker that takes connections but breaks off at each request must not be met by thousands of them without a pause.
+		if !l.heard && c.isMissing() && !c.pause(shortestPause) {
+			return
+		}
 		l = c.reopen(err)
 	}
+}
+
+// isMissing tells whether a request was sent and not answered.
+func (c *connection) isMissing() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.flight != nil
 }
 
 // serve settles what the broker answers, until the link is of no use any more.
@@ -65,6 +76,7 @@ func (c *connection) answered(l *link, correlation int32, answer *fields, at int
 		return fmt.Errorf("%w: nobody asked for number %d", errProtocol, correlation)
 	}
 	refused, malformed := readProduced(answer, *c.target)
+	l.heard = l.heard || malformed == nil
 	if malformed != nil || kerr.IsRetriable(refused) {
 		c.mutex.Unlock()
 		if malformed != nil {
@@ -104,19 +116,19 @@ func (c *connection) again(l *link, refused error) error {
 // wait is for an answer that takes long: its broker may have stopped, and another one lead the partition by now.
 func (c *connection) wait(l *link) error {
 	c.mutex.Lock()
-	missing, since := c.flight != nil, c.since
-	c.mutex.Unlock()
-	next := time.Time{}
-	if missing {
-		if clock.Now()-since > int64(silence) {
-			return errSilent
-		}
-		if c.hasMoved(l) {
-			return errMoved
-		}
-		next = time.Now().Add(patience)
+	if c.flight == nil {
+		defer c.mutex.Unlock() // only now: whoever publishes next sets the deadline of its answer
+		return l.socket.SetReadDeadline(time.Time{})
 	}
-	return l.socket.SetReadDeadline(next)
+	since := c.since
+	c.mutex.Unlock()
+	if clock.Now()-since > int64(silence) {
+		return errSilent
+	}
+	if c.hasMoved(l) {
+		return errMoved
+	}
+	return l.socket.SetReadDeadline(time.Now().Add(patience))
 }
 
 // hasMoved tells whether the partition is known to have another leader than the one at the link's other end.
