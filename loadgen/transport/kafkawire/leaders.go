@@ -12,16 +12,17 @@ import (
 // leaders is what a process knows of its channels. Thousands of connections lose their leader at the same moment: one of them
 // asks for all.
 type leaders struct {
-	ask   func(ctx context.Context, channel string) ([]kafkalib.Leader, error)
-	mutex sync.Mutex
-	said  map[string]saying
+	ask    func(ctx context.Context, channel string) ([]kafkalib.Leader, error)
+	asking sync.Mutex // held by whoever asks; it is taken before mutex
+	mutex  sync.Mutex
+	said   map[string]saying
 }
 
 // saying is what the broker said last.
 type saying struct {
-	at      time.Time
-	leaders []kafkalib.Leader
-	err     error
+	at      time.Time         // of the last question
+	err     error             // its answer, where it had none
+	leaders []kafkalib.Leader // the last that it told; nil: never any
 }
 
 const (
@@ -30,31 +31,48 @@ const (
 	askWithin = 10 * time.Second
 )
 
-// known are a channel's leaders as they were at some time.
+// known are a channel's leaders as they were at some time. Publishers call it, and so it waits for no broker once one has told.
 func (l *leaders) known(channel string) ([]kafkalib.Leader, error) {
-	return l.since(channel, func(s saying) bool { return s.err == nil || time.Since(s.at) < fresh })
+	if said := l.last(channel); said.leaders != nil {
+		return said.leaders, nil
+	}
+	return l.now(channel)
 }
 
 // now are a channel's leaders as they are.
 func (l *leaders) now(channel string) ([]kafkalib.Leader, error) {
-	return l.since(channel, func(s saying) bool { return time.Since(s.at) < fresh })
-}
-
-func (l *leaders) since(channel string, good func(saying) bool) ([]kafkalib.Leader, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	said, found := l.said[channel]
-	if !found || !good(said) {
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	said := l.last(channel)
+	if time.Since(said.at) >= fresh {
 		ctx, cancel := context.WithTimeout(context.Background(), askWithin)
 		defer cancel()
-		said.leaders, said.err = l.ask(ctx, channel)
-		said.at = time.Now()
-		if l.said == nil {
-			l.said = map[string]saying{}
+		var told []kafkalib.Leader
+		if told, said.err = l.ask(ctx, channel); said.err == nil {
+			said.leaders = told
 		}
-		l.said[channel] = said
+		said.at = time.Now()
+		l.remember(channel, said)
 	}
-	return said.leaders, said.err
+	if said.err != nil {
+		return nil, said.err
+	}
+	return said.leaders, nil
+}
+
+func (l *leaders) last(channel string) saying {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.said[channel]
+}
+
+func (l *leaders) remember(channel string, said saying) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.said == nil {
+		l.said = map[string]saying{}
+	}
+	l.said[channel] = said
 }
 
 // addressOf is where a partition's leader listens.
