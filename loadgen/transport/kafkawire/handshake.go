@@ -7,7 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// Requests of Kafka's protocol, and the version of each that is spoken here: the last ones before the compact encoding.
+// Requests of Kafka's protocol, and the version of each that is spoken here: ones that brokers from 2.1 on take, from before the
+// compact encoding, and no newer than their fields are of use to us.
 const (
 	produce, produceVersion                   = 0, 7
 	saslHandshake, saslHandshakeVersion       = 17, 1
@@ -99,11 +100,12 @@ func (l *link) signIn(user, password string) error {
 		return err
 	}
 	code := answer.int16()
+	var mechanisms []string
 	for range answer.count(2) {
-		answer.text() // a mechanism that the broker has
+		mechanisms = append(mechanisms, answer.text())
 	}
 	if err := firstError(code, answer); err != nil {
-		return err
+		return fmt.Errorf("%w; the broker has the mechanisms %q", err, mechanisms)
 	}
 
 	secret := "\x00" + user + "\x00" + password
