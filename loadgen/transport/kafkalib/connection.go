@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -13,8 +14,12 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// A producer holds at most so many messages that are not acknowledged: half of what franz-go itself takes before it blocks.
-const mostWaiting = 5_000
+const (
+	// A producer holds at most so many messages that are not acknowledged: half of what franz-go itself takes before it blocks.
+	mostWaiting = 5_000
+	// A transaction that went wrong may take so long to be ended.
+	abortWithin = 10 * time.Second
+)
 
 var errClosed = errors.New("the connection has been closed")
 
@@ -76,18 +81,32 @@ func (t *transactional) Publish(channel string, message []byte, acknowledged tra
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deliverWithin)
 	defer cancel()
+	// One that could not be ended is still open, however its commit went, and forbids another; where there is none, this does nothing.
+	if err := t.client.EndTransaction(ctx, kgo.TryAbort); err != nil {
+		return fmt.Errorf("ending the transaction before: %w", err)
+	}
 	if err := t.client.BeginTransaction(); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	err := t.client.ProduceSync(ctx, recordOf(Topic(t.settings, channel), t.key, message)).FirstErr()
-	if err != nil {
-		// The producer can begin the next transaction only after this one has ended.
-		err = errors.Join(err, t.client.AbortBufferedRecords(ctx), t.client.EndTransaction(ctx, kgo.TryAbort))
-	} else if err = t.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
-		err = fmt.Errorf("committing a transaction: %w", err)
+	if err == nil {
+		if err = t.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
+			err = fmt.Errorf("committing a transaction: %w", err)
+		}
 	}
 	acknowledged(clock.Now(), err)
+	if err != nil {
+		t.abort()
+	}
 	return nil
+}
+
+// abort ends a transaction that went wrong, since consumers read no further than the first open one. Where that fails too, the next
+// message tries again.
+func (t *transactional) abort() {
+	ctx, cancel := context.WithTimeout(context.Background(), abortWithin)
+	defer cancel()
+	_ = t.client.EndTransaction(ctx, kgo.TryAbort)
 }
 
 func (t *transactional) Close(context.Context) error {

@@ -103,7 +103,9 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 		kgo.UnknownTopicRetries(-1), // a topic was made before the run; a node that does not know it has just started
 	)
 	if t.mode.transactions {
-		options = append(options, kgo.TransactionalID(fmt.Sprintf("fleet-%s-%s-%d", t.settings.Run, t.process, number)))
+		options = append(options, kgo.TransactionalID(fmt.Sprintf("fleet-%s-%s-%d", t.settings.Run, t.process, number)),
+			// Kafka ends a transaction that is older, and its producer may not go on then: it must not be sooner than ours gives up.
+			kgo.TransactionTimeout(deliverWithin+2*abortWithin))
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
