@@ -36,11 +36,16 @@ func (t *Transport) Prepare(ctx context.Context, channels []string) error {
 		if err != nil {
 			return fmt.Errorf("making topics on Kafka: %w", err)
 		}
+		var failed error
 		for _, topic := range made {
 			if topic.Err != nil {
-				return fmt.Errorf("making topic %s with %d replicas: %w", topic.Topic, replicas, detailed(topic.Err, topic.ErrMessage))
+				failed = fmt.Errorf("making topic %s with %d replicas: %w", topic.Topic, replicas, detailed(topic.Err, topic.ErrMessage))
+			} else {
+				t.prepared = append(t.prepared, topic.Topic)
 			}
-			t.prepared = append(t.prepared, topic.Topic)
+		}
+		if failed != nil {
+			return failed
 		}
 		if err := waitForLeaders(ctx, client, partitions, topics); err != nil {
 			return fmt.Errorf("waiting for the leaders of %d topics: %w", len(topics), err)
