@@ -53,9 +53,10 @@ type measurement struct {
 	scenario scenario.Scenario
 	builder  message.Builder
 	result   result.Result
-	begin    int64 // of the measured span
 
 	mu        sync.Mutex
+	begin     int64                      // of the measured span, CLOCK_MONOTONIC
+	beginWall int64                      // the same in nanoseconds since 1970, as the jobs' windows have it
 	pending   map[message.Identity]int64 // before sending, by what was sent
 	parser    message.Parser
 	rtt       measure.Recorder
@@ -135,7 +136,7 @@ func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) e
 	runtime.LockOSThread() // for SleepUntil
 	defer runtime.UnlockOSThread()
 	begin := clock.Now()
-	m.begin = begin + int64(m.scenario.WarmUp.Duration)
+	m.measureFrom(begin + int64(m.scenario.WarmUp.Duration))
 	end := begin + int64(m.scenario.Span())
 	step := int64(m.scenario.Interval.Duration) / int64(m.scenario.Generators)
 	measuring := false
@@ -145,7 +146,7 @@ func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) e
 			return nil
 		}
 		clock.SleepUntil(due)
-		if !measuring && due >= m.begin {
+		if !measuring && due >= begin+int64(m.scenario.WarmUp.Duration) {
 			measuring = true
 			watch.Measure()
 		}
@@ -163,6 +164,13 @@ func (m *measurement) publish(ctx context.Context, bus bus, watch *host.Watch) e
 			return fmt.Errorf("publishing a message: %w", err)
 		}
 	}
+}
+
+// measureFrom fixes when the measured span begins.
+func (m *measurement) measureFrom(begin int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.begin, m.beginWall = begin, time.Now().UnixNano()+begin-clock.Now()
 }
 
 func (m *measurement) sending(identity message.Identity, length int) {
@@ -194,7 +202,7 @@ func (m *measurement) derived(text []byte) {
 	}
 }
 
-// summary takes what the job summarise published; one field stands for all of its event.
+// summary takes what the job summarise published; one field stands for all of its event. Windows of the warm-up are not timed.
 func (m *measurement) summary(text []byte) {
 	at := time.Now().UnixNano()
 	var window struct {
@@ -207,7 +215,9 @@ func (m *measurement) summary(text []byte) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.toSummary.Record(at - window.EndNs)
+	if m.beginWall != 0 && window.EndNs >= m.beginWall {
+		m.toSummary.Record(at - window.EndNs)
+	}
 }
 
 // settle waits for what is under way; what is then still missing is lost.

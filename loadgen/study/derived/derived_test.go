@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/clock"
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -30,15 +31,18 @@ func TestADerivedBatchIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstRevisionOfAWindowIsTimed(t *testing.T) {
+func TestOnlyTheFirstRevisionOfAWindowInTheMeasuredSpanIsTimed(t *testing.T) {
 	m := &measurement{}
-	window := func(field string, revision int) string {
-		return fmt.Sprintf(`{"field":"%s","revision":%d,"window_end_ns":%d}`, field, revision, time.Now().Add(-time.Second).UnixNano())
+	window := func(field string, revision int, age time.Duration) string {
+		return fmt.Sprintf(`{"field":"%s","revision":%d,"window_end_ns":%d}`, field, revision, time.Now().Add(-age).UnixNano())
 	}
+	m.summary([]byte(window("power", 1, time.Second))) // before anybody knows when the span begins
+	m.measureFrom(clock.Now() - int64(time.Hour))
 	for _, text := range []string{
-		window("power", 1),
-		window("power", 2),
-		window("voltage", 1),
+		window("power", 1, time.Second),
+		window("power", 2, time.Second),
+		window("voltage", 1, time.Second),
+		window("power", 1, 2*time.Hour),
 		`no JSON`,
 	} {
 		m.summary([]byte(text))
