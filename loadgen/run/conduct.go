@@ -106,6 +106,9 @@ func (r *runner) span(begin, end int64, drain time.Duration) {
 		r.begin = begin
 	}
 	r.end = end
+	if r.options.Span != nil {
+		r.options.Span(r.begin, r.end)
+	}
 	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end, Drain: drain}})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -83,9 +84,13 @@ broker: {url: %q}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	found, err := run.Run(ctx, s, run.Options{Dir: t.TempDir()})
+	var spans []time.Duration
+	found, err := run.Run(ctx, s, run.Options{Dir: t.TempDir(), Span: func(begin, end int64) { spans = append(spans, time.Duration(end-begin)) }})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := []time.Duration{7 * time.Second}; !slices.Equal(spans, want) {
+		t.Errorf("measured spans of %v, not %v", spans, want)
 	}
 	if found.Failure != nil {
 		t.Fatalf("the fleet failed: %v", found.Failure)

@@ -36,8 +36,8 @@ func storedQueries(p *page) {
 	p.say("\n## Latest and history queries")
 	p.paragraph("While 600 generators publish every 10 s (in the quick form every 2 s), one client asks 10 times a second for the newest " +
 		"message, and once a second for all messages of the last minute (or of the run so far, where that is shorter), which was R-GMA's " +
-		"history retention in the study. Times in ms. On JetStream a query goes over an open connection; on Kafka each gets a consumer of " +
-		"its own, connecting included, because a consumer is made for reading on and not for asking.")
+		"history retention in the study. Times in ms, over connections that stay open. JetStream answers the first question itself, and " +
+		"makes a consumer for the second; of Kafka the client asks where the topic ends, or was a minute ago, sets its own consumer there and reads.")
 	p.table(2, []string{"broker", "", "queries", "mean", "STDDEV", "p50", "p95", "p99", "p100", "form", "quiet"}, rows)
 	p.paragraph("%s", strings.Join(notes, " "))
 	p.paragraph("The study did not time these queries; it counts them among R-GMA's advantages. The age of an answer is mostly the " +

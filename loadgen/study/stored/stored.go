@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"lifeline/loadgen/broker"
@@ -43,7 +44,8 @@ type archive interface {
 
 var errNothing = errors.New("nothing has been published yet")
 
-// Run starts the scenario's broker, runs the fleet against it, and asks queries from the first message to the last.
+// Run starts the scenario's broker, runs the fleet against it, and asks queries all the while. Times are of those that fall into the
+// measured span: a broker that warms up is slower, and when nobody publishes any more the newest message grows old.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
 	dir, err := os.MkdirTemp("", "stored-")
 	if err != nil {
@@ -69,8 +71,9 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]re
 
 	asking, stop := context.WithCancel(ctx)
 	asked := make(chan *answers)
-	go func() { asked <- ask(asking, a) }()
-	found, err := run.Run(ctx, external, run.Options{})
+	var measured span
+	go func() { asked <- ask(asking, a, &measured) }()
+	found, err := run.Run(ctx, external, run.Options{Span: measured.set})
 	stop()
 	answers := <-asked
 	if err == nil && found.Failure == nil && answers.latest.Count() == 0 {
@@ -79,40 +82,33 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]re
 	found.Remarks = append(found.Remarks, fmt.Sprintf("%d history queries read %.0f messages on average",
 		answers.history.Count(), float64(answers.read)/max(1, float64(answers.history.Count()))))
 	return found, map[string]result.Distribution{
-		Latest: answers.latest.Distribution(), LatestAge: answers.age.recorder.Distribution(), History: answers.history.Distribution(),
+		Latest: answers.latest.Distribution(), LatestAge: answers.age.Distribution(), History: answers.history.Distribution(),
 	}, err
 }
 
+// span is the time that is measured, in CLOCK_MONOTONIC; any goroutine may ask for it.
+type span struct{ begin, end atomic.Int64 }
+
+func (s *span) set(begin, end int64) {
+	s.end.Store(end)
+	s.begin.Store(begin)
+}
+
+// holds tells whether all that happened between the two instants counts.
+func (s *span) holds(from, to int64) bool {
+	begin := s.begin.Load()
+	return begin != 0 && from >= begin && to <= s.end.Load()
+}
+
 type answers struct {
-	latest, history measure.Recorder
-	age             ages
-	read            int
-	err             error // the last one
-}
-
-// ages are of the newest messages when they are answered. Queries go on for a little longer than the fleet publishes, and its last
-// message then grows old for no fault of the broker: of the answers with that one only the first counts.
-type ages struct {
-	recorder measure.Recorder
-	newest   message.Identity
-	again    []int64 // of later answers with the same message
-}
-
-func (a *ages) record(newest message.Identity, age int64) {
-	if newest == a.newest && a.recorder.Count() > 0 {
-		a.again = append(a.again, age)
-		return
-	}
-	for _, age := range a.again { // a newer one has come, so it was the broker that kept the old one for so long
-		a.recorder.Record(age)
-	}
-	a.again, a.newest = a.again[:0], newest
-	a.recorder.Record(age)
+	latest, age, history measure.Recorder
+	read                 int
+	err                  error // the last one
 }
 
 // ask asks one query at a time until ctx ends. Errors are expected: before the fleet has made its stream, and once it has
 // removed it.
-func ask(ctx context.Context, a archive) *answers {
+func ask(ctx context.Context, a archive, measured *span) *answers {
 	var all answers
 	parser := message.RawParser{}
 	nextHistory := time.Now()
@@ -136,8 +132,10 @@ func ask(ctx context.Context, a archive) *answers {
 			all.err = err
 			continue
 		}
-		all.latest.Record(answered - began)
-		all.age.record(identity, answered-identity.Intended)
+		if measured.holds(began, answered) {
+			all.latest.Record(answered - began)
+			all.age.Record(answered - identity.Intended)
+		}
 		if time.Now().Before(nextHistory) {
 			continue
 		}
@@ -148,7 +146,9 @@ func ask(ctx context.Context, a archive) *answers {
 			all.err = err
 			continue
 		}
-		all.history.Record(clock.Now() - began)
-		all.read += read
+		if answered = clock.Now(); measured.holds(began, answered) {
+			all.history.Record(answered - began)
+			all.read += read
+		}
 	}
 }

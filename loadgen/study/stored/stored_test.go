@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"lifeline/loadgen/message"
 	"lifeline/loadgen/transport/natstest"
 )
 
@@ -47,19 +46,6 @@ func TestAnEmptyStreamHasNoLatestMessage(t *testing.T) {
 	}
 }
 
-func TestTheLastMessageIsNotOldBecauseNoneComesAfterIt(t *testing.T) {
-	var a ages
-	for _, answer := range []struct {
-		sequence uint32
-		age      time.Duration
-	}{{1, time.Millisecond}, {1, time.Second}, {2, 2 * time.Millisecond}, {2, 100 * time.Second}, {2, 110 * time.Second}} {
-		a.record(message.Identity{Sequence: answer.sequence}, int64(answer.age))
-	}
-	if d := a.recorder.Distribution(); d.Count != 3 || time.Duration(d.Max).Round(time.Second/10) != time.Second {
-		t.Errorf("%d ages up to %v; want those of 1 ms, 1 s and 2 ms", d.Count, time.Duration(d.Max))
-	}
-}
-
 func TestTheHistoryIsAllSinceItsBeginning(t *testing.T) {
 	s := filled(t, 5)
 	if _, err := s.latest(t.Context()); err != nil {
@@ -69,5 +55,21 @@ func TestTheHistoryIsAllSinceItsBeginning(t *testing.T) {
 		if read, err := s.history(t.Context(), time.Now().Add(from)); err != nil || read != want {
 			t.Errorf("from %s: %d messages, %v; want %d", from, read, err, want)
 		}
+	}
+}
+
+func TestOnlyQueriesWhollyWithinTheMeasuredSpanAreTimed(t *testing.T) {
+	var measured span
+	if measured.holds(1, 2) {
+		t.Error("timed before anybody knew what is measured")
+	}
+	measured.set(10, 20)
+	for times, want := range map[[2]int64]bool{{9, 11}: false, {10, 20}: true, {19, 21}: false} {
+		if measured.holds(times[0], times[1]) != want {
+			t.Errorf("%v in 10 to 20: not %t", times, want)
+		}
+	}
+	if measured.set(10, 15); measured.holds(14, 16) {
+		t.Error("timed after the run was cut short")
 	}
 }

@@ -10,47 +10,49 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// topics asks Kafka: offsets over one connection, and each query's records by a consumer of its own, connecting included, as
-// a program that asks now and then would.
+// topics asks Kafka: one client for offsets, and a consumer that stays connected and is set to where a query begins.
 type topics struct {
-	server string
-	client *kgo.Client
-	admin  *kadm.Client
+	server   string
+	client   *kgo.Client
+	admin    *kadm.Client
+	found    []string    // the fleet's topics, once they are there
+	consumer *kgo.Client // nil before the first query
 }
 
 func openTopics(server string) (archive, error) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(server))
+	client, err := kgo.NewClient(kgo.SeedBrokers(server), kgo.MetadataMinAge(latestEvery)) // else it would not look for new topics for seconds
 	if err != nil {
 		return nil, fmt.Errorf("connecting for queries: %w", err)
 	}
-	return &topics{server, client, kadm.NewClient(client)}, nil
+	return &topics{server: server, client: client, admin: kadm.NewClient(client)}, nil
 }
 
-// names are the fleet's topics: all but Kafka's own.
-func (t *topics) names(ctx context.Context) ([]string, error) {
+// find takes all topics but Kafka's own.
+func (t *topics) find(ctx context.Context) error {
+	if len(t.found) > 0 {
+		return nil
+	}
 	all, err := t.admin.ListTopics(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listing topics: %w", err)
+		return fmt.Errorf("listing topics: %w", err)
 	}
-	var names []string
 	for _, name := range all.Names() {
 		if !strings.HasPrefix(name, "__") {
-			names = append(names, name)
+			t.found = append(t.found, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil, errNothing
+	if len(t.found) == 0 {
+		return errNothing
 	}
-	return names, nil
+	return nil
 }
 
 // ends are the offsets behind the newest messages.
 func (t *topics) ends(ctx context.Context) (kadm.ListedOffsets, error) {
-	names, err := t.names(ctx)
-	if err != nil {
+	if err := t.find(ctx); err != nil {
 		return nil, err
 	}
-	ends, err := t.admin.ListEndOffsets(ctx, names...)
+	ends, err := t.admin.ListEndOffsets(ctx, t.found...)
 	if err == nil {
 		err = ends.Error()
 	}
@@ -68,14 +70,8 @@ func (t *topics) latest(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts := kadm.Offsets{}
-	ends.Each(func(end kadm.ListedOffset) {
-		if end.Offset > 0 {
-			starts.AddOffset(end.Topic, end.Partition, end.Offset-1, -1)
-		}
-	})
 	var newest *kgo.Record
-	err = t.read(ctx, starts, ends, func(r *kgo.Record) {
+	err = t.read(ctx, ends, func(end kadm.ListedOffset) int64 { return max(0, end.Offset-1) }, func(r *kgo.Record) {
 		if newest == nil || r.Timestamp.After(newest.Timestamp) {
 			newest = r
 		}
@@ -96,39 +92,44 @@ func (t *topics) history(ctx context.Context, from time.Time) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	names, err := t.names(ctx)
-	if err != nil {
-		return 0, err
+	begins, err := t.admin.ListOffsetsAfterMilli(ctx, from.UnixMilli(), t.found...)
+	if err == nil {
+		err = begins.Error()
 	}
-	begins, err := t.admin.ListOffsetsAfterMilli(ctx, from.UnixMilli(), names...)
 	if err != nil {
 		return 0, fmt.Errorf("asking where the history begins: %w", err)
 	}
-	starts := kadm.Offsets{}
-	begins.Each(func(begin kadm.ListedOffset) {
-		if end, ok := ends.Lookup(begin.Topic, begin.Partition); ok && begin.Offset >= 0 && begin.Offset < end.Offset {
-			starts.AddOffset(begin.Topic, begin.Partition, begin.Offset, -1)
-		}
-	})
 	read := 0
-	err = t.read(ctx, starts, ends, func(*kgo.Record) { read++ })
+	err = t.read(ctx, ends, func(end kadm.ListedOffset) int64 {
+		if begin, ok := begins.Lookup(end.Topic, end.Partition); ok && begin.Offset >= 0 {
+			return min(begin.Offset, end.Offset)
+		}
+		return end.Offset
+	}, func(*kgo.Record) { read++ })
 	return read, err
 }
 
-// read hands over all records from the starts up to the ends.
-func (t *topics) read(ctx context.Context, starts kadm.Offsets, ends kadm.ListedOffsets, take func(*kgo.Record)) error {
-	left := 0
-	starts.Each(func(kadm.Offset) { left++ })
+// read hands over all records of each partition from its start up to its end.
+func (t *topics) read(ctx context.Context, ends kadm.ListedOffsets, start func(kadm.ListedOffset) int64, take func(*kgo.Record)) error {
+	left, starts := 0, map[string]map[int32]kgo.EpochOffset{}
+	ends.Each(func(end kadm.ListedOffset) {
+		if starts[end.Topic] == nil {
+			starts[end.Topic] = map[int32]kgo.EpochOffset{}
+		}
+		from := start(end)
+		starts[end.Topic][end.Partition] = kgo.EpochOffset{Epoch: -1, Offset: from}
+		if from < end.Offset {
+			left++
+		}
+	})
 	if left == 0 {
 		return nil
 	}
-	consumer, err := kgo.NewClient(kgo.SeedBrokers(t.server), kgo.ConsumePartitions(starts.KOffsets()), kgo.FetchMaxWait(100*time.Millisecond))
-	if err != nil {
-		return fmt.Errorf("making a consumer: %w", err)
+	if err := t.seek(starts); err != nil {
+		return err
 	}
-	defer consumer.Close()
 	for left > 0 {
-		fetches := consumer.PollFetches(ctx)
+		fetches := t.consumer.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			return fmt.Errorf("reading from Kafka: %w", err)
 		}
@@ -146,4 +147,31 @@ func (t *topics) read(ctx context.Context, starts kadm.Offsets, ends kadm.Listed
 	return nil
 }
 
-func (t *topics) close() { t.client.Close() }
+// seek sets the consumer, which fetches only when it is polled: a fetch that waited for new messages would delay the next query's.
+func (t *topics) seek(starts map[string]map[int32]kgo.EpochOffset) error {
+	if t.consumer != nil {
+		t.consumer.SetOffsets(starts)
+		return nil
+	}
+	first := map[string]map[int32]kgo.Offset{}
+	for topic, partitions := range starts {
+		first[topic] = map[int32]kgo.Offset{}
+		for partition, at := range partitions {
+			first[topic][partition] = kgo.NewOffset().At(at.Offset)
+		}
+	}
+	consumer, err := kgo.NewClient(kgo.SeedBrokers(t.server), kgo.ConsumePartitions(first), kgo.MaxConcurrentFetches(0),
+		kgo.FetchMaxWait(100*time.Millisecond))
+	if err != nil {
+		return fmt.Errorf("making a consumer: %w", err)
+	}
+	t.consumer = consumer
+	return nil
+}
+
+func (t *topics) close() {
+	if t.consumer != nil {
+		t.consumer.Close()
+	}
+	t.client.Close()
+}
