@@ -60,7 +60,7 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	}
 	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{topic: ends})
 	if t.settings.Poll > 0 {
-		go s.ask(t.settings.Poll, deliver)
+		go s.ask(t.settings.Poll, len(s.client.DiscoveredBrokers()), deliver) // asking for the ends has discovered them
 	} else {
 		go s.run(deliver)
 	}
@@ -94,16 +94,19 @@ func (s *subscription) run(deliver transport.Deliver) {
 	}
 }
 
-// ask takes what has come once per period, as a consumer does that polls; nothing is fetched between.
-func (s *subscription) ask(period time.Duration, deliver transport.Deliver) {
+// ask takes what has come once per period, as a consumer does that polls; nothing is fetched between. A poll ends with the first
+// node that has something, so that each node gets one.
+func (s *subscription) ask(period time.Duration, nodes int, deliver transport.Deliver) {
 	defer close(s.stopped)
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	for more := true; more; {
 		select {
 		case <-ticker.C:
-			ctx, cancel := context.WithTimeout(context.Background(), 2*emptyPoll)
-			more = s.poll(ctx, deliver)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(nodes+1)*emptyPoll)
+			for polls := 0; more && polls < nodes && ctx.Err() == nil; polls++ {
+				more = s.poll(ctx, deliver)
+			}
 			cancel()
 		case <-s.closed:
 			return
