@@ -22,7 +22,7 @@ var phasePictures = []struct {
 		{"table2-jetstream-r1", "JetStream, 1 replica"},
 		{"table2-jetstream-r3", "JetStream, 3 replicas"},
 		{"table2-kafka-acks1", "Kafka acks=1"},
-		{"table2-kafka-all", "Kafka acks=all"},
+		{"table2-kafka-all", "Kafka acks=all, 1 replica"},
 		{"table2-kafka-transaction", "Kafka, transactions"},
 	}},
 	{"4-decomposition-polled.svg", "Round trips to consumers that ask every 100 ms", []struct{ id, name string }{

@@ -43,7 +43,8 @@ func kilobytes(bytes float64) string { return format.Number(bytes / 1000) }
 
 func scalePage(p *page) error {
 	p.say("Each generator has a connection of its own and publishes the study's message every 10 s; the client is the minimal one, so "+
-		"that broker and fleet fit onto one machine. Times in ms. %s The study's brokers had a machine each. %s", spanNote, paperSource)
+		"that broker and fleet fit onto one machine. Times in ms. %s Memory per connection is what resident memory grew by; a JVM takes much of "+
+		"it from a heap that was resident before, so Kafka's is a lower bound. The study's brokers had a machine each. %s", spanNote, paperSource)
 	p.table(1, []string{"the study", "most connections", "round trips"}, [][]string{
 		{"NaradaBrokering, one broker", "2,500; refused 4,000 (no memory for threads)", "99.8 % within 100 ms"},
 		{"NaradaBrokering, network of three", "more than 4,000; 2,000 to 4,000 drawn", "99.8 % within 100 ms; mean and STDDEV above the single broker's"},
