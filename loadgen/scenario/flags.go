@@ -14,7 +14,7 @@ var shorthands = []struct {
 	number              bool
 }{
 	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; several hosts by comma", false},
-	{"user", "broker.user", "`NAME` for the broker; needs --password-file", false},
+	{"user", "broker.user", "`NAME` for the broker (on Kafka by SASL PLAIN); needs --password-file", false},
 	{"password-file", "broker.password_file", "`FILE` that holds the password", false},
 	{"credentials", "broker.credentials_file", "NATS .creds `FILE`", false},
 	{"ca", "broker.ca_file", "PEM `FILE` of whom to trust", false},
