@@ -82,10 +82,11 @@ func Measure(ctx context.Context, options Options) error {
 		say(options, "[%d/%d] %s: %s", i+1, len(points), p.ID, p.scenario.Summary())
 		record := measurePoint(ctx, options, p, mayRepeat)
 		if ctx.Err() != nil {
+			err := fmt.Errorf("%w at %s; --resume goes on from there", ErrInterrupted, p.ID)
 			if record.Failure != nil && record.Failure.Cause == result.LeftBehind {
-				say(options, "        %s", record.Failure.Message)
+				err = errors.Join(err, record.Failure)
 			}
-			return fmt.Errorf("%w at %s; --resume goes on from there", ErrInterrupted, p.ID)
+			return err
 		}
 		if err := record.write(filepath.Join(options.Out, DataFolder)); err != nil {
 			return err

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
+	"os"
 	"strings"
 
 	"lifeline/loadgen/scenario"
@@ -71,6 +73,9 @@ func (k *ksqlDB) runner(ctx context.Context) (study.Runner, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+		defer context.AfterFunc(ctx, func() {
+			fmt.Fprintln(os.Stderr, "fleet study: dropping what was made on ksqlDB, which may take a minute; another Ctrl-C would leave it there")
+		})()
 		found, err := derived.RunKsqlDB(ctx, s, client)
 		return study.Measured{Result: found}, err
 	}, nil

@@ -23,7 +23,7 @@ import (
 
 const (
 	kafkaPatience  = 15 * time.Second // for an answer
-	tidyWithin     = 2 * time.Minute
+	tidyWithin     = 5 * time.Minute
 	probeEvery     = 200 * time.Millisecond
 	throughWithin  = time.Minute // of the first probe: a busy server takes some time to start a query
 	sourceFormat   = "KEY_FORMAT = 'KAFKA', VALUE_FORMAT = 'JSON'"

@@ -45,13 +45,16 @@ type status struct {
 	Message string `json:"message"`
 }
 
-// askAgain is the pause between two questions for how far a statement has got.
-const askAgain = 200 * time.Millisecond
+const (
+	askAgain = 200 * time.Millisecond // between two questions for how far a statement has got
+	// A query that has just begun is ended only when Kafka has given up on its consumers, which takes 45 s.
+	doneWithin = 3 * time.Minute
+)
 
 // Execute runs a statement and returns when the server has carried it out: a server writes it down first, and may answer
 // before it has done it.
 func (c *Client) Execute(ctx context.Context, statement string, properties map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, doneWithin)
 	defer cancel()
 	var answers []struct {
 		Command string `json:"commandId"`
@@ -83,7 +86,7 @@ func (c *Client) await(ctx context.Context, command string, now status) error {
 		select {
 		case <-ctx.Done():
 			return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("ksqlDB at %s has not carried out a statement within %s: it is %s",
-				c.url, patience, now.Status)}
+				c.url, doneWithin, now.Status)}
 		case <-time.After(askAgain):
 		}
 		parts := strings.Split(command, "/") // TYPE/NAME/ACTION, where a name may be in quotes
