@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +160,11 @@ func (r *runner) run(ctx context.Context) error {
 
 // traitsOf asks a transport that nobody will use, before there is a broker.
 func traitsOf(s scenario.Scenario) (transport.Traits, error) {
-	settings, err := worker.Target{Servers: []string{"not known yet"}}.Settings(s, nil)
+	nodes := max(1, s.Broker.Nodes)
+	if s.Broker.URL != "" {
+		nodes = len(s.Broker.Address().Hosts)
+	}
+	settings, err := worker.Target{Servers: slices.Repeat([]string{"not known yet"}, nodes)}.Settings(s, nil)
 	if err != nil {
 		return transport.Traits{}, err
 	}
