@@ -21,7 +21,7 @@ func newFlagSet(name, usage string) *flag.FlagSet {
 			default:
 				text += " (default " + option.DefValue + ")"
 			}
-			fmt.Fprintf(os.Stdout, "  %-26s %s\n", strings.TrimSpace("--"+option.Name+" "+argument), text)
+			fmt.Fprintf(os.Stdout, "  %-28s %s\n", strings.TrimSpace("--"+option.Name+" "+argument), text)
 		})
 	}
 	return set
@@ -40,7 +40,7 @@ func parse(set *flag.FlagSet, arguments []string) (rest []string, err error) {
 			help()
 			return nil, err
 		case err != nil:
-			return nil, misused(set, err.Error())
+			return nil, misused(set, strings.Replace(err.Error(), ": -", ": --", 1)) // as the help writes them
 		case set.NArg() == 0:
 			return rest, nil
 		}
