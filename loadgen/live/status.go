@@ -11,7 +11,7 @@ import (
 // Status is a run at one moment. Counts are totals, rates and percentiles those of the last second.
 type Status struct {
 	Scenario string
-	Phase    string // "starting", "connecting", "warming up", "measuring", "draining"
+	Phase    string // "starting the broker", "connecting", "warming up", "measuring", "draining"
 	Elapsed  time.Duration
 	Left     time.Duration // negative: not known
 

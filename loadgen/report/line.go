@@ -57,7 +57,7 @@ func Verdict(r result.Result) []string {
 	for _, remark := range r.Remarks {
 		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
-	if len(r.Invalid) > 0 {
+	if len(r.Invalid) > 0 && r.Counts.Sent > 0 {
 		said = append(said, "Do not trust these times: the machine was not quiet enough.")
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))

@@ -163,7 +163,7 @@ func TestTheVerdictSaysTheWorstFirst(t *testing.T) {
 }
 
 func TestAFleetThatNeverSentStillHasAReport(t *testing.T) {
-	r := result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "it takes 40,012 descriptors and has 20,000"}}
+	r := result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "it takes 40,012 descriptors and has 20,000"}, Invalid: []string{"noise"}}
 	folder := t.TempDir()
 	if _, err := Write(folder, r); err != nil {
 		t.Fatal(err)

@@ -116,7 +116,11 @@ func (r *runner) run(ctx context.Context) error {
 	if r.plan, err = preflight.Check(r.scenario, r.traits); err != nil {
 		return err
 	}
-	r.enter("starting the broker")
+	if r.scenario.Broker.URL == "" {
+		r.enter("starting the broker")
+	} else {
+		r.enter("looking for the broker")
+	}
 	if r.cluster, err = broker.Start(ctx, r.scenario, r.dir); err != nil {
 		return err
 	}
