@@ -143,20 +143,8 @@ func (f *frame) drawGrid(c *canvas) {
 }
 
 func (f *frame) drawSeries(c *canvas, s Series) {
-	var path strings.Builder
-	pen := "M"
-	for _, point := range s.Points {
-		x, drawnX := f.x(point.X)
-		y, drawnY := f.y(point.Y)
-		if !drawnX || !drawnY {
-			pen = "M" // a gap where there is nothing to show
-			continue
-		}
-		fmt.Fprintf(&path, "%s%s %s", pen, px(x), px(y))
-		pen = "L"
-	}
 	if !s.Alone {
-		c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash(s))
+		f.drawLine(c, s)
 	}
 	if !s.Dots {
 		return
@@ -168,6 +156,36 @@ func (f *frame) drawSeries(c *canvas, s Series) {
 			c.add(`<circle cx="%s" cy="%s" r="3.5" class="f%d"><title>%s</title></circle>`, px(x), px(y), colour(s), html.EscapeString(point.Text))
 		}
 	}
+}
+
+// drawLine leaves a gap where there is nothing to show; a point between two gaps is a dot, or it would not be seen.
+func (f *frame) drawLine(c *canvas, s Series) {
+	var path strings.Builder
+	var x, y float64
+	length := 0 // points since the last gap
+	pause := func() {
+		if length == 1 {
+			c.add(`<circle cx="%s" cy="%s" r="2" class="f%d"/>`, px(x), px(y), colour(s))
+		}
+		length = 0
+	}
+	for _, point := range s.Points {
+		atX, drawnX := f.x(point.X)
+		atY, drawnY := f.y(point.Y)
+		if !drawnX || !drawnY {
+			pause()
+			continue
+		}
+		x, y = atX, atY
+		pen := "L"
+		if length == 0 {
+			pen = "M"
+		}
+		fmt.Fprintf(&path, "%s%s %s", pen, px(x), px(y))
+		length++
+	}
+	pause()
+	c.add(`<path d="%s" class="l%d" fill="none" stroke-width="2" stroke-linejoin="round"%s/>`, path.String(), colour(s), dash(s))
 }
 
 func colour(s Series) int { return s.Colour % len(palette) }

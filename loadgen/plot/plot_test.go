@@ -112,6 +112,13 @@ func TestALogarithmicLineHasAGapWhereThereIsNothing(t *testing.T) {
 	}
 }
 
+func TestAPointBetweenTwoGapsIsSeen(t *testing.T) {
+	panel := Panel{Y: Axis{Scale: Log}, Series: []Series{{Points: line(0, 10, 1, 0, 2, 100, 3, 0, 4, 10, 5, 20)}}}
+	if dots := named(parse(t, Figure{Panels: []Panel{panel}}.SVG()), "circle"); len(dots) != 2 {
+		t.Errorf("%d dots; want those of the first and the third point", len(dots))
+	}
+}
+
 func TestEachNineIsAsWideAsTheOneBefore(t *testing.T) {
 	axis := Axis{Scale: Nines, From: 0, To: 99.99}
 	at := func(value float64) float64 {
