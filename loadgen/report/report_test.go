@@ -209,6 +209,15 @@ func TestAnOutageIsAGapAndABand(t *testing.T) {
 	}
 }
 
+func TestTheSecondsOfAShortRunHaveNamesOfTheirOwn(t *testing.T) {
+	short := sample("short", 800, 1)
+	short.Timeline, short.Faults = short.Timeline[:2], nil
+	svg := string(Timeline(short).SVG())
+	if strings.Count(svg, ">0:00<") != 3 || strings.Count(svg, ">0:01<") != 3 || strings.Contains(svg, "0:-") {
+		t.Errorf("two seconds in three panels: %q", regexp.MustCompile(`>[0-9]+:[^<]*<`).FindAllString(svg, -1))
+	}
+}
+
 func TestTheStudysPointsStandBesideOurs(t *testing.T) {
 	figure, err := Percentiles("", "", []Curve{{Name: "ours", Distribution: sample("", 800, 1).Times.RTT}}, PaperPercentiles(), PaperNote)
 	if err != nil {

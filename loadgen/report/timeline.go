@@ -11,7 +11,13 @@ import (
 
 // Timeline draws a run second by second: messages, round trips, processors; faults are shaded from the fault to the recovery.
 func Timeline(r result.Result) plot.Figure {
-	seconds := plot.Axis{Text: func(at float64) string { return format.Clock(time.Duration(at * float64(time.Second))) }}
+	seconds := plot.Axis{To: 1, Text: func(at float64) string { return format.Clock(time.Duration(at * float64(time.Second))) }}
+	if last := len(r.Timeline) - 1; last > 0 {
+		seconds.To = r.Timeline[last].At
+	}
+	for at := 0.0; seconds.To < 8 && at <= seconds.To; at++ { // or a short run would have ticks of less than a second, of one name
+		seconds.Ticks = append(seconds.Ticks, at)
+	}
 	bands := outages(r)
 	// The machine is not sampled in every second: the last one may end without.
 	var watched []result.Second
