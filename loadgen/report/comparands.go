@@ -48,6 +48,9 @@ var comparands = func() []comparand {
 func (m Measured) cell(i int) string {
 	switch value := m.Values[i]; m.Unit {
 	case "ns":
+		if value == 0 { // of nothing that was measured
+			return ""
+		}
 		return format.Duration(value)
 	case "bytes":
 		return format.Bytes(value)

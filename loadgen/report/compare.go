@@ -120,7 +120,7 @@ func (c Comparison) tables() []table {
 		}
 		for i := range c.Names[1:] {
 			ratio := ""
-			if m.Ratios != nil {
+			if m.Ratios != nil && row[i+2] != "" {
 				ratio = format.Number(m.Ratios[i])
 			}
 			row = append(row, ratio)

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +53,9 @@ func TestARunThatDeliveredNothingIsNotTheFasterOne(t *testing.T) {
 		said := strings.Join(c.sentences(), "\n")
 		if !strings.Contains(said, "refused delivered nothing") || strings.Contains(said, "within") || strings.Contains(said, "not valid: .") {
 			t.Error(said)
+		}
+		if text := c.Text(); regexp.MustCompile(`RTT, p50.* 0( |$)`).MatchString(text) {
+			t.Error(text)
 		}
 	}
 }
