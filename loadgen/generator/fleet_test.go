@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -175,6 +176,23 @@ func TestEverySubscriberNeedsItsCopy(t *testing.T) {
 	})
 	if c := totals.Counts; c.Lost != 2 || c.Received != 2*c.Sent-2 || c.Duplicated != 0 {
 		t.Errorf("two subscribers, one message lost: %+v", c)
+	}
+}
+
+func TestAsManySubscribersAsAScenarioMayHaveAreToldApart(t *testing.T) {
+	const text = "subscribers: {count: %d}"
+	if _, err := scenario.Parse("many.yaml", fmt.Appendf(nil, text, MostSubscribers)); err != nil {
+		t.Error(err)
+	}
+	if _, err := scenario.Parse("more.yaml", fmt.Appendf(nil, text, MostSubscribers+1)); err == nil {
+		t.Error("a scenario may have more subscribers than a flight can tell apart")
+	}
+	totals := conduct(t, 1, 4, MostSubscribers, "", transport.Traits{}, func(_, sequence uint32) treatment {
+		return treatment{lose: sequence == 1, copies: int(sequence % 2)}
+	})
+	c := totals.Counts
+	if c.Lost != MostSubscribers || c.Received != MostSubscribers*(c.Sent-1) || c.Duplicated == 0 || c.Duplicated%MostSubscribers != 0 {
+		t.Errorf("%d subscribers, one message lost, every other one twice: %+v", MostSubscribers, c)
 	}
 }
 

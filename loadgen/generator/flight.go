@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"lifeline/loadgen/measure"
@@ -11,11 +12,14 @@ import (
 // an end too, and what is remembered of each message needs a bound.
 const patience = measure.Highest
 
+// MostSubscribers is how many a flight can tell apart.
+const MostSubscribers = 64
+
 // flight is what is remembered of one message from its sending until it is settled.
 type flight struct {
 	sequence uint32
 	state    flightState
-	copies   uint16 // bit for each subscriber that has it
+	copies   uint64 // bit for each subscriber that has it; MostSubscribers have one
 	before   int64  // CLOCK_MONOTONIC at sending; 0 in an unused slot
 	after    int64  // when the publishing call returned; 0 until then
 	received int64  // before receiving, of the first copy; 0 until then
@@ -57,11 +61,7 @@ func (f *flight) missing(subscribers int) int {
 	if f.before == 0 || f.state&failed != 0 || f.state&wanted == 0 {
 		return 0
 	}
-	missing := subscribers
-	for copies := f.copies; copies != 0; copies &= copies - 1 {
-		missing--
-	}
-	return missing
+	return subscribers - bits.OnesCount64(f.copies)
 }
 
 // Memory is what a worker remembers for one generator of the scenario, in bytes.

@@ -110,7 +110,7 @@ func (g *generator) acknowledge(f *Fleet, sequence uint32, before, at int64, war
 
 // receive takes a copy of a message; received and taken are before and after receiving.
 func (g *generator) receive(f *Fleet, subscriber int, sequence uint32, intended, received, taken int64) {
-	copyBit := uint16(1) << subscriber
+	copyBit := uint64(1) << subscriber
 	a := arrival{
 		generator: g.number, sequence: sequence, intended: intended, received: received, taken: taken, warmUp: !f.measures(intended),
 	}
