@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"slices"
 	"sync"
 
 	"lifeline/loadgen/clock"
@@ -198,8 +199,15 @@ type Totals struct {
 	Ticks   map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
 }
 
+// totals is a copy: a client that was cut off may still tell of its messages while the totals are on their way.
 func (b *books) totals() Totals {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Totals{Counts: b.counts, Bytes: b.bytes, Times: b.times, Slowest: b.slowest, Ticks: b.ticks}
+	t := Totals{Counts: b.counts, Bytes: b.bytes, Slowest: slices.Clone(b.slowest), Ticks: make(map[int64]*Ticks, len(b.ticks))}
+	t.Times.Merge(&b.times)
+	for at, ticks := range b.ticks {
+		own := *ticks
+		t.Ticks[at] = &own
+	}
+	return t
 }
