@@ -12,6 +12,8 @@ import (
 
 // Connect connects all generators and sends each to its initial sleep.
 func (f *Fleet) Connect(ctx context.Context) error {
+	f.connecting.Lock()
+	defer f.connecting.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	const atOnce = 32 // of a server's queue of 4,096 connections that it has not accepted, for all workers

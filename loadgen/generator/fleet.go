@@ -39,6 +39,7 @@ type Fleet struct {
 	books     *books
 
 	generators    []generator
+	connecting    sync.Mutex // Connect holds it
 	connections   []transport.Connection
 	subscriptions []transport.Subscription
 
@@ -135,8 +136,11 @@ func (f *Fleet) Drain(ctx context.Context) {
 	}
 }
 
-// Close stops publishing, closes all connections and subscriptions, and settles every message.
+// Close stops publishing, closes all connections and subscriptions, and settles every message. It waits for a Connect under way,
+// which its own context ends: a connection that is made at this moment is closed too.
 func (f *Fleet) Close(ctx context.Context) (Totals, error) {
+	f.connecting.Lock()
+	defer f.connecting.Unlock()
 	close(f.stopped)
 	if f.waiter != nil {
 		f.waiter.Wake()

@@ -112,6 +112,7 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 				return err
 			}
 		case <-drained:
+			stopConnecting()
 			return w.finish(ctx, fleet)
 		}
 	}
