@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"lifeline/loadgen/clock"
@@ -24,6 +25,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	defer faults.cancel()
 	var failure *result.Failure
 	ready, connected := 0, 0
+	watched := vigil{}
 	cancelled, exited := ctx.Done(), r.cluster.Exited()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -50,6 +52,9 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			r.happened = append(r.happened, happened.happening)
 		case <-ticker.C:
 			r.tell()
+			if number, silent := watched.second(); silent {
+				return r.crew.death(number, fmt.Errorf("it has said nothing for %d s", mostSilence))
+			}
 		case said := <-r.crew.reports:
 			switch report := said.report; {
 			case said.err != nil:
@@ -72,11 +77,13 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 					r.measure(faults)
 				}
 			}
+			watched.heard(said.member)
 			if p := said.report.Progress; p != nil {
 				r.note(said.member, *p)
 			}
 			if final := said.report.Final; final != nil {
 				r.finish(said.member, *final)
+				watched.done(said.member)
 			}
 		}
 	}

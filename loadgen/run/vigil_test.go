@@ -1,0 +1,24 @@
+package run
+
+import "testing"
+
+func TestAWorkerThatSaysNothingForTooLongIsFound(t *testing.T) {
+	watched := vigil{}
+	pass := func(seconds int) {
+		for range seconds {
+			if number, found := watched.second(); found {
+				t.Fatalf("worker %d may still speak: %v", number, watched)
+			}
+		}
+	}
+	for number := range 3 {
+		watched.heard(number)
+	}
+	pass(mostSilence / 2)
+	watched.heard(0)
+	watched.done(2)
+	pass(mostSilence - mostSilence/2)
+	if number, found := watched.second(); !found || number != 1 {
+		t.Errorf("worker %d, %v; worker 1 is silent: %v", number, found, watched)
+	}
+}
