@@ -7,7 +7,6 @@ import (
 
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
-	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/worker"
 )
@@ -15,7 +14,6 @@ import (
 // conduct leads the workers through the run.
 func (r *runner) conduct(ctx context.Context) *result.Failure {
 	r.progress = make([]generator.Progress, r.plan.Workers)
-	r.seconds = map[int64]*measure.Recorder{}
 	for number := range r.plan.Workers {
 		if err := r.crew.order(number, worker.Order{Job: r.job(number)}); err != nil {
 			return refused("giving out the work", err)

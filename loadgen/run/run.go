@@ -16,7 +16,6 @@ import (
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
-	"lifeline/loadgen/measure"
 	"lifeline/loadgen/preflight"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -54,7 +53,7 @@ func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Resu
 	r := &runner{
 		scenario: s, options: options, dir: dir, number: rand.Uint32(),
 		result:  result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine()},
-		history: history{},
+		history: history{}, seconds: newSeconds(),
 	}
 	err = r.run(ctx)
 	r.result.Elapsed = time.Since(r.result.Started)
@@ -90,7 +89,7 @@ type runner struct {
 	phase    string
 	told     told
 	progress []generator.Progress // the last of each worker
-	seconds  map[int64]*measure.Recorder
+	seconds  *seconds
 	totals   generator.Times
 	slowest  generator.Slowest
 	history  history

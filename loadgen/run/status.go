@@ -24,11 +24,7 @@ type told struct {
 
 // note takes a worker's progress.
 func (r *runner) note(number int, p generator.Progress) {
-	second := p.At / int64(time.Second)
-	if r.seconds[second] == nil {
-		r.seconds[second] = &measure.Recorder{}
-	}
-	r.seconds[second].Merge(&p.RTT)
+	r.seconds.add(p.At/int64(time.Second), &p.RTT)
 	p.RTT = measure.Recorder{}
 	r.progress[number] = p
 }
@@ -62,9 +58,8 @@ func (r *runner) status(now int64) live.Status {
 	if r.end != 0 {
 		s.Left = max(0, time.Duration(r.end-now))
 	}
-	if last := r.seconds[now/int64(time.Second)-1]; last != nil {
-		s.P50, s.P99, s.P998, s.Max = last.Percentile(50), last.Percentile(99), last.Percentile(99.8), last.Percentile(100)
-	}
+	last := r.seconds.at(now/int64(time.Second) - 1)
+	s.P50, s.P99, s.P998, s.Max = last.p50, last.p99, last.p998, last.longest
 	if r.watch != nil {
 		sample := r.watch.Last()
 		s.Idle, s.BrokerCPU, s.ClientCPU = sample.Idle, sample.BrokerCPU, sample.ClientCPU
@@ -101,10 +96,10 @@ func (r *runner) timeline() []result.Second {
 		return &result.Second{}
 	}
 	// Workers report when their own second is over, somewhere within this one: its begin is the middle of what they tell of.
-	for second, trips := range r.seconds {
+	r.seconds.each(func(second int64, told trips) {
 		s := at(second * int64(time.Second))
-		s.P50, s.P99, s.Max = trips.Percentile(50), trips.Percentile(99), trips.Percentile(100)
-	}
+		s.P50, s.P99, s.Max = told.p50, told.p99, told.longest
+	})
 	for _, sample := range r.watch.Samples() { // of the interval before
 		s := at(sample.At - int64(sampleInterval)/2)
 		s.Idle, s.BrokerCPU, s.ClientCPU, s.UsedMemory = sample.Idle, sample.BrokerCPU, sample.ClientCPU, sample.UsedMemory
