@@ -33,6 +33,15 @@ type Watch struct {
 	peak              [2]int64
 	bottom, top       int64 // used memory
 	samples           []Sample
+	rested            bool
+	measured          measured
+}
+
+// measured is what was found from Measure to Rest.
+type measured struct {
+	cores [2]float64 // that broker and client used
+	idle  float64
+	noise result.Noise
 }
 
 // Start begins to sample every interval. The two functions give the process ids of the moment; this process is the client's
@@ -73,7 +82,8 @@ func (w *Watch) Base() {
 	w.bottom, w.top = w.lastUsed(), w.lastUsed()
 }
 
-// Measure forgets CPU times and hiccups so far: call it when the measured part of a run begins, after connecting.
+// Measure forgets CPU times and hiccups so far: call it when the measured part of a run begins, after connecting, and not after
+// Rest.
 func (w *Watch) Measure() {
 	_ = w.sample()
 	w.probe.restart()
@@ -103,10 +113,14 @@ func (w *Watch) Samples() []Sample {
 	return append([]Sample(nil), w.samples...)
 }
 
-// Stop ends the watch and returns what it found from Measure on (memory from Base on).
-func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
-	close(w.stop)
-	<-w.stopped
+// Rest takes CPU times and hiccups from Measure up to now for those of the run: call it when the measured part ends. The wait for lost
+// messages that may follow is idle, and closing thousands of connections is not. Samples and memory go on until Stop. One
+// goroutine calls Measure, Rest and Stop, in this order.
+func (w *Watch) Rest() {
+	if w.rested {
+		return
+	}
+	w.rested = true
 	_ = w.sample()
 	hiccups := w.probe.end()
 	w.mutex.Lock()
@@ -114,31 +128,42 @@ func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
 
 	elapsed := float64(w.lastAt-w.firstAt) / 1e9
 	ticks := float64(max(1, w.lastCPU.total-w.firstCPU.total))
+	m := &w.measured
+	for i, side := range w.sides {
+		m.cores[i] = float64(side.cpu) / ticksPerSecond / elapsed
+	}
+	m.idle = float64(w.lastCPU.idle-w.firstCPU.idle) / ticks
+	waiting, turns := w.sides[0].waiting+w.sides[1].waiting, w.sides[0].turns+w.sides[1].turns
+	m.noise = result.Noise{
+		HiccupP99: hiccups.Percentile(99), HiccupMax: hiccups.Percentile(100),
+		RunQueueWait: float64(waiting) / float64(max(1, turns)),
+		Steal:        float64(w.lastCPU.steal-w.firstCPU.steal) / ticks,
+		Others:       max(0, float64(w.lastCPU.processes-w.firstCPU.processes)/ticksPerSecond/elapsed-m.cores[0]-m.cores[1]),
+	}
+}
+
+// Stop ends the watch and returns what it found from Measure to Rest, or to now where nobody has called it, and of memory
+// since Base.
+func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
+	w.Rest()
+	close(w.stop)
+	<-w.stopped
+	_ = w.sample()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+
 	var used [2]result.Usage
 	for i, side := range w.sides {
 		used[i] = result.Usage{
-			Processes: side.processes,
-			CPU:       float64(side.cpu) / ticksPerSecond / elapsed,
-			PeakRSS:   w.peak[i],
-			BaseRSS:   w.base[i],
+			Processes: side.processes, CPU: w.measured.cores[i], PeakRSS: w.peak[i], BaseRSS: w.base[i],
 		}
 		if connections > 0 {
 			used[i].PerConnection = float64(w.peak[i]-w.base[i]) / float64(connections)
 		}
 	}
-	resources := result.Resources{
-		Broker: used[0], Client: used[1],
-		Idle:         float64(w.lastCPU.idle-w.firstCPU.idle) / ticks,
-		VmstatMemory: w.top - w.bottom,
-	}
-	waiting, turns := w.sides[0].waiting+w.sides[1].waiting, w.sides[0].turns+w.sides[1].turns
-	noise := result.Noise{
-		HiccupP99: hiccups.Percentile(99), HiccupMax: hiccups.Percentile(100),
-		RunQueueWait: float64(waiting) / float64(max(1, turns)),
-		Steal:        float64(w.lastCPU.steal-w.firstCPU.steal) / ticks,
-		Others:       max(0, float64(w.lastCPU.processes-w.firstCPU.processes)/ticksPerSecond/elapsed-used[0].CPU-used[1].CPU),
-	}
-	return resources, noise
+	return result.Resources{
+		Broker: used[0], Client: used[1], Idle: w.measured.idle, VmstatMemory: w.top - w.bottom,
+	}, w.measured.noise
 }
 
 // sample takes one; the first one only sets the start.

@@ -69,6 +69,25 @@ func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
 	}
 }
 
+func TestWhatComesAfterTheMeasuredPartIsNoneOfItsLoad(t *testing.T) {
+	none := func() []int { return nil }
+	watch, err := Start(10*time.Millisecond, none, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch.Measure()
+	for begun := time.Now(); time.Since(begun) < 100*time.Millisecond; { // load
+	}
+	watch.Rest()
+	want := watch.measured
+	for seen := len(watch.Samples()); len(watch.Samples()) < seen+30; time.Sleep(10 * time.Millisecond) { // and none
+	}
+	resources, noise := watch.Stop(1)
+	if resources.Client.CPU != want.cores[1] || resources.Idle != want.idle || noise != want.noise || want.cores[1] <= 0 {
+		t.Errorf("at the end of the measured part %+v, later %+v and %+v", want, resources, noise)
+	}
+}
+
 func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
 	g := group{last: map[int]usage{}}
 	own := os.Getpid()

@@ -27,6 +27,8 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	cancelled, exited := ctx.Done(), r.cluster.Exited()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	r.turn = time.NewTimer(time.Hour) // until a span is known
+	defer r.turn.Stop()
 	for r.finals < r.plan.Workers {
 		select {
 		case <-cancelled:
@@ -35,14 +37,17 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			if ready < r.plan.Workers {
 				return nil // nothing has been sent
 			}
-			r.span(clock.Now(), clock.Now(), r.scenario.Drain.Duration)
+			faults.cancel()
+			r.cut(r.scenario.Drain.Duration)
 		case <-exited:
 			exited = nil
 			failure = &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
 			if ready < r.plan.Workers {
 				return failure
 			}
-			r.span(clock.Now(), clock.Now(), 0) // nothing more will come; the workers tell what was lost
+			r.cut(0) // nothing more will come; the workers tell what was lost
+		case <-r.turn.C:
+			r.gauge()
 		case happened := <-faults.done:
 			if happened.err != nil {
 				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
@@ -100,21 +105,40 @@ func (r *runner) measure(faults *faults) {
 	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
 	faults.begin(begin)
 	r.enter("warming up")
-	go func() {
-		time.Sleep(time.Duration(begin - clock.Now()))
-		r.watch.Measure()
-	}()
+}
+
+// cut ends the span now, if it has not ended yet. Where it has not begun yet, nothing was measured.
+func (r *runner) cut(drain time.Duration) {
+	begin := clock.Now()
+	end := begin
+	if r.end != 0 {
+		begin, end = min(begin, r.begin), min(end, r.end)
+	}
+	r.span(begin, end, drain)
 }
 
 func (r *runner) span(begin, end int64, drain time.Duration) {
-	if r.begin == 0 || begin < r.begin {
-		r.begin = begin
-	}
-	r.end = end
+	r.begin, r.end = begin, end
+	r.turn.Reset(time.Duration(begin - clock.Now()))
 	if r.options.Span != nil {
-		r.options.Span(r.begin, r.end)
+		r.options.Span(begin, end)
 	}
-	r.orderAll(worker.Order{Measure: &worker.Span{Begin: r.begin, End: end, Drain: drain}})
+	r.orderAll(worker.Order{Measure: &worker.Span{Begin: begin, End: end, Drain: drain}})
+}
+
+// gauge has the machine watched from the span's begin to its end. A span that was cut before its begin has the gauges of what was
+// before.
+func (r *runner) gauge() {
+	now := clock.Now()
+	if !r.gauging && r.begin < r.end {
+		r.gauging = true
+		r.watch.Measure()
+	}
+	if now >= r.end {
+		r.watch.Rest()
+		return
+	}
+	r.turn.Reset(time.Duration(r.end - now))
 }
 
 func (r *runner) finish(number int, final worker.Final) {

@@ -95,6 +95,8 @@ type runner struct {
 	history  history
 	begin    int64 // of the measured span
 	end      int64
+	turn     *time.Timer // when the watch is to take notice of begin or end
+	gauging  bool        // since the begin
 	finals   int
 	happened []happening
 }
