@@ -26,7 +26,8 @@ func Judge(cores int, noise result.Noise, lateness result.Distribution) []string
 		}
 	}
 	late := time.Duration(lateness.At(99))
-	fail(noise.Others > MaxOthers*float64(cores), "other processes used %.2f of %d cores (limit %.2f): end them, or wait",
+	fail(noise.Others > MaxOthers*float64(cores), "other processes used %.2f of %d cores (limit %.2f; a broker that "+
+		"the fleet did not start is one of them): end them, or wait",
 		noise.Others, cores, MaxOthers*float64(cores))
 	fail(noise.Steal > MaxSteal, "the hypervisor kept %.1f %% of the CPU for other machines (limit %.0f %%)",
 		100*noise.Steal, 100*MaxSteal)

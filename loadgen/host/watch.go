@@ -126,20 +126,31 @@ func (w *Watch) Rest() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 
-	elapsed := float64(w.lastAt-w.firstAt) / 1e9
-	ticks := float64(max(1, w.lastCPU.total-w.firstCPU.total))
-	m := &w.measured
-	for i, side := range w.sides {
-		m.cores[i] = float64(side.cpu) / ticksPerSecond / elapsed
+	w.measured = reckon(w.firstCPU, w.lastCPU, float64(w.lastAt-w.firstAt)/1e9, w.sides)
+	w.measured.noise.HiccupP99, w.measured.noise.HiccupMax = hiccups.Percentile(99), hiccups.Percentile(100)
+}
+
+// reckon makes figures of what machine and sides used in so many seconds.
+func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
+	var m measured
+	var waiting, turns int64
+	for i, side := range sides {
+		m.cores[i] = float64(side.cpu) / ticksPerSecond / seconds
+		waiting, turns = waiting+side.waiting, turns+side.turns
 	}
-	m.idle = float64(w.lastCPU.idle-w.firstCPU.idle) / ticks
-	waiting, turns := w.sides[0].waiting+w.sides[1].waiting, w.sides[0].turns+w.sides[1].turns
-	m.noise = result.Noise{
-		HiccupP99: hiccups.Percentile(99), HiccupMax: hiccups.Percentile(100),
-		RunQueueWait: float64(waiting) / float64(max(1, turns)),
-		Steal:        float64(w.lastCPU.steal-w.firstCPU.steal) / ticks,
-		Others:       max(0, float64(w.lastCPU.processes-w.firstCPU.processes)/ticksPerSecond/elapsed-m.cores[0]-m.cores[1]),
+	if total := last.total - first.total; total > 0 {
+		m.idle = float64(last.idle-first.idle) / float64(total)
+		m.noise.Steal = float64(last.steal-first.steal) / float64(total)
+		m.noise.Others = max(0, float64(last.processes-first.processes)/ticksPerSecond/seconds-m.cores[0]-m.cores[1])
+	} else {
+		m.noise.Unseen = append(m.noise.Unseen, "/proc/stat stands still here, so idle time and the load of other processes were not seen")
 	}
+	if turns > 0 {
+		m.noise.RunQueueWait = float64(waiting) / float64(turns)
+	} else {
+		m.noise.Unseen = append(m.noise.Unseen, "/proc has no schedstat here, so how long ready threads waited for a core was not seen")
+	}
+	return m
 }
 
 // Stop ends the watch and returns what it found from Measure to Rest, or to now where nobody has called it, and of memory

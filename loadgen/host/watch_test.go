@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +84,21 @@ func TestWhatComesAfterTheMeasuredPartIsNoneOfItsLoad(t *testing.T) {
 	for seen := len(watch.Samples()); len(watch.Samples()) < seen+30; time.Sleep(10 * time.Millisecond) { // and none
 	}
 	resources, noise := watch.Stop(1)
-	if resources.Client.CPU != want.cores[1] || resources.Idle != want.idle || noise != want.noise || want.cores[1] <= 0 {
+	if resources.Client.CPU != want.cores[1] || resources.Idle != want.idle || !reflect.DeepEqual(noise, want.noise) || want.cores[1] <= 0 {
 		t.Errorf("at the end of the measured part %+v, later %+v and %+v", want, resources, noise)
+	}
+}
+
+func TestAGaugeThatTheMachineDoesNotHaveIsNamed(t *testing.T) {
+	busy := [2]group{{cpu: 100}, {cpu: 50}}
+	blind := reckon(cpuTimes{}, cpuTimes{}, 2, busy)
+	if blind.cores != [2]float64{0.5, 0.25} || len(blind.noise.Unseen) != 2 || blind.noise.Others != 0 || blind.idle != 0 {
+		t.Errorf("nothing to see but processes: %+v", blind)
+	}
+	busy[0].waiting, busy[0].turns = 900, 3
+	seen := reckon(cpuTimes{}, cpuTimes{processes: 250, idle: 140, steal: 10, total: 400}, 2, busy)
+	if seen.noise.Unseen != nil || seen.noise.Others != 0.5 || seen.idle != 0.35 || seen.noise.Steal != 0.025 || seen.noise.RunQueueWait != 300 {
+		t.Errorf("all to see: %+v", seen)
 	}
 }
 

@@ -58,7 +58,7 @@ func Verdict(r result.Result) []string {
 		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
 	if len(r.Invalid) > 0 && r.Counts.Sent > 0 {
-		said = append(said, "Do not trust these times: the machine was not quiet enough.")
+		said = append(said, "Do not trust these times.")
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))
 		}

@@ -164,6 +164,8 @@ type Noise struct {
 	RunQueueWait float64 `json:"run_queue_wait_ns"` // mean time that a ready thread of broker or fleet waited for a core
 	Steal        float64 `json:"steal"`             // share of the CPU that the hypervisor kept
 	Others       float64 `json:"others"`            // cores that processes outside broker and fleet used
+
+	Unseen []string `json:"unseen,omitempty"` // gauges that this machine does not have, as sentences; theirs are 0 above
 }
 
 // Books are the broker's own counters beside ours.

@@ -29,6 +29,10 @@ func (r *runner) conclude() {
 	}
 	r.result.Goals = r.goals()
 	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
+	if r.result.Times.RTT.Count == 0 {
+		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
+	}
+	r.result.Remarks = append(r.result.Remarks, r.result.Noise.Unseen...)
 	r.result.Valid = len(r.result.Invalid) == 0
 	r.balance()
 }

@@ -27,7 +27,8 @@ report, and ends with the line
   fleet: connections=N sent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
 
 The exit code is 1 when the fleet failed, missed an objective or was ended early. valid=false says that other load on the
-machine forbids to trust the times; the counts stand. Ctrl-C ends a run early, with a report of what there is.
+machine forbids to trust the times, or that nothing was timed; the counts stand. Ctrl-C ends a run early, with a report of
+what there is.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
@@ -76,7 +77,7 @@ func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (resul
 		view := live.New(os.Stderr)
 		found, err := run.Run(ctx, s, run.Options{View: view})
 		view.End()
-		if err != nil || found.Valid || found.Failure != nil || found.Partial || attempt >= repeats {
+		if err != nil || found.Valid || found.Times.RTT.Count == 0 || found.Failure != nil || found.Partial || attempt >= repeats {
 			return found, err
 		}
 		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", strings.Join(found.Invalid, "; "))
