@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -24,8 +25,9 @@ func (r *runner) conclude() {
 		})
 	}
 	r.result.Timeline = r.timeline()
+	meant := schedule{interval: int64(r.scenario.Interval.Duration) / generator.Tick, end: r.end / generator.Tick}
 	for _, happened := range r.happened {
-		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin()))
+		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin(), meant))
 	}
 	r.result.Goals = r.goals()
 	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)

@@ -60,11 +60,14 @@ const (
 	recoveredShare = 0.9
 )
 
+// schedule is when generators mean to publish, in ticks: each once an interval, and not from end on.
+type schedule struct{ interval, end int64 }
+
 // outage is what one fault did: the longest silence, when deliveries were at nine tenths of their rate again, and what was
 // lost of all that was sent until then. happened and origin are CLOCK_MONOTONIC; the result counts seconds from origin.
-func (h history) outage(fault scenario.Fault, happened, origin int64) result.Outage {
+func (h history) outage(fault scenario.Fault, happened, origin int64, meant schedule) result.Outage {
 	at := happened / generator.Tick
-	recovered := h.recovery(at)
+	recovered := h.recovery(at, meant)
 	from, to := h.silence(at, recovered)
 	_, lost, failed := h.sum(at, recovered)
 	_, end := h.span()
@@ -83,8 +86,8 @@ func (h history) outage(fault scenario.Fault, happened, origin int64) result.Out
 
 // recovery is the tick from which on deliveries were as usual again; at itself when they always were, the end when never. As usual is a rate, and
 // that no more wait for their delivery than before: the burst that follows a silence is as fast as ever while some messages are
-// still held up. It looks at a whole second at a time, so that the random places of few messages in time are no outage.
-func (h history) recovery(at int64) int64 {
+// still held up. It looks at a whole second at a time, so that a message a little early or late is no outage.
+func (h history) recovery(at int64, meant schedule) int64 {
 	first, end := h.span()
 	from := max(first, at-lookBack)
 	before, _, _ := h.sum(from, at)
@@ -95,9 +98,14 @@ func (h history) recovery(at int64) int64 {
 		most += slices.Max(waiting[from-first : at-first])
 	}
 	asUsual := func(tick int64) bool {
-		window := min(end, tick+ticksPerSecond)
-		received, _, _ := h.sum(tick, window)
-		return float64(received.Received) >= recoveredShare*usual*float64(window-tick) && waiting[tick-first] <= most
+		begin := min(tick, meant.end-ticksPerSecond) // the last second in which messages were meant to be published
+		window := min(end, begin+ticksPerSecond)
+		received, _, _ := h.sum(begin, window)
+		expected := usual * float64(window-begin)
+		if meant.interval > ticksPerSecond && at-meant.interval >= first {
+			expected = h.expected(at, begin, window, meant.interval)
+		}
+		return float64(received.Received) >= recoveredShare*expected-1 && waiting[tick-first] <= most
 	}
 	fell := at
 	for fell < min(end, at+effect) && asUsual(fell) {
@@ -112,6 +120,19 @@ func (h history) recovery(at int64) int64 {
 		}
 	}
 	return end
+}
+
+// expected is how many deliveries [tick, to) would have without the fault: as many as the same part of the last interval before it.
+// The places of generators in their interval are random, so the rate of a second is so too, by a third with eighty messages in
+// it; but they are the same in every interval.
+func (h history) expected(at, tick, to, interval int64) (received float64) {
+	for ; tick < to; tick++ {
+		ago := (tick - at + interval) / interval * interval // the least whole number of intervals that leads before the fault
+		if t := h[tick-ago]; t != nil {
+			received += float64(t.Received)
+		}
+	}
+	return received
 }
 
 // waiting is how many deliveries, tick by tick of [first, end), were still to come of what had been sent by then; what was lost

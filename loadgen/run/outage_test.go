@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -23,7 +24,54 @@ func steady(change func(second float64, t *generator.Ticks)) history {
 const origin = int64(100 * time.Second)
 
 func outageAt20(h history) result.Outage {
-	return h.outage(scenario.Fault{}, origin+int64(20*time.Second), origin)
+	return h.outage(scenario.Fault{}, origin+int64(20*time.Second), origin, schedule{10 * ticksPerSecond, 160 * ticksPerSecond})
+}
+
+// scattered is a minute of generators that publish every ten seconds, each at a random time of its own.
+func scattered(seed uint64, generators int, received func(second float64) bool) history {
+	random := rand.New(rand.NewPCG(seed, 1))
+	h := steady(func(_ float64, t *generator.Ticks) { *t = generator.Ticks{} })
+	for range generators {
+		for tick := random.Int64N(10 * ticksPerSecond); tick < 60*ticksPerSecond; tick += 10 * ticksPerSecond {
+			t := h[100*ticksPerSecond+tick]
+			t.Sent++
+			if received(float64(tick) / float64(ticksPerSecond)) {
+				t.Received++
+			} else {
+				t.Lost++
+			}
+		}
+	}
+	return h
+}
+
+func TestTheRandomTimesOfFewGeneratorsAreNoOutage(t *testing.T) {
+	for seed := range uint64(50) {
+		for _, generators := range []int{80, 800} {
+			o := outageAt20(scattered(seed, generators, func(float64) bool { return true }))
+			if o.Recovered != 20 || o.LastBefore != o.FirstAfter {
+				t.Fatalf("seed %d, %d generators, nothing happened: %+v", seed, generators, o)
+			}
+			o = outageAt20(scattered(seed, generators, func(second float64) bool { return second < 20.3 || second >= 25 }))
+			if o.Recovered < 24.5 || o.Recovered > 26 {
+				t.Fatalf("seed %d, %d generators, silent from 20.3 to 25: %+v", seed, generators, o)
+			}
+		}
+	}
+}
+
+func TestTheEndOfPublishingIsNoOutage(t *testing.T) {
+	h := steady(func(second float64, t *generator.Ticks) {
+		if second > 21 { // but for the last message of all, which was held up
+			*t = generator.Ticks{}
+		}
+	})
+	h[159*ticksPerSecond] = &generator.Ticks{Received: 1}
+	h[100*ticksPerSecond+205] = &generator.Ticks{Sent: 11, Received: 10}
+	o := h.outage(scenario.Fault{}, origin+int64(20*time.Second), origin, schedule{10 * ticksPerSecond, 121 * ticksPerSecond})
+	if o.Recovered != 20 || o.LastBefore != o.FirstAfter {
+		t.Errorf("publishing ended at 21: %+v", o)
+	}
 }
 
 func TestASilenceIsSeenFromItsBeginToItsEnd(t *testing.T) {
@@ -69,6 +117,20 @@ func TestMessagesThatAreHeldUpLongerThanOthersAreAnOutageAfterTheSilenceToo(t *t
 	}
 	if o.Recovered < 35.9 || o.Recovered > 36.1 {
 		t.Errorf("recovered at %g, not 36", o.Recovered)
+	}
+}
+
+func TestTheEndOfPublishingIsNoRecovery(t *testing.T) {
+	for seed := range uint64(50) {
+		h := scattered(seed, 800, func(second float64) bool { return second < 20 || int(second*10)%3 != 0 }) // a node of three is away
+		for tick := range 30 * ticksPerSecond {
+			delete(h, 130*ticksPerSecond+tick)
+		}
+		h[135*ticksPerSecond] = &generator.Ticks{Received: 1} // while the fleet waits for the lost
+		o := h.outage(scenario.Fault{}, origin+int64(20*time.Second), origin, schedule{10 * ticksPerSecond, 130 * ticksPerSecond})
+		if _, recovered := o.Recovery(); recovered {
+			t.Fatalf("seed %d, two thirds are delivered until the end at 30: %+v", seed, o)
+		}
 	}
 }
 
