@@ -75,14 +75,16 @@ func (r *runner) goals() []result.Goal {
 	return all
 }
 
-// goal judges an objective over all messages that were measured or lost.
+// goal judges an objective over all messages that were measured, lost, or could not be published in the first place.
 func (r *runner) goal(objective scenario.Objective) result.Goal {
 	g := result.Goal{Objective: objective, Met: true}
+	c := r.result.Counts
 	if objective.MaxLost != nil {
-		g.Met = r.result.Counts.Lost <= *objective.MaxLost
+		g.Met = c.Lost <= *objective.MaxLost
 	}
 	if objective.Share > 0 {
-		all := r.totals.RTT.Count() + int64(r.result.Counts.Lost)
+		unpublished := (c.Failed + c.Skipped) * uint64(r.scenario.Subscribers.Count)
+		all := r.totals.RTT.Count() + int64(c.Lost+unpublished)
 		if all > 0 {
 			g.Share = float64(r.totals.RTT.AtMost(int64(objective.Within.Duration))) / float64(all)
 		}

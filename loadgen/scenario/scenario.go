@@ -66,7 +66,8 @@ type Subscribers struct {
 	Selector string   `yaml:"selector,omitempty" json:"selector,omitempty"` // such as "id < 10000"; evaluated by the subscriber
 }
 
-// Objective: the share of messages whose round trip takes at most Within; messages that were lost count as missed.
+// Objective: the share of messages whose round trip takes at most Within; messages that were lost, or could not be published,
+// count as missed.
 type Objective struct {
 	Within  Duration `yaml:"within,omitempty" json:"within,omitzero"`
 	Share   float64  `yaml:"share,omitempty" json:"share,omitzero"`        // 0.995
