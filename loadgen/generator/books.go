@@ -117,6 +117,7 @@ func (b *books) acknowledged(before, at int64, warmUp bool) {
 type arrival struct {
 	generator, sequence               uint32
 	intended, before, received, taken int64
+	began                             int64 // the generator's first publish, of the first message that the subscriber has of it; else 0
 	warmUp                            bool
 }
 
@@ -127,8 +128,8 @@ func (b *books) arrived(a arrival) {
 	b.tick(a.taken).Received++
 	trip := a.taken - a.before
 	b.recent.Record(trip)
-	if a.sequence == 0 {
-		b.times.FirstDelivery.Record(trip)
+	if a.began != 0 {
+		b.times.FirstDelivery.Record(a.taken - a.began)
 	}
 	if a.warmUp {
 		b.times.WarmUpRTT.Record(trip)

@@ -232,6 +232,29 @@ func TestTimesAddUpToTheRoundTrip(t *testing.T) {
 	}
 }
 
+func TestTheFirstDeliveryIsCountedFromTheFirstPublish(t *testing.T) {
+	fleet, err := New(Share{Generators: 1, Scenario: scenario.Scenario{
+		Interval: scenario.Seconds(1), Subscribers: scenario.Subscribers{Count: 2},
+	}}, nil, transport.Traits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &fleet.generators[0]
+	for range 3 { // of which the first is lost
+		g.take(fleet)
+	}
+	const second = int64(time.Second)
+	for sequence := uint32(1); sequence < 3; sequence++ {
+		at := g.began + int64(sequence)*second
+		g.receive(fleet, 0, sequence, 0, at, at)
+	}
+	g.receive(fleet, 1, 2, 0, g.began+3*second, g.began+3*second)
+	first := &fleet.books.times.FirstDelivery
+	if first.Count() != 2 || first.Percentile(0) < second || first.Percentile(0) > second+second/500 || first.Percentile(100) != 3*second {
+		t.Errorf("%d first deliveries after %v to %v", first.Count(), time.Duration(first.Percentile(0)), time.Duration(first.Percentile(100)))
+	}
+}
+
 func TestAMessageThatArrivesBeforeTheCallReturnsHasANegativeProcessTime(t *testing.T) {
 	totals := conduct(t, 1, 6, 1, "", transport.Traits{}, func(uint32, uint32) treatment { return treatment{} })
 	if pt := &totals.Times.PT; pt.Count() == 0 || pt.Percentile(100) >= 0 {

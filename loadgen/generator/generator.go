@@ -21,6 +21,7 @@ type generator struct {
 
 	mu      sync.Mutex
 	next    uint32   // sequence of its next message
+	began   int64    // CLOCK_MONOTONIC at its first publish
 	flights flights  // of its last messages
 	newest  []uint32 // of each subscriber: one more than the highest sequence that it has
 }
@@ -42,6 +43,9 @@ func (g *generator) take(f *Fleet) (sequence uint32, before int64) {
 	slot := g.flights.slot(sequence)
 	f.settle(slot)
 	*slot = flight{sequence: sequence, before: clock.Now()}
+	if sequence == 0 {
+		g.began = slot.before
+	}
 	if f.selector.Selects(g.number) {
 		slot.state = wanted
 	}
@@ -134,6 +138,9 @@ func (g *generator) receive(f *Fleet, subscriber int, sequence uint32, intended,
 			flight.received, after = received, flight.after
 		}
 		a.before = flight.before
+		if g.newest[subscriber] == 0 {
+			a.began = g.began
+		}
 		g.newest[subscriber] = max(g.newest[subscriber], sequence+1)
 	}
 	g.mu.Unlock()

@@ -27,7 +27,7 @@ var quantities = []quantity{
 	{"acknowledgement", func(t *result.Times) *result.Distribution { return &t.Acknowledged }},
 	{"generators' own lateness", func(t *result.Times) *result.Distribution { return &t.Lateness }},
 	{"connecting", func(t *result.Times) *result.Distribution { return &t.Connect }},
-	{"first publish to its delivery", func(t *result.Times) *result.Distribution { return &t.FirstDelivery }},
+	{"first publish to first delivery", func(t *result.Times) *result.Distribution { return &t.FirstDelivery }},
 	{"subscribing to first delivery", func(t *result.Times) *result.Distribution { return &t.Subscribe }},
 }
 

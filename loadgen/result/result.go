@@ -72,7 +72,7 @@ type Times struct {
 	Acknowledged  Distribution `json:"acknowledged"` // before sending to the acknowledgement
 	Lateness      Distribution `json:"lateness"`     // intended to before sending: the harness's own fault
 	Connect       Distribution `json:"connect"`
-	FirstDelivery Distribution `json:"first_delivery"` // a generator's first publish to its delivery
+	FirstDelivery Distribution `json:"first_delivery"` // a generator's first publish to the first delivery of a message of it
 	Subscribe     Distribution `json:"subscribe"`      // a subscriber's subscribe call to its first delivery
 }
 
