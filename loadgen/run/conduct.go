@@ -63,14 +63,14 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			case said.err != nil:
 				return r.crew.death(said.member, said.err)
 			case report.Failure != nil:
-				return report.Failure
+				return r.deeper(report.Failure)
 			case report.Ready:
 				if ready++; ready == r.plan.Workers {
 					r.watch.Base()
 					var err error
 					// what subscribers do to find out that they are heard is no message of the fleet
 					if r.result.Broker.Before, err = r.count(); err != nil {
-						return refused("reading the broker's counters", err)
+						return r.deeper(refused("reading the broker's counters", err))
 					}
 					r.enter("connecting")
 					r.orderAll(worker.Order{Connect: true})
@@ -91,6 +91,16 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 		}
 	}
 	return failure
+}
+
+// deeper is the broker's end where that is why something failed: its connections break before its process is seen to have ended.
+func (r *runner) deeper(failure *result.Failure) *result.Failure {
+	select {
+	case <-r.cluster.Exited():
+		return &result.Failure{Cause: result.BrokerExit, Message: fmt.Sprintf("%v; %s", r.cluster.Err(), failure.Message)}
+	case <-time.After(time.Second):
+		return failure
+	}
 }
 
 func (r *runner) orderAll(order worker.Order) {
