@@ -48,11 +48,10 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			r.cut(0) // nothing more will come; the workers tell what was lost
 		case <-r.turn.C:
 			r.gauge()
-		case happened := <-faults.done:
-			if happened.err != nil {
-				return &result.Failure{Cause: result.BrokerExit, Message: happened.err.Error()}
-			}
-			r.happened = append(r.happened, happened.happening)
+		case happened := <-faults.begun:
+			r.happened = append(r.happened, happened)
+		case err := <-faults.failed:
+			return &result.Failure{Cause: result.BrokerExit, Message: err.Error()}
 		case <-ticker.C:
 			r.tell()
 			if number, silent := watched.second(); silent {

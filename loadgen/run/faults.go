@@ -16,17 +16,14 @@ type faults struct {
 	cancel  context.CancelFunc
 	list    []scenario.Fault
 	cluster broker.Cluster
-	done    chan faultDone
-}
-
-type faultDone struct {
-	happening
-	err error
+	begun   chan happening // has room for all
+	failed  chan error
 }
 
 func (r *runner) faults() *faults {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &faults{ctx, cancel, r.scenario.Faults, r.cluster, make(chan faultDone)}
+	list := r.scenario.Faults
+	return &faults{ctx, cancel, list, r.cluster, make(chan happening, len(list)), make(chan error)}
 }
 
 // begin starts to count; at is the begin of the measured span.
@@ -40,17 +37,12 @@ func (f *faults) wait(fault scenario.Fault, at int64) {
 	if !f.sleep(time.Duration(at - clock.Now())) {
 		return
 	}
-	happened := happening{fault, clock.Now()}
-	err := f.act(fault)
-	if f.ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		err = fmt.Errorf("the fault %q of node %d: %w", fault.Action, fault.Node, err)
-	}
-	select {
-	case f.done <- faultDone{happened, err}:
-	case <-f.ctx.Done():
+	f.begun <- happening{fault, clock.Now()} // and not when it is over: the run may end while the node is still away
+	if err := f.act(fault); err != nil && f.ctx.Err() == nil {
+		select {
+		case f.failed <- fmt.Errorf("the fault %q of node %d: %w", fault.Action, fault.Node, err):
+		case <-f.ctx.Done():
+		}
 	}
 }
 
