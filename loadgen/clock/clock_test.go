@@ -1,0 +1,38 @@
+package clock
+
+import (
+	"math"
+	"testing"
+)
+
+func TestNowIsTheKernelsClock(t *testing.T) {
+	nearest := int64(math.MaxInt64)
+	for range 1000 { // in one of which this thread keeps its core
+		before := readMonotonic()
+		now := Now()
+		after := readMonotonic()
+		nearest = min(nearest, max(before-now, now-after, 0))
+	}
+	if nearest > 10_000 {
+		t.Errorf("Now is %d ns outside of two readings of CLOCK_MONOTONIC around it", nearest)
+	}
+}
+
+func TestAWaiterReturnsAtItsTimeOrWhenItIsWoken(t *testing.T) {
+	waiter, err := NewWaiter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waiter.Close()
+	due := Now() + 2_000_000
+	if waiter.WaitUntil(due); Now() < due {
+		t.Error("returned too early")
+	}
+	waiter.Wake()
+	waiter.WaitUntil(math.MaxInt64 / 2) // 146 years
+	go waiter.Wake()
+	waiter.WaitUntil(math.MaxInt64 / 2)
+	if SleepUntil(due + 1_000_000); Now() < due+1_000_000 {
+		t.Error("slept too short")
+	}
+}
