@@ -25,15 +25,17 @@ func NewWaiter() (*Waiter, error) {
 
 // WaitUntil returns at the given reading of Now, or earlier after a Wake.
 func (w *Waiter) WaitUntil(deadline int64) {
-	left := deadline - Now()
-	if left <= 0 {
-		return
-	}
-	timeout := unix.NsecToTimespec(left)
-	ready, err := unix.Ppoll([]unix.PollFd{{Fd: int32(w.event), Events: unix.POLLIN}}, &timeout, nil)
-	if err == nil && ready > 0 {
-		var count [8]byte
-		unix.Read(w.event, count[:]) // resets it; another thread's Wake in between is as good as this one
+	for left := deadline - Now(); left > 0; left = deadline - Now() {
+		timeout := unix.NsecToTimespec(left)
+		ready, err := unix.Ppoll([]unix.PollFd{{Fd: int32(w.event), Events: unix.POLLIN}}, &timeout, nil)
+		if err == nil && ready > 0 {
+			var count [8]byte
+			unix.Read(w.event, count[:]) // resets it; another thread's Wake in between is as good as this one
+			return
+		}
+		if err != nil && err != unix.EINTR { // which the runtime's own signals are
+			return
+		}
 	}
 }
 
