@@ -79,9 +79,9 @@ func (b *books) connected(took int64) {
 
 // sending is one publish that went well; all times CLOCK_MONOTONIC.
 type sending struct {
-	length                  int
-	intended, before, after int64
-	warmUp                  bool
+	length               int
+	could, before, after int64 // when it could be sent at the earliest, at its intended time or when the client was free; sent; returned
+	warmUp               bool
 }
 
 func (b *books) sent(s sending) {
@@ -92,7 +92,7 @@ func (b *books) sent(s sending) {
 	b.tick(s.before).Sent++
 	if !s.warmUp {
 		b.times.PRT.Record(s.after - s.before)
-		b.times.Lateness.Record(s.before - s.intended)
+		b.times.Lateness.Record(s.before - s.could)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/clock"
+	"lifeline/loadgen/measure"
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -259,6 +260,22 @@ func TestAMessageThatArrivesBeforeTheCallReturnsHasANegativeProcessTime(t *testi
 	totals := conduct(t, 1, 6, 1, "", transport.Traits{}, func(uint32, uint32) treatment { return treatment{} })
 	if pt := &totals.Times.PT; pt.Count() == 0 || pt.Percentile(100) >= 0 {
 		t.Errorf("delivered inside the call, but %d process times reach up to %d ns", pt.Count(), pt.Percentile(100))
+	}
+}
+
+func TestAClientThatBlocksDoesNotMakeTheHarnessLate(t *testing.T) {
+	const blocked = 3 * interval
+	totals := conduct(t, 1, 12, 1, "", transport.Traits{Blocks: true}, func(_, sequence uint32) treatment {
+		if sequence == 2 {
+			time.Sleep(blocked) // so that the next two messages are overdue
+		}
+		return treatment{}
+	})
+	sum := func(r *measure.Recorder) time.Duration { return time.Duration(r.Mean() * float64(r.Count())) }
+	late, fromIntended := sum(&totals.Times.Lateness), sum(&totals.Times.IntendedRTT)
+	// The one took three intervals; the two behind it were held up for two intervals and one, beside what a machine holds them up.
+	if late > fromIntended-blocked-2*interval {
+		t.Errorf("from their intended times all messages took %v; the harness calls itself late by %v", fromIntended, late)
 	}
 }
 

@@ -17,6 +17,7 @@ type generator struct {
 	connection transport.Connection
 
 	due   int64 // when its next message is meant to be sent; while in the agenda, the agenda's
+	free  int64 // when a client that blocks returned from the message before
 	place int   // in the agenda
 
 	mu      sync.Mutex
@@ -75,7 +76,8 @@ func (g *generator) publish(f *Fleet, built []byte) {
 		f.complain(err)
 		return
 	}
-	f.books.sent(sending{length: len(built), intended: intended, before: before, after: after, warmUp: warmUp})
+	could := max(intended, g.free)
+	f.books.sent(sending{length: len(built), could: could, before: before, after: after, warmUp: warmUp})
 	if received := g.returned(sequence, after); received != 0 && !warmUp {
 		f.books.processed(received - after)
 	}

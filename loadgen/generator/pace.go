@@ -66,6 +66,7 @@ func (f *Fleet) send(g *generator, built []byte) {
 	own := append([]byte(nil), built...)
 	f.publishing.Go(func() {
 		g.publish(f, own)
+		g.free = clock.Now()
 		f.again(g)
 	})
 }

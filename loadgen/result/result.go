@@ -70,7 +70,7 @@ type Times struct {
 	PT            Distribution `json:"pt"`
 	SRT           Distribution `json:"srt"`
 	Acknowledged  Distribution `json:"acknowledged"` // before sending to the acknowledgement
-	Lateness      Distribution `json:"lateness"`     // intended to before sending: the harness's own fault
+	Lateness      Distribution `json:"lateness"`     // intended time, or return of a client that blocks from the message before, to before sending: the harness's own fault
 	Connect       Distribution `json:"connect"`
 	FirstDelivery Distribution `json:"first_delivery"` // a generator's first publish to the first delivery of a message of it
 	Subscribe     Distribution `json:"subscribe"`      // a subscriber's subscribe call to its first delivery
