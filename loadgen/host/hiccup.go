@@ -38,15 +38,19 @@ func (p *probe) run() {
 		}
 		due += int64(probeInterval)
 		clock.SleepUntil(due)
-		now := clock.Now()
-		p.mutex.Lock()
-		p.lateness.Record(now - due)
-		p.mutex.Unlock()
-		// One long hiccup counts as one late wake-up, and not as the thousand that follow from it.
-		if now-due > int64(probeInterval) {
-			due = now
-		}
+		due += p.late(clock.Now() - due)
 	}
+}
+
+// late records a wake-up, and those that fell into the time by which it was late: a machine that stood still for a second made a
+// thousand of them late, by less and less, as it would have any message that was due then. It returns the time that they cover.
+func (p *probe) late(by int64) (covered int64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for p.lateness.Record(by); by-covered > int64(probeInterval); p.lateness.Record(by - covered) {
+		covered += int64(probeInterval)
+	}
+	return covered
 }
 
 // restart forgets what was recorded.

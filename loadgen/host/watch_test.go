@@ -117,6 +117,25 @@ func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
 	}
 }
 
+func TestAStandstillMakesEveryWakeUpLateThatFellIntoIt(t *testing.T) {
+	const millisecond = int64(time.Millisecond)
+	var p probe
+	for range 60 {
+		if covered := p.late(millisecond / 10); covered != 0 {
+			t.Errorf("a tenth of a millisecond covers %d ns", covered)
+		}
+	}
+	if covered := p.late(40*millisecond + 1); covered != 40*millisecond {
+		t.Errorf("40 ms cover %d ns", covered)
+	}
+	if n, median := p.lateness.Count(), p.lateness.Percentile(60); n != 101 || median > millisecond {
+		t.Errorf("%d wake-ups, most of them later than %d ns", n, median)
+	}
+	if half := p.lateness.Percentile(80); half < 19*millisecond || half > 21*millisecond {
+		t.Errorf("the middle of the standstill was %d ns late", half)
+	}
+}
+
 func TestEachGaugeBeyondItsLimitGivesASentence(t *testing.T) {
 	quiet := result.Noise{HiccupP99: 100_000, Others: 0.1, Steal: 0.001, RunQueueWait: 12_000}
 	punctual := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 200_000}}}
