@@ -124,6 +124,7 @@ func (m *measurement) measure(ctx context.Context, bus bus, servers func() []int
 	}
 	watch.Base()
 	err = m.publish(ctx, bus, watch)
+	watch.Rest()
 	m.settle()
 	m.result.Resources, m.result.Noise = watch.Stop(m.scenario.Generators)
 	m.result.Invalid = host.Judge(m.result.Machine.Cores, m.result.Noise, result.Distribution{})
