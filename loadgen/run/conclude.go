@@ -49,18 +49,17 @@ func (r *runner) count() (result.Counters, error) {
 func (r *runner) balance() {
 	books := &r.result.Broker
 	after, err := r.count()
-	if err == nil {
-		books.After = after
-		books.Agree, books.Sentence = agreement(r.scenario, books.Before, after, r.result.Counts)
-	}
-	if books.Sentence != "" {
+	if err != nil {
+		r.result.Remarks = append(r.result.Remarks, "the broker's own counters could not be read at the end: "+err.Error())
 		return
 	}
-	remark := "the broker's own counters cannot be read, so the fleet's stand alone"
-	if err != nil {
-		remark += ": " + err.Error()
+	books.After = after
+	compared, agree, sentence := agreement(r.scenario, books.Before, after, r.result.Counts)
+	if !compared {
+		r.result.Remarks = append(r.result.Remarks, sentence)
+		return
 	}
-	r.result.Remarks = append(r.result.Remarks, remark)
+	books.Agree, books.Sentence = agree, sentence
 }
 
 // goals are the objectives, judged; none of a run that was ended before there was anything to judge.
