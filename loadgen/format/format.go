@@ -22,6 +22,14 @@ func Count[N ~int | ~int64 | ~uint64](n N) string {
 	return sign + digits
 }
 
+// Some counts things by their name: 1 message, 1,234 messages.
+func Some[N ~int | ~int64 | ~uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
 // Number keeps three significant digits, or all digits before the point: 0.123, 12.3, 1,234.
 func Number(value float64) string {
 	if math.Abs(value) >= 999.5 {

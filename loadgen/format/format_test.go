@@ -8,6 +8,7 @@ import (
 func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Count(0), "0"}, {Count(999), "999"}, {Count(uint64(1234567)), "1,234,567"}, {Count(-1000), "-1,000"},
+		{Some(1, "message"), "1 message"}, {Some(0, "message"), "0 messages"}, {Some(uint64(1234), "message"), "1,234 messages"},
 		{Number(0), "0"}, {Number(0.1234), "0.123"}, {Number(12.345), "12.3"}, {Number(123.45), "123"}, {Number(-4321.9), "-4,322"},
 		{Number(0.00012), "0.00012"}, {Number(999.6), "1,000"},
 		{Millis(483_000), "0.483"}, {Millis(-20_000), "-0.020"},

@@ -67,12 +67,13 @@ func Verdict(r result.Result) []string {
 }
 
 func delivered(r result.Result) string {
-	text := fmt.Sprintf("%s generators on %s connections published %s messages, ", format.Count(r.Scenario.Generators),
-		format.Count(r.Counts.Connections), format.Count(r.Counts.Sent))
+	text := fmt.Sprintf("%s on %s published %s, ", format.Some(r.Scenario.Generators, "generator"),
+		format.Some(r.Counts.Connections, "connection"), format.Some(r.Counts.Sent, "message"))
 	if lost := r.Counts.Lost; lost == 0 {
 		text += "none was lost"
 	} else {
-		text += fmt.Sprintf("%s were lost (%s)", format.Count(lost), format.Percent(float64(lost)/float64(r.Counts.Sent)))
+		were := map[bool]string{true: "was", false: "were"}[lost == 1]
+		text += fmt.Sprintf("%s %s lost (%s)", format.Count(lost), were, format.Percent(float64(lost)/float64(r.Counts.Sent)))
 		switch promised := r.Counts.LostAcknowledged; {
 		case promised > 0:
 			text += fmt.Sprintf(", %s of them acknowledged", format.Count(promised))

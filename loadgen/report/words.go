@@ -36,7 +36,7 @@ func setting(r result.Result) string {
 	s := r.Scenario
 	connections := "a connection each"
 	if s.Connections.Pool > 0 {
-		connections = fmt.Sprintf("%s connections between them", format.Count(s.Connections.Pool))
+		connections = format.Some(s.Connections.Pool, "connection") + " between them"
 	}
 	broker := fmt.Sprintf("an embedded broker of %d nodes", s.Broker.Nodes)
 	switch {
@@ -48,8 +48,8 @@ func setting(r result.Result) string {
 	if r.Broker.After.Name != "" {
 		broker += " (" + r.Broker.After.Name + ")"
 	}
-	text := fmt.Sprintf("%s generators with %s publish %s every %s over %s to %s, for %s",
-		format.Count(s.Generators), connections, message(s.Message, r.Bytes), format.Span(s.Interval.Duration), transportName(s), broker, format.Span(s.Duration.Duration))
+	text := fmt.Sprintf("%s with %s: %s every %s over %s to %s, for %s",
+		format.Some(s.Generators, "generator"), connections, message(s.Message, r.Bytes), format.Span(s.Interval.Duration), transportName(s), broker, format.Span(s.Duration.Duration))
 	if r.Client != "" {
 		text += "; client: " + r.Client
 	}
@@ -62,7 +62,7 @@ func message(m scenario.Message, b result.Bytes) string {
 		size = fmt.Sprintf(" of %s bytes", format.Number(b.PerMessage))
 	}
 	if m.Kind == "batch" {
-		return fmt.Sprintf("a batch of %s events%s", format.Count(m.Events), size)
+		return fmt.Sprintf("a batch of %s%s", format.Some(m.Events, "event"), size)
 	}
 	if m.Multiple > 1 {
 		return fmt.Sprintf("%d times the study's message%s", m.Multiple, size)
