@@ -33,7 +33,10 @@ func (s *slow) Close(context.Context) error {
 func TestAConnectionThatIsMadeWhileTheFleetClosesIsClosedToo(t *testing.T) {
 	over := &slow{asked: make(chan struct{}), answer: make(chan struct{})}
 	fleet, err := New(Share{
-		Scenario:   scenario.Scenario{Interval: scenario.Seconds(1), Message: scenario.Message{Kind: "raw", Multiple: 1}},
+		Scenario: scenario.Scenario{
+			Interval: scenario.Seconds(1), Message: scenario.Message{Kind: "raw", Multiple: 1},
+			InitialSleep: scenario.Range{From: scenario.Seconds(60), To: scenario.Seconds(60)}, // nobody publishes
+		},
 		Generators: 3, Channels: []string{"w0-n0"},
 	}, over, transport.Traits{})
 	if err != nil {
