@@ -83,12 +83,18 @@ func TestARowHasTheColumnsThatKsqlDBIsToldOf(t *testing.T) {
 }
 
 func TestARowIsReadAsKsqlDBWritesIt(t *testing.T) {
-	theirs := []byte(`{"GENERATOR":19799,"SEQUENCE":7,"INTENDED":123456789012,"FLEET_RUN":3405705229,"POWER":1.5}`)
-	if got, err := (RowParser{}).Parse(theirs); err != nil || got != someone {
-		t.Errorf("parsed as %+v, %v", got, err)
+	for _, theirs := range []string{
+		`{"GENERATOR":19799,"SEQUENCE":7,"INTENDED":123456789012,"FLEET_RUN":3405705229,"POWER":1.5}`,
+		`["19799",19799,7,123456789012,3405705229,1.5,"site"]`,
+	} {
+		if got, err := (RowParser{}).Parse([]byte(theirs)); err != nil || got != someone {
+			t.Errorf("%s: parsed as %+v, %v", theirs, got, err)
+		}
 	}
-	if _, err := (RowParser{}).Parse([]byte(`{"generator":1,"sequence":2,"intended":3}`)); !errors.Is(err, ErrForeign) {
-		t.Errorf("a row of somebody else: %v", err)
+	for _, other := range []string{`{"generator":1,"sequence":2,"intended":3}`, `["1",1,2,3]`, `[]`, `["1","one",2,3,4]`, `["1",1,2,3,null]`} {
+		if _, err := (RowParser{}).Parse([]byte(other)); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s: %v", other, err)
+		}
 	}
 }
 

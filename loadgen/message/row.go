@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -53,7 +54,8 @@ func (b *rows) Build(identity Identity) ([]byte, error) {
 	return message, nil
 }
 
-// RowParser reads rows, and what ksqlDB makes of them: the same with names in capital letters.
+// RowParser reads rows, and what ksqlDB makes of them: the same with names in capital letters, or, as the answer to a query, an
+// array of the key and the columns.
 type RowParser struct{}
 
 // Parse takes the identity; of the other columns it only asks that the text is JSON.
@@ -64,7 +66,14 @@ func (RowParser) Parse(message []byte) (Identity, error) {
 		Intended  *int64  `json:"intended"`
 		Run       *uint32 `json:"fleet_run"`
 	}
-	if err := json.Unmarshal(message, &found); err != nil {
+	var err error
+	if bytes.HasPrefix(message, []byte("[")) {
+		key := json.RawMessage{}
+		err = json.Unmarshal(message, &[...]any{&key, &found.Generator, &found.Sequence, &found.Intended, &found.Run})
+	} else {
+		err = json.Unmarshal(message, &found)
+	}
+	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	if found.Generator == nil || found.Sequence == nil || found.Intended == nil || found.Run == nil {

@@ -45,14 +45,14 @@ type planned struct {
 func (f Form) plan(kafkaOfKsqlDB []string) ([]planned, error) {
 	var all []planned
 	for _, p := range points() {
-		if f.quick && p.Quick == nil || p.Kind == KsqlDB && len(kafkaOfKsqlDB) == 0 {
+		if f.quick && p.Quick == nil || p.Kind.ofKsqlDB() && len(kafkaOfKsqlDB) == 0 {
 			continue
 		}
 		if f.paper {
 			p.ID += paperSuffix
 		}
 		changes := append([]string{}, p.Changes...)
-		if p.Kind == KsqlDB {
+		if p.Kind.ofKsqlDB() {
 			changes = append(changes, kafkaOfKsqlDB...)
 		}
 		switch {
@@ -80,17 +80,16 @@ func (f Form) needsKsqlDB(pattern string) bool {
 			p.ID += paperSuffix
 		}
 		matches, err := path.Match(pattern, p.ID)
-		return err == nil && matches && p.Kind == KsqlDB
+		return err == nil && matches && p.Kind.ofKsqlDB()
 	})
 }
 
 // command is how to measure this point alone.
 func (p planned) command() string {
-	switch p.Kind {
-	case Fleet:
-	case KsqlDB:
+	switch {
+	case p.Kind.ofKsqlDB():
 		return "fleet study --out FOLDER --ksqldb URL --kafka URL --only " + p.ID
-	default:
+	case p.Kind != Fleet:
 		return "fleet study --out FOLDER --only " + p.ID
 	}
 	command := "fleet run " + p.Scenario
@@ -114,10 +113,10 @@ func (p planned) estimate() time.Duration {
 	if s.Transport == "kafka" {
 		start, perSecond = time.Duration(6+3*s.Broker.Nodes)*time.Second, 1200
 	}
-	switch p.Kind {
-	case Derived:
+	switch {
+	case p.Kind == Derived:
 		start += 8 * time.Second // the jobs' JVM
-	case KsqlDB:
+	case p.Kind.ofKsqlDB():
 		start = 10 * time.Second // of the query, to its first row
 	}
 	connect := max(time.Duration(s.Generators)*time.Second/time.Duration(perSecond), s.Ramp.Duration*time.Duration(s.Generators))

@@ -22,8 +22,14 @@ const (
 	PingPong Kind = "ping-pong"
 	Stored   Kind = "stored"  // queries of what the broker holds, beside a fleet
 	Derived  Kind = "derived" // through stream jobs
-	KsqlDB   Kind = "ksqldb"  // through a ksqlDB server, which is never started here
+
+	// Through a ksqlDB server, which is never started here: its standing query, and its query that goes on.
+	KsqlDBStanding   Kind = "ksqldb-standing"
+	KsqlDBContinuous Kind = "ksqldb-continuous"
 )
+
+// ofKsqlDB tells whether it takes somebody's ksqlDB.
+func (k Kind) ofKsqlDB() bool { return k == KsqlDBStanding || k == KsqlDBContinuous }
 
 // quickly is the quick form of the study's 800 generators: a fifth of the interval, so that some seconds give as many
 // messages as the percentiles need.
@@ -160,12 +166,17 @@ func queryPoints() []Point {
 		}
 	}
 	for _, generators := range []int{50, 200} {
-		p := Point{ID: fmt.Sprintf("secondary-ksqldb-%d", generators), Scenario: "secondary-ksqldb",
-			Changes: []string{fmt.Sprintf("generators=%d", generators)}, Kind: KsqlDB}
-		if generators == 200 {
-			p.Quick = []string{"interval=2s", "warm_up=4s", "duration=10s", "drain=5s"}
+		for _, query := range []struct {
+			scenario string
+			kind     Kind
+		}{{"secondary-ksqldb", KsqlDBStanding}, {"continuous-ksqldb", KsqlDBContinuous}} {
+			p := Point{ID: fmt.Sprintf("%s-%d", query.scenario, generators), Scenario: query.scenario,
+				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Kind: query.kind}
+			if generators == 200 && query.kind == KsqlDBStanding {
+				p.Quick = []string{"interval=2s", "warm_up=4s", "duration=10s", "drain=5s"}
+			}
+			all = append(all, p)
 		}
-		all = append(all, p)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/report"
@@ -12,7 +13,7 @@ import (
 // derivedStreams are the successors of R-GMA's Secondary Producers (Figure 10).
 func derivedStreams(p *page) error {
 	jobs := slices.Concat(p.series("secondary-jetstream"), p.series("secondary-kafka"))
-	ksqlDB := p.series("secondary-ksqldb")
+	ksqlDB := slices.Concat(p.series("secondary-ksqldb"), p.series("continuous-ksqldb"))
 	if len(jobs)+len(ksqlDB) == 0 {
 		return nil
 	}
@@ -61,7 +62,11 @@ func derivedRows(jobs, ksqlDB []Record) (rows [][]string, curves []report.Curve)
 		}
 	}
 	for _, r := range ksqlDB {
-		add(r, "ksqlDB", ", standing query: to the receipt of the derived row")
+		if strings.HasPrefix(r.Point, "continuous") {
+			add(r, "ksqlDB over HTTP", ", continuous query: to the receipt of the row")
+		} else {
+			add(r, "ksqlDB", ", standing query: to the receipt of the derived row")
+		}
 	}
 	return rows, curves
 }
@@ -71,10 +76,10 @@ func ofKsqlDB(records []Record) string {
 	found := slices.IndexFunc(records, Record.measured)
 	if found < 0 {
 		return "ksqlDB is not measured: no server is part of this repository; [its scripts](../../stream-jobs/ksql/README.md) run on yours, " +
-			"and `fleet study --out FOLDER --ksqldb URL --kafka URL --only 'secondary-ksqldb-*'` measures it."
+			"and `fleet study --out FOLDER --ksqldb URL --kafka URL --only '*-ksqldb-*'` measures it."
 	}
 	r := records[found]
-	return fmt.Sprintf("ksqlDB's rows went %s: generators' readings in JSON of %s bytes, and `CREATE STREAM ... AS SELECT * FROM ... "+
-		"WHERE generator >= 0 EMIT CHANGES` with the server's own settings. Server and Kafka were not started for the study, so "+
+	return fmt.Sprintf("ksqlDB's rows went %s: generators' readings in JSON of %s bytes, into `SELECT * FROM ... "+
+		"WHERE generator >= 0 EMIT CHANGES` with the server's own settings, whose rows a stream publishes, or HTTP brings. Server and Kafka were not started for the study, so "+
 		"where they ran and what else they did is not in its data.", r.Client, format.Number(r.Bytes.PerMessage))
 }

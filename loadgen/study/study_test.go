@@ -32,7 +32,7 @@ func found(s scenario.Scenario) Measured {
 
 // only is one runner for points of all kinds.
 func only(run Runner) map[Kind]Runner {
-	return map[Kind]Runner{Fleet: run, PingPong: run, Stored: run, Derived: run, KsqlDB: run}
+	return map[Kind]Runner{Fleet: run, PingPong: run, Stored: run, Derived: run, KsqlDBStanding: run, KsqlDBContinuous: run}
 }
 
 // someKafka makes the points of ksqlDB a part of a study.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/study"
 	"lifeline/loadgen/study/derived"
@@ -59,24 +60,30 @@ func (k *ksqlDB) changes() []string {
 	return all
 }
 
-// runner measures points through the server. Both servers have answered when it returns: the study's other points take hours.
-func (k *ksqlDB) runner(ctx context.Context) (study.Runner, error) {
+// runners adds those that measure through the server. Both servers have answered when it returns: the study's other points take
+// hours.
+func (k *ksqlDB) runners(ctx context.Context, all map[study.Kind]study.Runner) error {
 	client, err := ksqldb.New(k.server)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, err := scenario.Load("secondary-ksqldb", k.changes()...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := derived.Meet(ctx, s.Broker, client); err != nil {
-		return nil, err
+		return err
 	}
-	return func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
-		defer context.AfterFunc(ctx, func() {
-			fmt.Fprintln(os.Stderr, "fleet study: dropping what was made on ksqlDB, which may take a minute; another Ctrl-C would leave it there")
-		})()
-		found, err := derived.RunKsqlDB(ctx, s, client)
-		return study.Measured{Result: found}, err
-	}, nil
+	for kind, run := range map[study.Kind]func(context.Context, scenario.Scenario, *ksqldb.Client) (result.Result, error){
+		study.KsqlDBStanding: derived.RunStandingQuery, study.KsqlDBContinuous: derived.RunPushQuery,
+	} {
+		all[kind] = func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
+			defer context.AfterFunc(ctx, func() {
+				fmt.Fprintln(os.Stderr, "fleet study: dropping what was made on ksqlDB, which may take a minute; another Ctrl-C would leave it there")
+			})()
+			found, err := run(ctx, s, client)
+			return study.Measured{Result: found}, err
+		}
+	}
+	return nil
 }

@@ -27,14 +27,14 @@ stays, and is named; --again replaces it. Brokers are started on this machine; K
 scripts/broker install kafka.
 
 A ksqlDB server is never started. With the URL of yours, and that of the Kafka which it reads, its points are measured too: rows
-go through a standing query. Its streams (FLEET_...) and topics (fleet-...) are dropped at the end.
+go through a standing query, or come out of one that goes on. Its streams (FLEET_...) and topics (fleet-...) are dropped at the end.
 
   fleet study --out results --quick              the short form, at most 15 minutes
   fleet study --out results --resume             5 minutes a point, hours in all; go on after an interruption
   fleet study --out results --each 1m --only 'table2-*'
   fleet study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
   fleet study --out results --pages              the pages alone, from the files
-  fleet study --out results --ksqldb http://ksqldb.example:8088 --kafka kafka://broker.example:9092 --only 'secondary-ksqldb-*'
+  fleet study --out results --ksqldb http://ksqldb.example:8088 --kafka kafka://broker.example:9092 --only '*-ksqldb-*'
 
 `
 
@@ -91,7 +91,7 @@ func runStudy(ctx context.Context, arguments []string) error {
 		return study.WritePages(*out)
 	}
 	if theirs.server.URL != "" {
-		if options.Runners[study.KsqlDB], err = theirs.runner(ctx); err != nil {
+		if err := theirs.runners(ctx, options.Runners); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type kafka struct {
 	*publisher
 	subscriber *kgo.Client
-	trouble    atomic.Pointer[error] // the last one of the subscriber's
+	failed     atomic.Pointer[error] // the subscriber, at last
 	stopped    chan struct{}
 }
 
@@ -57,10 +57,12 @@ func (k *kafka) receive(from map[string]func([]byte)) {
 		if fetches.IsClientClosed() {
 			return
 		}
-		fetches.EachError(func(_ string, _ int32, err error) { k.trouble.Store(&err) })
+		fetches.EachError(func(_ string, _ int32, err error) { k.failed.Store(&err) })
 		fetches.EachRecord(func(r *kgo.Record) { from[r.Topic](r.Value) })
 	}
 }
+
+func (k *kafka) trouble() error { return loaded(&k.failed) }
 
 func (k *kafka) close() {
 	k.publisher.close()

@@ -2,12 +2,8 @@ package derived
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -22,22 +18,24 @@ import (
 )
 
 const (
-	kafkaPatience  = 15 * time.Second // for an answer
-	tidyWithin     = 5 * time.Minute
-	probeEvery     = 200 * time.Millisecond
-	throughWithin  = time.Minute // of the first probe: a busy server takes some time to start a query
-	sourceFormat   = "KEY_FORMAT = 'KAFKA', VALUE_FORMAT = 'JSON'"
-	sourceKey      = "id VARCHAR KEY"
-	partitions     = 4 // as many as the threads that ksqlDB gives to a query unless it is told otherwise
-	takesAllOfThem = "generator >= 0"
+	kafkaPatience = 15 * time.Second // for an answer
+	probeEvery    = 200 * time.Millisecond
+	throughWithin = time.Minute // of the first probe: a busy server takes some time to start a query
 )
 
-// RunKsqlDB publishes rows to the Kafka that the scenario's URL names and a ksqlDB server reads, has the server publish them
-// again by a standing query, and returns the round trips through it (from before publishing to the receipt of the derived row).
-// All that it makes has a name of its own, and is gone when it returns, or else the error says what is left.
-func RunKsqlDB(ctx context.Context, s scenario.Scenario, server *ksqldb.Client) (result.Result, error) {
+// RunStandingQuery publishes rows to the Kafka that the scenario's URL names and a ksqlDB server reads, has the server publish
+// them again by a standing query, and returns the round trips through it (from before publishing to the receipt of the derived
+// row). All that it makes has a name of its own, and is gone when it returns, or else the error says what is left.
+func RunStandingQuery(ctx context.Context, s scenario.Scenario, server *ksqldb.Client) (result.Result, error) {
 	m := newMeasurement(s, message.NewRow(s.Seed), message.RowParser{})
-	return m.conclude(m.throughKsqlDB(ctx, server))
+	return m.conclude(m.throughKsqlDB(ctx, server, m.throughStandingQuery))
+}
+
+// RunPushQuery is likewise, and has the server answer a query that goes on: the round trips end where a row of the answer has
+// come in over HTTP.
+func RunPushQuery(ctx context.Context, s scenario.Scenario, server *ksqldb.Client) (result.Result, error) {
+	m := newMeasurement(s, message.NewRow(s.Seed), message.RowParser{})
+	return m.conclude(m.throughKsqlDB(ctx, server, m.throughPushQuery))
 }
 
 // Meet sees that both servers are there, and that it is this Kafka which the ksqlDB reads.
@@ -68,7 +66,18 @@ func Meet(ctx context.Context, b scenario.Broker, server *ksqldb.Client) (ksqldb
 	return info, nil
 }
 
-func (m *measurement) throughKsqlDB(ctx context.Context, server *ksqldb.Client) (err error) {
+// rowBus is a bus that can be tried out.
+type rowBus interface {
+	bus
+	// publishSurely waits for the acknowledgement.
+	publishSurely(ctx context.Context, generator uint32, text []byte) error
+	// trouble is the last that the subscriber had; nil: none.
+	trouble() error
+}
+
+// throughKsqlDB makes a stream, and measures over the bus that open makes of it.
+func (m *measurement) throughKsqlDB(ctx context.Context, server *ksqldb.Client,
+	open func(context.Context, *streams, []kgo.Opt) (rowBus, error)) (err error) {
 	info, err := Meet(ctx, m.scenario.Broker, server)
 	if err != nil {
 		return err
@@ -78,25 +87,48 @@ func (m *measurement) throughKsqlDB(ctx context.Context, server *ksqldb.Client) 
 	if err != nil {
 		return err
 	}
-	query := newStanding(server)
-	defer func() { err = query.leave(ctx, err) }()
-	if err := query.begin(ctx); err != nil {
+	made := newStreams(server)
+	defer func() { err = made.leave(ctx, err) }()
+	if err := made.makeSource(ctx); err != nil {
 		return err
 	}
-	bus, err := openKafka(append(options, kgo.ClientID(query.sourceTopic)), query.sourceTopic,
-		map[string]func([]byte){query.sinkTopic: m.derived})
+	bus, err := open(ctx, made, append(options, kgo.ClientID(made.sourceTopic)))
 	if err != nil {
 		return err
 	}
 	defer bus.close()
-	if err := m.probe(ctx, bus, query); err != nil {
+	if err := m.probe(ctx, bus, made); err != nil {
 		return err
 	}
 	return m.measure(ctx, bus, func() []int { return nil })
 }
 
+// throughStandingQuery subscribes to what a standing query publishes.
+func (m *measurement) throughStandingQuery(ctx context.Context, made *streams, options []kgo.Opt) (rowBus, error) {
+	if err := made.makeSink(ctx); err != nil {
+		return nil, err
+	}
+	return openKafka(options, made.sourceTopic, map[string]func([]byte){made.sinkTopic: m.derived})
+}
+
+// throughPushQuery takes the answers to a query.
+func (m *measurement) throughPushQuery(ctx context.Context, made *streams, options []kgo.Opt) (rowBus, error) {
+	rows, err := made.follow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	publisher, err := openPublisher(options, made.sourceTopic)
+	if err != nil {
+		_ = rows.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	b := &answers{publisher: publisher, rows: rows, stopped: make(chan struct{})}
+	go b.receive(m.derived)
+	return b, nil
+}
+
 // probe publishes rows that do not count until one has come through: a server says that a query stands before it runs.
-func (m *measurement) probe(ctx context.Context, bus *kafka, query *standing) error {
+func (m *measurement) probe(ctx context.Context, bus rowBus, made *streams) error {
 	began := time.Now()
 	for number := uint32(0); ; number++ {
 		text, err := m.builder.Build(message.Identity{Run: probeRun, Sequence: number, Intended: clock.Now()})
@@ -104,7 +136,7 @@ func (m *measurement) probe(ctx context.Context, bus *kafka, query *standing) er
 			return err
 		}
 		if err := publishSurely(ctx, bus, text); err != nil {
-			return err
+			return during("publishing to topic "+made.sourceTopic+", which ksqlDB has made", err)
 		}
 		select {
 		case <-m.through:
@@ -114,56 +146,20 @@ func (m *measurement) probe(ctx context.Context, bus *kafka, query *standing) er
 		case <-time.After(probeEvery):
 		}
 		if time.Since(began) > throughWithin {
-			why := query.state(ctx)
-			if trouble := bus.trouble.Load(); trouble != nil {
-				why += fmt.Sprintf("; reading topic %s: %v", query.sinkTopic, *trouble)
+			why := made.state(ctx)
+			if trouble := bus.trouble(); trouble != nil {
+				why += fmt.Sprintf("; the subscriber: %v", trouble)
 			}
 			return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("nothing came through ksqlDB's query within %s; %s", throughWithin, why)}
 		}
 	}
 }
 
-func publishSurely(ctx context.Context, bus *kafka, text []byte) error {
+func publishSurely(ctx context.Context, bus rowBus, text []byte) error {
 	within, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
 	if err := bus.publishSurely(within, 0, text); err != nil {
-		return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("publishing to topic %s, which ksqlDB has made: %v", bus.to, err)}
-	}
-	return nil
-}
-
-// standing is a standing query with the streams that it reads and writes.
-type standing struct {
-	server                 *ksqldb.Client
-	source, sink           string // streams
-	sourceTopic, sinkTopic string
-}
-
-// newStanding gives names that no other run has.
-func newStanding(server *ksqldb.Client) *standing {
-	var random [4]byte
-	rand.Read(random[:]) // never fails: it ends the program where the kernel has no randomness
-	run := hex.EncodeToString(random[:])
-	stream := "FLEET_" + strings.ToUpper(run)
-	return &standing{server, stream, stream + "_DERIVED", "fleet-" + run, "fleet-" + run + "-derived"}
-}
-
-// begin makes the streams and their topics, and the query between them. What has been asked for is waited for even when ctx
-// ends meanwhile, or leave could come before it was made.
-func (q *standing) begin(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ctx = context.WithoutCancel(ctx)
-	err := q.server.Execute(ctx, fmt.Sprintf("CREATE STREAM %s (%s, %s) WITH (KAFKA_TOPIC = '%s', %s, PARTITIONS = %d);",
-		q.source, sourceKey, message.RowColumns, q.sourceTopic, sourceFormat, partitions), nil)
-	if err != nil {
-		return during("making stream "+q.source, err)
-	}
-	err = q.server.Execute(ctx, fmt.Sprintf("CREATE STREAM %s WITH (KAFKA_TOPIC = '%s') AS SELECT * FROM %s WHERE %s EMIT CHANGES;",
-		q.sink, q.sinkTopic, q.source, takesAllOfThem), map[string]string{"ksql.streams.auto.offset.reset": "earliest"})
-	if err != nil {
-		return during("making the standing query of stream "+q.sink, err)
+		return &result.Failure{Cause: result.Refused, Message: err.Error()}
 	}
 	return nil
 }
@@ -175,56 +171,4 @@ func during(what string, err error) error {
 		return &result.Failure{Cause: failure.Cause, Message: what + ": " + failure.Message}
 	}
 	return fmt.Errorf("%s: %w", what, err)
-}
-
-// ours are the queries that write the sink, whatever the server has called them.
-func (q *standing) ours(ctx context.Context) ([]ksqldb.Query, error) {
-	all, err := q.server.Queries(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("asking for the queries that stand: %w", err)
-	}
-	return slices.DeleteFunc(all, func(other ksqldb.Query) bool { return !slices.Contains(other.Sinks, q.sink) }), nil
-}
-
-// state is what the server says of the query, for an error.
-func (q *standing) state(ctx context.Context) string {
-	found, err := q.ours(ctx)
-	if err != nil {
-		return err.Error()
-	}
-	if len(found) == 0 {
-		return "the server knows no such query any more"
-	}
-	return fmt.Sprintf("the server says that %s is %s", found[0].ID, found[0].State)
-}
-
-// end removes query, streams and topics, whichever of them are there; it tries all of them.
-func (q *standing) end(ctx context.Context) error {
-	queries, failed := q.ours(ctx)
-	for _, query := range queries {
-		if err := q.server.Execute(ctx, "TERMINATE "+query.ID+";", nil); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("ending query %s: %w", query.ID, err))
-		}
-	}
-	for _, stream := range []string{q.sink, q.source} {
-		if err := q.server.Execute(ctx, "DROP STREAM IF EXISTS "+stream+" DELETE TOPIC;", nil); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("dropping stream %s: %w", stream, err))
-		}
-	}
-	return failed
-}
-
-// leave ends what stands, also when ctx has ended, and adds what could not be removed to how the run ended.
-func (q *standing) leave(ctx context.Context, ended error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
-	defer cancel()
-	failed := q.end(ctx)
-	if failed == nil {
-		return ended
-	}
-	text := fmt.Sprintf("left behind in ksqlDB, to be dropped with DELETE TOPIC: streams %s and %s (%v)", q.sink, q.source, failed)
-	if ended != nil {
-		text = fmt.Sprintf("%v; and %s", ended, text)
-	}
-	return &result.Failure{Cause: result.LeftBehind, Message: text}
 }

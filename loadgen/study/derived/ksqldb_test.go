@@ -3,6 +3,7 @@ package derived
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/study/ksqldb"
@@ -94,10 +96,26 @@ func (b *bed) carry(t *testing.T, source, sink string) {
 	})
 }
 
+// answer is a push query: what comes in a topic goes to whom it may concern.
+func (b *bed) answer(ctx context.Context, topic string, send func(row string)) {
+	_, _ = kadm.NewClient(b.kafka).CreateTopics(ctx, 1, 1, nil, topic)
+	query, err := kgo.NewClient(append(b.kafka.Opts(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))...)
+	if err != nil {
+		return
+	}
+	defer query.Close()
+	for ctx.Err() == nil {
+		query.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
+			identity, _ := message.RowParser{}.Parse(r.Value)
+			send(fmt.Sprintf(`["%s",%d,%d,%d,%d]`, r.Key, identity.Generator, identity.Sequence, identity.Intended, identity.Run))
+		})
+	}
+}
+
 func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 	b := laid(t)
 	t.Run("each is timed", func(t *testing.T) {
-		found, err := RunKsqlDB(t.Context(), b.scenario, b.client)
+		found, err := RunStandingQuery(t.Context(), b.scenario, b.client)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,6 +125,23 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 		}
 		if found.Times.RTT.Count != int64(counts.Received) || found.Times.RTT.Min <= 0 || found.Client != "through ksqlDB 8.2.3" {
 			t.Errorf("%d round trips, the fastest of %d ns; client %q", found.Times.RTT.Count, found.Times.RTT.Min, found.Client)
+		}
+		if left := b.server.Left(); len(left) > 0 {
+			t.Errorf("the server still has %v", left)
+		}
+	})
+	t.Run("so is each row of an answer to a query", func(t *testing.T) {
+		b.server.Adjust(func(s *ksqldbtest.Server) {
+			s.Runs = func(string, string) { t.Error("a standing query was asked for") }
+			s.Answers = b.answer
+		})
+		found, err := RunPushQuery(t.Context(), b.scenario, b.client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := found.Counts
+		if counts.Sent < 90 || counts.Received != counts.Sent || counts.Lost+counts.Duplicated+counts.Foreign > 0 {
+			t.Errorf("counts are %+v", counts)
 		}
 		if left := b.server.Left(); len(left) > 0 {
 			t.Errorf("the server still has %v", left)
@@ -122,7 +157,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 				interrupt()
 			}
 		})
-		_, _ = RunKsqlDB(ctx, long, b.client) // how an interrupted run ends is of no interest
+		_, _ = RunStandingQuery(ctx, long, b.client) // how an interrupted run ends is of no interest
 		if left := b.server.Left(); len(left) > 0 || len(b.server.Statements()) == 0 {
 			t.Errorf("the server still has %v", left)
 		}
@@ -137,7 +172,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 				return ""
 			}
 		})
-		found, err := RunKsqlDB(t.Context(), b.scenario, b.client)
+		found, err := RunStandingQuery(t.Context(), b.scenario, b.client)
 		left := b.server.Left()
 		expect(t, err, result.LeftBehind, append(left, "not today")...)
 		if len(left) != 2 || found.Times.RTT.Count == 0 {
@@ -147,7 +182,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 	t.Run("and nothing is made where another Kafka is read", func(t *testing.T) {
 		right, before := b.server.Kafka, len(b.server.Statements())
 		b.server.Adjust(func(s *ksqldbtest.Server) { s.Kafka = "another" })
-		_, err := RunKsqlDB(t.Context(), b.scenario, b.client)
+		_, err := RunStandingQuery(t.Context(), b.scenario, b.client)
 		expect(t, err, result.SetUp, "another", right)
 		if after := len(b.server.Statements()); after != before {
 			t.Errorf("%d statements were sent", after-before)
@@ -167,9 +202,9 @@ func TestAQueryThatIsRefusedLeavesNothingAndKeepsTheServersWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := newStanding(client)
-	err = query.leave(t.Context(), query.begin(t.Context()))
-	expect(t, err, result.Refused, query.sink, "no more than 20 queries")
+	made := newStreams(client)
+	err = made.leave(t.Context(), errors.Join(made.makeSource(t.Context()), made.makeSink(t.Context())))
+	expect(t, err, result.Refused, made.sink, "no more than 20 queries")
 	if left := server.Left(); len(left) > 0 || len(server.Statements()) < 4 {
 		t.Errorf("the server still has %v after %q", left, server.Statements())
 	}

@@ -98,6 +98,59 @@ func TestARefusedStatementIsAnErrorInTheServersWords(t *testing.T) {
 	expect(t, err, result.Refused, server.URL, "A does not exist.", "40001")
 }
 
+func TestRowsComeOneByOneUntilTheQueryIsClosed(t *testing.T) {
+	server := ksqldbtest.New(t, false)
+	server.Answers = func(_ context.Context, topic string, send func(string)) {
+		send(`["` + topic + `",1]`)
+		send(`{"continuationToken":"x"}`)
+		send(`["` + topic + `",2]`)
+	}
+	client := open(t, ksqldb.Server{URL: server.URL})
+	if err := client.Execute(t.Context(), source, nil); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`["a",1]`, `["a",2]`} {
+		if row, err := rows.Next(); err != nil || string(row) != want {
+			t.Errorf("got %s, %v; want %s", row, err, want)
+		}
+	}
+	if err := rows.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left := server.Left(); !slices.Equal(left, []string{"A"}) {
+		t.Errorf("the server still has %v", left)
+	}
+	if row, err := rows.Next(); err == nil {
+		t.Errorf("a row after the end: %s", row)
+	}
+}
+
+func TestAQueryThatFailsOnItsWayEndsInTheServersWords(t *testing.T) {
+	server := ksqldbtest.New(t, false)
+	server.Answers = func(_ context.Context, _ string, send func(string)) {
+		send(`{"@type":"generic_error","error_code":50000,"message":"out of memory"}`)
+	}
+	client := open(t, ksqldb.Server{URL: server.URL})
+	_, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
+	expect(t, err, result.Refused, "no such stream", "40001")
+	if err := client.Execute(t.Context(), source, nil); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = rows.Next()
+	expect(t, err, result.Refused, "out of memory (50000)")
+	if err := rows.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAServerThatAsksForAPasswordGetsIt(t *testing.T) {
 	server := ksqldbtest.New(t, false)
 	server.User, server.Password = "ann", "secret"

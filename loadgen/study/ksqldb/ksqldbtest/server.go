@@ -1,9 +1,10 @@
 // Package ksqldbtest is a server that answers as ksqlDB does, for tests. Everywhere else tests use the real thing, but no package
 // registry has ksqlDB's: this one keeps to what its documentation and its sources say of the REST interface, as far as streams and
-// their queries go.
+// queries of one go.
 package ksqldbtest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,6 +23,8 @@ type Server struct {
 	Slow           bool                          // it writes statements down, and does them when it is asked how far it has got
 	Refuses        func(statement string) string // what is wrong with a statement; nil: nothing
 	Runs           func(source, sink string)     // is told of the topics of a new query; nil: nobody is
+	// Answers sends the rows of a topic, arrays in JSON, until the context ends; nil: there are none.
+	Answers func(ctx context.Context, topic string, send func(row string))
 
 	*httptest.Server
 	mutex      sync.Mutex
@@ -29,17 +32,20 @@ type Server struct {
 	streams    map[string]string // their topics
 	queries    map[string]query
 	waiting    map[string]func() // what a command will do
+	following  map[string]context.CancelFunc
 }
 
 type query struct{ source, sink string }
 
 // New starts a server that ends with the test. With TLS its certificate is its own authority.
 func New(t testing.TB, tls bool) *Server {
-	s := &Server{Kafka: "some-kafka", streams: map[string]string{}, queries: map[string]query{}, waiting: map[string]func(){}}
+	s := &Server{Kafka: "some-kafka", streams: map[string]string{}, queries: map[string]query{}, waiting: map[string]func(){}, following: map[string]context.CancelFunc{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /info", s.info)
 	mux.HandleFunc("POST /ksql", s.ksql)
 	mux.HandleFunc("GET /status/", s.status)
+	mux.HandleFunc("POST /query-stream", s.queryStream)
+	mux.HandleFunc("POST /close-query", s.closeQuery)
 	s.Server = httptest.NewUnstartedServer(s.guarded(mux))
 	if tls {
 		s.StartTLS()
@@ -73,6 +79,9 @@ func (s *Server) Left() []string {
 		all = append(all, name)
 	}
 	for id := range s.queries {
+		all = append(all, id)
+	}
+	for id := range s.following {
 		all = append(all, id)
 	}
 	return all
@@ -209,4 +218,59 @@ func (s *Server) running() []any {
 		})
 	}
 	return all
+}
+
+var selectRows = regexp.MustCompile(`^SELECT \* FROM (\w+) .*EMIT CHANGES;$`)
+
+// queryStream answers a query that goes on, until the client goes or closes it.
+func (s *Server) queryStream(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Query string `json:"sql"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&asked)
+	s.mutex.Lock()
+	s.statements = append(s.statements, asked.Query)
+	found := selectRows.FindStringSubmatch(asked.Query)
+	if err != nil || found == nil || s.streams[found[1]] == "" {
+		s.mutex.Unlock()
+		answer(w, http.StatusBadRequest, map[string]any{
+			"@type": "statement_error", "error_code": 40001, "message": "no such stream", "statementText": asked.Query, "entities": []any{},
+		})
+		return
+	}
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	id, topic, answers := fmt.Sprintf("transient_%s_%d", found[1], len(s.statements)), s.streams[found[1]], s.Answers
+	s.following[id] = stop
+	s.mutex.Unlock()
+	defer func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		delete(s.following, id)
+	}()
+	send := func(line string) {
+		_, _ = fmt.Fprintln(w, line)
+		w.(http.Flusher).Flush()
+	}
+	send(fmt.Sprintf(`{"queryId":"%s","columnNames":["ID","X"],"columnTypes":["STRING","INTEGER"]}`, id))
+	if answers != nil {
+		answers(ctx, topic, send)
+	}
+	<-ctx.Done()
+}
+
+func (s *Server) closeQuery(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		ID string `json:"queryId"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&asked)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	stop, there := s.following[asked.ID]
+	if err != nil || !there {
+		answer(w, http.StatusBadRequest, map[string]any{"@type": "generic_error", "error_code": 40000, "message": "No query with id " + asked.ID})
+		return
+	}
+	stop()
+	delete(s.following, asked.ID)
 }
