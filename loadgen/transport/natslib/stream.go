@@ -86,11 +86,14 @@ func (t *Transport) storeFrom(ctx context.Context, node int) error {
 	})
 }
 
-// deleteStream asks one node after the other, since some may be dead.
+// deleteStream asks one node after the other, since some may be dead, and then once more: nobody answers when it is the stream's
+// leader that is dead, though the stream is gone.
 func (t *Transport) deleteStream(ctx context.Context) error {
+	nodes := len(t.settings.Servers)
 	var err error
-	for node := range t.settings.Servers {
-		attempt, cancel := context.WithTimeout(ctx, answerTimeout)
+	for i := range 2 * nodes {
+		node := i % nodes
+		attempt, cancel := context.WithTimeout(ctx, openWithin)
 		err = t.manage(attempt, node, func(_ *link, js jetstream.JetStream) error { return js.DeleteStream(attempt, t.streamName()) })
 		cancel()
 		if err == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
