@@ -122,22 +122,8 @@ func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 	}
 }
 
-func TestAConnectionMovesToTheNextNodeWhenItsOwnDies(t *testing.T) {
-	servers := natstest.Start(t, 2, nil)
-	subject := openCore(t, natstest.Settings(natstest.Addresses(servers)))
-	b := transporttest.NewBed(t, subject, "a")
-	b.Subscribe(1, "a")
-	connection := b.Connect(0)
-	b.Publish(connection, "a", "before")
-	b.Await(1)
-	servers[0].Shutdown()
-	// Core NATS loses what the dying node had; what comes after the library has noticed must arrive.
-	for end := time.Now().Add(transporttest.Patience); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the connection never came back")
-		}
-		b.Publish(connection, "a", "after")
-	}
+func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
+	natstest.ConnectionsMove(t, openCore)
 }
 
 func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, openCore) }

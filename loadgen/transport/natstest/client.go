@@ -51,6 +51,25 @@ func NamesAreFound(t *testing.T, open Open) {
 	_ = connection.Close(context.Background())
 }
 
+// ConnectionsMove fails the test of a client that does not go to another node when its own dies.
+func ConnectionsMove(t *testing.T, open Open) {
+	t.Helper()
+	servers := Start(t, 3, nil)
+	b := transporttest.NewBed(t, open(t, Settings(Addresses(servers))), "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	b.Publish(connection, "a", "before")
+	b.Await(1)
+	servers[0].Shutdown()
+	// Core NATS loses what the dying node had; what comes after the clients have noticed must arrive.
+	for end := time.Now().Add(transporttest.Patience); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the connections never came back")
+		}
+		_ = connection.Publish("a", []byte("after"), nil) // may fail while there is no server
+	}
+}
+
 // CredentialsOpenTheDoor fails the test of a client that cannot use a .creds file.
 func CredentialsOpenTheDoor(t *testing.T, open Open) {
 	t.Helper()

@@ -41,20 +41,7 @@ func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 }
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
-	servers := natstest.Start(t, 3, nil)
-	subject := open(t, natstest.Settings(natstest.Addresses(servers)))
-	b := transporttest.NewBed(t, subject, "a")
-	b.Subscribe(0, "a")
-	connection := b.Connect(0)
-	b.Publish(connection, "a", "before")
-	b.Await(1)
-	servers[0].Shutdown()
-	for end := time.Now().Add(transporttest.Patience); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the connections never came back")
-		}
-		_ = connection.Publish("a", []byte("after"), nil) // fails while there is no server
-	}
+	natstest.ConnectionsMove(t, open)
 }
 
 func TestPingsAreAnswered(t *testing.T) {
