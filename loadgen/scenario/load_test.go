@@ -97,6 +97,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"objectives: [{within: 5s, share: '0.5'}]", `f.yaml:1: objectives[0].share: "0.5" is no number; write one above 0, at most 1`},
 		{"broker: {replicas: '3', nodes: 3}", `f.yaml:1: broker.replicas: "3" is not possible; write 1 or 3`},
 		{"broker: {url: 'nats://me:sec,/ret@a'}", `f.yaml:1: broker.url: "nats://...@a" is not possible; write for example nats://localhost:4222 or kafka://one:9092,two:9092`},
+		{"seed: 1\n---\nseed: 2", "f.yaml:2: a second scenario begins here; give each a file of its own"},
 		{"{", "f.yaml: line 1: did not find expected node content"},
 	} {
 		_, err := Parse("f.yaml", []byte(c.yaml))

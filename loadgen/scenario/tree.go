@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,7 +23,14 @@ type tree struct {
 func parseTree(file string, source []byte, changes []string) (*tree, error) {
 	t := &tree{file: file, changes: changes, places: map[string]string{}}
 	var document yaml.Node
-	if err := yaml.Unmarshal(source, &document); err != nil {
+	decoder := yaml.NewDecoder(bytes.NewReader(source))
+	if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var another yaml.Node
+	if err := decoder.Decode(&another); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second scenario begins here; give each a file of its own", file, another.Line)
+	} else if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	t.root = &yaml.Node{Kind: yaml.MappingNode, Line: 1}
