@@ -89,6 +89,9 @@ func (h history) outage(fault scenario.Fault, happened, origin int64, meant sche
 // still held up. It looks at a whole second at a time, so that a message a little early or late is no outage.
 func (h history) recovery(at int64, meant schedule) int64 {
 	first, end := h.span()
+	if at < first || at >= end {
+		return at // no message tells anything: generators may send more seldom than faults happen
+	}
 	from := max(first, at-lookBack)
 	before, _, _ := h.sum(from, at)
 	usual := float64(before.Received) / max(1, float64(at-from))

@@ -159,3 +159,14 @@ func TestDeliveriesThatNeverComeBackAreAnOutageToTheEnd(t *testing.T) {
 		t.Errorf("silent to the end: %+v", o)
 	}
 }
+
+func TestAFaultBeforeTheFirstMessageOrAfterTheLastHasNoOutage(t *testing.T) {
+	for name, h := range map[string]history{"a minute": steady(func(float64, *generator.Ticks) {}), "nothing": {}} {
+		for _, second := range []int64{-50, -1, 60, 300} {
+			o := h.outage(scenario.Fault{}, origin+second*int64(time.Second), origin, schedule{10 * ticksPerSecond, 160 * ticksPerSecond})
+			if silence, ended := o.Silence(); o.At != float64(second) || o.LostDuring != 0 || ended && silence != 0 {
+				t.Errorf("%s, fault at second %d: %+v", name, second, o)
+			}
+		}
+	}
+}
