@@ -157,7 +157,7 @@ func total(stored map[string]int64) int64 {
 	return all
 }
 
-// countsAsStored leaves out the streams in which the server keeps MQTT's sessions and the like: no message of a fleet.
+// countsAsStored leaves out the streams of others, and those in which the server keeps MQTT's sessions and the like.
 func countsAsStored(stream string) bool {
-	return !strings.HasPrefix(stream, "$MQTT_") || stream == "$MQTT_msgs"
+	return strings.HasPrefix(stream, "fleet") || stream == "$MQTT_msgs"
 }
