@@ -20,7 +20,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 		}
 	}
 	faults := r.faults()
-	defer faults.cancel()
+	defer faults.end()
 	var failure *result.Failure
 	ready, connected := 0, 0
 	watched := vigil{}

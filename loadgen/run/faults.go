@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"lifeline/loadgen/broker"
@@ -18,19 +19,27 @@ type faults struct {
 	cluster broker.Cluster
 	begun   chan happening // has room for all
 	failed  chan error
+	group   sync.WaitGroup
 }
 
 func (r *runner) faults() *faults {
 	ctx, cancel := context.WithCancel(context.Background())
 	list := r.scenario.Faults
-	return &faults{ctx, cancel, list, r.cluster, make(chan happening, len(list)), make(chan error)}
+	return &faults{ctx: ctx, cancel: cancel, list: list, cluster: r.cluster, begun: make(chan happening, len(list)), failed: make(chan error)}
 }
 
 // begin starts to count; at is the begin of the measured span.
 func (f *faults) begin(at int64) {
 	for _, fault := range f.list {
-		go f.wait(fault, at+int64(fault.At.Duration))
+		f.group.Go(func() { f.wait(fault, at+int64(fault.At.Duration)) })
 	}
+}
+
+// end leaves out what has not happened yet. From then on the faults let the cluster be: a node that one of them started after
+// the cluster's Close would stay.
+func (f *faults) end() {
+	f.cancel()
+	f.group.Wait()
 }
 
 func (f *faults) wait(fault scenario.Fault, at int64) {

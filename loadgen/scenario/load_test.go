@@ -98,6 +98,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"broker: {replicas: '3', nodes: 3}", `f.yaml:1: broker.replicas: "3" is not possible; write 1 or 3`},
 		{"broker: {url: 'nats://me:sec,/ret@a'}", `f.yaml:1: broker.url: "nats://...@a" is not possible; write for example nats://localhost:4222 or kafka://one:9092,two:9092`},
 		{"seed: 1\n---\nseed: 2", "f.yaml:2: a second scenario begins here; give each a file of its own"},
+		{"faults: [{at: 9s, action: kill}, {at: 1s, action: stop, for: 9s}]", "f.yaml:1: faults[1]: happens to node 0 while faults[0] does; let the one end before the other begins"},
 		{"{", "f.yaml: line 1: did not find expected node content"},
 	} {
 		_, err := Parse("f.yaml", []byte(c.yaml))

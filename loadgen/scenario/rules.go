@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +35,8 @@ func (s *Scenario) check(report report) {
 	for i, objective := range s.Objectives {
 		objective.check(report, fmt.Sprintf("objectives[%d]", i))
 	}
-	for i, fault := range s.Faults {
-		s.checkFault(report, fault, fmt.Sprintf("faults[%d]", i))
+	for i := range s.Faults {
+		s.checkFault(report, i)
 	}
 }
 
@@ -145,7 +146,13 @@ func (o Objective) check(report report, path string) {
 	}
 }
 
-func (s *Scenario) checkFault(report report, fault Fault, path string) {
+func (s *Scenario) checkFault(report report, i int) {
+	fault, path := s.Faults[i], fmt.Sprintf("faults[%d]", i)
+	for j, other := range s.Faults[:i] {
+		if fault.Node == other.Node && fault.At.Duration <= other.end() && other.At.Duration <= fault.end() {
+			report(path, "happens to node %d while faults[%d] does; let the one end before the other begins", fault.Node, j)
+		}
+	}
 	if fault.Node >= s.Broker.Nodes {
 		report(path+".node", "there is no node %d; nodes are counted from 0, and broker.nodes is %d", fault.Node, s.Broker.Nodes)
 	}
@@ -159,4 +166,12 @@ func (s *Scenario) checkFault(report report, fault Fault, path string) {
 			report(path+".for", "%s needs a time; write for: 10s", fault.Action)
 		}
 	}
+}
+
+// end is when the fault has passed: never for a node that stays away.
+func (f Fault) end() time.Duration {
+	if f.Action == "kill" {
+		return math.MaxInt64
+	}
+	return f.At.Duration + f.For.Duration
 }
