@@ -20,8 +20,9 @@ import (
 
 // crew is the worker processes of a run.
 type crew struct {
-	members []*member
-	reports chan said
+	members   []*member
+	reports   chan said
+	listening sync.WaitGroup
 }
 
 // said is a report and who it comes from.
@@ -52,7 +53,7 @@ func hire(workers int, dir string) (*crew, error) {
 			return nil, fmt.Errorf("starting worker %d of %d: %w", number+1, workers, err)
 		}
 		c.members = append(c.members, m)
-		go c.listen(number, out)
+		c.listening.Go(func() { c.listen(number, out) })
 	}
 	return c, nil
 }
@@ -157,5 +158,6 @@ func (c *crew) dismiss() {
 		}
 	}()
 	group.Wait()
+	c.listening.Wait()
 	cancel()
 }
