@@ -22,6 +22,7 @@ import (
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/transports"
+	"lifeline/loadgen/workdir"
 	"lifeline/loadgen/worker"
 )
 
@@ -45,13 +46,13 @@ const (
 // Run runs the scenario. What the fleet could not do is in the result's Failure; the error is of what is wrong before a fleet is
 // there. When ctx ends, the run is cut short and its result is Partial.
 func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Result, error) {
-	dir, err := os.MkdirTemp(options.Dir, "fleet-")
+	folder, err := workdir.New(options.Dir)
 	if err != nil {
 		return result.Result{}, fmt.Errorf("making a folder for the run: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer folder.Remove()
 	r := &runner{
-		scenario: s, options: options, dir: dir, number: rand.Uint32(),
+		scenario: s, options: options, dir: folder.Path, number: rand.Uint32(),
 		result:  result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine()},
 		history: history{}, seconds: newSeconds(),
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/workdir"
 )
 
 // ToSummary names what Run times beside the round trip through the job filter.
@@ -88,12 +88,12 @@ func (m *measurement) conclude(err error) (result.Result, error) {
 }
 
 func (m *measurement) throughJobs(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "derived-")
+	folder, err := workdir.New("")
 	if err != nil {
-		return fmt.Errorf("making a folder for the run: %w", err)
+		return err
 	}
-	defer os.RemoveAll(dir)
-	cluster, err := broker.Start(ctx, m.scenario, dir)
+	defer folder.Remove()
+	cluster, err := broker.Start(ctx, m.scenario, folder.Path)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (m *measurement) throughJobs(ctx context.Context) error {
 		open, scheme = openKafkaOfJobs, "kafka://"
 	}
 	url := scheme + cluster.Servers()[0]
-	jobs, err := startJobs(ctx, url, dir)
+	jobs, err := startJobs(ctx, url, folder.Path)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/workdir"
 )
 
 const (
@@ -50,12 +51,12 @@ type (
 // ordinary client and with two connections, and waits for each message before it sends the next. Main has to know Verb.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 	found := result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine(), Client: "nats.go " + nats.Version + ", bare"}
-	dir, err := os.MkdirTemp("", "pingpong-")
+	folder, err := workdir.New("")
 	if err != nil {
-		return found, fmt.Errorf("making a folder for the run: %w", err)
+		return found, err
 	}
-	defer os.RemoveAll(dir)
-	cluster, err := broker.Start(ctx, s, dir)
+	defer folder.Remove()
+	cluster, err := broker.Start(ctx, s, folder.Path)
 	if err != nil {
 		return found, err
 	}

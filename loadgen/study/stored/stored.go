@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/workdir"
 )
 
 // Names of what Run times beside the fleet's round trips.
@@ -47,12 +47,12 @@ var errNothing = errors.New("nothing has been published yet")
 // Run starts the scenario's broker, runs the fleet against it, and asks queries all the while. Times are of those that fall into the
 // measured span: a broker that warms up is slower, and when nobody publishes any more the newest message grows old.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
-	dir, err := os.MkdirTemp("", "stored-")
+	folder, err := workdir.New("")
 	if err != nil {
-		return result.Result{}, nil, fmt.Errorf("making a folder for the run: %w", err)
+		return result.Result{}, nil, err
 	}
-	defer os.RemoveAll(dir)
-	cluster, err := broker.Start(ctx, s, dir)
+	defer folder.Remove()
+	cluster, err := broker.Start(ctx, s, folder.Path)
 	if err != nil {
 		return result.Result{}, nil, err
 	}
