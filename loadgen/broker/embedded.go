@@ -64,7 +64,7 @@ func (e *embedded) startAll(ctx context.Context) error {
 }
 
 func (e *embedded) launch(n *node) (*life, error) {
-	process, err := child.Start(n.command(), n.log)
+	process, err := child.StartLogged(n.command(), n.log)
 	if err != nil {
 		return nil, err
 	}

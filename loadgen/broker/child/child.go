@@ -1,4 +1,4 @@
-// Package child runs a broker's process so that it never outlives this one, and tells how it ended.
+// Package child runs processes that never outlive this one, and tells how they ended.
 package child
 
 import (
@@ -18,25 +18,29 @@ import (
 // Process is a started command.
 type Process struct {
 	command *exec.Cmd
-	life    io.Closer // the command's standard input; closed with this process, however it ends
 	done    chan struct{}
 }
 
-// Start starts a command whose output is appended to a log. The command is killed when this process ends, and sees the end
-// of its standard input then; a Ctrl-C at the terminal does not reach it, because the fleet decides when its brokers end.
-func Start(command *exec.Cmd, log string) (*Process, error) {
+// StartLogged is Start for a command whose output is appended to a log. Its standard input stays open as long as this process
+// lives.
+func StartLogged(command *exec.Cmd, log string) (*Process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", command.Path, err)
 	}
 	defer file.Close()
 	command.Stdout, command.Stderr = file, file
-	life, err := command.StdinPipe()
-	if err != nil {
+	if _, err := command.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("making the standard input of %s: %w", command.Path, err)
 	}
+	return Start(command)
+}
+
+// Start starts a command, which is killed when this process ends, however that happens. A Ctrl-C at the terminal does not reach
+// it: the fleet decides when its children end.
+func Start(command *exec.Cmd) (*Process, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	process := &Process{command: command, life: life, done: make(chan struct{})}
+	process := &Process{command: command, done: make(chan struct{})}
 	started := make(chan error)
 	go process.hold(started)
 	if err := <-started; err != nil {

@@ -113,7 +113,7 @@ func (m *measurement) throughJobs(ctx context.Context) error {
 		return err
 	}
 	defer bus.close()
-	return m.measure(ctx, bus, func() []int { return append(cluster.Processes(), jobs.pid()) })
+	return m.measure(ctx, bus, func() []int { return append(cluster.Processes(), jobs.Pid()) })
 }
 
 // measure publishes and waits for what comes back, while the machine is watched; servers are the processes that are not ours.

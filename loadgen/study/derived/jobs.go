@@ -21,7 +21,7 @@ const (
 )
 
 // jobs is `lifeline-jobs run`.
-type jobs struct{ command *exec.Cmd }
+type jobs struct{ *child.Process }
 
 // startJobs makes streams and buckets, starts the jobs and returns when they are ready.
 func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
@@ -43,15 +43,15 @@ func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
 	command := exec.CommandContext(ctx, program, "run", "--set", "broker.url="+url, "--set", "jobs=filter,summarise",
 		"--set", "filter.all=generator >= 0", "--set", "summarise.window=1s", "--set", "state.dir="+filepath.Join(dir, "jobs"))
 	command.Stderr = log
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	said, err := command.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting lifeline-jobs: %w", err)
 	}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("starting lifeline-jobs: %w", err)
+	process, err := child.Start(command)
+	if err != nil {
+		return nil, err
 	}
-	j := &jobs{command}
+	j := &jobs{process}
 	for lines := bufio.NewScanner(said); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "ready:") {
 			return j, nil
@@ -61,13 +61,11 @@ func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
 	return nil, fmt.Errorf("%w: %s", errNotReady, strings.Join(child.Tail(log.Name(), 5), "\n"))
 }
 
-func (j *jobs) pid() int { return j.command.Process.Pid }
-
 // stop ends the jobs in good order, or else at all.
 func (j *jobs) stop() {
 	const patience = 10 * time.Second
-	_ = j.command.Process.Signal(syscall.SIGTERM)
-	kill := time.AfterFunc(patience, func() { _ = j.command.Process.Kill() })
+	_ = j.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(patience, func() { _ = j.Signal(syscall.SIGKILL) })
 	defer kill.Stop()
-	_ = j.command.Wait() // its exit code after SIGTERM says nothing about the measurement
+	<-j.Done() // its exit code after SIGTERM says nothing about the measurement
 }
