@@ -1,36 +1,31 @@
 package broker
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
-	"strings"
 )
 
 const host = "127.0.0.1"
 
-// lowestPort is where the search for free ports begins.
-const lowestPort = 10_000
+// Servers listen on ports in between.
+const lowestPort, highestPort = 10_000, 65_535
 
-// freePorts finds ports that nobody listens on. They lie below those that the kernel gives to outgoing connections: a
+// freePorts finds ports that nobody listens on. They lie outside of those that the kernel gives to outgoing connections: a
 // fleet's own connection would otherwise take the port of a node that is down, and the node could not come back.
 func freePorts(count int) ([]int, error) {
-	end, err := firstEphemeralPort()
+	first, last, err := ephemeralPorts()
 	if err != nil {
 		return nil, err
 	}
-	if end <= lowestPort {
-		return nil, fmt.Errorf("finding free ports: net.ipv4.ip_local_port_range begins at %d, "+
-			"which leaves no ports from %d on for a broker", end, lowestPort)
-	}
+	from, to := serverPorts(first, last)
 	ports := make([]int, 0, count)
-	span := end - lowestPort
+	span := to - from + 1
 	offset := rand.IntN(span)
 	for i := 0; i < span && len(ports) < count; i++ {
-		port := lowestPort + (offset+i)%span
-		listener, err := net.Listen("tcp4", fmt.Sprintf("%s:%d", host, port))
+		port := from + (offset+i)%span
+		listener, err := net.Listen("tcp4", address(port))
 		if err != nil {
 			continue
 		}
@@ -40,22 +35,34 @@ func freePorts(count int) ([]int, error) {
 		ports = append(ports, port)
 	}
 	if len(ports) < count {
-		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", len(ports), count, lowestPort, end-1)
+		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", len(ports), count, from, to)
 	}
 	return ports, nil
 }
 
-func firstEphemeralPort() (int, error) {
+// serverPorts are those below the ephemeral ones, or above them where that is more. Machines that are set up for many
+// connections leave none; then a node that was down may find its port taken, which is better than no broker at all.
+func serverPorts(first, last int) (from, to int) {
+	const enough = 1000 // for several clusters to look for ports at the same time
+	switch below, above := first-lowestPort, highestPort-last; {
+	case below >= enough && below >= above:
+		return lowestPort, first - 1
+	case above >= enough:
+		return last + 1, highestPort
+	}
+	return lowestPort, highestPort
+}
+
+func ephemeralPorts() (first, last int, err error) {
 	const file = "/proc/sys/net/ipv4/ip_local_port_range"
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return 0, fmt.Errorf("finding free ports: %w", err)
+		return 0, 0, fmt.Errorf("finding free ports: %w", err)
 	}
-	var first, last int
-	if _, err := fmt.Sscan(strings.TrimSpace(string(content)), &first, &last); err != nil {
-		return 0, fmt.Errorf("reading %s: %w", file, errors.Join(err))
+	if _, err := fmt.Sscan(string(content), &first, &last); err != nil {
+		return 0, 0, fmt.Errorf("finding free ports: reading %s: %w", file, err)
 	}
-	return first, nil
+	return first, last, nil
 }
 
 func address(port int) string { return fmt.Sprintf("%s:%d", host, port) }
