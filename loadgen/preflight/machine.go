@@ -59,8 +59,8 @@ func numbers(file string, count int) ([]int, error) {
 	return found, nil
 }
 
-// available is the kernel's own estimate of what new processes can have without swapping, or what the control group leaves
-// where that is less.
+// available is the kernel's own estimate of what new processes can have without swapping, or what the control groups
+// leave where that is less.
 func available() (int64, error) {
 	file, err := os.Open("/proc/meminfo")
 	if err != nil {
@@ -77,14 +77,9 @@ func available() (int64, error) {
 	if memory < 0 {
 		return 0, fmt.Errorf("reading the machine's memory: /proc/meminfo has no line MemAvailable")
 	}
-	const group = "/sys/fs/cgroup/memory."
-	most, err := numbers(group+"max", 1)
-	if err != nil || most[0] == math.MaxInt {
-		return memory, nil // no control group, or one without a limit
-	}
-	used, err := numbers(group+"current", 1)
+	membership, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return memory, nil
+		return memory, nil // a kernel without control groups
 	}
-	return min(memory, int64(most[0]-used[0])), nil
+	return min(memory, leftByGroups("/sys/fs/cgroup", string(membership))), nil
 }
