@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"lifeline/loadgen/broker/child"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
+
+// startPatience is longer than any broker takes that will serve at all.
+const startPatience = 5 * time.Minute
 
 // Start starts the scenario's embedded broker below the folder dir and returns when it serves, or looks at the external one
 // that the scenario names. Its nodes run this very program again, so main (or a test's TestMain) has to know natsnode.Verb.
@@ -21,6 +25,8 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("making the broker's folder: %w", err)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("it does not serve after %s", startPatience))
+	defer cancel()
 	start := startNATS
 	if s.Transport == "kafka" {
 		start = startKafka
