@@ -15,7 +15,8 @@ import (
 	"lifeline/loadgen/worker"
 )
 
-// verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb.
+// verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb, which alone decides when it
+// ends: signals that reach it too, from a terminal or a service manager, are not for it.
 type verb struct {
 	name, summary string
 	hidden        bool
@@ -29,9 +30,8 @@ var verbs = []verb{
 	studyVerb,
 	compareVerb,
 	reportVerb,
-	{name: worker.Verb, hidden: true, run: func(_ context.Context, _ []string) error {
-		signal.Ignore(os.Interrupt) // the coordinator decides when a run ends
-		return worker.Serve(context.Background(), os.Stdin, os.Stdout)
+	{name: worker.Verb, hidden: true, run: func(ctx context.Context, _ []string) error {
+		return worker.Serve(ctx, os.Stdin, os.Stdout)
 	}},
 	{name: pingpong.Verb, hidden: true, run: func(ctx context.Context, _ []string) error {
 		return pingpong.Main(ctx, os.Stdin, os.Stdout)
@@ -45,9 +45,18 @@ var verbs = []verb{
 var errUsage = errors.New("usage")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	os.Exit(execute(ctx, os.Args[1:]))
+}
+
+// endings are the signals that end a run early, with its report.
+func endings() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it, for runs that outlive their terminal
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // execute returns the exit code: 0 done, 1 failed, 2 used wrongly.
@@ -63,6 +72,9 @@ func execute(ctx context.Context, arguments []string) int {
 	for _, v := range verbs {
 		if v.name != arguments[0] {
 			continue
+		}
+		if v.hidden {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		}
 		switch err := v.run(ctx, arguments[1:]); {
 		case err == nil || errors.Is(err, flag.ErrHelp):
