@@ -11,7 +11,7 @@ import (
 type Cluster interface {
 	// Servers are host:port for the scenario's transport, one per node; nodes keep their port over a restart.
 	Servers() []string
-	// TLS says how to trust the servers; nil: they speak plain. Worker processes get it, so it is data and no tls.Config.
+	// TLS says how to speak to the servers; nil: they speak plain.
 	TLS() *TLS
 	// Processes are the nodes' process ids, 0 for one that is down; empty for an external broker.
 	Processes() []int
@@ -27,11 +27,6 @@ type Cluster interface {
 	Err() error
 	// Close ends all nodes and removes their data.
 	Close(ctx context.Context) error
-}
-
-// TLS is the trust in a cluster's certificates.
-type TLS struct {
-	CA []byte // PEM; empty: the system's authorities
 }
 
 // Counters are what a report holds of a broker's books, and live there so that a report needs no broker.

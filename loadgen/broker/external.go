@@ -3,16 +3,15 @@ package broker
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lifeline/loadgen/login"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -44,9 +43,9 @@ func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 	}
 	e := &external{servers: way.servers, tls: way.tls}
 	if s.Transport == "kafka" {
-		e.books = newKafkaBooks(e.servers, kafkaLogin(way.who, way.trust)...)
+		e.books = newKafkaBooks(e.servers, kafkaAccess(way.who, way.config)...)
 	} else {
-		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, identity: way.who, trust: way.trust}
+		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config}
 	}
 	return e, nil
 }
@@ -57,15 +56,15 @@ func KafkaOptions(b scenario.Broker) ([]kgo.Opt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(kafkaLogin(way.who, way.trust), kgo.SeedBrokers(way.servers...)), nil
+	return append(kafkaAccess(way.who, way.config), kgo.SeedBrokers(way.servers...)), nil
 }
 
 // way is how an external broker is reached, and by whom.
 type way struct {
 	servers []string
 	tls     *TLS
-	trust   *tls.Config // what tls comes to
-	who     identity
+	config  *tls.Config // what tls comes to
+	who     login.Login
 }
 
 func wayTo(b scenario.Broker) (w way, err error) {
@@ -73,18 +72,13 @@ func wayTo(b scenario.Broker) (w way, err error) {
 	for _, host := range at.Hosts {
 		w.servers = append(w.servers, withPort(host, at.Scheme))
 	}
-	if at.TLS || b.CAFile != "" {
-		w.tls = &TLS{}
-		if file := b.CAFile; file != "" {
-			if w.tls.CA, err = os.ReadFile(file); err != nil {
-				return w, fmt.Errorf("reading the broker's authority (broker.ca_file): %w", err)
-			}
-		}
-	}
-	if w.trust, err = w.tls.config(); err != nil {
+	if w.tls, err = tlsOf(b); err != nil {
 		return w, err
 	}
-	w.who, err = identify(b)
+	if w.config, err = w.tls.Config(); err != nil {
+		return w, err
+	}
+	w.who, err = login.Of(b)
 	return w, err
 }
 
@@ -108,36 +102,6 @@ func answers(ctx context.Context, server string) error {
 			"is broker.url right, and is the broker up?", server, err)}
 	}
 	return connection.Close()
-}
-
-// config is the trust as a client wants it; nil where the servers speak plain.
-func (t *TLS) config() (*tls.Config, error) {
-	if t == nil {
-		return nil, nil
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if len(t.CA) > 0 {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(t.CA) {
-			return nil, errors.New("the broker's authority (broker.ca_file) holds no certificate in PEM form")
-		}
-	}
-	return config, nil
-}
-
-// identity is who reads the broker's books: the user of the fleet.
-type identity struct{ user, password, credentialsFile string }
-
-func identify(b scenario.Broker) (identity, error) {
-	who := identity{user: b.User, credentialsFile: b.CredentialsFile}
-	if b.PasswordFile != "" {
-		content, err := os.ReadFile(b.PasswordFile)
-		if err != nil {
-			return who, fmt.Errorf("reading the password (broker.password_file): %w", err)
-		}
-		who.password = strings.TrimRight(string(content), "\r\n")
-	}
-	return who, nil
 }
 
 var errNotOurs = errors.New("the broker is not the fleet's own, so its nodes are left alone")

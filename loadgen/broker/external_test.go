@@ -1,17 +1,20 @@
 package broker_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/transport/natstest"
 )
 
 func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
@@ -60,5 +63,21 @@ func TestABrokerThatDoesNotAnswerIsNamedAtOnce(t *testing.T) {
 	var failure *result.Failure
 	if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(failure.Message, server) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
+	certificates := natstest.NewCertificates(t)
+	servers := natstest.Start(t, 1, func(_ int, options *server.Options) {
+		options.TLSConfig = certificates.Server
+		options.TLSConfig.ClientAuth, options.TLSConfig.ClientCAs = tls.RequireAndVerifyClientCert, certificates.Client.RootCAs
+	})
+	access := scenario.Broker{URL: "tls://" + natstest.Addresses(servers)[0], CAFile: certificates.Certificate}
+	if name := count(t, start(t, scenario.Scenario{Transport: "nats-tls", Broker: access})).Name; name != "NATS" {
+		t.Errorf("a fleet without a certificate was told that the broker is %q", name)
+	}
+	access.CertificateFile, access.KeyFile = certificates.Certificate, certificates.Key
+	if name := count(t, start(t, scenario.Scenario{Transport: "nats-tls", Broker: access})).Name; !strings.HasPrefix(name, "NATS 2.") {
+		t.Errorf("with a certificate the broker is %q", name)
 	}
 }

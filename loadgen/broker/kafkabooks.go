@@ -9,7 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
+
+	"lifeline/loadgen/login"
 )
 
 // unknown is the value of a figure that a broker does not have.
@@ -85,14 +86,14 @@ func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
 	return sum, nil
 }
 
-// kafkaLogin is how the books are read where clients have to say who they are.
-func kafkaLogin(who identity, trust *tls.Config) []kgo.Opt {
+// kafkaAccess is how the books are read where clients have to say who they are, or to speak TLS.
+func kafkaAccess(who login.Login, config *tls.Config) []kgo.Opt {
 	var options []kgo.Opt
-	if trust != nil {
-		options = append(options, kgo.DialTLSConfig(trust))
+	if config != nil {
+		options = append(options, kgo.DialTLSConfig(config))
 	}
-	if who.user != "" {
-		options = append(options, kgo.SASL(plain.Auth{User: who.user, Pass: who.password}.AsMechanism()))
+	if mechanism := who.SASL(); mechanism != nil {
+		options = append(options, kgo.SASL(mechanism))
 	}
 	return options
 }

@@ -12,15 +12,17 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"lifeline/loadgen/login"
 )
 
 // natsBooks reads the counters of NATS servers that the fleet did not start: from the monitors on their hosts where they can
 // be reached, else as the fleet's own user, to whom a server tells the figures of his account.
 type natsBooks struct {
-	scheme   string
-	servers  []string
-	identity identity
-	trust    *tls.Config
+	scheme  string
+	servers []string
+	login   login.Login
+	tls     *tls.Config
 
 	// A question about the account and its answers are messages of the account, and count from then on.
 	mutex           sync.Mutex
@@ -192,15 +194,13 @@ func (b *natsBooks) connect() (*nats.Conn, error) {
 	if b.scheme == "mqtt" || b.scheme == "mqtts" {
 		return nil, errors.New("the account's statistics are not to be had over MQTT")
 	}
-	options := []nats.Option{nats.NoReconnect(), nats.Timeout(dialPatience)}
-	if b.identity.user != "" {
-		options = append(options, nats.UserInfo(b.identity.user, b.identity.password))
+	logIn, err := b.login.NATS()
+	if err != nil {
+		return nil, err
 	}
-	if b.identity.credentialsFile != "" {
-		options = append(options, nats.UserCredentials(b.identity.credentialsFile))
-	}
-	if b.trust != nil {
-		options = append(options, nats.Secure(b.trust))
+	options := []nats.Option{nats.NoReconnect(), nats.Timeout(dialPatience), logIn}
+	if b.tls != nil {
+		options = append(options, nats.Secure(b.tls))
 	}
 	connection, err := nats.Connect(b.scheme+"://"+b.servers[0], options...)
 	if err != nil {

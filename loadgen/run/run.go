@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
+	"lifeline/loadgen/login"
 	"lifeline/loadgen/preflight"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -48,7 +47,7 @@ const (
 func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Result, error) {
 	folder, err := workdir.New(options.Dir)
 	if err != nil {
-		return result.Result{}, fmt.Errorf("making a folder for the run: %w", err)
+		return result.Result{}, err
 	}
 	defer folder.Remove()
 	r := &runner{
@@ -170,7 +169,11 @@ func traitsOf(s scenario.Scenario) (transport.Traits, error) {
 	if s.Broker.URL != "" {
 		nodes = len(s.Broker.Address().Hosts)
 	}
-	settings, err := worker.Target{Servers: slices.Repeat([]string{"not known yet"}, nodes)}.Settings(s, nil)
+	target := worker.Target{Servers: slices.Repeat([]string{"not known yet"}, nodes)}
+	if s.Transport == "nats-tls" || s.Broker.Address().TLS {
+		target.TLS = &broker.TLS{}
+	}
+	settings, err := target.Settings(s, nil)
 	if err != nil {
 		return transport.Traits{}, err
 	}
@@ -180,18 +183,11 @@ func traitsOf(s scenario.Scenario) (transport.Traits, error) {
 
 // aim is where the workers go.
 func (r *runner) aim() (worker.Target, error) {
-	target := worker.Target{
-		Servers: r.cluster.Servers(), TLS: r.cluster.TLS(), User: r.scenario.Broker.User,
-		CredentialsFile: r.scenario.Broker.CredentialsFile, Replicas: r.scenario.Broker.Replicas, Run: fmt.Sprintf("%08x", r.number),
-	}
-	if file := r.scenario.Broker.PasswordFile; file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return worker.Target{}, fmt.Errorf("reading the password: %w", err)
-		}
-		target.Password = strings.TrimRight(string(text), "\r\n")
-	}
-	return target, nil
+	who, err := login.Of(r.scenario.Broker)
+	return worker.Target{
+		Servers: r.cluster.Servers(), TLS: r.cluster.TLS(), Login: who, Replicas: r.scenario.Broker.Replicas,
+		Run: fmt.Sprintf("%08x", r.number),
+	}, err
 }
 
 func (r *runner) prepare(ctx context.Context) (transport.Transport, error) {

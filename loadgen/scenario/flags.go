@@ -14,10 +14,13 @@ var shorthands = []struct {
 	number              bool
 }{
 	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; several hosts by comma", false},
-	{"user", "broker.user", "`NAME` for the broker (on Kafka by SASL PLAIN); needs --password-file", false},
-	{"password-file", "broker.password_file", "`FILE` that holds the password", false},
-	{"credentials", "broker.credentials_file", "NATS .creds `FILE`", false},
+	{"user", "broker.user", "`NAME` for the broker; needs --password-file", false},
+	{"password-file", "broker.password_file", "`FILE` that holds the password, or without --user a NATS token", false},
+	{"sasl", "broker.sasl", "Kafka: plain, scram-sha-256 or scram-sha-512 (`MECHANISM`)", false},
+	{"credentials", "broker.credentials_file", "NATS .creds `FILE`, or an nkey's seed", false},
 	{"ca", "broker.ca_file", "PEM `FILE` of whom to trust", false},
+	{"cert", "broker.certificate_file", "PEM `FILE` to show to a broker that wants a certificate; needs --key", false},
+	{"key", "broker.key_file", "PEM `FILE` of its private key", false},
 	{"transport", "transport", "nats, nats-tls, nats-websocket, jetstream, mqtt or kafka (`NAME`)", false},
 	{"nodes", "broker.nodes", "`N` nodes of an embedded broker", true},
 	{"generators", "generators", "`N` of them, each with a connection", true},

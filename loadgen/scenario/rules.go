@@ -91,12 +91,13 @@ func (s *Scenario) checkEmbedded(report report) {
 	if s.Broker.Replicas > nodes {
 		report("broker.replicas", "%d replicas need as many nodes; write broker.nodes: %d", s.Broker.Replicas, s.Broker.Replicas)
 	}
-	for path, value := range map[string]string{
-		"user": s.Broker.User, "password_file": s.Broker.PasswordFile,
-		"credentials_file": s.Broker.CredentialsFile, "ca_file": s.Broker.CAFile,
+	b := s.Broker
+	for _, access := range []struct{ path, value string }{
+		{"user", b.User}, {"password_file", b.PasswordFile}, {"sasl", b.SASL}, {"credentials_file", b.CredentialsFile},
+		{"ca_file", b.CAFile}, {"certificate_file", b.CertificateFile}, {"key_file", b.KeyFile},
 	} {
-		if value != "" {
-			report("broker."+path, "is for a broker of your own: add broker.url, or leave it out")
+		if access.value != "" {
+			report("broker."+access.path, "is for a broker of your own: add broker.url, or leave it out")
 		}
 	}
 }
@@ -109,17 +110,32 @@ func (s *Scenario) checkExternal(report report) {
 	if taken := schemes[s.Transport]; !slices.Contains(taken, address.Scheme) {
 		report("transport", "%s does not go with broker.url: %s://; write a URL with %s://", s.Transport, address.Scheme, strings.Join(taken, ":// or "))
 	}
-	if (s.Broker.User == "") != (s.Broker.PasswordFile == "") {
-		report("broker.user", "user and password_file go together; give both or none")
-	}
-	if s.Broker.CAFile != "" && !address.TLS {
-		report("broker.ca_file", "is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true")
-	}
-	if s.Broker.CredentialsFile != "" && (s.Transport == "kafka" || s.Transport == "mqtt") {
-		report("broker.credentials_file", "is for NATS; %s takes user and password_file", s.Transport)
-	}
+	s.checkAccess(report, address.TLS)
 	if len(s.Faults) > 0 {
 		report("faults", "only nodes of an embedded broker can be killed; leave broker.url out")
+	}
+}
+
+func (s *Scenario) checkAccess(report report, secure bool) {
+	b, native := s.Broker, s.Transport != "kafka" && s.Transport != "mqtt" // NATS's own protocol
+	switch {
+	case b.User != "" && b.PasswordFile == "", b.User == "" && b.PasswordFile != "" && !native:
+		report("broker.user", "user and password_file go together; give both or none")
+	case b.CredentialsFile != "" && !native:
+		report("broker.credentials_file", "is for NATS; %s takes user and password_file", s.Transport)
+	case b.CredentialsFile != "" && b.PasswordFile != "":
+		report("broker.credentials_file", "says who the fleet is, and so does password_file; give one of them")
+	}
+	if b.SASL != "" && (s.Transport != "kafka" || b.User == "") {
+		report("broker.sasl", "is for a Kafka with user and password_file; leave it out")
+	}
+	if (b.CertificateFile == "") != (b.KeyFile == "") {
+		report("broker.certificate_file", "certificate_file and key_file go together; give both or none")
+	}
+	for _, file := range []struct{ path, value string }{{"ca_file", b.CAFile}, {"certificate_file", b.CertificateFile}} {
+		if file.value != "" && !secure {
+			report("broker."+file.path, "is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true")
+		}
 	}
 }
 

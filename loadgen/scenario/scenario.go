@@ -50,12 +50,15 @@ type Connections struct{ Pool int }
 type Broker struct {
 	URL             string `yaml:"url,omitempty" json:"url,omitempty"`                           // nats://, tls://, ws://, mqtt://, kafka://; several hosts by comma
 	User            string `yaml:"user,omitempty" json:"user,omitempty"`                         //
-	PasswordFile    string `yaml:"password_file,omitempty" json:"password_file,omitempty"`       // never the password itself
-	CredentialsFile string `yaml:"credentials_file,omitempty" json:"credentials_file,omitempty"` // NATS .creds
+	PasswordFile    string `yaml:"password_file,omitempty" json:"password_file,omitempty"`       // never the password itself; without a user a NATS token
+	SASL            string `yaml:"sasl,omitempty" json:"sasl,omitempty"`                         // Kafka: plain, scram-sha-256 or scram-sha-512
+	CredentialsFile string `yaml:"credentials_file,omitempty" json:"credentials_file,omitempty"` // NATS: .creds, or the seed of an nkey
 	CAFile          string `yaml:"ca_file,omitempty" json:"ca_file,omitempty"`
-	Nodes           int    `yaml:"nodes" json:"nodes"`                               // embedded: NATS 1 to 6, Kafka 1 or 3
-	Replicas        int    `yaml:"replicas" json:"replicas"`                         // of stream or topic: 1 or 3
-	KafkaJars       string `yaml:"kafka_jars,omitempty" json:"kafka_jars,omitempty"` // folder of Kafka's jars; default: where `scripts/broker install kafka` puts them
+	CertificateFile string `yaml:"certificate_file,omitempty" json:"certificate_file,omitempty"` // the fleet's own, for a broker that wants one
+	KeyFile         string `yaml:"key_file,omitempty" json:"key_file,omitempty"`                 // of that certificate
+	Nodes           int    `yaml:"nodes" json:"nodes"`                                           // embedded: NATS 1 to 6, Kafka 1 or 3
+	Replicas        int    `yaml:"replicas" json:"replicas"`                                     // of stream or topic: 1 or 3
+	KafkaJars       string `yaml:"kafka_jars,omitempty" json:"kafka_jars,omitempty"`             // folder of Kafka's jars; default: where `scripts/broker install kafka` puts them
 }
 
 // Subscribers receive all that is published, each its own copy.

@@ -7,14 +7,15 @@ import (
 	"crypto/tls"
 	"net"
 	"time"
+
+	"lifeline/loadgen/login"
 )
 
 // Settings say where and how the connections of one transport go.
 type Settings struct {
 	Servers         []string      // host:port of every broker node, in the order of the topology's nodes
 	TLS             *tls.Config   // nil: plain
-	User, Password  string        // empty: none
-	CredentialsFile string        // NATS .creds; empty: none
+	Login           login.Login   // zero: nobody asks
 	Acknowledgement string        // what scenario.Acknowledgement holds, e.g. "none", "qos1", "all", "transaction"
 	Replicas        int           // of streams and topics
 	Retention       int64         // bytes that a stream or topic of the run may hold; 0: the broker's default

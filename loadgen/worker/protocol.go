@@ -3,14 +3,13 @@
 package worker
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/generator"
+	"lifeline/loadgen/login"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
@@ -21,31 +20,24 @@ const Verb = "worker"
 
 // Target says where connections go, as data that can travel; see transport.Settings.
 type Target struct {
-	Servers         []string
-	TLS             *broker.TLS
-	User, Password  string
-	CredentialsFile string
-	Replicas        int
-	Run             string
+	Servers  []string
+	TLS      *broker.TLS
+	Login    login.Login
+	Replicas int
+	Run      string
 }
 
 // Settings are the target's for one process, whose connections the dialer opens.
 func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transport.Settings, error) {
-	settings := transport.Settings{
-		Servers: t.Servers, User: t.User, Password: t.Password, CredentialsFile: t.CredentialsFile,
+	config, err := t.TLS.Config()
+	if err != nil {
+		return transport.Settings{}, err
+	}
+	return transport.Settings{
+		Servers: t.Servers, TLS: config, Login: t.Login,
 		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Poll: s.Subscribers.Poll.Duration,
 		Dialer: dialer, Run: t.Run,
-	}
-	if t.TLS != nil {
-		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		if len(t.TLS.CA) > 0 {
-			settings.TLS.RootCAs = x509.NewCertPool()
-			if !settings.TLS.RootCAs.AppendCertsFromPEM(t.TLS.CA) {
-				return transport.Settings{}, errors.New("the broker's authority is no certificate in PEM form")
-			}
-		}
-	}
-	return settings, nil
+	}, nil
 }
 
 // Order is what the coordinator wants next. It sends a Job, then Connect, then Measure once or more; a later Measure

@@ -49,7 +49,8 @@ CONF
     if ((AUTH)); then
       local lifeline emitter
       lifeline=$(<"$DIR/auth/lifeline.password") emitter=$(<"$DIR/auth/emitter.password")
-      printf '%s\n' sasl.enabled.mechanisms=PLAIN sasl.mechanism.inter.broker.protocol=PLAIN \
+      printf '%s\n' sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512 sasl.mechanism.inter.broker.protocol=PLAIN \
+        listener.name.client.scram-sha-{256,512}.sasl.jaas.config='org.apache.kafka.common.security.scram.ScramLoginModule required;' \
         "listener.name.client.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
 username=\"lifeline\" password=\"$lifeline\" user_lifeline=\"$lifeline\" user_emitter=\"$emitter\";"
     fi

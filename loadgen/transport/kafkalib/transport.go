@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
@@ -73,8 +72,8 @@ func (t *Transport) options(servers []string, arrivals *arrivals) []kgo.Opt {
 		kgo.AlwaysRetryEOF(),
 		kgo.DisableClientMetrics(),
 	}
-	if t.settings.User != "" {
-		options = append(options, kgo.SASL(plain.Auth{User: t.settings.User, Pass: t.settings.Password}.AsMechanism()))
+	if mechanism := t.settings.Login.SASL(); mechanism != nil {
+		options = append(options, kgo.SASL(mechanism))
 	}
 	return options
 }

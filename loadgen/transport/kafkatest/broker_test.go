@@ -2,8 +2,6 @@ package kafkatest
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,15 +14,18 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/login"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/worker"
 )
 
 // kafka is what tests share, because it takes seconds to start.
 type kafka struct {
 	settings transport.Settings
-	cluster  broker.Cluster // nil: not embedded
+	cluster  broker.Cluster
+	access   scenario.Broker // as somebody else's
 	err      error
 }
 
@@ -71,8 +72,26 @@ func startProtected() *kafka {
 		return &kafka{err: err}
 	}
 	stops = append(stops, func() error { return script("stop", "--dir", folder) })
-	settings, err := readSettings(folder)
-	return &kafka{settings: settings, err: err}
+	access, err := readAccess(folder)
+	if err != nil {
+		return &kafka{err: err}
+	}
+	// From here on it is a broker like somebody else's.
+	s := scenario.Default()
+	s.Transport, s.Broker = "kafka", access
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cluster, err := broker.Start(ctx, s, folder)
+	if err != nil {
+		return &kafka{err: err}
+	}
+	who, err := login.Of(access)
+	if err != nil {
+		return &kafka{err: err}
+	}
+	target := worker.Target{Servers: cluster.Servers(), TLS: cluster.TLS(), Login: who, Replicas: 1, Run: "test"}
+	settings, err := target.Settings(s, dialer())
+	return &kafka{cluster: cluster, access: access, settings: settings, err: err}
 }
 
 func script(arguments ...string) error {
@@ -81,34 +100,26 @@ func script(arguments ...string) error {
 	return command.Run()
 }
 
-// readSettings reads what scripts/broker wrote for clients.
-func readSettings(directory string) (transport.Settings, error) {
-	settings := transport.Settings{Run: "test", Replicas: 1, Dialer: dialer()}
+// readAccess reads what scripts/broker wrote for clients.
+func readAccess(directory string) (scenario.Broker, error) {
+	var access scenario.Broker
 	text, err := os.ReadFile(filepath.Join(directory, "broker.env"))
 	if err != nil {
-		return settings, err
+		return access, err
 	}
 	for _, line := range strings.Split(string(text), "\n") {
-		key, value, _ := strings.Cut(line, "=")
-		var content []byte
-		switch key {
-		case "LIFELINE_BROKER_URL":
-			settings.Servers = []string{strings.TrimPrefix(value, "kafka://")}
+		switch key, value, _ := strings.Cut(line, "="); key {
+		case "LIFELINE_URL":
+			access.URL = value
 		case "LIFELINE_USER":
-			settings.User = value
+			access.User = value
 		case "LIFELINE_PASSWORD_FILE":
-			content, err = os.ReadFile(value)
-			settings.Password = strings.TrimSpace(string(content))
+			access.PasswordFile = value
 		case "LIFELINE_TLS_CA":
-			content, err = os.ReadFile(value)
-			settings.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
-			settings.TLS.RootCAs.AppendCertsFromPEM(content)
-		}
-		if err != nil {
-			return settings, err
+			access.CAFile = value
 		}
 	}
-	return settings, nil
+	return access, nil
 }
 
 func TestMain(m *testing.M) {

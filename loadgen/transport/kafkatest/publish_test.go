@@ -237,33 +237,6 @@ func TestBothClientsKeepWhatEveryTransportPromises(t *testing.T) {
 	}
 }
 
-func TestPasswordsAndCertificatesAreUsed(t *testing.T) {
-	t.Parallel() // while the other broker's clients wait for a new leader
-	for _, c := range clients {
-		t.Run(c.name, func(t *testing.T) {
-			settings := settingsOf(t, protected, "all")
-			made, _, channel := prepared(t, c, settings)
-			box := subscribe(t, made, channel)
-			connection := connect(t, made)
-			publish(t, connection, channel, []string{"secret"})
-			box.wait(t, 1)
-			if err := connection.Close(within(t, 30*time.Second)); err != nil {
-				t.Fatal(err)
-			}
-
-			settings.Password = "not the one"
-			intruder, _, err := c.open(settings)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = intruder.Connect(within(t, 30*time.Second), 0)
-			if err == nil || !strings.Contains(err.Error(), "SASL") || strings.Contains(err.Error(), settings.Password) {
-				t.Errorf("with a wrong password: %v", err)
-			}
-		})
-	}
-}
-
 func TestWhatKafkaDoesNotOfferIsRefusedWithTheChoice(t *testing.T) {
 	for _, c := range clients {
 		_, _, err := c.open(transport.Settings{Servers: []string{"127.0.0.1:9092"}, Acknowledgement: "qos1"})

@@ -1,10 +1,12 @@
 package kafkawire
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/sasl"
 )
 
 // Requests of Kafka's protocol, and the version of each that is spoken here: ones that brokers from 2.1 on take, from before the
@@ -43,16 +45,16 @@ func (l *link) next() int32 {
 	return l.last
 }
 
-// handshake makes sure that a broker is there which takes our requests, and signs in where there is a user.
-func (l *link) handshake(user, password string) error {
+// handshake makes sure that a broker is there which takes our requests, and signs in where there is a mechanism (nil: there is no user).
+func (l *link) handshake(ctx context.Context, mechanism sasl.Mechanism) error {
 	if err := l.greet(); err != nil {
 		return err
 	}
-	if user == "" {
+	if mechanism == nil {
 		return nil
 	}
-	if err := l.signIn(user, password); err != nil {
-		return fmt.Errorf("SASL PLAIN as %q: %w", user, err)
+	if err := l.signIn(ctx, mechanism); err != nil {
+		return fmt.Errorf("SASL %s: %w", mechanism.Name(), err)
 	}
 	return nil
 }
@@ -94,8 +96,9 @@ func (l *link) greet() error {
 	return nil
 }
 
-func (l *link) signIn(user, password string) error {
-	answer, err := l.call(saslHandshake, saslHandshakeVersion, appendText(nil, "PLAIN"))
+// signIn has the mechanism answer the broker's questions until it is content.
+func (l *link) signIn(ctx context.Context, mechanism sasl.Mechanism) error {
+	answer, err := l.call(saslHandshake, saslHandshakeVersion, appendText(nil, mechanism.Name()))
 	if err != nil {
 		return err
 	}
@@ -107,17 +110,27 @@ func (l *link) signIn(user, password string) error {
 	if err := firstError(code, answer); err != nil {
 		return fmt.Errorf("%w; the broker has the mechanisms %q", err, mechanisms)
 	}
-
-	secret := "\x00" + user + "\x00" + password
-	answer, err = l.call(saslAuthenticate, saslAuthenticateVersion,
-		append(binary.BigEndian.AppendUint32(nil, uint32(len(secret))), secret...))
-	if err != nil {
-		return err
+	session, message, err := mechanism.Authenticate(ctx, l.address)
+	for done := false; err == nil && !done; {
+		var question []byte
+		if question, err = l.authenticate(message); err == nil {
+			done, message, err = session.Challenge(question)
+		}
 	}
-	code = answer.int16()
+	return err
+}
+
+// authenticate sends a message of the mechanism and returns what the broker says to it.
+func (l *link) authenticate(message []byte) ([]byte, error) {
+	answer, err := l.call(saslAuthenticate, saslAuthenticateVersion,
+		append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...))
+	if err != nil {
+		return nil, err
+	}
+	code := answer.int16()
 	answer.text() // the broker's words for the same
-	answer.take(int(answer.int32()))
-	return firstError(code, answer)
+	said := answer.take(int(answer.int32()))
+	return said, firstError(code, answer)
 }
 
 // firstError is a malformed answer's, then the broker's own.

@@ -112,7 +112,7 @@ func (t *Transport) greeted(ctx context.Context, address string) (*link, error) 
 	}
 	stop := context.AfterFunc(ctx, func() { socket.SetDeadline(time.Unix(1, 0)) })
 	l := newLink(socket, address)
-	err = l.handshake(t.settings.User, t.settings.Password)
+	err = l.handshake(ctx, t.settings.Login.SASL())
 	if !stop() {
 		err = ctx.Err() // the deadline that cut the handshake says nothing of why
 	}

@@ -50,8 +50,8 @@ func (t *Transport) connect(ctx context.Context, node int, connected func(*link)
 	options := paho.NewClientOptions().
 		SetClientID("fleet-" + nuid.Next()).
 		SetProtocolVersion(protocol).
-		SetUsername(t.settings.User).
-		SetPassword(t.settings.Password).
+		SetUsername(t.settings.Login.User).
+		SetPassword(t.settings.Login.Password).
 		SetCleanSession(true).
 		SetConnectTimeout(handshakeTimeout).
 		SetMaxReconnectInterval(reconnectInterval).

@@ -82,7 +82,7 @@ func TestASubscriptionIsThereAgainAfterItsConnectionWasLost(t *testing.T) {
 func TestWrongPasswordsAreRefused(t *testing.T) {
 	_, addresses := start(t, 1, func(o *server.Options) { o.MQTT.Username, o.MQTT.Password = "fleet", "right" })
 	for password, cause := range map[string]result.Cause{"wrong": result.Refused, "right": ""} {
-		subject := open(t, addresses, "none", func(s *transport.Settings) { s.User, s.Password = "fleet", password })
+		subject := open(t, addresses, "none", func(s *transport.Settings) { s.Login.User, s.Login.Password = "fleet", password })
 		connection, err := subject.Transport.Connect(context.Background(), 0)
 		var failure *result.Failure
 		switch {

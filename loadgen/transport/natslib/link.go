@@ -45,16 +45,17 @@ func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	options.Timeout = handshakeTimeout
 	options.MaxReconnect = -1
 	options.ReconnectWait = reconnectWait
-	options.User, options.Password = t.settings.User, t.settings.Password
 	options.Secure, options.TLSConfig = t.settings.TLS != nil, t.settings.TLS
 	options.AsyncErrorCB = l.note
 	if deadline, set := ctx.Deadline(); set {
 		options.Timeout = max(min(options.Timeout, time.Until(deadline)), time.Millisecond)
 	}
-	if t.settings.CredentialsFile != "" {
-		if err := nats.UserCredentials(t.settings.CredentialsFile)(&options); err != nil {
-			return nil, fmt.Errorf("connect to %s: %w", address, err)
-		}
+	logIn, err := t.settings.Login.NATS()
+	if err == nil {
+		err = logIn(&options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", address, err)
 	}
 	connection, err := options.Connect()
 	l.dialer.first.Store(nil)

@@ -130,4 +130,4 @@ func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, openC
 
 func TestWhatTheServerRefusesIsNamed(t *testing.T) { natstest.RefusalsAreNamed(t, openCore) }
 
-func TestACredentialsFileOpensTheDoor(t *testing.T) { natstest.CredentialsOpenTheDoor(t, openCore) }
+func TestEveryLoginOpensItsDoorOnly(t *testing.T) { natstest.LoginsOpenTheirDoors(t, openCore) }

@@ -25,7 +25,7 @@ func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.Settings(natstest.Addresses(natstest.Start(t, 1, one.adjust)))
-			s.User, s.Password, s.Replicas = "fleet", "p", one.replicas
+			s.Login.User, s.Login.Password, s.Replicas = "fleet", "p", one.replicas
 			err := open(t, s, natslib.Options{JetStream: true}).Transport.Prepare(context.Background(), nil)
 			if err == nil || errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Prepare ended with %v, not with what the server says", err)

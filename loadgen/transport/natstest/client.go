@@ -70,19 +70,22 @@ func ConnectionsMove(t *testing.T, open Open) {
 	}
 }
 
-// CredentialsOpenTheDoor fails the test of a client that cannot use a .creds file.
-func CredentialsOpenTheDoor(t *testing.T, open Open) {
+// LoginsOpenTheirDoors fails the test of a client that cannot show one of the things that a server may want to see.
+func LoginsOpenTheirDoors(t *testing.T, open Open) {
 	t.Helper()
-	file, adjust := Credentials(t)
-	s := Settings(Addresses(Start(t, 1, adjust)))
-	if _, err := open(t, s).Transport.Connect(context.Background(), 0); err == nil {
-		t.Error("a connection without credentials was accepted")
+	for name, door := range Doors(t) {
+		t.Run(name, func(t *testing.T) {
+			s := Settings(Addresses(Start(t, 1, door.Adjust)))
+			if _, err := open(t, s).Transport.Connect(context.Background(), 0); err == nil {
+				t.Error("a connection without a login was accepted")
+			}
+			s.Login = door.Login
+			b := transporttest.NewBed(t, open(t, s), "a")
+			b.Subscribe(0, "a")
+			b.Publish(b.Connect(0), "a", "x")
+			b.Await(1)
+		})
 	}
-	s.CredentialsFile = file
-	b := transporttest.NewBed(t, open(t, s), "a")
-	b.Subscribe(0, "a")
-	b.Publish(b.Connect(0), "a", "x")
-	b.Await(1)
 }
 
 // RefusalsAreNamed fails the test of a client that does not tell what a server forbids: to come in, to subscribe, to publish.
@@ -95,14 +98,14 @@ func RefusalsAreNamed(t *testing.T, open Open) {
 		}}}
 	})
 	s := Settings(Addresses(servers))
-	s.User, s.Password = "fleet", "wrong"
+	s.Login.User, s.Login.Password = "fleet", "wrong"
 	s.Servers = append(s.Servers, fmt.Sprintf("127.0.0.1:%d", FreePort(t))) // whose silence must not hide the other's words
 	_, err := open(t, s).Transport.Connect(context.Background(), 0)
 	var failure *result.Failure
 	if !errors.As(err, &failure) || failure.Cause != result.Refused || !contains(err, "authorization") {
 		t.Errorf("a wrong password: %v", err)
 	}
-	s.Servers, s.Password = s.Servers[:1], "right"
+	s.Servers, s.Login.Password = s.Servers[:1], "right"
 	subject := open(t, s)
 	_, err = subject.Transport.Subscribe(context.Background(), 0, "denied", func([]byte, int64) {})
 	if !contains(err, "permissions violation") {

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"math/big"
 	"net"
 	"net/url"
@@ -16,8 +17,11 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Certificates are both sides of a TLS connection to 127.0.0.1.
-type Certificates struct{ Server, Client *tls.Config }
+// Certificates are both sides of a TLS connection to 127.0.0.1, and the server's certificate and key as files in PEM form.
+type Certificates struct {
+	Server, Client   *tls.Config
+	Certificate, Key string
+}
 
 // NewCertificates makes one certificate that signs itself, for the life of a test.
 func NewCertificates(t testing.TB) Certificates {
@@ -38,11 +42,17 @@ func NewCertificates(t testing.TB) Certificates {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	trusted := x509.NewCertPool()
 	trusted.AddCert(parsed)
 	return Certificates{
-		Server: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
-		Client: &tls.Config{RootCAs: trusted},
+		Server:      &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		Client:      &tls.Config{RootCAs: trusted},
+		Certificate: write(t, "certificate.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		Key:         write(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})),
 	}
 }
 

@@ -9,11 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nkeys"
 
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
@@ -49,7 +46,9 @@ type login struct {
 	Name        string `json:"name"`
 	User        string `json:"user,omitempty"`
 	Password    string `json:"pass,omitempty"`
+	Token       string `json:"auth_token,omitempty"`
 	JWT         string `json:"jwt,omitempty"`
+	NKey        string `json:"nkey,omitempty"`
 	Signature   string `json:"sig,omitempty"`
 }
 
@@ -107,12 +106,17 @@ func (t *Transport) logIn(connection net.Conn, address string) (socket, error) {
 		}
 		server = natsproto.NewReader(connection, nil, *buffer)
 	}
+	proof, err := t.settings.Login.Prove(wants.Nonce)
+	if err != nil {
+		return socket{}, err
+	}
 	answer := login{
 		TLSRequired: t.settings.TLS != nil, Echo: true, Language: "go", Name: "fleet-" + t.settings.Run,
-		User: t.settings.User, Password: t.settings.Password,
+		User: t.settings.Login.User, JWT: proof.JWT, NKey: proof.NKey,
+		Signature: base64.RawURLEncoding.EncodeToString(proof.Signature),
 	}
-	if err := t.sign(&answer, wants.Nonce); err != nil {
-		return socket{}, err
+	if answer.Token = t.settings.Login.Token(); answer.Token == "" {
+		answer.Password = t.settings.Login.Password
 	}
 	text, err := json.Marshal(answer)
 	if err != nil {
@@ -148,32 +152,6 @@ func secure(connection net.Conn, config *tls.Config, address string) (net.Conn, 
 	}
 	secured := tls.Client(connection, config)
 	return secured, secured.Handshake()
-}
-
-// sign proves who we are with the key of a .creds file.
-func (t *Transport) sign(answer *login, nonce string) error {
-	if t.settings.CredentialsFile == "" {
-		return nil
-	}
-	content, err := os.ReadFile(t.settings.CredentialsFile)
-	if err != nil {
-		return fmt.Errorf("read the credentials: %w", err)
-	}
-	defer clear(content)
-	if answer.JWT, err = nkeys.ParseDecoratedJWT(content); err != nil {
-		return fmt.Errorf("%s: %w", t.settings.CredentialsFile, err)
-	}
-	key, err := nkeys.ParseDecoratedUserNKey(content)
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.settings.CredentialsFile, err)
-	}
-	defer key.Wipe()
-	signature, err := key.Sign([]byte(nonce))
-	if err != nil {
-		return fmt.Errorf("sign the server's nonce: %w", err)
-	}
-	answer.Signature = base64.RawURLEncoding.EncodeToString(signature)
-	return nil
 }
 
 // refusal is the text of the server's -ERR.

@@ -145,4 +145,4 @@ func greetingServer(t *testing.T, greeted chan<- net.Conn) string {
 	return listener.Addr().String()
 }
 
-func TestACredentialsFileOpensTheDoor(t *testing.T) { natstest.CredentialsOpenTheDoor(t, open) }
+func TestEveryLoginOpensItsDoorOnly(t *testing.T) { natstest.LoginsOpenTheirDoors(t, open) }
