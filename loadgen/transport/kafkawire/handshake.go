@@ -45,7 +45,8 @@ func (l *link) next() int32 {
 	return l.last
 }
 
-// handshake makes sure that a broker is there which takes our requests, and signs in where there is a mechanism (nil: there is no user).
+// handshake makes sure that a broker is there which takes our requests, and signs in where there is a mechanism; nil: there is no
+// user.
 func (l *link) handshake(ctx context.Context, mechanism sasl.Mechanism) error {
 	if err := l.greet(); err != nil {
 		return err
