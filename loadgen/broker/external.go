@@ -42,12 +42,13 @@ func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 		}
 	}
 	e := &external{servers: way.servers, tls: way.tls}
-	if s.Transport == "kafka" {
-		e.books = newKafkaBooks(e.servers, kafkaAccess(way.who, way.config)...)
-	} else {
+	if s.Transport != "kafka" {
 		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config}
+		return e, nil
 	}
-	return e, nil
+	books := newKafkaBooks(e.servers, kafkaAccess(way.who, way.config)...)
+	e.books = books
+	return e, books.greet(ctx)
 }
 
 // KafkaOptions are how a client of franz-go finds the Kafka that a scenario's URL names, and says who it is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/login"
+	"lifeline/loadgen/result"
 )
 
 // unknown is the value of a figure that a broker does not have.
@@ -27,6 +29,23 @@ type kafkaBooks struct{ options []kgo.Opt }
 
 func newKafkaBooks(servers []string, options ...kgo.Opt) *kafkaBooks {
 	return &kafkaBooks{options: append(options, kgo.SeedBrokers(servers...))}
+}
+
+// greet sees that Kafka takes the fleet. Its clients would try again for long: Kafka turns who speaks without TLS or SASL away
+// without a word, as a node does that is going down.
+func (b *kafkaBooks) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	client, err := kgo.NewClient(append(slices.Clone(b.options), kgo.RequestRetries(0))...)
+	if err != nil {
+		return fmt.Errorf("greeting Kafka: %w", err)
+	}
+	defer client.Close()
+	if err := client.Ping(ctx); err != nil {
+		return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("Kafka does not take the fleet: %v; "+
+			"look at ?tls=true in broker.url, ca_file, user, password_file and sasl", err)}
+	}
+	return nil
 }
 
 // Counters counts offsets: In is where the fleets' topics end, Stored what lies between their beginnings and ends. A

@@ -1,6 +1,7 @@
 package kafkatest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lifeline/loadgen/broker"
 	"lifeline/loadgen/login"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
 )
 
@@ -91,6 +95,25 @@ func awaitLogin(t *testing.T, settings transport.Settings) {
 		}
 		if ctx.Err() != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
+	t.Parallel()
+	settingsOf(t, protected, "all")
+	for reason, change := range map[string]func(*scenario.Broker){
+		"tls endpoint":               func(b *scenario.Broker) { b.URL, b.CAFile = strings.TrimSuffix(b.URL, "/?tls=true"), "" },
+		"is SASL missing":            func(b *scenario.Broker) { b.User, b.PasswordFile = "", "" },
+		"SASL_AUTHENTICATION_FAILED": func(b *scenario.Broker) { b.SASL = "scram-sha-256" },
+		"certificate":                func(b *scenario.Broker) { b.CAFile = "" },
+	} {
+		access := protected().access
+		change(&access)
+		_, err := broker.Start(within(t, 30*time.Second), scenario.Scenario{Transport: "kafka", Broker: access}, t.TempDir())
+		var failure *result.Failure
+		if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(failure.Message, reason) {
+			t.Errorf("%q is not said by %v", reason, err)
 		}
 	}
 }
