@@ -43,7 +43,8 @@ func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 	}
 	e := &external{servers: way.servers, tls: way.tls}
 	if s.Transport != "kafka" {
-		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config}
+		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config,
+			streams: s.Transport == "jetstream"}
 		return e, nil
 	}
 	books := newKafkaBooks(e.servers, kafkaAccess(way.who, way.config)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/result"
@@ -79,5 +80,40 @@ func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
 	access.CertificateFile, access.KeyFile = certificates.Certificate, certificates.Key
 	if name := count(t, start(t, scenario.Scenario{Transport: "nats-tls", Broker: access})).Name; !strings.HasPrefix(name, "NATS 2.") {
 		t.Errorf("with a certificate the broker is %q", name)
+	}
+}
+
+func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
+	servers := natstest.Addresses(natstest.Start(t, 3, nil))
+	ours := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://" + strings.Join(servers, ",")}})
+	for _, server := range servers {
+		connect(t, "nats://"+server)
+	}
+	if books := count(t, ours); books.Connections != 3 {
+		t.Errorf("the broker's books tell %d connections, want 3", books.Connections)
+	}
+}
+
+func TestWhatAStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
+	servers := natstest.Start(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
+	url := "nats://" + natstest.Addresses(servers)[0]
+	stream, err := jetstream.New(connect(t, url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const messages = 5
+	for _, name := range []string{"fleet-mine", "others"} {
+		if _, err := stream.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name}}); err != nil {
+			t.Fatal(err)
+		}
+		for range messages {
+			if _, err := stream.Publish(t.Context(), name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ours := start(t, scenario.Scenario{Transport: "jetstream", Broker: scenario.Broker{URL: url}})
+	if stored := count(t, ours).Stored; stored != messages {
+		t.Errorf("%d messages are stored, want %d", stored, messages)
 	}
 }

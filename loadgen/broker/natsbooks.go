@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"lifeline/loadgen/login"
 )
@@ -23,6 +24,7 @@ type natsBooks struct {
 	servers []string
 	login   login.Login
 	tls     *tls.Config
+	streams bool // the fleet's messages are stored
 
 	// A question about the account and its answers are messages of the account, and count from then on.
 	mutex           sync.Mutex
@@ -37,13 +39,17 @@ func (b *natsBooks) Counters(ctx context.Context) (Counters, error) {
 	if counters, err := b.monitors(ctx); err == nil {
 		return counters, nil
 	}
-	if counters, err := b.account(ctx); err == nil {
-		return counters, nil
+	counters, err := b.account(ctx)
+	if err != nil {
+		counters = Counters{Name: "NATS", Connections: unknown, In: unknown, Out: unknown, Dropped: unknown, Routed: unknown}
+	}
+	if counters.Stored, err = b.stored(ctx); err != nil {
+		counters.Stored = unknown
 	}
 	if ctx.Err() != nil {
 		return Counters{}, fmt.Errorf("reading the counters of NATS: %w", context.Cause(ctx))
 	}
-	return Counters{Name: "NATS", Connections: unknown, In: unknown, Out: unknown, Stored: unknown, Dropped: unknown, Routed: unknown}, nil
+	return counters, nil
 }
 
 // monitors asks the monitor on each server's host, and wants to be told the server's own port there: a host may have several.
@@ -182,6 +188,35 @@ func (b *natsBooks) accountOnce(ctx context.Context, connection *nats.Conn, serv
 			sum.Dropped += account.SlowConsumers
 		}
 	}
+}
+
+// stored is what the fleets' streams hold. It is asked only where the messages are in a stream: the questions count as messages.
+func (b *natsBooks) stored(ctx context.Context) (int64, error) {
+	if !b.streams {
+		return unknown, nil
+	}
+	connection, err := b.connect()
+	if err != nil {
+		return unknown, err
+	}
+	defer connection.Close()
+	js, err := jetstream.New(connection)
+	if err != nil {
+		return unknown, fmt.Errorf("asking for streams: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, statisticsWait)
+	defer cancel()
+	all := int64(0)
+	streams := js.ListStreams(ctx)
+	for stream := range streams.Info() {
+		if countsAsStored(stream.Config.Name) {
+			all += int64(stream.State.Msgs)
+		}
+	}
+	if err := streams.Err(); err != nil {
+		return unknown, fmt.Errorf("asking for streams: %w", err)
+	}
+	return all, nil
 }
 
 func next(ctx context.Context, answers *nats.Subscription, wait time.Duration) (*nats.Msg, error) {
