@@ -3,12 +3,14 @@ package broker
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/login"
@@ -92,16 +94,23 @@ func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
 	if err != nil {
 		return failed(err)
 	}
-	if err := ends.Error(); err != nil {
-		return failed(err)
-	}
 	ends.Each(func(end kadm.ListedOffset) {
+		switch {
+		case errors.Is(end.Err, kerr.UnknownTopicOrPartition):
+			return // another fleet has ended and removed its topic meanwhile
+		case end.Err != nil:
+			err = end.Err
+			return
+		}
 		sum.In += end.Offset
 		sum.Stored += end.Offset
 		if start, ok := starts.Lookup(end.Topic, end.Partition); ok {
 			sum.Stored -= start.Offset
 		}
 	})
+	if err != nil {
+		return failed(err)
+	}
 	return sum, nil
 }
 
