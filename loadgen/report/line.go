@@ -69,7 +69,9 @@ func Verdict(r result.Result) []string {
 func delivered(r result.Result) string {
 	text := fmt.Sprintf("%s on %s published %s, ", format.Some(r.Scenario.Generators, "generator"),
 		format.Some(r.Counts.Connections, "connection"), format.Some(r.Counts.Sent, "message"))
-	if lost := r.Counts.Lost; lost == 0 {
+	if lost := r.Counts.Lost; lost == 0 && r.Failure != nil && r.Failure.Cause == result.WorkerExit {
+		text += "what was lost is not known"
+	} else if lost == 0 {
 		text += "none was lost"
 	} else {
 		were := map[bool]string{true: "was", false: "were"}[lost == 1]

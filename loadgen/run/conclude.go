@@ -62,8 +62,12 @@ func (r *runner) balance() {
 	books.Agree, books.Sentence = agree, sentence
 }
 
-// goals are the objectives, judged; none of a run that was ended before there was anything to judge.
+// goals are the objectives, judged; none of a run that was ended before there was anything to judge, or of which a worker did not
+// tell what it lost.
 func (r *runner) goals() []result.Goal {
+	if r.finals < r.plan.Workers {
+		return nil
+	}
 	if r.result.Partial && r.totals.RTT.Count() == 0 && r.result.Counts.Lost == 0 {
 		return nil
 	}

@@ -24,6 +24,18 @@ func TestARunThatWasEndedBeforeItMeasuredHasMissedNothing(t *testing.T) {
 	}
 }
 
+func TestARunWhoseWorkerDiedHasMetNothing(t *testing.T) {
+	r := &runner{scenario: scenario.Scenario{Objectives: []scenario.Objective{{MaxLost: new(uint64)}}}, finals: 1}
+	r.plan.Workers = 2
+	if goals := r.goals(); goals != nil {
+		t.Errorf("one of two workers has told what it lost: %+v", goals)
+	}
+	r.finals = 2
+	if goals := r.goals(); len(goals) != 1 || !goals[0].Met {
+		t.Errorf("none was lost: %+v", goals)
+	}
+}
+
 func TestAMessageThatWasNeverPublishedMissesItsObjective(t *testing.T) {
 	objective := scenario.Objective{Within: scenario.Seconds(5), Share: 0.995}
 	for name, c := range map[string]struct {
