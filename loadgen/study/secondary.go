@@ -80,6 +80,8 @@ func ofKsqlDB(records []Record) string {
 	}
 	r := records[found]
 	return fmt.Sprintf("ksqlDB's rows went %s: generators' readings in JSON of %s bytes, into `SELECT * FROM ... "+
-		"WHERE generator >= 0 EMIT CHANGES` with the server's own settings, whose rows a stream publishes, or HTTP brings. Server and Kafka were not started for the study, so "+
-		"where they ran and what else they did is not in its data.", r.Client, format.Number(r.Bytes.PerMessage))
+		"WHERE generator >= 0 EMIT CHANGES` with the server's own settings, whose rows a stream publishes, or HTTP brings. What "+
+		"publishes is Kafka Streams, which gathers what it writes for 100 ms unless `ksql.streams.producer.linger.ms` says "+
+		"otherwise. Server and Kafka were not started for the study, so where they ran and what else they did is not in its "+
+		"data.", r.Client, format.Number(r.Bytes.PerMessage))
 }

@@ -158,7 +158,9 @@ func (m *measurement) probe(ctx context.Context, bus rowBus, made *streams) erro
 func publishSurely(ctx context.Context, bus rowBus, text []byte) error {
 	within, cancel := context.WithTimeout(ctx, kafkaPatience)
 	defer cancel()
-	if err := bus.publishSurely(within, 0, text); err != nil {
+	if err := bus.publishSurely(within, 0, text); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return &result.Failure{Cause: result.Refused, Message: err.Error()}
 	}
 	return nil
