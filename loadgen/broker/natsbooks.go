@@ -127,9 +127,12 @@ func (b *natsBooks) account(ctx context.Context) (Counters, error) {
 		return Counters{}, err
 	}
 	defer connection.Close()
-	first, err := b.accountOnce(ctx, connection, 0)
-	if err != nil {
-		return Counters{}, err
+	var first Counters
+	// Servers may be asked before they know where the answers go, and then theirs are lost.
+	for try := 0; try < statisticsTries && len(first.Nodes) < len(b.servers); try++ {
+		if first, err = b.accountOnce(ctx, connection, 0); err != nil {
+			return Counters{}, err
+		}
 	}
 	for range statisticsTries - 1 {
 		next, err := b.accountOnce(ctx, connection, len(first.Nodes))
