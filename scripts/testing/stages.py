@@ -96,7 +96,7 @@ QUICK = [
     c_tests("C under address and undefined behaviour sanitizers", "asan", 150),
     c_tests("C under thread sanitizer", "tsan", 120),
     Stage("Go codec", 10, go_test("schemas/go", "-vet=all"), reports.go, "go"),
-    Stage("generator fleet", 110, go_test("loadgen", "-count=1 -timeout 10m -vet=all"), reports.go, "fleet"),
+    Stage("generator fleet", 140, go_test("loadgen", "-count=1 -timeout 10m -vet=all"), reports.go, "fleet"),
     Stage("Java", 500,
           "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
           "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),

@@ -12,8 +12,8 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The second half of a job, in which what belongs together meets, from all emitters: it keeps its state and the stream's
- * time in one store, and goes by that time.
+ * The second half of a job, in which what belongs together meets, from all emitters: it keeps its state and the
+ * stream's time in one store, and goes by that time.
  */
 abstract class SecondHalfProcessor implements Processor<String, byte[], String, Outgoing>, Output {
 
