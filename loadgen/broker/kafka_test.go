@@ -11,10 +11,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
 )
 
 func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
+	if err := jarstest.Install(); err != nil {
+		t.Fatal(err)
+	}
 	cluster := start(t, scenario.Scenario{Transport: "kafka", Generators: 10})
 	servers := cluster.Servers()
 	client, err := kgo.NewClient(kgo.SeedBrokers(servers...), kgo.DefaultProduceTopic("fleet-test"))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
@@ -33,9 +32,7 @@ type bed struct {
 // laid starts both. The server makes a query's topics, and carries their rows as long as the test lasts.
 func laid(t *testing.T) *bed {
 	t.Helper()
-	install := exec.Command("../../../scripts/broker", "install", "kafka")
-	install.Stderr = os.Stderr
-	if err := install.Run(); err != nil {
+	if err := jarstest.Install(); err != nil {
 		t.Fatal(err)
 	}
 	embedded := scenario.Default()

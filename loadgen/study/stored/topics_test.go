@@ -3,20 +3,20 @@ package stored
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
 )
 
 // Kafka takes seconds to start, so all is asked in one test.
 func TestTopicsAnswerAsAStreamDoes(t *testing.T) {
-	if out, err := exec.Command("../../../scripts/broker", "install", "kafka").CombinedOutput(); err != nil {
-		t.Fatalf("fetching Kafka: %v: %s", err, out)
+	if err := jarstest.Install(); err != nil {
+		t.Fatal(err)
 	}
 	s, err := scenario.Load("", "transport=kafka", "generators=1")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/login"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
@@ -39,7 +40,7 @@ var (
 
 // startThree starts the embedded three nodes of a fleet.
 func startThree() *kafka {
-	if err := script("install", "kafka"); err != nil {
+	if err := jarstest.Install(); err != nil {
 		return &kafka{err: err}
 	}
 	folder, err := os.MkdirTemp("", "lifeline-kafkatest-")
