@@ -64,7 +64,7 @@ results: ## write the tables in results/ anew
 results-fleet: ## the generator fleet's study, hours (QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)
 	@scripts/setup
 	@scripts/build
-	@scripts/results-fleet $(if $(filter-out 0,$(AGAIN)),--again,--resume) $(if $(filter-out 0,$(QUICK)),--quick)
+	@scripts/results-fleet $(if $(filter-out 0,$(AGAIN)),--again,$(if $(filter-out 0,$(QUICK)),,--resume)) $(if $(filter-out 0,$(QUICK)),--quick)
 
 lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev
