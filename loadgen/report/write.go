@@ -22,6 +22,19 @@ const (
 	PageName     = "report.html"
 )
 
+// Prepare makes the folder of a report, if need be, and sees that files can be written there: ask before a run of which nothing
+// else would stay.
+func Prepare(folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("making the report's folder: %w", err)
+	}
+	trial, err := os.CreateTemp(folder, ".trial-")
+	if err != nil {
+		return fmt.Errorf("writing into the report's folder: %w", err)
+	}
+	return errors.Join(trial.Close(), os.Remove(trial.Name()))
+}
+
 // Write makes the folder, if need be, and leaves all forms of a report in it. It returns the page's path.
 func Write(folder string, r result.Result) (page string, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"lifeline/loadgen/live"
 	"lifeline/loadgen/report"
@@ -60,13 +61,17 @@ func runFleet(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := runUntilValid(ctx, s, *repeat)
-	if err != nil {
-		return err
-	}
 	folder := *out
 	if folder == "" {
-		folder = filepath.Join("fleet-reports", found.Scenario.Name+found.Started.Format("-20060102-150405"))
+		folder = filepath.Join("fleet-reports", s.Name+time.Now().Format("-20060102-150405"))
+	}
+	if err := report.Prepare(folder); err != nil {
+		return err
+	}
+	found, err := runUntilValid(ctx, s, *repeat)
+	if err != nil {
+		_ = os.Remove(folder) // which fails where something was in it before
+		return err
 	}
 	return conclude(found, folder, *asJSON)
 }

@@ -85,6 +85,17 @@ func TestAStudysPointIsReportedInAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestAReportThatCouldNotBeWrittenIsToldOfBeforeTheRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text := printed(t, "run", "demo", "--out", filepath.Join(file, "report"))
+	if code != 1 || !strings.Contains(text, file) || strings.Contains(text, "broker") {
+		t.Errorf("exit %d, %q", code, text)
+	}
+}
+
 func TestAFileThatIsNotValidEndsWithExitCodeOne(t *testing.T) {
 	code, text := printed(t, "validate", "demo", "--set", "generators=none")
 	if want := `--set generators=none: generators: "none" is no whole number`; code != 1 || !strings.Contains(text, want) {
