@@ -36,6 +36,7 @@ const paperSuffix = "-paper-timing"
 // planned is a point in a form.
 type planned struct {
 	Point
+	form     string   // as the pages call it: a point that is as long as its scenario says has that length in its form's name
 	changes  []string // of the built-in scenario
 	scenario scenario.Scenario
 }
@@ -68,7 +69,11 @@ func (f Form) plan(kafkaOfKsqlDB []string) ([]planned, error) {
 			return nil, fmt.Errorf("point %s: %w", p.ID, err)
 		}
 		s.Name = p.ID
-		all = append(all, planned{Point: p, changes: changes, scenario: s})
+		form := f.Name
+		if p.Fixed && f.Measure > 0 {
+			form = Full(s.Duration.Duration).Name
+		}
+		all = append(all, planned{Point: p, form: form, changes: changes, scenario: s})
 	}
 	return all, nil
 }

@@ -28,7 +28,7 @@ func standing(options Options, p planned) (keep bool, why string) {
 		return false, "replaces what was measured for longer on another machine (" + of + ")"
 	case longer:
 		return true, "kept, since it was measured for longer (" + of + "); --again measures it anew"
-	case options.Resume && here && old.resumes(options.Form, p):
+	case options.Resume && here && old.resumes(p):
 		return true, "kept (" + of + ")"
 	}
 	return false, ""
@@ -48,8 +48,8 @@ func (r Record) longer(s scenario.Scenario) bool {
 
 // resumes tells whether the record may stand for the point in a study that goes on: the same scenario in the same form within
 // the last week, no failure but an expected one, times to trust.
-func (r Record) resumes(form Form, p planned) bool {
-	if r.Partial || r.Form != form.Name || !r.sameScenario(p.scenario) || time.Since(r.Started) > resumable {
+func (r Record) resumes(p planned) bool {
+	if r.Partial || r.Form != p.form || !r.sameScenario(p.scenario) || time.Since(r.Started) > resumable {
 		return false
 	}
 	return r.Valid && !r.Broke() || p.Refused && r.refusal()

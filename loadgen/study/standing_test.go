@@ -41,10 +41,14 @@ func TestAStudyThatIsResumedKeepsWhatWasMeasuredWell(t *testing.T) {
 	}
 }
 
-func TestAPointOfAnotherWeekOrMachineIsMeasuredAgain(t *testing.T) {
-	for name, change := range map[string]func(*Measured){
-		"week":    func(m *Measured) { m.Started = m.Started.Add(-resumable - time.Hour) },
-		"machine": func(m *Measured) { m.Machine.CPU = "another" },
+func TestAPointOfAnotherWeekOrMachineIsMeasuredAgainAndOneOfSomeDaysAgoIsNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Measured)
+		runs   int
+	}{
+		"some days ago":   {func(m *Measured) { m.Started = m.Started.Add(-resumable + time.Hour) }, 1},
+		"another week":    {func(m *Measured) { m.Started = m.Started.Add(-resumable - time.Hour) }, 2},
+		"another machine": {func(m *Measured) { m.Machine.CPU = "another" }, 2},
 	} {
 		out := t.TempDir()
 		runs := 0
@@ -52,7 +56,7 @@ func TestAPointOfAnotherWeekOrMachineIsMeasuredAgain(t *testing.T) {
 			Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
 				runs++
 				m := found(s)
-				change(&m)
+				c.change(&m)
 				return m, nil
 			})}
 		for range 2 {
@@ -60,29 +64,9 @@ func TestAPointOfAnotherWeekOrMachineIsMeasuredAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if runs != 2 {
-			t.Errorf("another %s: measured %d times", name, runs)
+		if runs != c.runs {
+			t.Errorf("%s: measured %d times, not %d", name, runs, c.runs)
 		}
-	}
-}
-
-func TestAPointOfSomeDaysAgoIsPartOfAStudyThatIsResumed(t *testing.T) {
-	out := t.TempDir()
-	runs := 0
-	options := Options{Out: out, Resume: true, Only: []string{"table2-nats"},
-		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
-			runs++
-			m := found(s)
-			m.Started = m.Started.Add(-resumable + time.Hour)
-			return m, nil
-		})}
-	for range 2 {
-		if _, err := measuring(t, t.Context(), options); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if runs != 1 {
-		t.Errorf("measured %d times", runs)
 	}
 }
 
@@ -142,9 +126,11 @@ func TestTheFullFormReplacesWhatTheQuickOneMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, id := range options.Only {
-		if r, err := readRecord(filepath.Join(out, DataFolder, id+".json")); err != nil || r.Form != "full, 5m" {
-			t.Errorf("%s is of form %s, %v", id, r.Form, err)
+	for id, form := range map[string]string{
+		"table2-nats": "full, 5m", "faults-jetstream": "full, 2m", "single-nats-19800": "full, 5m", // faults have times of their own
+	} {
+		if r, err := readRecord(filepath.Join(out, DataFolder, id+".json")); err != nil || r.Form != form {
+			t.Errorf("%s is of form %s, not %s: %v", id, r.Form, form, err)
 		}
 	}
 }

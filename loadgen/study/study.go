@@ -149,7 +149,7 @@ func choose(options Options) ([]planned, error) {
 
 // measurePoint runs a point, again if the machine was not quiet and there is time, and never longer than it may take.
 func measurePoint(ctx context.Context, options Options, p planned, mayRepeat func(planned) bool) Record {
-	record := Record{Point: p.ID, Form: options.Form.Name, Command: p.command()}
+	record := Record{Point: p.ID, Form: p.form, Command: p.command()}
 	for {
 		record.Attempts++
 		record.Measured = runOnce(ctx, options.Runners[p.Kind], p)

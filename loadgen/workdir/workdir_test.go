@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"lifeline/loadgen/childtest"
 	"lifeline/loadgen/workdir"
 )
 
@@ -18,17 +19,15 @@ import (
 const ownVerb = "own"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) != 3 || os.Args[1] != ownVerb {
-		os.Exit(m.Run())
-	}
-	folder, err := workdir.New(os.Args[2])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	fmt.Println(folder.Path)
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0) // without a Remove
+	childtest.Main(m, map[string]func([]string) error{ownVerb: func(arguments []string) error {
+		folder, err := workdir.New(arguments[0])
+		if err != nil {
+			return err
+		}
+		fmt.Println(folder.Path)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return nil // without a Remove
+	}})
 }
 
 // owner is another process with a folder in parent, and that folder.

@@ -176,7 +176,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 		})
 		err := b.interrupted(t)
 		left := b.server.Left()
-		expect(t, err, result.LeftBehind, append(left, "not today", "context canceled")...)
+		ksqldbtest.Expect(t, err, result.LeftBehind, append(left, "not today", "context canceled")...)
 		if len(left) != 2 {
 			t.Errorf("the server still has %v", left)
 		}
@@ -185,7 +185,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 		right, before := b.server.Kafka, len(b.server.Statements())
 		b.server.Adjust(func(s *ksqldbtest.Server) { s.Kafka = "another" })
 		_, err := RunStandingQuery(t.Context(), b.scenario, b.client)
-		expect(t, err, result.SetUp, "another", right)
+		ksqldbtest.Expect(t, err, result.SetUp, "another", right)
 		if after := len(b.server.Statements()); after != before {
 			t.Errorf("%d statements were sent", after-before)
 		}
@@ -206,7 +206,7 @@ func TestAQueryThatIsRefusedLeavesNothingAndKeepsTheServersWords(t *testing.T) {
 	}
 	made := newStreams(client)
 	err = made.leave(t.Context(), errors.Join(made.makeSource(t.Context()), made.makeSink(t.Context())))
-	expect(t, err, result.Refused, made.sink, "no more than 20 queries")
+	ksqldbtest.Expect(t, err, result.Refused, made.sink, "no more than 20 queries")
 	if left := server.Left(); len(left) > 0 || len(server.Statements()) < 4 {
 		t.Errorf("the server still has %v after %q", left, server.Statements())
 	}
@@ -219,23 +219,8 @@ func TestAKafkaThatIsNotThereIsNamedAtOnce(t *testing.T) {
 	}
 	began := time.Now()
 	_, err = Meet(t.Context(), scenario.Broker{URL: "kafka://127.0.0.1:1"}, client)
-	expect(t, err, result.Refused, "127.0.0.1:1", "connection refused")
+	ksqldbtest.Expect(t, err, result.Refused, "127.0.0.1:1", "connection refused")
 	if took := time.Since(began); took > kafkaPatience {
 		t.Errorf("after %s", took)
-	}
-}
-
-// expect is a failure of this cause that says all of this.
-func expect(t *testing.T, err error, cause result.Cause, says ...string) {
-	t.Helper()
-	var failure *result.Failure
-	if !errors.As(err, &failure) || failure.Cause != cause {
-		t.Errorf("the error is %v, want one of cause %s", err, cause)
-		return
-	}
-	for _, text := range says {
-		if !strings.Contains(failure.Message, text) {
-			t.Errorf("the error does not say %q: %s", text, failure.Message)
-		}
 	}
 }

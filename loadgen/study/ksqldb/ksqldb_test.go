@@ -42,21 +42,6 @@ func written(t *testing.T, text string) (file string) {
 	return file
 }
 
-// expect is a failure of this cause that says all of this.
-func expect(t *testing.T, err error, cause result.Cause, says ...string) {
-	t.Helper()
-	var failure *result.Failure
-	if !errors.As(err, &failure) || failure.Cause != cause {
-		t.Errorf("the error is %v, want one of cause %s", err, cause)
-		return
-	}
-	for _, text := range says {
-		if !strings.Contains(failure.Message, text) {
-			t.Errorf("the error does not say %q: %s", text, failure.Message)
-		}
-	}
-}
-
 func TestAServerSaysWhoItIs(t *testing.T) {
 	server := ksqldbtest.New(t, false)
 	info, err := open(t, ksqldb.Server{URL: server.URL + "/"}).Info(t.Context())
@@ -95,7 +80,7 @@ func TestAStatementHasBeenCarriedOutWhenExecuteReturns(t *testing.T) {
 func TestARefusedStatementIsAnErrorInTheServersWords(t *testing.T) {
 	server := ksqldbtest.New(t, false)
 	err := open(t, ksqldb.Server{URL: server.URL}).Execute(t.Context(), query, nil)
-	expect(t, err, result.Refused, server.URL, "A does not exist.", "40001")
+	ksqldbtest.Expect(t, err, result.Refused, server.URL, "A does not exist.", "40001")
 }
 
 func TestRowsComeOneByOneUntilTheQueryIsClosed(t *testing.T) {
@@ -136,7 +121,7 @@ func TestAQueryThatFailsOnItsWayEndsInTheServersWords(t *testing.T) {
 	}
 	client := open(t, ksqldb.Server{URL: server.URL})
 	_, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
-	expect(t, err, result.Refused, "no such stream", "40001")
+	ksqldbtest.Expect(t, err, result.Refused, "no such stream", "40001")
 	if err := client.Execute(t.Context(), source, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +130,7 @@ func TestAQueryThatFailsOnItsWayEndsInTheServersWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = rows.Next()
-	expect(t, err, result.Refused, "out of memory (50000)")
+	ksqldbtest.Expect(t, err, result.Refused, "out of memory (50000)")
 	if err := rows.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -158,9 +143,9 @@ func TestAServerThatAsksForAPasswordGetsIt(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-	expect(t, err, result.Refused, "401", "wants to know who asks")
+	ksqldbtest.Expect(t, err, result.Refused, "401", "wants to know who asks")
 	_, err = open(t, ksqldb.Server{URL: server.URL, User: "ann", PasswordFile: written(t, "wrong-one")}).Info(t.Context())
-	expect(t, err, result.Refused, "401", "ann")
+	ksqldbtest.Expect(t, err, result.Refused, "401", "ann")
 	if strings.Contains(err.Error(), "wrong-one") {
 		t.Errorf("the password is in the error: %v", err)
 	}
@@ -174,14 +159,14 @@ func TestAServerIsTrustedByItsAuthorityAndNoOtherwise(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-	expect(t, err, result.Refused, "certificate")
+	ksqldbtest.Expect(t, err, result.Refused, "certificate")
 }
 
 func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 	server := ksqldbtest.New(t, false)
 	server.Close()
 	_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-	expect(t, err, result.Refused, "no ksqlDB answers at "+server.URL, "connection refused")
+	ksqldbtest.Expect(t, err, result.Refused, "no ksqlDB answers at "+server.URL, "connection refused")
 }
 
 func TestWhatIsNoKsqlDBIsSaidToBeNone(t *testing.T) {
@@ -198,7 +183,7 @@ func TestWhatIsNoKsqlDBIsSaidToBeNone(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
 			_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-			expect(t, err, result.SetUp, server.URL, "is no ksqlDB")
+			ksqldbtest.Expect(t, err, result.SetUp, server.URL, "is no ksqlDB")
 		})
 	}
 }
@@ -210,7 +195,7 @@ func TestAServerThatIsNotReadySaysSo(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-	expect(t, err, result.Refused, "Server initializing (50302)")
+	ksqldbtest.Expect(t, err, result.Refused, "Server initializing (50302)")
 }
 
 func TestWhoeverStopsAskingGetsHisOwnErrorBack(t *testing.T) {
