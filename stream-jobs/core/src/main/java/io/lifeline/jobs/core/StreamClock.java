@@ -12,6 +12,7 @@ public final class StreamClock {
   private static final String KEY = "clock";
 
   private final KeyedState state;
+  private final String key;
   private final LongSupplier nanoTime;
   private long newestMs;
   private long readAtNs;
@@ -19,10 +20,15 @@ public final class StreamClock {
 
   /** @param nanoTime usually {@code System::nanoTime} */
   public StreamClock(KeyedState state, LongSupplier nanoTime) {
+    this(state, KEY, nanoTime);
+  }
+
+  StreamClock(KeyedState state, String key, LongSupplier nanoTime) {
     this.state = state;
+    this.key = key;
     this.nanoTime = nanoTime;
     this.readAtNs = nanoTime.getAsLong();
-    byte[] saved = state.get(KEY);
+    byte[] saved = state.get(key);
     if (saved != null) {
       newestMs = new StateReader(saved).version(1).varint();
     }
@@ -46,7 +52,7 @@ public final class StreamClock {
 
   public void save() {
     if (changed) {
-      state.put(KEY, new StateWriter().version(1).varint(newestMs).toBytes());
+      state.put(key, new StateWriter().version(1).varint(newestMs).toBytes());
       changed = false;
     }
   }

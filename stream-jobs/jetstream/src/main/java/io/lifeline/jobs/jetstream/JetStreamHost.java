@@ -187,7 +187,7 @@ public final class JetStreamHost implements JobHost {
             new JobTask.Source(broker.output(), new String[] {subject}, false),
             Turn.ALWAYS,
             taskSettings(),
-            (state, life) -> Intake.of(new ShareMerger(settings, life, groups, state, metrics)),
+            (state, life) -> Intake.of(new ShareMerger(settings, life, groups, state, System::nanoTime, metrics)),
             metrics,
             failure));
   }

@@ -44,6 +44,7 @@ class KilledInstanceTest {
   private static final int BATCHES = 60;
   private static final int EVENTS = 50;
   private static final int FIELDS = 3;
+  private static final long VALUES = (long) FIELDS * EMITTERS * BATCHES * EVENTS;
   private static final List<String> EXACT = List.of("count", "min", "max", "p50", "p90", "p99", "nan");
 
   @TempDir private Path directory;
@@ -107,7 +108,7 @@ class KilledInstanceTest {
     try (JetStreamHost host = new JetStreamHost(JobConfig.load(null, Map.of(), settings), new Metrics())) {
       host.start();
       Map<String, JsonNode> summaries = Map.of();
-      while (count(summaries) < (long) FIELDS * EMITTERS * BATCHES * EVENTS) {
+      while (count(summaries) < VALUES) {
         Thread.sleep(100);
         summaries = OutputReader.latest(connection, "ALONE_OUT", "alone.summaries");
       }
@@ -117,11 +118,9 @@ class KilledInstanceTest {
 
   /** Also that no message id was ever published with two contents. */
   private static Map<String, JsonNode> awaitSummaries(Connection connection) throws Exception {
-    Map<String, JsonNode> summaries = Map.of();
-    while (count(summaries) < (long) FIELDS * EMITTERS * BATCHES * EVENTS) {
-      Thread.sleep(100);
-      summaries = OutputReader.latest(connection, "lifeline.summaries");
-    }
+    Map<String, JsonNode> summaries =
+        OutputReader.await(connection, "lifeline.summaries", map -> count(map) == VALUES);
+    assertThat(count(summaries)).as("values in summaries").isEqualTo(VALUES);
     Set<String> ids = new HashSet<>();
     for (Message message : OutputReader.all(connection, "lifeline.summaries")) {
       assertThat(ids.add(message.getHeaders().getFirst("Nats-Msg-Id"))).isTrue();

@@ -6,6 +6,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.StateWriter;
 import io.lifeline.jobs.core.bottleneck.Sample;
 import io.lifeline.jobs.core.summarise.Partial;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
 
   static final String STORE = "lifeline-intake";
   static final String ID_HEADER = "lifeline-id";
+  static final String PARTITION_HEADER = "lifeline-partition";
 
   private static final Duration PUNCTUATION = Duration.ofSeconds(1);
   private static final byte[] NO_BYTES = new byte[0];
@@ -79,12 +81,19 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
 
   @Override
   public void merge(Partial partial) {
-    context.forward(new Record<>(partial.key(), Outgoing.partial(partial), partial.progress().brokerTimeMs()));
+    toSecondHalf(partial.key(), Outgoing.partial(partial), partial.progress().brokerTimeMs());
   }
 
   @Override
   public void monitor(Sample sample, long brokerTimeMs) {
-    context.forward(new Record<>(sample.group(), Outgoing.sample(sample), brokerTimeMs));
+    toSecondHalf(sample.group(), Outgoing.sample(sample), brokerTimeMs);
+  }
+
+  private void toSecondHalf(String key, Outgoing found, long brokerTimeMs) {
+    Record<String, Outgoing> message = new Record<>(key, found, brokerTimeMs);
+    byte[] partition = new StateWriter().varint(context.taskId().partition()).toBytes();
+    message.headers().add(PARTITION_HEADER, partition);
+    context.forward(message);
   }
 
   /**

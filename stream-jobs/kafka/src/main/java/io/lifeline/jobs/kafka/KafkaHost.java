@@ -108,6 +108,7 @@ public final class KafkaHost implements JobHost {
         new TopologySettings(
             String.join("+", streamJobs()),
             settings.batches(),
+            topics.partitions(),
             config.get(Keys.NAMES_PREFIX),
             config.get(Keys.RETENTION),
             metrics,

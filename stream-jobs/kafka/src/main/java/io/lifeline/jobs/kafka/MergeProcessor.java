@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.KeyedState;
-import io.lifeline.jobs.core.StreamClock;
+import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.summarise.Partial;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import io.lifeline.jobs.core.summarise.WindowMerger;
@@ -17,7 +17,7 @@ final class MergeProcessor extends SecondHalfProcessor {
   private WindowMerger merger;
 
   MergeProcessor(TopologySettings settings, SummariseSettings summarise) {
-    super(settings, STORE);
+    super(settings, STORE, summarise.idleNs());
     this.opening = state -> new WindowMerger(summarise, state, settings.metrics());
   }
 
@@ -27,9 +27,8 @@ final class MergeProcessor extends SecondHalfProcessor {
   }
 
   @Override
-  void accept(Record<String, byte[]> message, StreamClock time) {
+  void accept(Record<String, byte[]> message) {
     Partial partial = Partial.fromBytes(message.value());
-    time.observe(partial.progress().brokerTimeMs());
     if (!partial.key().equals(PartialJob.PROGRESS_ONLY)) {
       merger.merge(partial);
     }
@@ -37,8 +36,8 @@ final class MergeProcessor extends SecondHalfProcessor {
   }
 
   @Override
-  void punctuate(long nowMs) {
-    merger.punctuate(nowMs, this);
+  void punctuate(SourceClocks time) {
+    merger.punctuate(time.nowMs(), time.isComplete(), this);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.KeyedState;
-import io.lifeline.jobs.core.StreamClock;
+import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.bottleneck.BottleneckMonitor;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.bottleneck.Sample;
@@ -17,7 +17,7 @@ final class MonitorProcessor extends SecondHalfProcessor {
   private BottleneckMonitor monitor;
 
   MonitorProcessor(TopologySettings settings, BottleneckSettings bottleneck) {
-    super(settings, STORE);
+    super(settings, STORE, bottleneck.idleNs());
     this.opening = state -> new BottleneckMonitor(bottleneck, state, settings.metrics());
   }
 
@@ -27,14 +27,13 @@ final class MonitorProcessor extends SecondHalfProcessor {
   }
 
   @Override
-  void accept(Record<String, byte[]> message, StreamClock time) {
-    time.observe(message.timestamp());
+  void accept(Record<String, byte[]> message) {
     monitor.accept(Sample.fromBytes(message.value()), message.timestamp(), this);
   }
 
   @Override
-  void punctuate(long nowMs) {
-    monitor.punctuate(nowMs, this);
+  void punctuate(SourceClocks time) {
+    monitor.punctuate(time.nowMs(), this);
   }
 
   @Override

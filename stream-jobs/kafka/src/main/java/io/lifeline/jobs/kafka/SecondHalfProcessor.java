@@ -3,9 +3,11 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Output;
-import io.lifeline.jobs.core.StreamClock;
+import io.lifeline.jobs.core.SourceClocks;
+import io.lifeline.jobs.core.StateReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -22,22 +24,25 @@ abstract class SecondHalfProcessor implements Processor<String, byte[], String, 
 
   private final TopologySettings settings;
   private final String store;
+  private final long patienceNs;
   private ProcessorContext<String, Outgoing> context;
-  private StreamClock clock;
+  private SourceClocks clocks;
 
-  SecondHalfProcessor(TopologySettings settings, String store) {
+  /** @param patienceNs how long a partition that is silent is waited for */
+  SecondHalfProcessor(TopologySettings settings, String store, long patienceNs) {
     this.settings = settings;
     this.store = store;
+    this.patienceNs = patienceNs;
   }
 
   /** Takes up its work where the state says. Called once, before everything else. */
   abstract void open(KeyedState state);
 
-  /** Takes in what a first half found; says to the clock when the broker had that. */
-  abstract void accept(Record<String, byte[]> message, StreamClock time);
+  /** Takes in what a first half found, in a batch that the broker took at the record's time. */
+  abstract void accept(Record<String, byte[]> message);
 
-  /** Called every second once there is a time, in milliseconds since the Unix epoch. */
-  abstract void punctuate(long nowMs);
+  /** Called every second once there is a time. */
+  abstract void punctuate(SourceClocks time);
 
   abstract void saveState();
 
@@ -46,25 +51,33 @@ abstract class SecondHalfProcessor implements Processor<String, byte[], String, 
     context = processorContext;
     KeyedState state = new StoreState(context.getStateStore(store));
     open(state);
-    clock = new StreamClock(state, () -> context.currentSystemTimeMs() * NS_PER_MS);
+    LongSupplier nanoTime = () -> context.currentSystemTimeMs() * NS_PER_MS;
+    clocks = new SourceClocks(state, nanoTime, settings.partitions(), patienceNs);
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
   }
 
   @Override
   public final void process(Record<String, byte[]> message) {
-    accept(message, clock);
+    clocks.observe(partition(message), message.timestamp());
+    accept(message);
     save();
   }
 
+  /** The partition that the batch was read from. */
+  private static int partition(Record<String, byte[]> message) {
+    byte[] header = message.headers().lastHeader(IntakeProcessor.PARTITION_HEADER).value();
+    return (int) new StateReader(header).varint();
+  }
+
   private void tick(long systemTimeMs) {
-    if (clock.isSet()) {
-      punctuate(clock.nowMs());
+    if (clocks.isSet()) {
+      punctuate(clocks);
       save();
     }
   }
 
   private void save() {
-    clock.save();
+    clocks.save();
     saveState();
   }
 

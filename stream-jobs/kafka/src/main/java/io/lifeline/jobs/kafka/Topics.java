@@ -139,7 +139,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /** How many partitions the batches have. */
-  private int partitions() {
+  int partitions() {
     try {
       return admin
           .describeTopics(List.of(settings.batches()))

@@ -9,12 +9,14 @@ import java.time.Duration;
  *
  * @param jobs what runs, as metrics call its tasks: such as {@code summarise+ledger}
  * @param batches the topic of the batches
+ * @param partitions how many partitions that topic has
  * @param prefix what the names of result topics start with
  * @param retention how long the broker keeps batches
  */
 record TopologySettings(
     String jobs,
     String batches,
+    int partitions,
     String prefix,
     Duration retention,
     Metrics metrics,

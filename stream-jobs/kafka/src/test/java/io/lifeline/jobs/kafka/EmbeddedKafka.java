@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -13,6 +14,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -85,6 +87,14 @@ final class EmbeddedKafka implements AutoCloseable {
 
   void send(String topic, String key, byte[] value) throws ExecutionException, InterruptedException {
     producer.send(new ProducerRecord<>(topic, key, value)).get();
+  }
+
+  /** Sends all, each to its partition and with the time that it names; returns when the broker has them. */
+  void send(List<ProducerRecord<String, byte[]>> messages) throws ExecutionException, InterruptedException {
+    List<Future<RecordMetadata>> sent = messages.stream().map(producer::send).toList();
+    for (Future<RecordMetadata> message : sent) {
+      message.get();
+    }
   }
 
   /** What a topic holds that was committed, waiting until there are so many messages or the time is up. */

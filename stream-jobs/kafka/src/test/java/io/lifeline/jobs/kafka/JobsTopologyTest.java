@@ -55,6 +55,7 @@ class JobsTopologyTest {
         new TopologySettings(
             "decode+summarise",
             "lifeline.batches",
+            1,
             "lifeline",
             Duration.ofDays(7),
             metrics,

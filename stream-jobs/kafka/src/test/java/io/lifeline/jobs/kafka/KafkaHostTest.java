@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -158,6 +160,31 @@ class KafkaHostTest {
       assertThat(events.get(1).value()).contains("200");
       assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"decode-[01]\"} 1");
     }
+  }
+
+  /** A partition with little to read is at the present at once, while the other has hours to go. */
+  @Test
+  void noPartitionMakesAnothersBacklogLate() throws Exception {
+    int batches = 20_000;
+    long nowS = System.currentTimeMillis() / 1000;
+    List<ProducerRecord<String, byte[]>> backlog = new ArrayList<>();
+    for (int i = 1; i <= batches; i++) {
+      backlog.add(message(0, 1, i, i == batches, nowS - batches + i));
+    }
+    backlog.add(message(1, 2, 1, false, nowS));
+    kafka.send(backlog);
+    try (KafkaHost host = host("summarise", Map.of("summarise.fields", "*:nbytes"))) {
+      host.start();
+      awaitMetric("lifeline_summarise_values_total " + (batches + 1));
+      assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 0\n");
+    }
+  }
+
+  /** A batch of one read, taken by the broker when it happened. */
+  private ProducerRecord<String, byte[]> message(
+      int partition, long emitter, int sequence, boolean isFinal, long second) {
+    byte[] batch = Batches.reads(emitter, sequence, isFinal, second, 100);
+    return new ProducerRecord<>(prefix + ".batches", partition, second * 1000, Batches.key(emitter), batch);
   }
 
   @Test

@@ -99,7 +99,7 @@ final class EventProcessor implements Processor<byte[], byte[], String, byte[]>,
 
   private void punctuate(long nowMs) {
     mergeColumns();
-    merger.punctuate(newestNs / 1_000_000, this);
+    merger.punctuate(newestNs / 1_000_000, true, this);
     save();
   }
 

@@ -4,13 +4,14 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.SequenceSet;
+import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
-import io.lifeline.jobs.core.StreamClock;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
  * The second half of summarise where emitters are worked on in groups: takes each {@link Share} once, in any order, and
@@ -24,18 +25,27 @@ public final class ShareMerger {
   private final int groups;
   private final KeyedState state;
   private final WindowMerger merger;
-  private final StreamClock clock;
+  private final SourceClocks clocks;
   private final Map<Integer, SequenceSet> seen = new TreeMap<>();
   private final Set<Integer> changed = new HashSet<>();
   private final Metrics.Counter repeated;
 
-  /** @param life as {@link ShareJob} has it */
-  public ShareMerger(SummariseSettings settings, String life, int groups, KeyedState state, Metrics metrics) {
+  /**
+   * @param life as {@link ShareJob} has it
+   * @param nanoTime usually {@code System::nanoTime}
+   */
+  public ShareMerger(
+      SummariseSettings settings,
+      String life,
+      int groups,
+      KeyedState state,
+      LongSupplier nanoTime,
+      Metrics metrics) {
     this.life = life;
     this.groups = groups;
     this.state = state;
     this.merger = new WindowMerger(settings, state, metrics);
-    this.clock = new StreamClock(state, System::nanoTime);
+    this.clocks = new SourceClocks(state, nanoTime, groups, settings.idleNs());
     this.repeated = metrics.counter("lifeline_summarise_repeated_shares_total", "Repeated shares absorbed.");
     metrics.gauge(
         "lifeline_summarise_missing_shares",
@@ -65,15 +75,15 @@ public final class ShareMerger {
     changed.add(share.group());
     share.entries().forEach(entry -> merger.merge(entry.windowStartNs(), entry.key(), entry.aggregate()));
     for (Progress progress : share.progress()) {
-      clock.observe(progress.brokerTimeMs());
+      clocks.observe(share.group(), progress.brokerTimeMs());
       merger.observe(progress);
     }
   }
 
   /** Publishes and forgets what is due. */
   public void punctuate(Output output) {
-    if (clock.isSet()) {
-      merger.punctuate(clock.nowMs(), output);
+    if (clocks.isSet()) {
+      merger.punctuate(clocks.nowMs(), clocks.isComplete(), output);
     }
   }
 
@@ -85,7 +95,7 @@ public final class ShareMerger {
       state.put(PREFIX + group, out.toBytes());
     }
     changed.clear();
-    clock.save();
+    clocks.save();
     merger.save();
   }
 

@@ -34,7 +34,7 @@ public final class SummariseJob implements Job {
 
   @Override
   public void punctuate(long nowMs, Output output) {
-    merger.punctuate(nowMs, output);
+    merger.punctuate(nowMs, true, output);
   }
 
   @Override

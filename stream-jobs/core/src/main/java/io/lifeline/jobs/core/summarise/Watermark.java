@@ -10,30 +10,42 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The time up to which events are expected to have arrived: the least of what the active emitters have reached. An
- * emitter that was silent for too long, or has said its last word, no longer counts. With none left, it is now. Never
+ * How far event time has come: by the least of what the active emitters have reached, and no further than what has been
+ * read. An emitter that was silent for too long, or has said its last word, no longer counts. Neither of the two times
  * goes back.
  */
 final class Watermark {
 
   private static final String PREFIX = "summarise/emitter/";
   private static final String KEY = "summarise/watermark";
+  private static final long NS_PER_MS = 1_000_000;
 
-  private record Reached(long newestNs, long brokerTimeMs) {}
+  private record Reached(long newestNs, long brokerTimeMs) {
+    Reached later(Reached other) {
+      return new Reached(Math.max(newestNs, other.newestNs), Math.max(brokerTimeMs, other.brokerTimeMs));
+    }
+  }
 
   private final KeyedState state;
   private final long idleMs;
   private final Map<RouteKey, Reached> active = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
-  private long valueNs = Long.MIN_VALUE;
-  private long savedNs = Long.MIN_VALUE;
+  private long arrivedNs = Long.MIN_VALUE;
+  private long passedNs = Long.MIN_VALUE;
+  /** How far events were ahead of the broker's time when it took them, at most; negative if all were behind. */
+  private long leadNs = Long.MIN_VALUE;
+
+  private boolean isSaved = true;
 
   Watermark(KeyedState state, long idleNs) {
     this.state = state;
-    this.idleMs = idleNs / 1_000_000;
+    this.idleMs = idleNs / NS_PER_MS;
     byte[] saved = state.get(KEY);
     if (saved != null) {
-      valueNs = savedNs = new StateReader(saved).version(1).fixed64();
+      StateReader in = new StateReader(saved).version(2);
+      arrivedNs = in.fixed64();
+      passedNs = in.fixed64();
+      leadNs = in.fixed64();
     }
     state.scan(
         PREFIX,
@@ -43,25 +55,42 @@ final class Watermark {
         });
   }
 
-  /** Nanoseconds since the Unix epoch, as of the last {@link #advance}. */
-  long valueNs() {
-    return valueNs;
+  /**
+   * The time up to which events are expected to have arrived, in nanoseconds since the Unix epoch, as of the last
+   * {@link #advance}. With no emitter left it is now, so that nothing waits for events that nobody will send.
+   */
+  long arrivedNs() {
+    return arrivedNs;
+  }
+
+  /**
+   * The time that has passed by the events' own clock, in nanoseconds since the Unix epoch, as of the last {@link
+   * #advance}: what comes long after it is late. With no emitter left it goes on at the broker's pace instead of
+   * jumping to the present: else old events that are read again would be late all at once.
+   */
+  long passedNs() {
+    return passedNs;
   }
 
   void observe(Progress progress) {
+    long lead = Math.max(progress.newestNs(), 0) - progress.brokerTimeMs() * NS_PER_MS;
+    isSaved &= lead <= leadNs;
+    leadNs = Math.max(leadNs, lead);
     if (progress.isFinal()) {
       active.remove(progress.emitter());
     } else {
-      active.merge(
-          progress.emitter(),
-          new Reached(progress.newestNs(), progress.brokerTimeMs()),
-          (a, b) ->
-              new Reached(Math.max(a.newestNs(), b.newestNs()), Math.max(a.brokerTimeMs(), b.brokerTimeMs())));
+      Reached reached = new Reached(progress.newestNs(), progress.brokerTimeMs());
+      active.merge(progress.emitter(), reached, Reached::later);
     }
     changed.add(progress.emitter());
   }
 
-  void advance(long nowMs) {
+  /**
+   * Lets time pass.
+   *
+   * @param isComplete whether no source may have older events in store than those that are known
+   */
+  void advance(long nowMs, boolean isComplete) {
     Set<RouteKey> idle = new HashSet<>();
     active.forEach(
         (emitter, reached) -> {
@@ -71,8 +100,22 @@ final class Watermark {
         });
     active.keySet().removeAll(idle);
     changed.addAll(idle);
-    long least = active.values().stream().mapToLong(Reached::newestNs).min().orElse(nowMs * 1_000_000);
-    valueNs = Math.max(valueNs, least);
+    long nowNs = nowMs * NS_PER_MS;
+    long least = active.values().stream().mapToLong(Reached::newestNs).min().orElse(Long.MAX_VALUE);
+    arrive(Math.min(least, nowNs + Math.max(leadNs, 0)));
+    if (isComplete && leadNs != Long.MIN_VALUE) {
+      pass(Math.min(least, nowNs + Math.min(leadNs, 0)));
+    }
+  }
+
+  private void arrive(long ns) {
+    isSaved &= ns <= arrivedNs;
+    arrivedNs = Math.max(arrivedNs, ns);
+  }
+
+  private void pass(long ns) {
+    isSaved &= ns <= passedNs;
+    passedNs = Math.max(passedNs, ns);
   }
 
   void save() {
@@ -87,9 +130,9 @@ final class Watermark {
       }
     }
     changed.clear();
-    if (savedNs != valueNs) {
-      state.put(KEY, new StateWriter().version(1).fixed64(valueNs).toBytes());
-      savedNs = valueNs;
+    if (!isSaved) {
+      state.put(KEY, new StateWriter().version(2).fixed64(arrivedNs).fixed64(passedNs).fixed64(leadNs).toBytes());
+      isSaved = true;
     }
   }
 }

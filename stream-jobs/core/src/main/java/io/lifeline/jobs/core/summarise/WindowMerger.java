@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The second half of summarise: partials with equal window and key become one summary. A window is published when the
- * watermark has passed its end, and once more, as a new revision, whenever late data has changed it; when its time for
- * late data is over, it is forgotten. Used by one thread.
+ * The second half of summarise: partials with equal window and key become one summary. A window is published when all
+ * events before its end are expected to have arrived, and once more, as a new revision, whenever late data has changed
+ * it; when its time for late data has passed, it is forgotten (see {@link Watermark}). Used by one thread.
  *
  * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link
  * #punctuate} every second, and {@link #save} before it makes the state durable.
@@ -107,11 +107,16 @@ public final class WindowMerger {
     watermark.observe(progress);
   }
 
-  /** Publishes and forgets what is due. */
-  public void punctuate(long nowMs, Output output) {
-    watermark.advance(nowMs);
+  /**
+   * Publishes and forgets what is due.
+   *
+   * @param nowMs the broker's time up to which input has been read
+   * @param isComplete false while older input may come than any before; then nothing is forgotten
+   */
+  public void punctuate(long nowMs, boolean isComplete, Output output) {
+    watermark.advance(nowMs, isComplete);
     for (var at : windows.entrySet()) {
-      if (at.getKey() + settings.windowNs() > watermark.valueNs()) {
+      if (at.getKey() + settings.windowNs() > watermark.arrivedNs()) {
         break;
       }
       at.getValue().forEach((key, window) -> publish(new WindowKey(at.getKey(), key), window, output));
@@ -138,7 +143,7 @@ public final class WindowMerger {
   }
 
   private boolean isOver(long startNs) {
-    return startNs + settings.windowNs() + settings.lateNs() <= watermark.valueNs();
+    return startNs + settings.windowNs() + settings.lateNs() <= watermark.passedNs();
   }
 
   private Map<String, Window> windowsAt(long startNs) {

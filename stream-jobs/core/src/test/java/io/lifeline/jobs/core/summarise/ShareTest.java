@@ -33,26 +33,39 @@ class ShareTest {
   private final List<byte[]> shares = new ArrayList<>();
   private final List<String> summaries = new ArrayList<>();
   private final MemoryState mergerState = new MemoryState();
+  /** Two groups: where it matters, this one has little to read, and the other much. */
+  private final ShareJob quick = job(0, new MemoryState());
+
+  private final ShareJob slow = job(1, new MemoryState());
+  private long nanoTime;
 
   private ShareJob job(int group, MemoryState state) {
     return new ShareJob(settings, LIFE, 2, group, state, metrics);
   }
 
   private ShareMerger merger() {
-    return new ShareMerger(settings, LIFE, 2, mergerState, metrics);
+    return new ShareMerger(settings, LIFE, 2, mergerState, () -> nanoTime, metrics);
   }
 
   private void accept(ShareJob job, long emitter, boolean isFinal, long... nbytes) throws RejectedBatchException {
+    acceptAt(0, 0, job, emitter, isFinal, nbytes);
+  }
+
+  /** Events of a time after the start, which the broker had at another. */
+  private void acceptAt(long eventS, long brokerS, ShareJob job, long emitter, boolean isFinal, long... nbytes)
+      throws RejectedBatchException {
+    long timeNs = (START_S + eventS) * NS_PER_S;
     BatchWriter writer =
         new BatchWriter()
             .incarnation(new Incarnation(0, emitter))
-            .ticks(START_S * NS_PER_S, NS_PER_S, true)
+            .ticks(timeNs, NS_PER_S, true)
             .finalBatch(isFinal);
     for (long value : nbytes) {
-      writer.event(READ, START_S * NS_PER_S, value);
+      writer.event(READ, timeNs, value);
     }
     byte[] batch = writer.toByteArray();
-    job.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 1, START_S * 1000), null);
+    job.accept(
+        new BatchReader().read(batch, 0, batch.length), new Position(0, 1, (START_S + brokerS) * 1000), null);
   }
 
   private void punctuate(ShareJob job) {
@@ -61,42 +74,31 @@ class ShareTest {
 
   private void merge(ShareMerger merger) {
     shares.forEach(merger::accept);
-    merger.punctuate((to, key, id, value) -> summaries.add(new String(value, StandardCharsets.UTF_8)));
+    punctuate(merger);
   }
 
   @Test
   void sharesOfTwoGroupsBecomeOneSummary() throws Exception {
-    ShareJob first = job(0, new MemoryState());
-    ShareJob second = job(1, new MemoryState());
-    accept(first, 1, true, 100, 300);
-    accept(second, 2, true, 200);
-    punctuate(first);
-    punctuate(second);
-    merge(merger());
-    assertThat(summaries).isEmpty();
-    mergeLater(merger());
+    accept(quick, 1, true, 100, 300);
+    accept(slow, 2, true, 200);
+    punctuate(quick);
+    punctuate(slow);
+    ShareMerger merger = merger();
+    merge(merger);
+    assertThat(summaries).as("the window has not passed").isEmpty();
+    mergeLater(merger);
     assertThat(summaries).singleElement().asString().contains("\"count\":3", "\"sum\":600", "\"max\":300");
   }
 
-  private void mergeLater(ShareMerger merger) throws Exception {
-    shares.add(shareOfTheOtherGroup(LIFE));
-    merge(merger);
+  /** A minute on, whoever has not said his last word is idle. */
+  private void mergeLater(ShareMerger merger) {
+    shares.forEach(merger::accept);
+    nanoTime += 60 * NS_PER_S;
+    punctuate(merger);
   }
 
-  /** A minute on, whoever has not said his last word is idle, so that the watermark is the present. */
-  private byte[] shareOfTheOtherGroup(String life) throws Exception {
-    ShareJob late = new ShareJob(settings, life, 2, 1, new MemoryState(), metrics);
-    List<byte[]> sent = new ArrayList<>();
-    byte[] batch =
-        new BatchWriter()
-            .incarnation(new Incarnation(0, 3))
-            .ticks((START_S + 60) * NS_PER_S, NS_PER_S, true)
-            .finalBatch(true)
-            .toByteArray();
-    late.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 9, (START_S + 60) * 1000), null);
-    late.punctuate(0, (to, key, id, value) -> sent.add(value));
-    Share share = Share.fromBytes(sent.get(0));
-    return new Share(life, 2, 1, 1000, share.entries(), share.progress()).toBytes();
+  private void punctuate(ShareMerger merger) {
+    merger.punctuate((to, key, id, value) -> summaries.add(new String(value, StandardCharsets.UTF_8)));
   }
 
   @Test
@@ -151,8 +153,11 @@ class ShareTest {
     ShareJob other = new ShareJob(settings, LIFE, 4, 0, new MemoryState(), metrics);
     accept(other, 1, true, 100);
     punctuate(other);
+    ShareJob own = job(0, new MemoryState());
+    accept(own, 2, true, 7);
+    punctuate(own);
     mergeLater(merger());
-    assertThat(summaries).isEmpty();
+    assertThat(summaries).singleElement().asString().contains("\"count\":1", "\"sum\":7");
   }
 
   /** Both halves' checkpoints were removed: numbers begin again, and the shares of before are still in the stream. */
@@ -163,12 +168,109 @@ class ShareTest {
       accept(job, 1, true, 100, 300);
       punctuate(job);
     }
-    ShareMerger merger = new ShareMerger(settings, "second", 2, new MemoryState(), metrics);
-    shares.forEach(merger::accept);
-    merger.accept(shareOfTheOtherGroup("second"));
-    merger.punctuate((to, key, id, value) -> summaries.add(new String(value, StandardCharsets.UTF_8)));
+    ShareMerger merger = new ShareMerger(settings, "second", 2, new MemoryState(), () -> nanoTime, metrics);
+    mergeLater(merger);
     assertThat(summaries).singleElement().asString().contains("\"count\":2", "\"sum\":400");
     assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 0");
+  }
+
+  /** A group that has little to read is at the present while another has hours to go. */
+  @Test
+  void noGroupMakesAnothersBacklogLate() throws Exception {
+    ShareMerger merger = merger();
+    acceptAt(0, 0, slow, 2, false, 100);
+    mergeSeconds(slow, merger);
+    acceptAt(20_000, 20_000, quick, 1, false, 1);
+    mergeSeconds(quick, merger);
+    for (long second = 0; second < 20_000; second += 1000) {
+      boolean isFinal = second == 10_000;
+      int emitter = second <= 10_000 ? 2 : 3;
+      acceptAt(second, second, slow, emitter, false, 100);
+      mergeSeconds(slow, merger);
+      acceptAt(second + 1, second + 1, slow, emitter, isFinal, 100);
+      mergeSeconds(slow, merger);
+    }
+    acceptAt(20_050, 20_050, quick, 1, false, 1);
+    acceptAt(20_050, 20_050, slow, 3, false, 100);
+    mergeSeconds(quick, merger);
+    mergeSeconds(slow, merger);
+    assertThat(summaries).as("each window once").hasSize(21);
+    assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 0\n");
+    assertThat(openWindows(merger)).as("those of the last hour").hasSize(5);
+  }
+
+  @Test
+  void aGroupIsWaitedForOfWhichNothingWasEverHeard() throws Exception {
+    ShareMerger merger = merger();
+    acceptAt(20_000, 20_000, quick, 1, false, 1);
+    mergeSeconds(quick, merger);
+    acceptAt(0, 0, slow, 2, false, 100);
+    mergeSeconds(slow, merger);
+    assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 0\n");
+    assertThat(openWindows(merger)).hasSize(2);
+  }
+
+  /** One second on, what a group has found is merged. */
+  private void mergeSeconds(ShareJob job, ShareMerger merger) {
+    nanoTime += NS_PER_S;
+    punctuate(job);
+    merge(merger);
+    shares.clear();
+  }
+
+  private List<String> openWindows(ShareMerger merger) {
+    merger.save();
+    List<String> open = new ArrayList<>();
+    mergerState.scan("summarise/window/", (key, value) -> open.add(key));
+    return open;
+  }
+
+  /** A group's emitters may all have ended before another, whose owner was killed, has told anything. */
+  @Test
+  void oldEventsAreNotLateBecauseAllOthersHaveEnded() throws Exception {
+    long yearsS = 100_000_000;
+    ShareMerger merger = merger();
+    acceptAt(0, yearsS, quick, 1, true, 100);
+    mergeSeconds(quick, merger);
+    assertThat(summaries).singleElement().asString().contains("\"revision\":1", "\"count\":1");
+    nanoTime += 1000 * NS_PER_S;
+    punctuate(merger);
+    acceptAt(0, yearsS + 1, slow, 2, true, 200);
+    mergeSeconds(slow, merger);
+    assertThat(summaries).hasSize(2).last().asString().contains("\"revision\":2", "\"count\":2");
+    nanoTime += 3700 * NS_PER_S;
+    punctuate(merger);
+    acceptAt(0, yearsS + 4000, slow, 3, true, 300);
+    mergeSeconds(slow, merger);
+    assertThat(summaries).as("an hour later it is late").hasSize(2);
+    assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 1\n");
+  }
+
+  /** Whoever has nothing to read tells nothing, and must not keep the others' windows open for ever. */
+  @Test
+  void aGroupThatHasNothingToReadHoldsNothingBack() throws Exception {
+    ShareMerger merger = merger();
+    acceptAt(0, 0, quick, 1, true, 1);
+    mergeSeconds(quick, merger);
+    for (long second = 20_000; second < 30_000; second += 100) {
+      acceptAt(second, second, slow, 2, false, 100);
+      mergeSeconds(slow, merger);
+    }
+    assertThat(summaries).as("all but the one of which more may come").hasSize(100);
+    assertThat(openWindows(merger)).as("those of the last hour").hasSize(3600 / 100 + 1);
+  }
+
+  @Test
+  void afterARestartNobodyWaitsForAGroupThatWasQuietBefore() throws Exception {
+    ShareMerger merger = merger();
+    acceptAt(0, 0, quick, 1, true, 1);
+    mergeSeconds(quick, merger);
+    merger.save();
+    merger = merger();
+    acceptAt(20_000, 20_000, slow, 2, false, 100);
+    acceptAt(20_010, 20_010, slow, 2, false, 100);
+    mergeSeconds(slow, merger);
+    assertThat(summaries).as("the quick group's and the first of the slow one's").hasSize(2);
   }
 
   @Test
