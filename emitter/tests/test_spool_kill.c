@@ -28,6 +28,10 @@ typedef struct tally {
   uint64_t spooled, given_up;
 } tally;
 
+static bool came_to_the_point(const tally *all) {
+  return all->spooled > 0 && all->given_up > 0;
+}
+
 static void set(const char *variable, const char *value) {
   assert_int_equal(setenv(variable, value, 1), 0);
 }
@@ -147,10 +151,9 @@ static void kill_at_random(unsigned seed, tally *all) {
 static void killed_at_any_instant_while_spooling_every_event_arrives_or_is_counted(void **state) {
   (void)state;
   tally all = {0, 0};
-  for (unsigned i = 0; i < rounds; i++)
-    kill_at_random(i, &all);
-  assert_true(all.spooled > 0);
-  assert_true(all.given_up > 0);
+  for (unsigned i = 0; i < rounds || (i < 10 * rounds && !came_to_the_point(&all)); i++)
+    kill_at_random(i, &all); /* a slow program may need more of them to fill its spool */
+  assert_true(came_to_the_point(&all));
 }
 
 #ifdef LIFELINE_CRASH_POINTS
@@ -184,8 +187,7 @@ static void dying_between_two_steps_of_the_spool_costs_nothing_uncounted(void **
   for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
     for (unsigned pass = 1; pass <= rounds / 4; pass++)
       die_at(points[i], pass, i == 1 || i == 2 ? full[pass % 2] : full[0], &all);
-  assert_true(all.spooled > 0);
-  assert_true(all.given_up > 0);
+  assert_true(came_to_the_point(&all));
 }
 #endif
 

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 
+LONGEST_REASON = 200
+
 
 @dataclass
 class Counts:
@@ -28,14 +30,19 @@ def junit(paths):
     counts = Counts()
     for path in paths:
         for case in ElementTree.parse(path).iter("testcase"):
-            outcomes = {child.tag for child in case}
-            if outcomes & {"failure", "error"}:
-                counts.failures.append(f"{case.get('classname', '')} {case.get('name')}".strip())
+            outcomes = {child.tag: child for child in case}
+            if (bad := outcomes.get("failure", outcomes.get("error"))) is not None:
+                counts.failures.append(f"{case.get('classname', '')} {case.get('name')}{_reason(bad)}".strip())
             elif "skipped" in outcomes:
                 counts.skipped += 1
             else:
                 counts.passed += 1
     return counts
+
+
+def _reason(bad: ElementTree.Element):
+    lines = [line.strip() for line in (bad.get("message") or bad.text or "").splitlines()]
+    return ": " + " ".join(filter(None, lines))[:LONGEST_REASON] if any(lines) else ""
 
 
 def ctest(path: Path):
