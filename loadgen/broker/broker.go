@@ -15,8 +15,8 @@ type Cluster interface {
 	TLS() *TLS
 	// Processes are the nodes' process ids, 0 for one that is down; empty for an external broker.
 	Processes() []int
-	// Counters reads the broker's own books.
-	Counters(ctx context.Context) (Counters, error)
+	// Counters reads the broker's own books; of streams and topics those that the run made, which has its id in their names.
+	Counters(ctx context.Context, run string) (Counters, error)
 	// Kill, Stop, Continue, Start act on one node of an embedded cluster; Start returns when the node serves again.
 	Kill(node int) error
 	Stop(node int) error

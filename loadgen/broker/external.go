@@ -25,7 +25,7 @@ type external struct {
 
 // books are where a broker's counters come from.
 type books interface {
-	Counters(ctx context.Context) (Counters, error)
+	Counters(ctx context.Context, run string) (Counters, error)
 }
 
 // dialPatience bounds the first look at an external server.

@@ -94,7 +94,7 @@ func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 	}
 }
 
-func TestWhatAStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
+func TestWhatTheRunsStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
 	servers := natstest.Start(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
 	url := "nats://" + natstest.Addresses(servers)[0]
 	stream, err := jetstream.New(connect(t, url))
@@ -102,7 +102,7 @@ func TestWhatAStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
 		t.Fatal(err)
 	}
 	const messages = 5
-	for _, name := range []string{"fleet-mine", "others"} {
+	for _, name := range []string{"fleet-test", "fleet-another", "others"} {
 		if _, err := stream.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name}}); err != nil {
 			t.Fatal(err)
 		}

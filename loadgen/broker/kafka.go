@@ -25,8 +25,8 @@ type kafkaCluster struct {
 }
 
 // Counters are those of the books, with the version as the jars tell it: Kafka's protocol knows of no patches.
-func (c *kafkaCluster) Counters(ctx context.Context) (Counters, error) {
-	counters, err := c.kafkaBooks.Counters(ctx)
+func (c *kafkaCluster) Counters(ctx context.Context, run string) (Counters, error) {
+	counters, err := c.kafkaBooks.Counters(ctx, run)
 	if c.version != "" {
 		counters.Name = "Kafka " + c.version
 	}

@@ -21,19 +21,21 @@ func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
 	}
 	cluster := start(t, scenario.Scenario{Transport: "kafka", Generators: 10})
 	servers := cluster.Servers()
-	client, err := kgo.NewClient(kgo.SeedBrokers(servers...), kgo.DefaultProduceTopic("fleet-test"))
+	client, err := kgo.NewClient(kgo.SeedBrokers(servers...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	ctx := within(t, 3*time.Minute)
-	if _, err := kadm.NewClient(client).CreateTopic(ctx, 3, 1, nil, "fleet-test"); err != nil {
-		t.Fatal(err)
-	}
 	const messages = 50
-	for range messages {
-		if err := client.ProduceSync(ctx, kgo.StringRecord("message")).FirstErr(); err != nil {
+	for _, topic := range []string{"fleet-test", "fleet-tested"} { // the second one is another run's
+		if _, err := kadm.NewClient(client).CreateTopic(ctx, 3, 1, nil, topic); err != nil {
 			t.Fatal(err)
+		}
+		for range messages {
+			if err := client.ProduceSync(ctx, &kgo.Record{Topic: topic, Value: []byte("message")}).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if err := cluster.Kill(0); err != nil {

@@ -20,13 +20,10 @@ import (
 // unknown is the value of a figure that a broker does not have.
 const unknown = -1
 
-// topicPrefix is what the names of a fleet's topics begin with.
-const topicPrefix = "fleet-"
-
 // kafkaPatience bounds the reading of Kafka's books.
 const kafkaPatience = 15 * time.Second
 
-// kafkaBooks reads Kafka's own books: the offsets of the fleet's topics.
+// kafkaBooks reads Kafka's own books: the offsets of a run's topics.
 type kafkaBooks struct{ options []kgo.Opt }
 
 func newKafkaBooks(servers []string, options ...kgo.Opt) *kafkaBooks {
@@ -50,10 +47,10 @@ func (b *kafkaBooks) greet(ctx context.Context) error {
 	return nil
 }
 
-// Counters counts offsets: In is where the fleets' topics end, Stored what lies between their beginnings and ends. A
+// Counters counts offsets: In is where the run's topics end, Stored what lies between their beginnings and ends. A
 // transaction's commit takes an offset too, so that a message in a transaction of its own counts twice. How much Kafka gave
 // to clients, and what went between nodes, it tells over JMX only.
-func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
+func (b *kafkaBooks) Counters(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Name: "Kafka", Connections: unknown, Out: unknown, Dropped: unknown, Routed: unknown}
 	failed := func(err error) (Counters, error) {
 		return sum, fmt.Errorf("reading the offsets of Kafka's topics: %w", err)
@@ -79,7 +76,7 @@ func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
 	}
 	var names []string
 	for _, topic := range topics.Names() {
-		if strings.HasPrefix(topic, topicPrefix) {
+		if ofRun(topic, run) {
 			names = append(names, topic)
 		}
 	}
@@ -97,7 +94,7 @@ func (b *kafkaBooks) Counters(ctx context.Context) (Counters, error) {
 	ends.Each(func(end kadm.ListedOffset) {
 		switch {
 		case errors.Is(end.Err, kerr.UnknownTopicOrPartition):
-			return // another fleet has ended and removed its topic meanwhile
+			return // somebody has removed it meanwhile
 		case end.Err != nil:
 			err = end.Err
 			return

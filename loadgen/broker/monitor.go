@@ -96,7 +96,7 @@ func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 }
 
 // Counters sums the nodes that run; a node that was started again counts from zero.
-func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
+func (c *natsCluster) Counters(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Name: "NATS", Nodes: make([]Node, len(c.nodes))}
 	var failed []error
 	stored := map[string]int64{}
@@ -104,7 +104,7 @@ func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 		if !c.running(i) {
 			continue
 		}
-		version, err := add(ctx, monitor, &sum, &sum.Nodes[i], stored)
+		version, err := add(ctx, monitor, run, &sum, &sum.Nodes[i], stored)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("counting at node %s: %w", c.nodes[i].name, err))
 			continue
@@ -115,9 +115,9 @@ func (c *natsCluster) Counters(ctx context.Context) (Counters, error) {
 	return sum, errors.Join(failed...)
 }
 
-// add adds one NATS node's figures to the sum, notes its share and what its copies of streams hold (the fullest copy of
-// each), and tells the node's version.
-func add(ctx context.Context, monitor string, sum *Counters, share *Node, stored map[string]int64) (version string, err error) {
+// add adds one NATS node's figures to the sum, notes its share and what its copies of the run's streams hold (the fullest copy
+// of each), and tells the node's version.
+func add(ctx context.Context, monitor, run string, sum *Counters, share *Node, stored map[string]int64) (version string, err error) {
 	var figures varz
 	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func add(ctx context.Context, monitor string, sum *Counters, share *Node, stored
 	}
 	for _, account := range streams.Accounts {
 		for _, stream := range account.Streams {
-			if countsAsStored(stream.Name) {
+			if ofRun(stream.Name, run) || stream.Name == mqttMessages {
 				stored[stream.Name] = max(stored[stream.Name], stream.State.Messages)
 			}
 		}
@@ -157,7 +157,11 @@ func total(stored map[string]int64) int64 {
 	return all
 }
 
-// countsAsStored leaves out the streams of others, and those in which the server keeps MQTT's sessions and the like.
-func countsAsStored(stream string) bool {
-	return strings.HasPrefix(stream, "fleet") || stream == "$MQTT_msgs"
+// mqttMessages is the stream in which a NATS server keeps what all MQTT clients publish with QoS 1 or 2.
+const mqttMessages = "$MQTT_msgs"
+
+// ofRun tells whether a stream or topic is one that the run made.
+func ofRun(name, run string) bool {
+	own := "fleet-" + run
+	return name == own || strings.HasPrefix(name, own+"-")
 }

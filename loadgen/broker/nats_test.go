@@ -32,7 +32,7 @@ func connect(t *testing.T, url string, options ...nats.Option) *nats.Conn {
 
 func count(t *testing.T, cluster broker.Cluster) broker.Counters {
 	t.Helper()
-	counters, err := cluster.Counters(t.Context())
+	counters, err := cluster.Counters(t.Context(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestAStreamWithThreeReplicasSurvivesTheDeathOfANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stream.CreateStream(ctx, jetstream.StreamConfig{Name: "fleet", Subjects: []string{"fleet.>"}, Replicas: 3}); err != nil {
+	if _, err := stream.CreateStream(ctx, jetstream.StreamConfig{Name: "fleet-test", Subjects: []string{"fleet.>"}, Replicas: 3}); err != nil {
 		t.Fatal(err)
 	}
 	publish := func(id int) {

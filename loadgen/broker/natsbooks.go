@@ -35,15 +35,15 @@ type natsBooks struct {
 const monitorPort = "8222"
 
 // Counters are all unknown where neither way is open: that is no error.
-func (b *natsBooks) Counters(ctx context.Context) (Counters, error) {
-	if counters, err := b.monitors(ctx); err == nil {
+func (b *natsBooks) Counters(ctx context.Context, run string) (Counters, error) {
+	if counters, err := b.monitors(ctx, run); err == nil {
 		return counters, nil
 	}
 	counters, err := b.account(ctx)
 	if err != nil {
 		counters = Counters{Name: "NATS", Connections: unknown, In: unknown, Out: unknown, Dropped: unknown, Routed: unknown}
 	}
-	if counters.Stored, err = b.stored(ctx); err != nil {
+	if counters.Stored, err = b.stored(ctx, run); err != nil {
 		counters.Stored = unknown
 	}
 	if ctx.Err() != nil {
@@ -53,7 +53,7 @@ func (b *natsBooks) Counters(ctx context.Context) (Counters, error) {
 }
 
 // monitors asks the monitor on each server's host, and wants to be told the server's own port there: a host may have several.
-func (b *natsBooks) monitors(ctx context.Context) (Counters, error) {
+func (b *natsBooks) monitors(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Nodes: make([]Node, len(b.servers))}
 	stored := map[string]int64{}
 	for i, server := range b.servers {
@@ -73,7 +73,7 @@ func (b *natsBooks) monitors(ctx context.Context) (Counters, error) {
 		if port != strconv.Itoa(at.Port) && port != at.WebSocket.Port.String() && port != at.MQTT.Port.String() {
 			return sum, fmt.Errorf("the monitor %s is of another server than %s", monitor, server)
 		}
-		version, err := add(ctx, monitor, &sum, &sum.Nodes[i], stored)
+		version, err := add(ctx, monitor, run, &sum, &sum.Nodes[i], stored)
 		if err != nil {
 			return sum, err
 		}
@@ -193,8 +193,8 @@ func (b *natsBooks) accountOnce(ctx context.Context, connection *nats.Conn, serv
 	}
 }
 
-// stored is what the fleets' streams hold. It is asked only where the messages are in a stream: the questions count as messages.
-func (b *natsBooks) stored(ctx context.Context) (int64, error) {
+// stored is what the run's streams hold. It is asked only where the messages are in a stream: the questions count as messages.
+func (b *natsBooks) stored(ctx context.Context, run string) (int64, error) {
 	if !b.streams {
 		return unknown, nil
 	}
@@ -212,7 +212,7 @@ func (b *natsBooks) stored(ctx context.Context) (int64, error) {
 	all := int64(0)
 	streams := js.ListStreams(ctx)
 	for stream := range streams.Info() {
-		if countsAsStored(stream.Config.Name) {
+		if ofRun(stream.Config.Name, run) {
 			all += int64(stream.State.Msgs)
 		}
 	}

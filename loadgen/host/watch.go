@@ -29,6 +29,7 @@ type Watch struct {
 	sides             [2]group // broker, client
 	firstCPU, lastCPU cpuTimes
 	firstAt, lastAt   int64
+	first             census // of all processes, at firstAt
 	base              [2]int64
 	peak              [2]int64
 	bottom, top       int64 // used memory
@@ -47,7 +48,7 @@ type measured struct {
 // Start begins to sample every interval. The two functions give the process ids of the moment; this process is the client's
 // whether or not they name it. Stop must be called.
 func Start(interval time.Duration, broker, client func() []int) (*Watch, error) {
-	w := &Watch{broker: broker, client: client, stop: make(chan struct{}), stopped: make(chan struct{})}
+	w := &Watch{broker: broker, client: client, first: takeCensus(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := w.sample(); err != nil {
 		return nil, fmt.Errorf("watching the machine needs /proc: %w", err)
 	}
@@ -85,11 +86,12 @@ func (w *Watch) Base() {
 // Measure forgets CPU times and hiccups so far: call it when the measured part of a run begins, after connecting, and not after
 // Rest.
 func (w *Watch) Measure() {
+	first := takeCensus()
 	_ = w.sample()
 	w.probe.restart()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.firstCPU, w.firstAt = w.lastCPU, w.lastAt
+	w.firstCPU, w.firstAt, w.first = w.lastCPU, w.lastAt, first
 	for i := range w.sides {
 		side := &w.sides[i]
 		side.cpu, side.waiting, side.turns = 0, 0, 0
@@ -123,10 +125,16 @@ func (w *Watch) Rest() {
 	w.rested = true
 	_ = w.sample()
 	hiccups := w.probe.end()
+	last := takeCensus()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 
-	w.measured = reckon(w.firstCPU, w.lastCPU, float64(w.lastAt-w.firstAt)/1e9, w.sides)
+	seconds := float64(w.lastAt-w.firstAt) / 1e9
+	w.measured = reckon(w.firstCPU, w.lastCPU, seconds, w.sides)
+	// The kernel charges a process for the interrupts that it served meanwhile, but counts them apart in /proc/stat: on a
+	// busy network the difference is too small, and what the others used has to be asked of them.
+	others, top := busiest(w.first, last, w.ours, seconds)
+	w.measured.noise.Others, w.measured.noise.Busiest = max(w.measured.noise.Others, others), top
 	w.measured.noise.HiccupP99, w.measured.noise.HiccupMax = hiccups.Percentile(99), hiccups.Percentile(100)
 }
 
@@ -151,6 +159,16 @@ func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
 		m.noise.Unseen = append(m.noise.Unseen, "/proc has no schedstat here, so how long ready threads waited for a core was not seen")
 	}
 	return m
+}
+
+// ours tells whether a process is of one of the two sides.
+func (w *Watch) ours(pid int) bool {
+	for _, side := range w.sides {
+		if _, is := side.last[pid]; is {
+			return true
+		}
+	}
+	return false
 }
 
 // Stop ends the watch and returns what it found from Measure to Rest, or to now where nobody has called it, and of memory

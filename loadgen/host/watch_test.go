@@ -145,9 +145,12 @@ func TestEachGaugeBeyondItsLimitGivesASentence(t *testing.T) {
 		t.Errorf("a quiet run is invalid: %q", got)
 	}
 	late := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 20_000_000}}}
-	loud := result.Noise{HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 450_000}
+	loud := result.Noise{
+		HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 450_000,
+		Busiest: []result.Process{{Name: "postgres", ID: 12, Cores: 0.31}, {Name: "java", ID: 77, Cores: 0.12}},
+	}
 	got := Judge(2, loud, late)
-	for i, word := range []string{"other processes used 0.50 of 2 cores", "hypervisor", "woke 8ms late", "waited 450µs for a core", "20ms late"} {
+	for i, word := range []string{"other processes used 0.50 of 2 cores, among them postgres (process 12) 0.31, java (process 77) 0.12 (limit 0.30", "hypervisor", "the machine stalls; beside the fleet ran postgres (process 12) 0.31", "waited 450µs for a core", "20ms late"} {
 		if i >= len(got) || !strings.Contains(got[i], word) {
 			t.Errorf("no sentence says %q: %q", word, got)
 		}

@@ -70,7 +70,7 @@ type Band struct {
 const (
 	width       = 860
 	left        = 76
-	widestName  = 260 // room for the names at the lines' ends
+	widestName  = 300 // room for the names at the lines' ends
 	sampleLine  = 16  // before a name
 	nameHeight  = 15.0
 	panelHeight = 240

@@ -1,9 +1,9 @@
 package plot
 
 import (
+	"fmt"
 	"html"
 	"math"
-	"strconv"
 )
 
 // Spans is a picture of what happens when: a row for each case, a lane in it for each of its spans, on one axis of time.
@@ -65,13 +65,13 @@ func (s Spans) SVG() []byte {
 func (s Spans) drawSpan(c *canvas, f frame, lane int, span Span, y float64) {
 	from, _ := f.x(math.Min(span.From, span.To))
 	to, _ := f.x(math.Max(span.From, span.To))
-	class := "f" + strconv.Itoa(lane)
+	look := fmt.Sprintf(`class="f%d"`, lane)
 	if span.To < span.From {
-		class = `l` + strconv.Itoa(lane) + `" fill="none" stroke-width="1.5" stroke-dasharray="3 2`
+		look = fmt.Sprintf(`class="l%d" fill="none" stroke-width="1.5" stroke-dasharray="3 2"`, lane)
 	}
 	length := s.Text(span.To - span.From)
-	c.add(`<rect x="%s" y="%s" width="%s" height="%d" class="%s"><title>%s</title></rect>`,
-		px(from), px(y+1), px(math.Max(1.5, to-from)), laneHeight-3, class, html.EscapeString(s.Lanes[lane]+" "+length))
+	c.add(`<rect x="%s" y="%s" width="%s" height="%d" %s><title>%s</title></rect>`,
+		px(from), px(y+1), px(math.Max(1.5, to-from)), laneHeight-3, look, html.EscapeString(s.Lanes[lane]+" "+length))
 	c.text(to+6, y+laneHeight-4, start, "ink", textSize-1, length)
 }
 

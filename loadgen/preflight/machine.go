@@ -16,6 +16,7 @@ type Machine struct {
 	Files       int   // of all processes, not yet open
 	Ports       int   // of one source address to one address and port of a server
 	Memory      int64 // bytes
+	Tracked     int   // connections that the kernel's connection tracking has room for; math.MaxInt where it tracks none
 }
 
 // Read reads the limits of this machine and of this process, which its children inherit.
@@ -36,8 +37,23 @@ func Read() (Machine, error) {
 		return m, err
 	}
 	m.Ports = ports[1] - ports[0] + 1
+	m.Tracked = tracked()
 	m.Memory, err = available()
 	return m, err
+}
+
+// tracked is the room in nf_conntrack's table, in which a firewall's rules, or a container engine's, have the kernel enter every
+// connection, those of the loopback included. A kernel without such rules has no such files, or counts none.
+func tracked() int {
+	entered, err := numbers("/proc/sys/net/netfilter/nf_conntrack_count", 1)
+	if err != nil || entered[0] == 0 {
+		return math.MaxInt
+	}
+	most, err := numbers("/proc/sys/net/netfilter/nf_conntrack_max", 1)
+	if err != nil {
+		return math.MaxInt
+	}
+	return max(0, most[0]-entered[0])
 }
 
 // numbers reads a file of the kernel that holds so many numbers. A number that does not fit means "no limit".

@@ -62,6 +62,9 @@ func (m Machine) Plan(s scenario.Scenario, traits transport.Traits) (Plan, error
 	if plan.Sources, err = m.sources(f); err != nil {
 		return plan, err
 	}
+	if err := m.tracking(f); err != nil {
+		return plan, err
+	}
 	return plan, m.memory(f, plan.Workers)
 }
 
@@ -170,6 +173,18 @@ func advice(f fleet, needed int) string {
 		return "widen net.ipv4.ip_local_port_range, use more broker nodes, or pooled connections"
 	}
 	return fmt.Sprintf("give it `source_addresses: %d` or more, or none for as many as it needs", needed)
+}
+
+// tracking checks that the kernel can enter all connections into its table: it drops the packets of those that it cannot, which
+// looks like a broker that does not answer.
+func (m Machine) tracking(f fleet) error {
+	needed := (f.connections + f.subscriptions) * f.sockets
+	if needed <= m.Tracked {
+		return nil
+	}
+	return failure(result.Conntrack, "a firewall's rules have the kernel track every connection, and its table has room for %d more "+
+		"of the %d that the fleet needs; raise net.netfilter.nf_conntrack_max, remove the rules, or wait two minutes where another "+
+		"fleet has just ended: its connections stay in the table so long", m.Tracked, needed)
 }
 
 // memory checks what client and embedded broker need together.

@@ -2,6 +2,7 @@ package preflight_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-var machine = preflight.Machine{Descriptors: 20_000, Files: 2_000_000, Ports: 28_232, Memory: 20 << 30}
+var machine = preflight.Machine{Descriptors: 20_000, Files: 2_000_000, Ports: 28_232, Memory: 20 << 30, Tracked: math.MaxInt}
 
 var (
 	minimal = transport.Traits{Descriptors: 1, ClientBytes: 12 << 10, BrokerBytes: 55 << 10}
@@ -67,6 +68,8 @@ func TestAFleetThatTheMachineCannotHoldIsRefusedWithTheNumbers(t *testing.T) {
 	often.Interval = scenario.Duration{Duration: time.Millisecond}
 	fewFiles := machine
 	fewFiles.Files = 10_000
+	fullTable := machine
+	fullTable.Tracked = 9_000
 	fewDescriptors := machine
 	fewDescriptors.Descriptors = 64
 	for name, c := range map[string]struct {
@@ -84,6 +87,7 @@ func TestAFleetThatTheMachineCannotHoldIsRefusedWithTheNumbers(t *testing.T) {
 		"not even a worker":            {fewDescriptors, fleet("nats", 1, 1), minimal, result.Descriptors, []string{"64", "ulimit -n"}},
 		"too few addresses":            {fewPorts, sources, minimal, result.Ports, []string{"10000", "source_addresses: 2"}},
 		"too few ports to elsewhere":   {machine, remote, minimal, result.Ports, []string{"30002", "28232"}},
+		"too many to track":            {fullTable, fleet("nats", 9_000, 1), minimal, result.Conntrack, []string{"9000", "9001", "nf_conntrack_max"}},
 		"too much to remember":         {machine, often, minimal, result.Memory, []string{"MiB", "longer interval"}},
 	} {
 		_, err := c.machine.Plan(c.scenario, c.traits)
@@ -105,7 +109,7 @@ func TestThisMachinesLimitsAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Descriptors < 64 || found.Files < 64 || found.Ports < 64 || found.Memory < 1<<20 {
+	if found.Descriptors < 64 || found.Files < 64 || found.Ports < 64 || found.Memory < 1<<20 || found.Tracked < 64 {
 		t.Errorf("%+v is not what a machine has that runs this test", found)
 	}
 }

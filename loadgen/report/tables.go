@@ -116,6 +116,9 @@ func noise(r result.Result) table {
 	t := table{title: "Noise", note: "What else happened on the machine. A run beyond a limit is not valid.", head: []string{"", "measured", "limit"}}
 	n := r.Noise
 	t.add("other processes, cores", format.Number(n.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
+	for _, process := range n.Busiest {
+		t.add(fmt.Sprintf("of them %s (process %d)", process.Name, process.ID), format.Number(process.Cores), "")
+	}
 	t.add("kept by the hypervisor", format.Percent(thousandth(n.Steal)), format.Percent(host.MaxSteal))
 	t.add("an idle thread wakes late by, p99", format.Duration(float64(n.HiccupP99)), format.Tick(float64(host.MaxHiccup)))
 	t.add("the same, greatest", format.Duration(float64(n.HiccupMax)), "")

@@ -165,7 +165,15 @@ type Noise struct {
 	Steal        float64 `json:"steal"`             // share of the CPU that the hypervisor kept
 	Others       float64 `json:"others"`            // cores that processes outside broker and fleet used
 
-	Unseen []string `json:"unseen,omitempty"` // gauges that this machine does not have, as sentences; theirs are 0 above
+	Busiest []Process `json:"busiest,omitempty"` // of those others, the most first; few, and none that hardly did anything
+	Unseen  []string  `json:"unseen,omitempty"`  // gauges that this machine does not have, as sentences; theirs are 0 above
+}
+
+// Process is one that was neither broker nor fleet.
+type Process struct {
+	Name  string  `json:"name"`
+	ID    int     `json:"pid"`
+	Cores float64 `json:"cores"` // mean over the run
 }
 
 // Books are the broker's own counters beside ours.
@@ -243,6 +251,7 @@ const (
 	Descriptors   Cause = "descriptors"
 	Ports         Cause = "ports"
 	Memory        Cause = "memory"
+	Conntrack     Cause = "conntrack" // the kernel's table of tracked connections
 	AcceptTimeout Cause = "accept-timeout"
 	Refused       Cause = "refused" // the broker answered no: credentials, limits
 	BrokerExit    Cause = "broker-exit"

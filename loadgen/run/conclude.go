@@ -43,7 +43,7 @@ func (r *runner) conclude() {
 func (r *runner) count() (result.Counters, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
 	defer cancel()
-	return r.cluster.Counters(ctx)
+	return r.cluster.Counters(ctx, r.target.Run)
 }
 
 func (r *runner) balance() {

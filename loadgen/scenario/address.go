@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"net"
 	"regexp"
 	"strings"
 )
@@ -21,6 +22,30 @@ func (b Broker) Address() Address {
 	rest, query, _ := strings.Cut(rest, "?")
 	secure := scheme == "tls" || scheme == "wss" || scheme == "mqtts" || query == "tls=true"
 	return Address{Scheme: scheme, Hosts: strings.Split(strings.TrimSuffix(rest, "/"), ","), TLS: secure}
+}
+
+// ExposesPassword tells whether the password may cross a network in clear text: to another machine by a URL without TLS. (A NATS
+// server that insists on TLS gets it all the same.) SCRAM proves that one knows a password, and sends none.
+func (b Broker) ExposesPassword() bool {
+	at := b.Address()
+	if b.PasswordFile == "" || at.TLS || strings.HasPrefix(b.SASL, "scram-") {
+		return false
+	}
+	for _, host := range at.Hosts {
+		if !IsThisMachine(host) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsThisMachine tells of a host, or host:port, whether its name says that it is this one.
+func IsThisMachine(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // transport is what the URL's scheme means where the scenario does not say.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lifeline/loadgen/format"
+	"lifeline/loadgen/host"
 )
 
 // pages are what WritePages writes, in the order of the index. Each gets all records, and says nothing of what it lacks.
@@ -137,12 +138,16 @@ func (p *page) footer() {
 	}
 }
 
-// where names command, forms, machine and dates.
+// where names command, forms, machine, what else it did, and dates.
 func where(records []Record) string {
 	forms := map[string]bool{}
 	machines := map[string]bool{}
 	first, last := records[0].Started, records[0].Started
+	loudest := records[0]
 	for _, r := range records {
+		if r.Noise.Others > loudest.Noise.Others {
+			loudest = r
+		}
 		forms[r.Form] = true
 		m := r.Machine
 		machines[fmt.Sprintf("%s, %d cores, %s, %s", m.CPU, m.Cores, format.Bytes(float64(m.Memory)), m.Kernel)] = true
@@ -158,6 +163,16 @@ func where(records []Record) string {
 	if !last.Equal(first) {
 		span = "from " + first.UTC().Format(minute) + " to " + last.UTC().Format(minute) + " UTC"
 	}
-	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s. Measured %s.",
-		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span)
+	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s. Measured %s; %s.",
+		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span, beside(loudest))
+}
+
+// beside tells what else ran on the machine during the record.
+func beside(r Record) string {
+	said := fmt.Sprintf("whatever else ran took at most %s cores beside a row (quiet up to %s)",
+		format.Number(r.Noise.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
+	if len(r.Noise.Busiest) > 0 {
+		said += ", " + r.Noise.Busiest[0].Name + " the most of it"
+	}
+	return said
 }

@@ -87,7 +87,7 @@ func (r Record) refusal() bool {
 		return false
 	}
 	switch r.Failure.Cause {
-	case result.Descriptors, result.Ports, result.Memory:
+	case result.Descriptors, result.Ports, result.Memory, result.Conntrack:
 		return true
 	}
 	return false

@@ -71,6 +71,8 @@ func (k *ksqlDB) runners(ctx context.Context, all map[study.Kind]study.Runner) e
 	if err != nil {
 		return err
 	}
+	warnIf(k.server.ExposesPassword(), k.server.URL)
+	warnIf(s.Broker.ExposesPassword(), s.Broker.URL)
 	if _, err := derived.Meet(ctx, s.Broker, client); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ const programVariable = "LIFELINE_TEST_IS_FLEET"
 func TestMain(m *testing.M) {
 	if os.Getenv(programVariable) != "" {
 		main()
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as nohup has it, and then the fleets that are started here would
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(m.Run())
 }

@@ -61,6 +61,7 @@ func runFleet(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
+	warnIf(s.Broker.ExposesPassword(), s.Broker.URL)
 	folder := *out
 	if folder == "" {
 		folder = filepath.Join("fleet-reports", s.Name+time.Now().Format("-20060102-150405"))
@@ -74,6 +75,13 @@ func runFleet(ctx context.Context, arguments []string) error {
 		return err
 	}
 	return conclude(found, folder, *asJSON)
+}
+
+// warnIf warns of a password that anybody on the way may read.
+func warnIf(exposed bool, url string) {
+	if exposed {
+		fmt.Fprintf(os.Stderr, "fleet: the password may go to %s in clear text: write a URL with TLS\n", url)
+	}
 }
 
 // runUntilValid repeats a run that the machine's noise made worthless, and returns the last one.

@@ -16,6 +16,11 @@ import (
 // printed runs the program and returns its exit code and what it wrote to both outputs.
 func printed(t *testing.T, arguments ...string) (code int, text string) {
 	t.Helper()
+	return printedIn(context.Background(), t, arguments...)
+}
+
+func printedIn(ctx context.Context, t *testing.T, arguments ...string) (code int, text string) {
+	t.Helper()
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +33,7 @@ func printed(t *testing.T, arguments ...string) (code int, text string) {
 		text, _ := io.ReadAll(reader)
 		done <- string(text)
 	}()
-	code = execute(context.Background(), arguments)
+	code = execute(ctx, arguments)
 	writer.Close()
 	return code, <-done
 }
@@ -61,6 +66,20 @@ func TestAPasswordInAURLIsNotPrinted(t *testing.T) {
 	code, text := printed(t, "run", "--url", "nats://me:secret@broker.example:4222")
 	if code != 1 || strings.Contains(text, "secret") || !strings.Contains(text, "password_file") {
 		t.Errorf("exit %d, %s", code, text)
+	}
+}
+
+func TestOneIsWarnedOfAPasswordThatOthersMayRead(t *testing.T) {
+	password := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(password, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const unreachable = "nats://192.0.2.1:1" // of a network that is for documentation
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, text := printedIn(ctx, t, "run", "--url", unreachable, "--user", "me", "--password-file", password, "--out", t.TempDir())
+	if want := "the password may go to " + unreachable + " in clear text"; !strings.Contains(text, want) || strings.Contains(text, "secret") {
+		t.Errorf("no %q in %q", want, text)
 	}
 }
 

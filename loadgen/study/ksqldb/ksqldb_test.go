@@ -83,14 +83,9 @@ func TestARefusedStatementIsAnErrorInTheServersWords(t *testing.T) {
 	ksqldbtest.Expect(t, err, result.Refused, server.URL, "A does not exist.", "40001")
 }
 
-func TestRowsComeOneByOneUntilTheQueryIsClosed(t *testing.T) {
-	server := ksqldbtest.New(t, false)
-	server.Answers = func(_ context.Context, topic string, send func(string)) {
-		send(`["` + topic + `",1]`)
-		send(`{"continuationToken":"x"}`)
-		send(`["` + topic + `",2]`)
-	}
-	client := open(t, ksqldb.Server{URL: server.URL})
+// follow makes the stream A, and asks for its rows.
+func follow(t *testing.T, client *ksqldb.Client) *ksqldb.Rows {
+	t.Helper()
 	if err := client.Execute(t.Context(), source, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +93,17 @@ func TestRowsComeOneByOneUntilTheQueryIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows
+}
+
+func TestRowsComeOneByOneUntilTheQueryIsClosed(t *testing.T) {
+	server := ksqldbtest.New(t, false)
+	server.Answers = func(_ context.Context, topic string, send func(string)) {
+		send(`["` + topic + `",1]`)
+		send(`{"continuationToken":"x"}`)
+		send(`["` + topic + `",2]`)
+	}
+	rows := follow(t, open(t, ksqldb.Server{URL: server.URL}))
 	for _, want := range []string{`["a",1]`, `["a",2]`} {
 		if row, err := rows.Next(); err != nil || string(row) != want {
 			t.Errorf("got %s, %v; want %s", row, err, want)
@@ -122,17 +128,37 @@ func TestAQueryThatFailsOnItsWayEndsInTheServersWords(t *testing.T) {
 	client := open(t, ksqldb.Server{URL: server.URL})
 	_, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
 	ksqldbtest.Expect(t, err, result.Refused, "no such stream", "40001")
-	if err := client.Execute(t.Context(), source, nil); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := client.Follow(t.Context(), "SELECT * FROM A WHERE x > 0 EMIT CHANGES;", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := follow(t, client)
 	_, err = rows.Next()
 	ksqldbtest.Expect(t, err, result.Refused, "out of memory (50000)")
 	if err := rows.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestARowWithoutEndIsNotReadForEver(t *testing.T) {
+	server := ksqldbtest.New(t, false)
+	server.Answers = func(_ context.Context, _ string, send func(string)) {
+		send(`["` + strings.Repeat("x", 2<<20) + `",1]`)
+	}
+	rows := follow(t, open(t, ksqldb.Server{URL: server.URL}))
+	_, err := rows.Next()
+	ksqldbtest.Expect(t, err, result.SetUp, "a row is longer than 1048576 bytes")
+	if err := rows.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAPasswordIsExposedWhereItLeavesTheMachineWithoutTLS(t *testing.T) {
+	for url, exposed := range map[string]bool{
+		"http://ksqldb.example:8088": true, "https://ksqldb.example": false, "http://localhost:8088": false, "http://[::1]:8088": false,
+	} {
+		if got := (ksqldb.Server{URL: url, User: "ann", PasswordFile: "password"}).ExposesPassword(); got != exposed {
+			t.Errorf("%s: exposed %t", url, got)
+		}
+		if (ksqldb.Server{URL: url}).ExposesPassword() {
+			t.Errorf("%s: a password that is not there is exposed", url)
+		}
 	}
 }
 

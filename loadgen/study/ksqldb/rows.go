@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,8 +36,8 @@ func (c *Client) Follow(ctx context.Context, query string, properties map[string
 		stop()
 		return nil, c.unless(!late.Stop(), err)
 	}
-	r := &Rows{client: c, lines: bufio.NewReader(response.Body), body: response.Body, stop: stop}
-	line, err := r.lines.ReadBytes('\n')
+	r := &Rows{client: c, lines: bufio.NewReaderSize(response.Body, mostRow), body: response.Body, stop: stop}
+	line, err := r.lines.ReadSlice('\n')
 	if err != nil {
 		r.abandon()
 		return nil, c.unless(!late.Stop(), fmt.Errorf("reading the head of ksqlDB's answer: %w", err))
@@ -61,10 +62,17 @@ func (c *Client) unless(silent bool, err error) error {
 	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("ksqlDB at %s has not begun to answer a query within %s", c.url, patience)}
 }
 
-// Next waits for a row, an array in JSON with a cell for each column. The error is io.EOF where the server ended the query.
+// mostRow is the longest line that is read, in bytes.
+const mostRow = 1 << 20
+
+// Next waits for a row, an array in JSON with a cell for each column, which is valid until the next call. The error is io.EOF where
+// the server ended the query.
 func (r *Rows) Next() ([]byte, error) {
 	for {
-		line, err := r.lines.ReadBytes('\n')
+		line, err := r.lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return nil, r.client.stranger(fmt.Sprintf("a row is longer than %d bytes", mostRow))
+		}
 		line = bytes.TrimSpace(line)
 		switch {
 		case bytes.HasPrefix(line, []byte("[")):

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"lifeline/loadgen/scenario"
 )
 
 // Server says where a server is, and who asks it.
@@ -72,6 +74,12 @@ func New(server Server) (*Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
+}
+
+// ExposesPassword tells whether the password crosses a network in clear text: to another machine without TLS.
+func (s Server) ExposesPassword() bool {
+	address, err := url.Parse(s.URL)
+	return err == nil && s.PasswordFile != "" && address.Scheme == "http" && !scenario.IsThisMachine(address.Host)
 }
 
 // Close gives up the connections that are open.

@@ -69,8 +69,15 @@ type transactional struct {
 	settings transport.Settings
 	client   *kgo.Client
 	key      []byte
+	living   context.Context // ends when Close waits no longer
+	giveUp   context.CancelFunc
 	one      sync.Mutex
 	closed   bool
+}
+
+func newTransactional(settings transport.Settings, client *kgo.Client, key []byte) *transactional {
+	living, giveUp := context.WithCancel(context.Background())
+	return &transactional{settings: settings, client: client, key: key, living: living, giveUp: giveUp}
 }
 
 func (t *transactional) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
@@ -79,7 +86,7 @@ func (t *transactional) Publish(channel string, message []byte, acknowledged tra
 	if t.closed {
 		return errClosed
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), deliverWithin)
+	ctx, cancel := context.WithTimeout(t.living, deliverWithin)
 	defer cancel()
 	// One that could not be ended is still open, however its commit went, and forbids another; where there is none, this does nothing.
 	if err := t.client.EndTransaction(ctx, kgo.TryAbort); err != nil {
@@ -104,15 +111,21 @@ func (t *transactional) Publish(channel string, message []byte, acknowledged tra
 // abort ends a transaction that went wrong, since consumers read no further than the first open one. Where that fails too, the next
 // message tries again.
 func (t *transactional) abort() {
-	ctx, cancel := context.WithTimeout(context.Background(), abortWithin)
+	ctx, cancel := context.WithTimeout(t.living, abortWithin)
 	defer cancel()
 	_ = t.client.EndTransaction(ctx, kgo.TryAbort)
 }
 
-func (t *transactional) Close(context.Context) error {
+func (t *transactional) Close(ctx context.Context) error {
+	defer t.giveUp()
+	stop := context.AfterFunc(ctx, t.giveUp)
+	defer stop()
 	t.one.Lock()
 	defer t.one.Unlock()
 	t.closed = true
 	t.client.Close()
+	if t.living.Err() != nil {
+		return fmt.Errorf("waiting for a transaction to end: %w", ctx.Err())
+	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	}
 	key := fmt.Appendf(nil, "%s-%d", t.process, number)
 	if t.mode.transactions {
-		return &transactional{settings: t.settings, client: client, key: key}, nil
+		return newTransactional(t.settings, client, key), nil
 	}
 	return &connection{settings: t.settings, client: client, key: key, acknowledges: t.Traits().Acknowledges}, nil
 }

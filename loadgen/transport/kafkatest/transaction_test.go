@@ -69,3 +69,62 @@ func TestACommitOfWhichNobodyKnowsHowItWentDoesNotEndTheConnection(t *testing.T)
 		t.Error(err)
 	}
 }
+
+// deaf makes connections over which from a moment on no request goes: to its clients that is a broker that has stopped.
+type deaf struct {
+	transport.Dialer
+	now      atomic.Bool
+	requests atomic.Int64 // that did not go
+}
+
+func (d *deaf) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	socket, err := d.Dialer.DialContext(ctx, network, address)
+	return &unheard{Conn: socket, deaf: d}, err
+}
+
+type unheard struct {
+	net.Conn
+	deaf *deaf
+}
+
+func (c *unheard) Write(request []byte) (int, error) {
+	if c.deaf.now.Load() {
+		c.deaf.requests.Add(1)
+		return len(request), nil
+	}
+	return c.Conn.Write(request)
+}
+
+func TestClosingWaitsForATransactionAsLongAsItMayAndNoLonger(t *testing.T) {
+	settings := settingsOf(t, three, "transaction")
+	between := &deaf{Dialer: settings.Dialer}
+	settings.Dialer = between
+	made, _, channel := prepared(t, library, settings)
+	connection := connect(t, made)
+	defer between.now.Store(false) // what the test made has to be removed
+	between.now.Store(true)
+
+	told := make(chan error, 1)
+	published := make(chan error, 1)
+	go func() {
+		published <- connection.Publish(channel, []byte("unheard"), func(_ int64, err error) { told <- err })
+	}()
+	limit := within(t, 30*time.Second)
+	for between.requests.Load() == 0 && limit.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := connection.Close(within(t, 100*time.Millisecond)); err == nil {
+		t.Error("a transaction that never ended is no error")
+	}
+	select {
+	case err := <-published:
+		if err == nil {
+			err = <-told
+		}
+		if err == nil {
+			t.Error("what no broker has heard is acknowledged")
+		}
+	case <-limit.Done():
+		t.Error("the message is still under way")
+	}
+}
