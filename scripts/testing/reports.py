@@ -68,16 +68,15 @@ def ctest(path: Path):
 
 def go(log: Path):
     """The events of `go test -json`. A test with subtests counts through them; a package that fails without a failing
-    test (it does not compile, it panics outside of one) is a failure too."""
-    ends, broken_packages, parents = {}, set(), set()
+    test (it does not compile, it panics outside of one) is a failure too. The reason is what a test said last."""
+    ends, messages, broken_packages, parents = {}, {}, set(), set()
     for line in log.read_text(errors="replace").splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(event, dict) or event.get("Action") not in ("pass", "fail", "skip"):
-            continue
+        event = _go_event(line)
         package, test = event.get("Package", event.get("ImportPath", "")), event.get("Test")
+        if message := go_progress(line):
+            messages[package, test] = message
+        if event.get("Action") not in ("pass", "fail", "skip"):
+            continue
         if test:
             ends[package, test] = event["Action"]
             parents.update((package, test[:cut.start()]) for cut in re.finditer("/", test))
@@ -88,7 +87,8 @@ def go(log: Path):
     for (package, test), action in leaves.items():
         failed_below = any(p == package and a == "fail" and t.startswith(test + "/") for (p, t), a in leaves.items())
         if action == "fail" and not failed_below:
-            counts.failures.append(f"{package} {test}")
+            reason = messages.get((package, test))
+            counts.failures.append(f"{package} {test}" + (f": {reason[:LONGEST_REASON]}" if reason else ""))
         elif action == "pass":
             counts.passed += 1
         elif action == "skip":
@@ -98,17 +98,23 @@ def go(log: Path):
     return counts
 
 
-def output_of_go(line):
-    """What a test printed, of one event of `go test -json`."""
+def _go_event(line):
+    """One event of `go test -json`; empty for what else is printed among them."""
     try:
         event = json.loads(line)
     except ValueError:
-        return ""
-    return event.get("Output", "") if isinstance(event, dict) and event.get("Action") == "output" else ""
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def output_of_go(line):
+    """What a test printed, of one event of `go test -json`."""
+    event = _go_event(line)
+    return event.get("Output", "") if event.get("Action") == "output" else ""
 
 
 def go_progress(line):
-    """What a test logged with t.Logf, without the file and line that it was called at."""
+    """What a test said with t.Logf or t.Errorf, without the file and line that it was called at."""
     match = re.match(r"\s+\w+\.go:\d+: (.*)", output_of_go(line))
     return match[1] if match else None
 
