@@ -47,7 +47,7 @@ func killEverything(t *testing.T, kind string, size scale) {
 	broker := harness.StartBroker(t, kind)
 	broker.SetUp(t)
 	jobs := harness.StartJobs(t, broker, "ledger")
-	stage := &stage{t: t, began: time.Now(), broker: broker, jobs: jobs, rings: harness.RingDir(t), sides: t.TempDir()}
+	stage := &stage{t: t, began: time.Now(), broker: broker, jobs: jobs, rings: harness.MemoryDir(t), sides: t.TempDir()}
 
 	steady := stage.startEmitter(survivor, size.events, size.perSecond)
 	var meanwhile sync.WaitGroup

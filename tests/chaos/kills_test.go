@@ -104,7 +104,7 @@ func startHunt(t *testing.T, kind string) *hunt {
 	h := &hunt{t: t, broker: harness.StartBroker(t, kind), sides: t.TempDir(), books: newBooks(t)}
 	h.broker.SetUp(t)
 	for i := range h.hunters {
-		h.hunters[i] = &hunter{hunt: h, rings: harness.RingDir(t), spool: harness.RingDir(t)}
+		h.hunters[i] = &hunter{hunt: h, rings: harness.MemoryDir(t), spool: harness.MemoryDir(t)}
 	}
 	return h
 }

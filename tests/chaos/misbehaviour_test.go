@@ -111,7 +111,7 @@ func newPatient(t *testing.T, kind string) *patient {
 // suffer lets an emitter work through one misbehaviour, and looks at what arrived, what was said and how long it took.
 func (p *patient) suffer(t *testing.T, run int, what misbehaviour) {
 	p.t = t
-	settings := append(p.broker.EmitterSettings(), "LIFELINE_URL="+p.proxy.URL(), "LIFELINE_RING_DIR="+harness.RingDir(t),
+	settings := append(p.broker.EmitterSettings(), "LIFELINE_URL="+p.proxy.URL(), "LIFELINE_RING_DIR="+harness.MemoryDir(t),
 		"LIFELINE_FLUSH_TIMEOUT_MS=60000", "LIFELINE_SPOOL="+t.TempDir())
 	if what.name == "has a certificate that expires" {
 		defer p.proxy.Certify(tls.Certificate{})

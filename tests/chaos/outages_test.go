@@ -54,7 +54,7 @@ func TestNothingIsMissingAfterOutagesOfTheBrokerUnderAMillionEventsPerSecond(t *
 func outages(t *testing.T, kind, spool string, times int, settings ...string) tally {
 	broker := harness.StartBroker(t, kind)
 	broker.SetUp(t)
-	rings, books := harness.RingDir(t), newBooks(t)
+	rings, books := harness.MemoryDir(t), newBooks(t)
 	settings = append(append(broker.Settings(), "LIFELINE_RING_DIR="+rings, "LIFELINE_FLUSH_TIMEOUT_MS=120000"), settings...)
 	if spool != "" {
 		settings = append(settings, "LIFELINE_SPOOL="+spool, "LIFELINE_SPOOL_BYTES=20000000000")

@@ -55,8 +55,9 @@ func built(t T, folder, name, by string) string {
 // Script is the path of one of the repository's scripts.
 func Script(name string) string { return filepath.Join(Root(), "scripts", name) }
 
-// RingDir is a fresh directory for emitters' rings, in memory where the machine has that.
-func RingDir(t T) string {
+// MemoryDir is a fresh directory in memory where the machine has that, for emitters' rings and for what no disk is to
+// slow down.
+func MemoryDir(t T) string {
 	t.Helper()
 	parent := "/dev/shm"
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
@@ -64,7 +65,7 @@ func RingDir(t T) string {
 	}
 	directory, err := os.MkdirTemp(parent, "lifeline-test-")
 	if err != nil {
-		t.Fatalf("no directory for rings: %v", err)
+		t.Fatalf("no directory in memory: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(directory) })
 	return directory

@@ -25,7 +25,7 @@ func TestWithANATSServerThatAsksForSignedCredentials(t *testing.T) {
 	})
 	t.Run("events of a program with them reach the archive", func(t *testing.T) {
 		jobs := harness.StartJobs(t, broker, "summarise", "ledger")
-		settings := append(broker.Settings(), "LIFELINE_RING_DIR="+harness.RingDir(t))
+		settings := append(broker.Settings(), "LIFELINE_RING_DIR="+harness.MemoryDir(t))
 		emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
 		if code := emitter.Wait(t, time.Minute); code != 0 || emitter.Stderr() != "" {
 			t.Fatalf("exit code %d, stderr %q", code, emitter.Stderr())

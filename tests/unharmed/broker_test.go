@@ -42,7 +42,7 @@ func TestWithABrokerThatAsksForTLSAndPasswords(t *testing.T) {
 			})
 			t.Run("events of a program with the right settings reach the archive", func(t *testing.T) {
 				jobs := harness.StartJobs(t, broker)
-				settings := with("LIFELINE_RING_DIR=" + harness.RingDir(t))
+				settings := with("LIFELINE_RING_DIR=" + harness.MemoryDir(t))
 				emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
 				if code := emitter.Wait(t, time.Minute); code != 0 || emitter.Stderr() != "" {
 					t.Fatalf("exit code %d, stderr %q", code, emitter.Stderr())

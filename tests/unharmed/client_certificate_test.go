@@ -23,7 +23,7 @@ func TestWithABrokerThatAsksForClientCertificates(t *testing.T) {
 				expectUnharmed(t, "client's certificate.*LIFELINE_TLS_CERT", anonymous...)
 			})
 			t.Run("events of a program without one wait until they are sent with one", func(t *testing.T) {
-				rings := harness.RingDir(t)
+				rings := harness.MemoryDir(t)
 				settings := append(anonymous, "LIFELINE_RING_DIR="+rings)
 				emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
 				for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {

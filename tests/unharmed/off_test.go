@@ -15,7 +15,7 @@ func TestAProgramThatIsSwitchedOffEmitsNothingAndSaysNothing(t *testing.T) {
 		"LIFELINE=off":  {"LIFELINE=off", "LIFELINE_URL=nats://127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rings := harness.RingDir(t)
+			rings := harness.MemoryDir(t)
 			server := harness.StartCopyServer(t, "remote-copy-plain", nil)
 			file := harness.RandomFile(t, 1<<20)
 			sender := harness.Start(t, append(settings, "LIFELINE_RING_DIR="+rings), harness.Program(t, "remote-copy"),

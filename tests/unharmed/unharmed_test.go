@@ -28,7 +28,7 @@ func copyOnce(t *testing.T, program string, settings ...string) result {
 	t.Helper()
 	file := harness.RandomFile(t, 3<<20)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
-	settings = append([]string{"LIFELINE_RING_DIR=" + harness.RingDir(t), "LIFELINE_FLUSH_TIMEOUT_MS=2000"}, settings...)
+	settings = append([]string{"LIFELINE_RING_DIR=" + harness.MemoryDir(t), "LIFELINE_FLUSH_TIMEOUT_MS=2000"}, settings...)
 	sender := harness.Start(t, settings, harness.Program(t, program), "send", "--to", server.Address, "--json", file)
 	code := sender.Wait(t, time.Minute)
 	server.Has(t, file)
