@@ -24,6 +24,14 @@ process_end() {
   done
 }
 
+# process_pause PID: SIGSTOP, and waits until every thread has stopped, which on a busy machine is some time later.
+process_pause() {
+  kill -STOP "$1"
+  while grep -h '^State:' /proc/"$1"/task/*/status 2>/dev/null | grep -qv 'T (stopped)'; do sleep 0.001; done
+}
+
+process_resume() { kill -CONT "$1"; }
+
 # process_listens PID PORT: true when PID itself holds the listening TCP socket on PORT; this is how a broker is told
 # apart from a stranger that answers on the same port.
 process_listens() {

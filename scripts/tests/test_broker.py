@@ -55,6 +55,20 @@ class BrokerTest(unittest.TestCase):
         self.assertEqual(1, broker("status", "--dir", self.folder).returncode)
         self.assertEqual(url, self.start("nats"))
 
+    def test_a_paused_broker_answers_nothing_until_it_is_resumed(self):
+        port = port_of(self.start("nats"))
+        for _ in range(20):
+            self.assertEqual(0, broker("pause", "--dir", self.folder).returncode)
+            with socket.create_connection(("127.0.0.1", port), 1) as client:
+                client.settimeout(0.05)
+                with self.assertRaises(TimeoutError):
+                    client.recv(1)
+                self.assertEqual(0, broker("resume", "--dir", self.folder).returncode)
+                client.settimeout(10)
+                self.assertEqual(b"I", client.recv(1))  # of INFO
+        broker("stop", "--dir", self.folder)
+        self.assertIn("no broker runs in", broker("pause", "--dir", self.folder).stderr)
+
     def test_a_port_that_a_stranger_holds_is_an_error_that_says_so(self):
         with socket.create_server(("127.0.0.1", 0)) as stranger:
             port = stranger.getsockname()[1]

@@ -68,9 +68,22 @@ void broker_again(broker *b, const char *kind) {
   read_environment(b);
 }
 
-void broker_kill(broker *b) {
+static void tell(const broker *b, const char *action) {
   char output[4096];
-  assert_int_equal(run(output, sizeof output, BROKER_SCRIPT " kill --dir %s 2>&1", b->directory), 0);
+  if (run(output, sizeof output, BROKER_SCRIPT " %s --dir %s 2>&1", action, b->directory) != 0)
+    fail_msg("the broker cannot be told to %s: %s", action, output);
+}
+
+void broker_kill(broker *b) {
+  tell(b, "kill");
+}
+
+void broker_pause(broker *b) {
+  tell(b, "pause");
+}
+
+void broker_resume(broker *b) {
+  tell(b, "resume");
 }
 
 void broker_stop(broker *b) {

@@ -23,7 +23,9 @@ typedef struct broker {
 void broker_start(broker *b, const char *kind, const char *options);
 void broker_again(broker *b, const char *kind); /* same port, same data */
 void broker_kill(broker *b);                    /* SIGKILL */
-void broker_stop(broker *b);                    /* and removes the directory */
+void broker_pause(broker *b);                   /* it answers nothing any more, and connections stand */
+void broker_resume(broker *b);
+void broker_stop(broker *b); /* and removes the directory */
 
 int broker_port(const broker *b);
 

@@ -211,11 +211,11 @@ static void a_server_that_hangs_neither_blocks_nor_holds_up_the_end(void **state
   open_sink(&d, plain.url);
   drive_add(&d, 10, BATCH_BYTES);
   assert_true(drive_run(&d, TIMEOUT_MS));
-  kill(plain.pid, SIGSTOP);
+  broker_pause(&plain);
   drive_add(&d, 300, BATCH_BYTES);
   assert_false(drive_run(&d, 500));
   drive_close(&d); /* which must take no longer than sink.h promises */
-  kill(plain.pid, SIGCONT);
+  broker_resume(&plain);
 }
 
 static void the_emitters_credentials_publish_over_tls(void **state) {

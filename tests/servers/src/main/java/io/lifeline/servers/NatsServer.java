@@ -52,15 +52,11 @@ public final class NatsServer implements AutoCloseable {
 
   /** Leaves it running and mute: connections stand, and nothing is answered until {@link #resume}. */
   public void pause() throws IOException, InterruptedException {
-    signal("STOP");
+    broker(List.of("pause"));
   }
 
   public void resume() throws IOException, InterruptedException {
-    signal("CONT");
-  }
-
-  private void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", "-" + name, environment("LIFELINE_BROKER_PID")).start().waitFor();
+    broker(List.of("resume"));
   }
 
   public String url() {
