@@ -4,7 +4,6 @@ package demo
 import (
 	"bytes"
 	"fmt"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,11 +23,10 @@ func startDemo(t *testing.T, output string, settings ...string) *harness.Process
 }
 
 var (
-	answers = regexp.MustCompile(`(?m)^bottleneck: .*`)
-	told    = regexp.MustCompile(`(?m)^  on +bottleneck +program=remote-copy .*`)
+	balanced   = regexp.MustCompile(`(?m)^ledger: emitted=(\d+) archived=(\d+) in_flight=0 dropped=0 missing=0 duplicated=0$`)
+	bottleneck = regexp.MustCompile(`(?m)^bottleneck: .*`)
+	alert      = regexp.MustCompile(`(?m)^  on +bottleneck +program=remote-copy .*`)
 )
-
-var balanced = regexp.MustCompile(`(?m)^ledger: emitted=(\d+) archived=(\d+) in_flight=0 dropped=0 missing=0 duplicated=0$`)
 
 func TestTheDemoEndsWithBooksThatBalance(t *testing.T) {
 	for _, kind := range harness.Brokers {
@@ -61,7 +59,10 @@ func TestTheDemoEndsWithBooksThatBalance(t *testing.T) {
 // The files are in memory, and copied again and again: a machine that reads its own from a cold disk, slower than the
 // demo slows down another step, has its bottleneck there, and the demo says so.
 func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
-	files := writeFiles(t, harness.MemoryDir(t), 4, 8_000_000)
+	files := harness.MemoryDir(t)
+	for range 4 {
+		harness.RandomFileIn(t, files, 8_000_000)
+	}
 	for slow, stages := range map[string]string{"disk-write": "disk-write|disk.write", "network": "network"} {
 		t.Run(slow, func(t *testing.T) {
 			output := t.TempDir()
@@ -69,11 +70,11 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 			if code := demo.Wait(t, limit); code != 0 {
 				t.Fatalf("exit code %d: %s\n%s", code, demo.Stderr(), demo.Stdout())
 			}
-			answer := answers.FindString(demo.Stdout())
+			answer := bottleneck.FindString(demo.Stdout())
 			if !regexp.MustCompile(`^bottleneck: (` + stages + `)\b`).MatchString(answer) {
 				t.Errorf("slowed down was %s, the answer is %q:\n%s", slow, answer, demo.Stdout())
 			}
-			alerts := told.FindAllString(demo.Stdout(), -1)
+			alerts := alert.FindAllString(demo.Stdout(), -1)
 			if !strings.Contains(strings.Join(alerts, "\n"), " "+slow+" ") {
 				t.Errorf("slowed down was %s, told while the copy ran was %q:\n%s", slow, alerts, demo.Stdout())
 			}
@@ -82,22 +83,8 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 	}
 }
 
-// writeFiles makes files of random bytes in the directory.
-func writeFiles(t *testing.T, directory string, count, bytes int) string {
-	t.Helper()
-	random := rand.New(rand.NewSource(1))
-	data := make([]byte, bytes)
-	for i := range count {
-		random.Read(data)
-		if err := os.WriteFile(filepath.Join(directory, fmt.Sprintf("file-%02d", i)), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return directory
-}
-
 func TestADemoThatCannotBeIsRefusedWithWhatToDo(t *testing.T) {
-	large := writeFiles(t, t.TempDir(), 1, 8_000_000)
+	large := filepath.Dir(harness.RandomFile(t, 8_000_000))
 	for setting, answer := range map[string]string{
 		"FROM=/no/such/directory":    "FROM=/no/such/directory: no directory that can be read",
 		"FROM=" + t.TempDir():        "no files over 64 KiB to be found in ",

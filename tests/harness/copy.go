@@ -54,7 +54,13 @@ func (c *Copy) IsEmpty(t T) {
 // RandomFile makes a file of that many bytes.
 func RandomFile(t T, bytes int) string {
 	t.Helper()
-	file, err := os.CreateTemp(t.TempDir(), "file")
+	return RandomFileIn(t, t.TempDir(), bytes)
+}
+
+// RandomFileIn makes it in the directory, under a name of its own.
+func RandomFileIn(t T, directory string, bytes int) string {
+	t.Helper()
+	file, err := os.CreateTemp(directory, "file")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

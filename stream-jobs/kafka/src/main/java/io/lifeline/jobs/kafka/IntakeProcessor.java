@@ -42,6 +42,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   private final TopologySettings settings;
   private final Jobs jobs;
   private ProcessorContext<String, Outgoing> context;
+  private byte[] partition;
   private Pipeline pipeline;
   private ReadPosition readPosition;
 
@@ -53,6 +54,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   @Override
   public void init(ProcessorContext<String, Outgoing> processorContext) {
     context = processorContext;
+    partition = new StateWriter().varint(context.taskId().partition()).toBytes();
     KeyedState state = new StoreState(context.getStateStore(STORE));
     String task = settings.jobs() + "-" + context.taskId().partition();
     pipeline =
@@ -91,7 +93,6 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
 
   private void toSecondHalf(String key, Outgoing found, long brokerTimeMs) {
     Record<String, Outgoing> message = new Record<>(key, found, brokerTimeMs);
-    byte[] partition = new StateWriter().varint(context.taskId().partition()).toBytes();
     message.headers().add(PARTITION_HEADER, partition);
     context.forward(message);
   }
