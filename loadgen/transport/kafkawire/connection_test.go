@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,20 @@ func TestABrokerThatBreaksOffAtEachRequestIsNotHammered(t *testing.T) {
 	}
 	last.socket.Write(framed(last.correlation, answerTo(0, topicOfTests)))
 	if err := verdict(t, acknowledged); err != nil {
+		t.Errorf("acknowledged with %v", err)
+	}
+}
+
+func TestMessagesExpireAlthoughTheBrokerGreetsEveryNewConnection(t *testing.T) {
+	s := newStub(t)
+	c := connectTo(t, s).(*connection)
+	acknowledged := publish(t, c, "never answered")
+	request := s.next(t)
+	c.mutex.Lock()
+	c.flight[0].until = 0
+	c.mutex.Unlock()
+	request.socket.Close()
+	if err := verdict(t, acknowledged); !errors.Is(err, io.EOF) {
 		t.Errorf("acknowledged with %v", err)
 	}
 }

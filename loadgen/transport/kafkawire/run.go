@@ -161,11 +161,12 @@ func (c *connection) reopen(cause error) *link {
 	c.link = nil
 	c.mutex.Unlock()
 	for pause := shortestPause; !c.isClosed(); pause = min(2*pause, longestPause) {
+		c.expire(cause) // each time: a broker may greet, and never answer what follows
 		l, err := c.reach()
 		if err == nil {
 			return c.use(l)
 		}
-		c.expire(errors.Join(cause, err))
+		cause = err
 		c.pause(pause)
 	}
 	return nil
