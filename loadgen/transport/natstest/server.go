@@ -3,9 +3,11 @@ package natstest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,13 +76,24 @@ func Addresses(servers []*server.Server) []string {
 	return addresses
 }
 
-// FreePort is a port of 127.0.0.1 that nobody listens on.
+// Ports that were given away are not given again: their servers may listen some time later.
+var given sync.Map
+
+// FreePort is a port of 127.0.0.1 that nobody listens on. It lies below those that the kernel chooses from: it would give one
+// that is free at the moment to the next who asks for any, which may be another node of the same cluster.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, end, attempts = 10_000, 32_768, 1000
+	for range attempts {
+		port := lowest + rand.IntN(end-lowest)
+		if _, taken := given.LoadOrStore(port, true); taken {
+			continue
+		}
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
