@@ -20,9 +20,12 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
+// patience bounds every wait, on machines that do much else.
+const patience = time.Minute
+
 func connect(t *testing.T, url string, options ...nats.Option) *nats.Conn {
 	t.Helper()
-	connection, err := nats.Connect(url, options...)
+	connection, err := nats.Connect(url, append([]nats.Option{nats.Timeout(patience)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func exchange(t *testing.T, from, to string, messages int, options ...nats.Optio
 		}
 	}
 	for range messages {
-		if _, err := subscription.NextMsg(5 * time.Second); err != nil {
+		if _, err := subscription.NextMsg(patience); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,26 +96,35 @@ func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
 	const messages, size = 200, 1000
 	payload := make([]byte, size)
 	before := count(t, cluster)
-	for received := false; !received; { // until the first node knows of the interest on the second
+	received := 0
+	for received == 0 { // until the first node knows of the interest on the second
 		if err := publisher.Publish("fleet.test", payload); err != nil {
 			t.Fatal(err)
 		}
-		_, err := subscription.NextMsg(100 * time.Millisecond)
-		received = err == nil
+		if _, err := subscription.NextMsg(100 * time.Millisecond); err == nil {
+			received++
+		}
 	}
-	for range messages {
+	const last = 1
+	for i := range messages {
+		if i == messages-1 {
+			payload[0] = last
+		}
 		if err := publisher.Publish("fleet.test", payload); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range messages {
-		if _, err := subscription.NextMsg(5 * time.Second); err != nil {
+	// On a busy machine more than one of the first ones may have been under way.
+	for mark := byte(0); mark != last; received++ {
+		message, err := subscription.NextMsg(patience)
+		if err != nil {
 			t.Fatal(err)
 		}
+		mark = message.Data[0]
 	}
 	after := count(t, cluster)
-	if out := after.Nodes[1].Out - before.Nodes[1].Out; out != messages+1 {
-		t.Errorf("the subscriber's node counts %d messages out, want %d", out, messages+1)
+	if out := after.Nodes[1].Out - before.Nodes[1].Out; out != int64(received) || received < messages+1 {
+		t.Errorf("the subscriber's node counts %d messages out, of which %d of %d arrived", out, received, messages+1)
 	}
 	if in := after.In - before.In; in < messages+1 {
 		t.Errorf("the cluster counts %d messages in, want at least %d", in, messages+1)
@@ -125,7 +137,7 @@ func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
 
 func TestAStreamWithThreeReplicasSurvivesTheDeathOfANode(t *testing.T) {
 	cluster := start(t, scenario.Scenario{Transport: "jetstream", Broker: scenario.Broker{Nodes: 3, Replicas: 3}})
-	ctx := within(t, 40*time.Second)
+	ctx := within(t, 3*time.Minute)
 	connection := connect(t, "nats://"+strings.Join(cluster.Servers(), ",nats://"), nats.MaxReconnects(-1),
 		nats.ReconnectWait(50*time.Millisecond))
 	stream, err := jetstream.New(connection)
@@ -204,7 +216,7 @@ func TestMQTTClientsAreAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := make([]byte, 4)
-	if err := connection.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := connection.Read(answer); err != nil {
@@ -239,7 +251,7 @@ func TestTheEndOfANodeThatNobodyKilledIsReported(t *testing.T) {
 	}
 	select {
 	case <-cluster.Exited():
-	case <-within(t, 5*time.Second).Done():
+	case <-within(t, patience).Done():
 		t.Fatal("nothing is reported")
 	}
 	var failure *result.Failure
