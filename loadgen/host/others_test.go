@@ -56,6 +56,7 @@ func TestALoopBesideTheFleetIsSeenAndNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	watch.Measure()
 	busy := exec.Command("sh", "-c", "while :; do :; done")
 	if err := busy.Start(); err != nil {
@@ -66,6 +67,7 @@ func TestALoopBesideTheFleetIsSeenAndNamed(t *testing.T) {
 	for deadline := time.Now().Add(30 * time.Second); takeCensus()[busy.Process.Pid].cpu < 50 && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
+	share := float64(takeCensus()[busy.Process.Pid].cpu) / ticksPerSecond / time.Since(began).Seconds()
 	_, noise := watch.Stop(1)
 	for _, process := range noise.Busiest {
 		if process.ID == os.Getpid() {
@@ -74,6 +76,11 @@ func TestALoopBesideTheFleetIsSeenAndNamed(t *testing.T) {
 		if process.ID == busy.Process.Pid && process.Name == "sh" && process.Cores > 0 && noise.Others >= process.Cores {
 			return
 		}
+	}
+	// Somebody else's load may be greater, and then that is what is named; a tenth is for what happened while it was asked for.
+	if named := noise.Busiest; len(named) == mostNamed && named[mostNamed-1].Cores > 0.9*share {
+		t.Logf("others used more than the loop's %g cores: %+v", share, named)
+		return
 	}
 	t.Errorf("process %d is not among %+v", busy.Process.Pid, noise)
 }
