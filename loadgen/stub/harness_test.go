@@ -74,7 +74,7 @@ interval: %v
 initial_sleep: [0s, %v]
 warm_up: 0s
 duration: 7s
-drain: 2s
+drain: 6s
 client: %s
 workers: 2
 broker: {url: %q}
@@ -82,7 +82,7 @@ broker: {url: %q}
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	var spans []time.Duration
 	found, err := run.Run(ctx, s, run.Options{Dir: t.TempDir(), Span: func(begin, end int64) { spans = append(spans, time.Duration(end-begin)) }})
