@@ -32,7 +32,7 @@ func openByItsPasswordOnly(t *testing.T, c client, settings transport.Settings) 
 	connection := connect(t, made)
 	publish(t, connection, channel, []string{"secret"})
 	box.wait(t, 1)
-	if err := connection.Close(within(t, 30*time.Second)); err != nil {
+	if err := connection.Close(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -41,7 +41,7 @@ func openByItsPasswordOnly(t *testing.T, c client, settings transport.Settings) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = intruder.Connect(within(t, 30*time.Second), 0)
+	_, err = intruder.Connect(within(t, patience), 0)
 	if err == nil || !strings.Contains(err.Error(), "SASL") || strings.Contains(err.Error(), settings.Login.Password) {
 		t.Errorf("with a wrong password: %v", err)
 	}
@@ -56,7 +56,7 @@ func TestPasswordsThatAreNeverSentOpenTheDoorToo(t *testing.T) {
 	for name, mechanism := range users {
 		wanted = append(wanted, kadm.UpsertSCRAM{User: name, Mechanism: mechanism, Iterations: 4096, Password: "of " + name})
 	}
-	altered, err := kadm.NewClient(client).AlterUserSCRAMs(within(t, 30*time.Second), nil, wanted)
+	altered, err := kadm.NewClient(client).AlterUserSCRAMs(within(t, patience), nil, wanted)
 	if err == nil {
 		err = altered.Error()
 	}
@@ -88,7 +88,7 @@ func bare(t *testing.T, settings transport.Settings) *kgo.Client {
 func awaitLogin(t *testing.T, settings transport.Settings) {
 	t.Helper()
 	client := bare(t, settings)
-	for ctx := within(t, 30*time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for ctx := within(t, patience); ; time.Sleep(20 * time.Millisecond) {
 		err := client.Ping(ctx)
 		if err == nil {
 			return
@@ -110,7 +110,7 @@ func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
 	} {
 		access := protected().access
 		change(&access)
-		_, err := broker.Start(within(t, 30*time.Second), scenario.Scenario{Transport: "kafka", Broker: access}, t.TempDir())
+		_, err := broker.Start(within(t, patience), scenario.Scenario{Transport: "kafka", Broker: access}, t.TempDir())
 		var failure *result.Failure
 		if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(failure.Message, reason) {
 			t.Errorf("%q is not said by %v", reason, err)
@@ -125,10 +125,10 @@ func TestTheBooksOfAProtectedBrokerAreOpenToItsUser(t *testing.T) {
 	connection := connect(t, made)
 	const messages = 10
 	publish(t, connection, channel, numbered("booked", messages))
-	if err := connection.Close(within(t, 30*time.Second)); err != nil {
+	if err := connection.Close(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
-	books, err := protected().cluster.Counters(within(t, 30*time.Second), settings.Run+"-"+channel)
+	books, err := protected().cluster.Counters(within(t, patience), settings.Run+"-"+channel)
 	if err != nil {
 		t.Fatal(err)
 	}

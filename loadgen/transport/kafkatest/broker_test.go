@@ -22,6 +22,9 @@ import (
 	"lifeline/loadgen/worker"
 )
 
+// patience bounds every wait: four JVMs on two cores that do much else take their time.
+const patience = 3 * time.Minute
+
 // kafka is what tests share, because it takes seconds to start.
 type kafka struct {
 	settings transport.Settings
@@ -50,7 +53,7 @@ func startThree() *kafka {
 	stops = append(stops, func() error { return os.RemoveAll(folder) })
 	s := scenario.Default()
 	s.Transport, s.Generators, s.Broker = "kafka", 100, scenario.Broker{Nodes: 3, Replicas: 3}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cluster, err := broker.Start(ctx, s, folder)
 	if err != nil {
@@ -80,7 +83,7 @@ func startProtected() *kafka {
 	// From here on it is a broker like somebody else's.
 	s := scenario.Default()
 	s.Transport, s.Broker = "kafka", access
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cluster, err := broker.Start(ctx, s, folder)
 	if err != nil {

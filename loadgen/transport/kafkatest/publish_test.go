@@ -62,7 +62,7 @@ func prepared(t *testing.T, c client, settings transport.Settings) (transport.Tr
 		t.Fatal(err)
 	}
 	channel := fmt.Sprintf("%d", channels.Add(1))
-	if err := made.Prepare(within(t, 30*time.Second), []string{channel}); err != nil {
+	if err := made.Prepare(within(t, patience), []string{channel}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -100,7 +100,7 @@ func (b *inbox) deliver(message []byte, beforeReceive int64) {
 // wait returns what has come when it is as much as was asked for.
 func (b *inbox) wait(t *testing.T, count int) []string {
 	t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(patience)
 	for {
 		b.mutex.Lock()
 		messages := slices.Clone(b.messages)
@@ -119,7 +119,7 @@ func (b *inbox) wait(t *testing.T, count int) []string {
 func subscribe(t *testing.T, from transport.Transport, channel string) *inbox {
 	t.Helper()
 	box := newInbox()
-	subscription, err := from.Subscribe(within(t, 30*time.Second), 0, channel, box.deliver)
+	subscription, err := from.Subscribe(within(t, patience), 0, channel, box.deliver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func subscribe(t *testing.T, from transport.Transport, channel string) *inbox {
 
 func connect(t *testing.T, to transport.Transport) transport.Connection {
 	t.Helper()
-	connection, err := to.Connect(within(t, 30*time.Second), 0)
+	connection, err := to.Connect(within(t, patience), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 				if traits.Durable { // else nobody knows when it is in all copies, which is when it counts as there
 					early := connect(t, made)
 					publish(t, early, channel, []string{"before anyone listened"})
-					if err := early.Close(within(t, 30*time.Second)); err != nil {
+					if err := early.Close(within(t, patience)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -197,7 +197,7 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 				sent, before := numbered(acks, 20), clock.Now()
 				kept := publish(t, connection, channel, sent)
 				received := box.wait(t, len(sent))
-				if err := connection.Close(within(t, 30*time.Second)); err != nil {
+				if err := connection.Close(within(t, patience)); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(received, sent) {
