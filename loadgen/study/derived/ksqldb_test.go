@@ -57,7 +57,7 @@ func laid(t *testing.T) *bed {
 		t.Fatal(err)
 	}
 	b.scenario, err = scenario.Load("secondary-ksqldb", "broker.url=kafka://"+cluster.Servers()[0], "generators=10", "interval=100ms",
-		"warm_up=300ms", "duration=1s", "drain=5s")
+		"warm_up=300ms", "duration=1s", "drain=1m") // which ends when all has come
 	if err != nil {
 		t.Fatal(err)
 	}
