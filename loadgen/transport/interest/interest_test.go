@@ -17,7 +17,7 @@ func TestServersThatAreNoClusterAreNotWaitedForForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	err = interest.Await(ctx, over, 2, 0, interest.Channel(), make(chan string))
 	if err == nil || !strings.Contains(err.Error(), "are the servers one cluster") {

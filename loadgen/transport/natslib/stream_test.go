@@ -12,6 +12,7 @@ import (
 
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
+	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
@@ -65,7 +66,7 @@ func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
 
 func streams(t *testing.T, node string) []string {
 	t.Helper()
-	connection, err := nats.Connect(node)
+	connection, err := nats.Connect(node, nats.Timeout(transporttest.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}

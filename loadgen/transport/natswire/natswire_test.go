@@ -45,7 +45,7 @@ func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T)
 }
 
 func TestPingsAreAnswered(t *testing.T) {
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 20*time.Millisecond, 9 })
+	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 60*time.Millisecond, 9 })
 	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
@@ -54,7 +54,7 @@ func TestPingsAreAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	// By then the server has asked thirty times, and would have hung up after ten.
-	time.Sleep(600 * time.Millisecond)
+	time.Sleep(1800 * time.Millisecond)
 	after, err := servers[0].Connz(&server.ConnzOptions{})
 	if err != nil {
 		t.Fatal(err)
