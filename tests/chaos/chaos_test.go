@@ -28,8 +28,9 @@ var (
 const (
 	victimRate   = 150_000
 	floodEvery   = 5
-	survivor     = 0 // the run number of the emitter that nobody kills
-	settleWithin = 3 * time.Minute
+	floodEvents  = 1_000_000 // many times what the budget holds, however late its process came to run
+	survivor     = 0         // the run number of the emitter that nobody kills
+	settleWithin = 5 * time.Minute
 )
 
 func TestEveryEventIsArchivedExactlyOnceWhileJobsBrokerAndEmittersAreKilled(t *testing.T) {
@@ -115,7 +116,8 @@ func (s *stage) killEmitters(times int) {
 		var emitter *harness.SerialEmitter
 		if run%floodEvery == 0 {
 			emitter = s.startEmitter(run, 1<<40, 0, "LIFELINE_POLICY=drop-newest", "LIFELINE_BUDGET_BYTES=2097152")
-			sleepBetween(20*time.Millisecond, 60*time.Millisecond)
+			s.waitForReturned(emitter, floodEvents)
+			sleepBetween(0, 40*time.Millisecond)
 		} else {
 			emitter = s.startEmitter(run, 1<<40, victimRate)
 			sleepBetween(50*time.Millisecond, 500*time.Millisecond)
@@ -124,6 +126,19 @@ func (s *stage) killEmitters(times int) {
 		s.recover(false)
 	}
 	s.t.Logf("%.0f s: emitters killed %d times", s.seconds(), times)
+}
+
+// waitForReturned waits until so many of an emitter's events are emitted or dropped.
+func (s *stage) waitForReturned(emitter *harness.SerialEmitter, events int64) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		counts := emitter.Returned(s.t)
+		if counts[0]+counts[1] >= events {
+			return
+		}
+		if !emitter.Running() || time.Now().After(deadline) {
+			s.t.Fatalf("run %d came to %v events only: %s", emitter.Run, counts, emitter.Stderr())
+		}
+	}
 }
 
 func (s *stage) killBrokerOnce() {
