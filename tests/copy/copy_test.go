@@ -12,7 +12,7 @@ import (
 	"lifeline/tests/harness"
 )
 
-const limit = time.Minute
+const limit = 3 * time.Minute
 
 func send(t *testing.T, arguments ...string) *harness.Process {
 	t.Helper()
@@ -79,10 +79,10 @@ func TestAServerThatIsStoppedInTheMiddleLeavesNoPartOfAFile(t *testing.T) {
 	throttle := harness.Program(t, "throttle") + " pipe --rate 1"
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil, "--through", throttle)
 	sender := send(t, "--to", server.Address, harness.RandomFile(t, 100<<20))
-	time.Sleep(time.Second)
+	server.WaitForAPart(t)
 	server.Terminate()
-	const fewSeconds = 10 * time.Second
-	if code := sender.Wait(t, fewSeconds); code != 1 || !strings.Contains(sender.Stderr(), "the server was stopped") {
+	const lessThanTheRest = 50 * time.Second // which would take 100 s
+	if code := sender.Wait(t, lessThanTheRest); code != 1 || !strings.Contains(sender.Stderr(), "the server was stopped") {
 		t.Errorf("the sender's exit code is %d, its stderr %q", code, sender.Stderr())
 	}
 	if code := server.Wait(t, limit); code != 1 {

@@ -20,7 +20,7 @@ func StartCopyServer(t T, program string, settings []string, options ...string) 
 	into := t.TempDir()
 	arguments := append([]string{"serve", "--into", into, "--json"}, options...)
 	process := Start(t, settings, Program(t, program), arguments...)
-	address := process.WaitForOutput(t, 20*time.Second, `"listening":"([^"]+)"`)
+	address := process.WaitForOutput(t, patience, `"listening":"([^"]+)"`)
 	return &Copy{Process: process, Address: address, Into: into}
 }
 
@@ -37,6 +37,27 @@ func (c *Copy) Has(t T, sent string) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%s arrived as %d other bytes than the %d that were sent", sent, len(got), len(want))
+	}
+}
+
+// WaitForAPart waits until some bytes of a file are in the directory, under whatever name.
+func (c *Copy) WaitForAPart(t T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		found := false
+		filepath.WalkDir(c.Into, func(_ string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				info, err := entry.Info()
+				found = found || err == nil && info.Size() > 0
+			}
+			return nil
+		})
+		if found {
+			return
+		}
+		if !c.Running() || time.Now().After(deadline) {
+			t.Fatalf("nothing of a file has arrived\n%s", c.Stderr())
+		}
 	}
 }
 
