@@ -62,7 +62,7 @@ func converse(t *testing.T, address string, frames ...[]byte) string {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	connection.SetDeadline(time.Now().Add(20 * time.Second))
+	connection.SetDeadline(time.Now().Add(limit))
 	connection.Write(bytes.Join(frames, nil)) // the server may hang up early
 	connection.(*net.TCPConn).CloseWrite()
 	var answer frame

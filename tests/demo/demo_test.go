@@ -14,7 +14,7 @@ import (
 	"lifeline/tests/harness"
 )
 
-const limit = 4 * time.Minute
+const limit = 6 * time.Minute
 
 func startDemo(t *testing.T, output string, settings ...string) *harness.Process {
 	t.Helper()
@@ -135,7 +135,7 @@ func expectNothingLeft(t *testing.T, demo *harness.Process, output string) {
 		}
 	}
 	var running []string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if running = processesThatName(output + "/work"); len(running) == 0 {
 			return
 		}

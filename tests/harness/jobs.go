@@ -47,7 +47,7 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 // jobs that find no broker, or lose it while they start, say so and end, and are started once more.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
 		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
@@ -64,7 +64,7 @@ func (j *Jobs) Restart(t T) {
 func (j *Jobs) Stop(t T) {
 	t.Helper()
 	j.Terminate()
-	if code := j.Wait(t, time.Minute); code != 0 && code != 143 {
+	if code := j.Wait(t, patience); code != 0 && code != 143 {
 		t.Fatalf("lifeline-jobs exited with %d after SIGTERM\n%s", code, j.Stderr())
 	}
 }
@@ -82,7 +82,7 @@ func (r Row) Int(column string) int64 {
 func Query(t T, archive, sql string) []Row {
 	t.Helper()
 	query := Start(t, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql)
-	if code := query.Wait(t, 2*time.Minute); code != 0 {
+	if code := query.Wait(t, patience); code != 0 {
 		if strings.Contains(query.Stderr(), "nothing has been published into it yet") {
 			return nil
 		}
@@ -107,7 +107,7 @@ func Query(t T, archive, sql string) []Row {
 func (j *Jobs) WaitForEvents(t T, want int64) {
 	t.Helper()
 	var have int64
-	for deadline := time.Now().Add(time.Minute); have < want; time.Sleep(500 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); have < want; time.Sleep(500 * time.Millisecond) {
 		if time.Now().After(deadline) || !j.Running() {
 			t.Fatalf("the archive holds %d of %d events\n%s", have, want, j.Stderr())
 		}

@@ -3,7 +3,6 @@ package harness
 import (
 	"encoding/json"
 	"strings"
-	"time"
 )
 
 // Recovered is what one lifeline-recover says that it did.
@@ -27,7 +26,7 @@ func StartRecover(t T, program string, settings []string, rings, spool string) *
 // RecoveredBy waits for a lifeline-recover, and returns its totals and exit code. One that was killed has none.
 func RecoveredBy(t T, recovery *Process) (Recovered, int) {
 	t.Helper()
-	code := recovery.Wait(t, 2*time.Minute)
+	code := recovery.Wait(t, patience)
 	var totals Recovered
 	lines := strings.Split(strings.TrimSpace(recovery.Stdout()), "\n")
 	if code <= 1 {

@@ -36,10 +36,10 @@ func ReadTopic(t T, broker *Broker, visit func(message []byte)) {
 }
 
 // A message may be late, but not that late.
-const nextMessageWithin = 30 * time.Second
+const nextMessageWithin = time.Minute
 
 func readStream(broker *Broker, visit func([]byte)) error {
-	options := []nats.Option{}
+	options := []nats.Option{nats.Timeout(nextMessageWithin)}
 	if user, password := broker.credentials(); user != "" {
 		options = append(options, nats.UserInfo(user, password))
 	}

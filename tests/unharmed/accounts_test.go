@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"lifeline/tests/harness"
 )
@@ -27,7 +26,7 @@ func TestWithANATSServerThatAsksForSignedCredentials(t *testing.T) {
 		jobs := harness.StartJobs(t, broker, "summarise", "ledger")
 		settings := append(broker.Settings(), "LIFELINE_RING_DIR="+harness.MemoryDir(t))
 		emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
-		if code := emitter.Wait(t, time.Minute); code != 0 || emitter.Stderr() != "" {
+		if code := emitter.Wait(t, limit); code != 0 || emitter.Stderr() != "" {
 			t.Fatalf("exit code %d, stderr %q", code, emitter.Stderr())
 		}
 		jobs.WaitForEvents(t, 1000)

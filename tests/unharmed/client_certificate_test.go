@@ -26,7 +26,7 @@ func TestWithABrokerThatAsksForClientCertificates(t *testing.T) {
 				rings := harness.MemoryDir(t)
 				settings := append(anonymous, "LIFELINE_RING_DIR="+rings)
 				emitter := harness.StartSerialEmitter(t, settings, t.TempDir(), 0, 1000, 0)
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+				for deadline := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
 					if returned := emitter.Returned(t); returned[0]+returned[1] == 1000 {
 						break
 					}
@@ -36,7 +36,7 @@ func TestWithABrokerThatAsksForClientCertificates(t *testing.T) {
 				}
 				emitter.Kill() // it would wait a minute for its events to leave
 				jobs := harness.StartJobs(t, broker)
-				harness.Run(t, time.Minute, certified, harness.Program(t, "lifeline-recover"), "--ring-dir", rings)
+				harness.Run(t, limit, certified, harness.Program(t, "lifeline-recover"), "--ring-dir", rings)
 				jobs.WaitForEvents(t, 1000)
 			})
 		})

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"lifeline/tests/harness"
 )
@@ -20,7 +19,7 @@ func TestAProgramThatIsSwitchedOffEmitsNothingAndSaysNothing(t *testing.T) {
 			file := harness.RandomFile(t, 1<<20)
 			sender := harness.Start(t, append(settings, "LIFELINE_RING_DIR="+rings), harness.Program(t, "remote-copy"),
 				"send", "--to", server.Address, "--json", file)
-			if code := sender.Wait(t, time.Minute); code != 0 || sender.Stderr() != "" {
+			if code := sender.Wait(t, limit); code != 0 || sender.Stderr() != "" {
 				t.Errorf("exit code %d, stderr %q", code, sender.Stderr())
 			}
 			if !strings.Contains(sender.Stdout(), `"events_emitted":0}`) {
