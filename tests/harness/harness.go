@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // T is the part of testing.TB that the harness needs; a benchmark that is a program of its own brings another one.
@@ -68,6 +69,17 @@ func MemoryDir(t T) string {
 		t.Fatalf("no directory in memory: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(directory) })
+	return directory
+}
+
+// MemoryDirFor is such a directory where so many bytes have room in it, and one on disk where they have not.
+func MemoryDirFor(t T, bytes uint64) string {
+	t.Helper()
+	directory := MemoryDir(t)
+	var room syscall.Statfs_t
+	if err := syscall.Statfs(directory, &room); err != nil || room.Bavail*uint64(room.Bsize) < bytes {
+		return t.TempDir()
+	}
 	return directory
 }
 
