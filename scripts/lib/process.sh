@@ -43,8 +43,23 @@ process_listens() {
   return 1
 }
 
-# free_port: a TCP port of the loopback interface that nobody uses at the moment.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# free_port: a TCP port of the loopback interface that nobody uses at the moment. It lies outside of those that the kernel
+# chooses from, where there is room: else somebody who asks for any port gets it while its server is down, or not yet up.
+free_port() {
+  python3 - <<'PYTHON'
+import random, socket
+with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
+    first = int(limits.read().split()[0])
+for port in random.sample(range(10_000, max(first, 10_000)), min(max(first - 10_000, 0), 100)) + [0]:
+    listener = socket.socket()
+    try:
+        listener.bind(("127.0.0.1", port))
+        print(listener.getsockname()[1])
+        break
+    except OSError:
+        pass
+PYTHON
+}
 
 # port_is_free PORT: true when a server could bind it now.
 port_is_free() {
