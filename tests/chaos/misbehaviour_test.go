@@ -130,7 +130,7 @@ func (p *patient) suffer(t *testing.T, run int, what misbehaviour) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	what.end(p)
-	if code := emitter.Wait(t, 2*time.Minute); code != 0 {
+	if code := emitter.Wait(t, 4*time.Minute); code != 0 {
 		t.Fatalf("the emitter exited with %d: %s", code, emitter.Stderr())
 	}
 	said := reportOf(t, emitter)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/csv"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 	return jobs
 }
 
+// What jobs say that found no broker, or one that was on its way up or down: a Kafka that starts knows its topics late.
+var brokerIsAway = regexp.MustCompile("cannot connect|does not serve|cannot be looked at|does not answer|has no topic")
+
 // Restart starts them again after Kill or Terminate, and waits until they are ready. It does so as a supervisor would:
 // jobs that find no broker, or lose it while they start, say so and end, and are started once more.
 func (j *Jobs) Restart(t T) {
@@ -52,8 +56,7 @@ func (j *Jobs) Restart(t T) {
 		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
 		}
-		brokerIsAway := strings.Contains(j.Stderr(), "cannot connect") || strings.Contains(j.Stderr(), "does not serve")
-		if j.Running() || time.Now().After(deadline) || !brokerIsAway {
+		if j.Running() || time.Now().After(deadline) || !brokerIsAway.MatchString(j.Stderr()) {
 			break
 		}
 	}
