@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * SIGKILL of filters and pairs between results and checkpoint, on a broker that forgets ids before the job is back: so
  * what is sent twice stays, and must be the same to the byte.
  */
-@Timeout(value = 120, unit = TimeUnit.SECONDS)
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledFilterTest {
 
   private static final EventType START = EventType.named("copy.start").field("id", FieldType.U64).build();

@@ -94,7 +94,7 @@ class KilledJobTest {
 
   private static void checkEvents(Connection connection) throws Exception {
     int expected = EMITTERS * EVENTS_PER_EMITTER;
-    long deadline = System.nanoTime() + 20_000_000_000L;
+    long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
     List<Message> events = OutputReader.all(connection, "lifeline.events.disk.read.end");
     while (events.size() < expected && System.nanoTime() < deadline) {
       Thread.sleep(100);

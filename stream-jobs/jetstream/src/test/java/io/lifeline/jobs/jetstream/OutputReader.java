@@ -1,10 +1,13 @@
 package io.lifeline.jobs.jetstream;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import io.nats.client.api.OrderedConsumerConfiguration;
+import io.nats.client.api.StreamInfoOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,7 +19,7 @@ import java.util.function.Predicate;
 final class OutputReader {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(120);
 
   private OutputReader() {}
 
@@ -28,15 +31,18 @@ final class OutputReader {
   private static List<Message> all(Connection connection, String streamName, String subject) throws Exception {
     List<Message> messages = new ArrayList<>();
     var stream = connection.getStreamContext(streamName);
+    // That nothing comes soon does not say that nothing is there.
+    if (stream.getStreamInfo(StreamInfoOptions.filterSubjects(subject)).getStreamState().getSubjects().isEmpty()) {
+      return messages;
+    }
     try (var consumer =
         stream.createOrderedConsumer(new OrderedConsumerConfiguration().filterSubject(subject)).iterate()) {
-      if (stream.getStreamInfo().getStreamState().getMsgCount() == 0) {
-        return messages;
-      }
-      Message message = consumer.nextMessage(Duration.ofSeconds(1));
-      while (message != null) {
+      long pending = 1;
+      while (pending > 0) {
+        Message message = consumer.nextMessage(PATIENCE);
+        assertThat(message).as("the next message of " + subject).isNotNull();
         messages.add(message);
-        message = message.metaData().pendingCount() == 0 ? null : consumer.nextMessage(Duration.ofSeconds(5));
+        pending = message.metaData().pendingCount();
       }
     }
     return messages;
