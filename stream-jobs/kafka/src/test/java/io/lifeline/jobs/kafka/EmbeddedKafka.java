@@ -48,9 +48,12 @@ final class EmbeddedKafka implements AutoCloseable {
     cluster.startup();
     cluster.waitForReadyBrokers();
     admin = cluster.admin();
+    // One request at a time: if a new partition refuses the first batch for a moment, the second is out of order.
     producer =
         new KafkaProducer<>(
-            Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers()),
+            Map.of(
+                ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers(),
+                ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1),
             new StringSerializer(),
             new ByteArraySerializer());
   }
@@ -104,22 +107,40 @@ final class EmbeddedKafka implements AutoCloseable {
     while (!topics().contains(topic) && System.nanoTime() < deadline) {
       Thread.sleep(20);
     }
-    Map<String, Object> properties =
-        Map.of(
-            ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers(),
-            ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
     List<ConsumerRecord<String, String>> read = new ArrayList<>();
-    try (KafkaConsumer<String, String> consumer =
-        new KafkaConsumer<>(properties, new StringDeserializer(), new StringDeserializer())) {
-      List<TopicPartition> partitions =
-          consumer.partitionsFor(topic).stream().map(p -> new TopicPartition(topic, p.partition())).toList();
-      consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
+    try (KafkaConsumer<String, String> consumer = consumer(topic)) {
       while (read.size() < count && System.nanoTime() < deadline) {
         consumer.poll(Duration.ofMillis(100)).forEach(read::add);
       }
     }
     return read;
+  }
+
+  /** All that a topic holds by now that was committed. */
+  List<ConsumerRecord<String, String>> readAll(String topic) {
+    List<ConsumerRecord<String, String>> read = new ArrayList<>();
+    try (KafkaConsumer<String, String> consumer = consumer(topic)) {
+      Map<TopicPartition, Long> ends = consumer.endOffsets(consumer.assignment());
+      while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+        consumer.poll(Duration.ofMillis(100)).forEach(read::add);
+      }
+    }
+    return read;
+  }
+
+  /** At the beginning of a topic. */
+  private KafkaConsumer<String, String> consumer(String topic) {
+    Map<String, Object> properties =
+        Map.of(
+            ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, cluster.bootstrapServers(),
+            ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+    KafkaConsumer<String, String> consumer =
+        new KafkaConsumer<>(properties, new StringDeserializer(), new StringDeserializer());
+    List<TopicPartition> partitions =
+        consumer.partitionsFor(topic).stream().map(p -> new TopicPartition(topic, p.partition())).toList();
+    consumer.assign(partitions);
+    consumer.seekToBeginning(partitions);
+    return consumer;
   }
 
   @Override

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** What {@code lifeline-jobs ledger} reads, on a real broker. Each test has a topic of its own. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 180, unit = TimeUnit.SECONDS)
 class KafkaUpsertsTest {
 
   private static EmbeddedKafka kafka;
