@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
@@ -13,6 +14,7 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -146,11 +148,16 @@ class ArchiveDatabaseTest {
     try (var files = Files.list(directory.resolve("data"))) {
       assertThat(files.count()).isEqualTo(2);
     }
-    long start = System.nanoTime();
+    long start = processCpuNs();
     assertThat(query("SELECT v637, s FROM \"type.637\"")).containsExactly("637 text 637");
     assertThat(query("SELECT count(*), count(DISTINCT type) FROM events")).containsExactly("1000 1000");
-    assertThat((System.nanoTime() - start) / 1e9).as("seconds").isLessThan(10);
+    assertThat((processCpuNs() - start) / 1e9).as("seconds of a processor").isLessThan(10);
     assertThat(query("SELECT count(*) FROM (SHOW TABLES) WHERE name LIKE 'type.%'")).containsExactly("1000");
+  }
+
+  /** Other than the time, it does not depend on what else the machine does. */
+  private static long processCpuNs() {
+    return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
   }
 
   @ParameterizedTest
