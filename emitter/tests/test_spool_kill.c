@@ -125,8 +125,8 @@ static void wait_for_events(const scene *here) {
   }
 }
 
-/* Outages come and go while the program runs, until it is killed. */
-static void kill_at_random(unsigned seed, tally *all) {
+/* Outages come and go while the program runs, until it is killed, so many times as late as at first. */
+static void kill_at_random(unsigned seed, unsigned times_later, tally *all) {
   scene here;
   scene_make(&here, seed);
   const char *const emitter[] = {"crash-emitter", here.notes, "2", "200", NULL};
@@ -138,7 +138,7 @@ static void kill_at_random(unsigned seed, tally *all) {
       ebb(&here);
     else
       flood(&here);
-    usleep(5000 + (unsigned)(rand_r(&seed) % 60000));
+    usleep(times_later * (5000 + (unsigned)(rand_r(&seed) % 60000)));
   }
   kill(pid, SIGKILL);
   assert_int_equal(test_wait(pid), 128 + SIGKILL);
@@ -151,8 +151,8 @@ static void kill_at_random(unsigned seed, tally *all) {
 static void killed_at_any_instant_while_spooling_every_event_arrives_or_is_counted(void **state) {
   (void)state;
   tally all = {0, 0};
-  for (unsigned i = 0; i < rounds || (i < 10 * rounds && !came_to_the_point(&all)); i++)
-    kill_at_random(i, &all); /* a slow program may need more of them to fill its spool */
+  for (unsigned i = 0; i < rounds || (i < 6 * rounds && !came_to_the_point(&all)); i++)
+    kill_at_random(i, 1U << i / rounds, &all); /* a slow program needs longer to fill its spool */
   assert_true(came_to_the_point(&all));
 }
 
