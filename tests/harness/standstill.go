@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// WatchStandstill returns how to ask for how long at most, since it was called, the machine kept a thread waiting that was
-// ready to run. What a program does must not be blamed for that: a virtual machine may stand still for seconds.
+// WatchStandstill returns how to ask for how long at most, since it was called, the machine kept a thread waiting that
+// was ready to run. No program is to be blamed for that: a virtual machine may stand still for seconds.
 func WatchStandstill(t T) (longest func() time.Duration) {
 	const step = 10 * time.Millisecond
 	var most atomic.Int64

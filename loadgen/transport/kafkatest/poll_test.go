@@ -8,7 +8,7 @@ import (
 
 func TestASubscriberThatPollsTakesAllAtItsOwnPace(t *testing.T) {
 	settings := settingsOf(t, three, "leader")
-	settings.Poll = 250 * time.Millisecond // in which several messages come, also on a machine that does much else
+	settings.Poll = 250 * time.Millisecond // in which several messages come, on a busy machine too
 	made, _, channel := prepared(t, library, settings)
 	box := subscribe(t, made, channel)
 	connection := connect(t, made)
