@@ -6,7 +6,7 @@
 
 LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 
-enum { FLUSH_MS = 5000, PATIENCE_MS = 10000, LOOK_MS = 20 };
+enum { FLUSH_MS = 20000, PATIENCE_MS = 60000, LOOK_MS = 20 };
 
 ll_statistics test_statistics(void) {
   ll_statistics now = {.size = sizeof now};

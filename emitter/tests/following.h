@@ -20,7 +20,7 @@
 
 #define BECOMES(condition, wanted) REQUIRE(test_becomes(condition, wanted))
 
-/* True once the condition is as it is wanted; false when it is not within seconds. */
+/* True once the condition is as it is wanted; false when it is not within a minute. */
 bool test_becomes(bool (*condition)(void), bool wanted);
 
 /* All counters, after a flush. */

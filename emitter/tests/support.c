@@ -41,6 +41,7 @@ void test_directory_make(test_directory *directory) {
   snprintf(url, sizeof url, "file://%s", directory->out);
   setenv("LIFELINE_RING_DIR", directory->rings, 1);
   setenv("LIFELINE_URL", url, 1);
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "60000", 1); /* what a busy machine may take to deliver at a program's end */
 }
 
 void test_directory_remove(const test_directory *directory) {

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A fresh directory on tmpfs, with `rings` as LIFELINE_RING_DIR and `out.llb` as the file: sink of LIFELINE_URL. It is
- * removed by test_directory_remove. */
+/* A fresh directory on tmpfs, with `rings` as LIFELINE_RING_DIR and `out.llb` as the file: sink of LIFELINE_URL, for
+ * which programs wait patiently at their end. It is removed by test_directory_remove. */
 typedef struct test_directory {
   char path[128];
   char rings[160];

@@ -262,7 +262,7 @@ static void host_program_and_context_travel_with_each_batch(void **state) {
 
 static void flush_and_look(void) {
   ll_emit(number, 7);
-  if (ll_flush(5000) != 0) exit(1);
+  if (ll_flush(20000) != 0) exit(1);
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   if (now.emitted != 1 || now.batches_in_flight != 0 || !now.on || !now.crash_safe) exit(2);

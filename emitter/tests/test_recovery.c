@@ -87,7 +87,7 @@ static void a_killed_emitters_events_arrive_exactly_once(void **state) {
 /* Until the program has emitted something. */
 static void wait_for_notes(const char *path) {
   test_serials kept = {.threads = THREADS};
-  for (int i = 0; i < 2000 && kept.returned[0] == 0; i++) {
+  for (int i = 0; i < 12000 && kept.returned[0] == 0; i++) {
     usleep(5000);
     read_notes(path, &kept);
   }

@@ -83,7 +83,7 @@ static void check_all_routes(const place *here) {
 /* Until it has emitted on each route, and for a while longer; then it is killed. */
 static void kill_in_the_middle(pid_t pid, const place *here, useconds_t later) {
   uint64_t notes[ROUTES] = {0};
-  for (int i = 0; i < 2000 && notes[ROUTES - 1] == 0; i++) {
+  for (int i = 0; i < 12000 && notes[ROUTES - 1] == 0; i++) {
     usleep(5000);
     int fd = open(here->notes, O_RDONLY);
     if (fd < 0) continue;
@@ -220,7 +220,7 @@ static void a_failed_recovery_gives_the_file_back(void **state) {
   setenv("LIFELINE_PROGRAM", "route-emitter", 1); /* whose files it recovers */
   const char *const host[] = {"crash-emitter", others, "1", "1000", NULL};
   pid_t pid = test_start(host, here.log);
-  for (int i = 0; i < 1000 && strstr(test_text_of(here.log), "is not recovered") == NULL; i++)
+  for (int i = 0; i < 6000 && strstr(test_text_of(here.log), "is not recovered") == NULL; i++)
     usleep(10000);
   unsetenv("LIFELINE_PROGRAM");
   use_sinks(&here, healthy);

@@ -69,7 +69,7 @@ static void wait_for_the_end(void) {
 
 static void what_a_file_asks_for_ends_by_itself(void **state) {
   (void)state;
-  test_write(file, "* off for=1s\nend\n");
+  test_write(file, "* off for=3s\nend\n"); /* time enough to start */
   run(wait_for_the_end);
 }
 
@@ -81,7 +81,7 @@ static void wait_for_the_cap(void) {
 
 static void no_file_asks_for_longer_than_the_user_allows(void **state) {
   (void)state;
-  setenv("LIFELINE_MAX_FOR", "1s", 1);
+  setenv("LIFELINE_MAX_FOR", "3s", 1);
   test_write(file, "* off for=1h\nend\n");
   run(wait_for_the_cap);
 }
@@ -128,12 +128,14 @@ static const fault faults[] = {
 enum { FAULTS = sizeof faults / sizeof *faults };
 
 static char said[FAULTS * 1024];
+static unsigned lines; /* in it: the emitter's thread says them */
 
 static void collect(void *unused, ll_log_level level, const char *line) {
   (void)unused;
   if (level == LL_LOG_INFO) return;
   strncat(said, line, sizeof said - strlen(said) - 2);
   strcat(said, "\n");
+  __atomic_add_fetch(&lines, 1, __ATOMIC_RELEASE);
 }
 
 static void put(const fault *wrong) {
@@ -146,6 +148,10 @@ static void put(const fault *wrong) {
   REQUIRE(chmod(file, wrong->mode) == 0);
 }
 
+static bool is_told(void) {
+  return __atomic_load_n(&lines, __ATOMIC_ACQUIRE) > 0;
+}
+
 static void live_with(const fault *wrong) {
   ll_options options = LL_OPTIONS_INIT;
   options.url = "null:";
@@ -154,7 +160,8 @@ static void live_with(const fault *wrong) {
   test_write(file, "* off\nend\n");
   REQUIRE(ll_init(&options) == 0 && !test_emits_numbers());
   put(wrong);
-  usleep(3300000);
+  BECOMES(is_told, true);
+  usleep(2200000); /* two more looks */
   REQUIRE(!test_emits_numbers());
   if (test_lines(said) != 1 || strstr(said, wrong->told) == NULL) fputs(said, stderr);
   REQUIRE(test_lines(said) == 1 && strstr(said, wrong->told) != NULL);
