@@ -13,11 +13,13 @@
 
 #include <cmocka.h>
 
+enum { PATIENCE_MS = 30000, HASTE_MS = 500 };
+
 static char directory[] = "/tmp/lifeline-permissions-XXXXXX";
 static pid_t server;
 static char url[64];
 static natsConnection *operator_connection, *emitter;
-static jsCtx *operator_js, *emitter_js;
+static jsCtx *operator_js, *emitter_js, *hasty_js; /* the last for what is forbidden, since that is not answered */
 
 static void write_configuration(const char *path) {
   FILE *file = fopen(path, "w");
@@ -45,17 +47,21 @@ static bool read_port(void) {
   return true;
 }
 
+static void ask_for_jetstream(natsConnection *connection, int64_t wait_ms, jsCtx **js) {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = wait_ms;
+  assert_int_equal(natsConnection_JetStream(js, connection, &options), NATS_OK);
+}
+
 static void connect_as(const char *user, const char *password, natsConnection **connection, jsCtx **js) {
   natsOptions *options = NULL;
-  jsOptions js_options;
   natsOptions_Create(&options);
   natsOptions_SetURL(options, url);
   natsOptions_SetUserInfo(options, user, password);
   natsOptions_SetErrorHandler(options, NULL, NULL);
-  jsOptions_Init(&js_options);
-  js_options.Wait = 500; /* what is forbidden is not answered */
   assert_int_equal(natsConnection_Connect(connection, options), NATS_OK);
-  assert_int_equal(natsConnection_JetStream(js, *connection, &js_options), NATS_OK);
+  ask_for_jetstream(*connection, PATIENCE_MS, js);
   natsOptions_Destroy(options);
 }
 
@@ -73,11 +79,12 @@ static int start(void **state) {
     execl(NATS_SERVER, "nats-server", "--config", configuration, (char *)NULL);
     _exit(127);
   }
-  for (int i = 0; i < 200 && !read_port(); i++)
+  for (int i = 0; i < PATIENCE_MS / 50 && !read_port(); i++)
     usleep(50000);
   assert_true(*url);
   connect_as("operator", "o", &operator_connection, &operator_js);
   connect_as("emitter", "e", &emitter, &emitter_js);
+  ask_for_jetstream(emitter, HASTE_MS, &hasty_js);
   char setup[256];
   snprintf(setup, sizeof setup, SETUP_TOOL " --url nats://operator:o@%s >/dev/null", url + strlen("nats://"));
   assert_int_equal(system(setup), 0);
@@ -86,6 +93,7 @@ static int start(void **state) {
 
 static int stop(void **state) {
   (void)state;
+  jsCtx_Destroy(hasty_js);
   jsCtx_Destroy(emitter_js);
   jsCtx_Destroy(operator_js);
   natsConnection_Destroy(emitter);
@@ -97,9 +105,9 @@ static int stop(void **state) {
   return system(command);
 }
 
-static bool stored(const char *subject) {
+static bool stored(jsCtx *js, const char *subject) {
   jsPubAck *ack = NULL;
-  natsStatus status = js_Publish(&ack, emitter_js, subject, "x", 1, NULL, NULL);
+  natsStatus status = js_Publish(&ack, js, subject, "x", 1, NULL, NULL);
   jsPubAck_Destroy(ack);
   return status == NATS_OK;
 }
@@ -114,7 +122,7 @@ static uint64_t messages_in(const char *stream) {
 
 static void an_emitter_publishes_batches(void **state) {
   (void)state;
-  assert_true(stored("lifeline.batches.7"));
+  assert_true(stored(emitter_js, "lifeline.batches.7"));
 }
 
 static void an_emitter_reads_and_watches_activations(void **state) {
@@ -129,7 +137,7 @@ static void an_emitter_reads_and_watches_activations(void **state) {
   assert_string_equal(kvEntry_ValueString(entry), "value");
   kvEntry_Destroy(entry);
   assert_int_equal(kvStore_WatchAll(&watcher, reading, NULL), NATS_OK);
-  assert_int_equal(kvWatcher_Next(&entry, watcher, 2000), NATS_OK);
+  assert_int_equal(kvWatcher_Next(&entry, watcher, PATIENCE_MS), NATS_OK);
   assert_string_equal(kvEntry_Key(entry), "a");
   kvEntry_Destroy(entry);
   kvWatcher_Destroy(watcher);
@@ -140,25 +148,25 @@ static void an_emitter_reads_and_watches_activations(void **state) {
 static void an_emitter_does_not_write_control(void **state) {
   (void)state;
   uint64_t before = messages_in("KV_lifeline-activations");
-  assert_false(stored("$KV.lifeline-activations.a"));
-  assert_false(stored("$KV.lifeline-jobs.a"));
+  assert_false(stored(hasty_js, "$KV.lifeline-activations.a"));
+  assert_false(stored(hasty_js, "$KV.lifeline-jobs.a"));
   assert_int_equal(messages_in("KV_lifeline-activations"), before);
   assert_int_equal(messages_in("KV_lifeline-jobs"), 0);
 }
 
 static void an_emitter_does_not_write_results(void **state) {
   (void)state;
-  assert_false(stored("lifeline.summaries"));
-  assert_false(stored("lifeline.ledger"));
-  assert_false(stored("lifeline.events.disk.read.end"));
+  assert_false(stored(hasty_js, "lifeline.summaries"));
+  assert_false(stored(hasty_js, "lifeline.ledger"));
+  assert_false(stored(hasty_js, "lifeline.events.disk.read.end"));
   assert_int_equal(messages_in("LIFELINE_OUT"), 0);
 }
 
 static void an_emitter_does_not_manage_streams(void **state) {
   (void)state;
-  assert_int_not_equal(js_PurgeStream(emitter_js, "LIFELINE", NULL, NULL), NATS_OK);
-  assert_int_not_equal(js_DeleteStream(emitter_js, "LIFELINE", NULL, NULL), NATS_OK);
-  assert_int_not_equal(js_DeleteStream(emitter_js, "KV_lifeline-activations", NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_PurgeStream(hasty_js, "LIFELINE", NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_DeleteStream(hasty_js, "LIFELINE", NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_DeleteStream(hasty_js, "KV_lifeline-activations", NULL, NULL), NATS_OK);
   assert_int_equal(messages_in("LIFELINE"), 1);
 }
 
@@ -167,10 +175,10 @@ static void an_emitter_does_not_read_batches(void **state) {
   natsSubscription *subscription = NULL;
   natsMsg *message = NULL;
   assert_int_equal(natsConnection_SubscribeSync(&subscription, emitter, "lifeline.batches.*"), NATS_OK);
-  assert_true(stored("lifeline.batches.7"));
+  assert_true(stored(emitter_js, "lifeline.batches.7"));
   assert_int_not_equal(natsSubscription_NextMsg(&message, subscription, 300), NATS_OK);
   natsSubscription_Destroy(subscription);
-  assert_int_not_equal(js_GetMsg(&message, emitter_js, "LIFELINE", 1, NULL, NULL), NATS_OK);
+  assert_int_not_equal(js_GetMsg(&message, hasty_js, "LIFELINE", 1, NULL, NULL), NATS_OK);
 }
 
 int main(void) {
