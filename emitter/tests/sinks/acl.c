@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { TIMEOUT_MS = 20000 };
+enum { TIMEOUT_MS = 60000 };
 
 static void set(rd_kafka_conf_t *conf, const char *key, const char *value) {
   char error[256];

@@ -19,6 +19,25 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* How late this machine is: the sum of what naps took too long. */
+typedef struct nap_watch {
+  pthread_t thread;
+  bool over;
+  int64_t late_ms;
+} nap_watch;
+
+enum { NAP_MS = 10 };
+
+static void *take_naps(void *of) {
+  nap_watch *watch = of;
+  while (!__atomic_load_n(&watch->over, __ATOMIC_ACQUIRE)) {
+    int64_t start_ms = now_ms();
+    nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000}, NULL);
+    watch->late_ms += now_ms() - start_ms - NAP_MS;
+  }
+  return NULL;
+}
+
 static void on_log(void *ctx, ll_sink_log_level level, const char *message) {
   static const char *const words[] = {"error", "warn", "info"};
   drive *d = ctx;
@@ -106,13 +125,13 @@ bool drive_run(drive *d, int timeout_ms) {
 
 bool drive_until_logged(drive *d, const char *text, int timeout_ms) {
   int64_t end_ms = now_ms() + timeout_ms;
-  for (bool logged = false; now_ms() < end_ms;) {
+  do {
     step(d);
     pthread_mutex_lock(&d->mutex);
-    logged = strstr(d->log, text) != NULL;
+    bool logged = strstr(d->log, text) != NULL;
     pthread_mutex_unlock(&d->mutex);
     if (logged) return true;
-  }
+  } while (now_ms() < end_ms);
   print_message("not logged: \"%s\"; the log is:\n%s", text, d->log);
   return false;
 }
@@ -123,7 +142,7 @@ void drive_complains_only(const char *scheme, const char *url, const char *text)
     char error[256] = "";
     if (!drive_open(&d, scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
     drive_add(&d, 1, 1000);
-    assert_true(drive_until_logged(&d, text, 10000));
+    assert_true(drive_until_logged(&d, text, 60000));
     drive_run(&d, 500);
     assert_int_equal(drive_tally(&d, DRIVE_WAITING) + drive_tally(&d, DRIVE_SENT), 1);
     drive_close(&d);
@@ -149,10 +168,22 @@ unsigned drive_tally(drive *d, drive_fate fate) {
   return tally;
 }
 
+unsigned drive_retries(drive *d) {
+  pthread_mutex_lock(&d->mutex);
+  unsigned retries = d->retries;
+  pthread_mutex_unlock(&d->mutex);
+  return retries;
+}
+
 void drive_close(drive *d) {
+  nap_watch watch = {.over = false};
+  assert_int_equal(pthread_create(&watch.thread, NULL, take_naps, &watch), 0);
   int64_t start_ms = now_ms();
   d->plugin->close(d->sink);
-  assert_in_range(now_ms() - start_ms, 0, 2500);
+  int64_t took_ms = now_ms() - start_ms;
+  __atomic_store_n(&watch.over, true, __ATOMIC_RELEASE);
+  pthread_join(watch.thread, NULL);
+  assert_in_range(took_ms, 0, 2500 + 3 * watch.late_ms); /* what sink.h promises, on a machine that is in time */
   assert_int_equal(drive_tally(d, DRIVE_SENT), 0);
   assert_int_equal(d->late, 0);
   for (unsigned i = 0; i < d->count; i++)

@@ -46,6 +46,9 @@ unsigned drive_said(drive *d, const char *text);
 
 unsigned drive_tally(drive *d, drive_fate fate);
 
+/* How often a batch came back to be sent again. */
+unsigned drive_retries(drive *d);
+
 /* After it the log and the tallies can still be asked for. */
 void drive_close(drive *d);
 

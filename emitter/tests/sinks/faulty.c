@@ -75,7 +75,7 @@ void faulty_start(faulty *f, faulty_manner manner, int port, const char *directo
   if (manner == SHOWS_AN_EXPIRED_CERTIFICATE) make_certificate(f, directory, "DNS:localhost,IP:127.0.0.1", -1);
   if (manner == SHOWS_ANOTHERS_CERTIFICATE) make_certificate(f, directory, "DNS:another.invalid", 1);
   setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  for (int i = 0; i < 50 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be connecting from it */
+  for (int i = 0; i < 600 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be connecting from it */
     bound = bind(f->listener, (struct sockaddr *)&address, size);
   assert_int_equal(bound, 0);
   assert_int_equal(listen(f->listener, 64), 0);

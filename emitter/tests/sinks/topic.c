@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 60000 };
 
 static void read_nats(const char *url, topic_message take, void *ctx) {
   natsConnection *connection = NULL;
