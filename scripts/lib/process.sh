@@ -27,8 +27,11 @@ process_end() {
 # process_pause PID: SIGSTOP, and waits until every thread has stopped, which on a busy machine is some time later.
 process_pause() {
   kill -STOP "$1"
-  while grep -h '^State:' /proc/"$1"/task/*/status 2>/dev/null | grep -qv 'T (stopped)'; do sleep 0.001; done
+  while [[ -n $(running_threads "$1") ]]; do sleep 0.001; done
 }
+
+# running_threads PID: the states of those that have not stopped, and are not dead. A thread may end while it is looked at.
+running_threads() { grep -hs '^State:' /proc/"$1"/task/*/status | grep -vE '[TtZX] \(' || true; }
 
 process_resume() { kill -CONT "$1"; }
 
