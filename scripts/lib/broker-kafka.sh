@@ -62,9 +62,13 @@ username=\"lifeline\" password=\"$lifeline\" user_lifeline=\"$lifeline\" user_em
   kafka_format
 }
 
-# The controller's port belongs to the stored quorum, so it is chosen once.
+# The controller's port belongs to the stored quorum, so it is chosen once. It is another one than the clients'.
 kafka_controller_port() {
-  [[ -f $DIR/controller.port ]] || free_port >"$DIR/controller.port"
+  local chosen=$PORT
+  if [[ ! -f $DIR/controller.port ]]; then
+    while [[ $chosen == "$PORT" ]]; do chosen=$(free_port) || return; done
+    printf '%s\n' "$chosen" >"$DIR/controller.port"
+  fi
   cat "$DIR/controller.port"
 }
 
