@@ -8,7 +8,7 @@ broker_install() {
   command -v go >/dev/null || die "go is missing: run scripts/setup"
   say "building nats-server $NATS_SERVER_VERSION from its Go module ..."
   mkdir -p "$DEPS/bin"
-  GOBIN=$DEPS/bin go install -trimpath "github.com/nats-io/nats-server/v2@v$NATS_SERVER_VERSION" ||
+  GOBIN=$DEPS/bin retried go install -trimpath "github.com/nats-io/nats-server/v2@v$NATS_SERVER_VERSION" ||
     die "nats-server could not be built: is the Go module proxy reachable?"
 }
 

@@ -46,8 +46,32 @@ with_lock() {
   ) 9>"$DEPS/.$name.lock"
 }
 
-# maven ARGUMENTS...: quiet, and without the codes that reset colours, which it prints even when told to use none.
-maven() { mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g'; }
+# retried COMMAND...: twice again after a pause, when what it fetches did not come: mirrors have bad moments.
+retried() {
+  local pause
+  for pause in 5 20; do
+    "$@" && return
+    say "trying again in $pause s: $*"
+    sleep "$pause"
+  done
+  "$@"
+}
+
+# maven ARGUMENTS...: quiet, and without the codes that reset colours, which it prints even when told to use none. Again
+# when an artifact did not come, and only then.
+maven() {
+  local log status pause
+  log=$(mktemp) || return
+  for pause in 5 20 0; do
+    status=0
+    mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g' | tee "$log" || status=$?
+    if ((status == 0 || pause == 0)) || ! grep -q 'Could not transfer artifact' "$log"; then break; fi
+    say "trying again in $pause s, since an artifact could not be fetched"
+    sleep "$pause"
+  done
+  rm -f "$log"
+  return "$status"
+}
 
 # go_modules: the folders that hold a Go module of this repository.
 go_modules() { find "$ROOT" -name go.mod -not -path "$BUILD/*" -printf '%h\n' | sort; }
