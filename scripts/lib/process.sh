@@ -30,7 +30,7 @@ process_pause() {
   while [[ -n $(running_threads "$1") ]]; do sleep 0.001; done
 }
 
-# running_threads PID: the states of those that have not stopped, and are not dead. A thread may end while it is looked at.
+# running_threads PID: the states of those that have neither stopped nor ended. One may end while it is looked at.
 running_threads() { grep -hs '^State:' /proc/"$1"/task/*/status | grep -vE '[TtZX] \(' || true; }
 
 process_resume() { kill -CONT "$1"; }
