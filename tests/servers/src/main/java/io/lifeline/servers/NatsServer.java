@@ -11,6 +11,7 @@ import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -18,6 +19,9 @@ import java.util.stream.Stream;
 
 /** A real nats-server of this test's own, through scripts/broker. */
 public final class NatsServer implements AutoCloseable {
+
+  /** Of a client for each answer: a file of a stream may have to wait for a slow disk. */
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final Path directory;
   private final List<String> options;
@@ -87,8 +91,13 @@ public final class NatsServer implements AutoCloseable {
   }
 
   public Connection connect() throws IOException, InterruptedException {
-    // A broker that is killed on purpose is no news.
-    return Nats.connect(new Options.Builder().server(url()).errorListener(new ErrorListener() {}).build());
+    return Nats.connect(
+        new Options.Builder()
+            .server(url())
+            .connectionTimeout(PATIENCE)
+            .requestCleanupInterval(PATIENCE) // after which a message that was published counts as lost
+            .errorListener(new ErrorListener() {}) // a broker that is killed on purpose is no news
+            .build());
   }
 
   @Override

@@ -34,7 +34,7 @@ final class Numbers {
       answers.add(jetStream.publishAsync(subject, Integer.toString(i).getBytes(StandardCharsets.US_ASCII)));
     }
     for (CompletableFuture<PublishAck> answer : answers) {
-      answer.get(20, TimeUnit.SECONDS);
+      answer.get(60, TimeUnit.SECONDS);
     }
   }
 
