@@ -1,7 +1,6 @@
 package io.lifeline.connect.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -14,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
 public final class WorkerProcess implements AutoCloseable {
 
   private static final long STOP_TIME_S = 30;
+  private static final int CONFLICT = 409;
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Process process;
@@ -79,36 +80,46 @@ public final class WorkerProcess implements AutoCloseable {
     return new WorkerProcess(process, "http://127.0.0.1:" + port);
   }
 
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+  /** The worker binds it many seconds later, so it is none of those that are given to whoever asks for any port. */
+  private static int freePort() {
+    while (true) {
+      int port = ThreadLocalRandom.current().nextInt(10_000, 32_768);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (IOException e) {
+        // somebody has that one
+      }
     }
   }
 
   /** Answer to a request of Connect's REST interface, or the empty string while the worker does not answer. */
   public String get(String path) throws InterruptedException {
-    return send(HttpRequest.newBuilder(URI.create(url + path)).GET());
+    try {
+      return send(HttpRequest.newBuilder(URI.create(url + path)).GET()).body();
+    } catch (IOException e) {
+      return "";
+    }
   }
 
-  /** The same, with a body in JSON. */
-  public String put(String path, String json) throws InterruptedException {
-    return send(
+  /** Answer to a request with a body in JSON, which is sent again while workers share out their work. */
+  public String put(String path, String json) throws IOException, InterruptedException {
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
             .header("Content-Type", "application/json")
-            .PUT(HttpRequest.BodyPublishers.ofString(json)));
+            .PUT(HttpRequest.BodyPublishers.ofString(json));
+    HttpResponse<String> answer = send(request);
+    while (answer.statusCode() == CONFLICT) {
+      Thread.sleep(200);
+      answer = send(request);
+    }
+    return answer.body();
   }
 
-  private String send(HttpRequest.Builder request) throws InterruptedException {
+  private HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
     if (!process.isAlive()) {
       throw new IllegalStateException("the worker has ended: its log is in its folder");
     }
-    try {
-      return http.send(request.build(), HttpResponse.BodyHandlers.ofString()).body();
-    } catch (java.net.ConnectException e) {
-      return "";
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   /** What REST calls this worker. */
