@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nats.client.Connection;
 import io.nats.client.Nats;
+import io.nats.client.Options;
 import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.StreamConfiguration;
 import java.io.BufferedReader;
@@ -16,6 +17,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -27,6 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The command as a process, on a real nats-server. */
 class RunCommandTest {
+
+  /** Longer than a command may take to end in good order; one that did not says so by its exit code. */
+  private static final int PATIENCE_S = 90;
 
   @TempDir Path directory;
   private String url;
@@ -67,7 +72,7 @@ class RunCommandTest {
         .contains("# TYPE lifeline_batches_total counter\n", "lifeline_batches_total{task=\"summarise\"} 0\n");
     // Unlike Process.destroy, this leaves the output open.
     process.toHandle().destroy();
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
     assertThat(out.readLine()).isNull();
     assertThat(process.errorReader().lines()).isEmpty();
@@ -81,7 +86,7 @@ class RunCommandTest {
     assertThat(process.inputReader().readLine()).startsWith("ready: ");
     broker("kill");
     process.toHandle().destroy();
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
   }
 
@@ -92,7 +97,8 @@ class RunCommandTest {
       Process process = lifelineJobs("run", "-s", "jobs=summarise");
       silent.accept();
       process.toHandle().destroy();
-      assertThat(process.waitFor(15, TimeUnit.SECONDS)).isTrue();
+      // Without the signal it would wait for the broker for 30 seconds.
+      assertThat(process.waitFor(25, TimeUnit.SECONDS)).isTrue();
     }
   }
 
@@ -106,13 +112,13 @@ class RunCommandTest {
     broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
     assertThat(process.inputReader().readLine()).startsWith("ready: ");
     process.toHandle().destroy();
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
   void endsAtOnceWithASentenceWhenTheStreamIsMissing() throws Exception {
     Process process = lifelineJobs("run", "-s", "jobs=summarise");
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(1);
     assertThat(process.errorReader().lines())
         .containsExactly("lifeline-jobs: the stream LIFELINE_OUT does not exist; 'lifeline-setup' makes it");
@@ -122,7 +128,7 @@ class RunCommandTest {
   void saysWhatAJobNeedsThatIsNotSet() throws Exception {
     createStreams();
     Process process = lifelineJobs("run", "-s", "jobs=archive");
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(2);
     assertThat(process.errorReader().lines())
         .containsExactly(
@@ -144,7 +150,8 @@ class RunCommandTest {
   }
 
   private void createStreams() throws Exception {
-    try (Connection connection = Nats.connect(url)) {
+    Options patient = new Options.Builder().server(url).connectionTimeout(Duration.ofSeconds(20)).build();
+    try (Connection connection = Nats.connect(patient)) {
       connection.jetStreamManagement().addStream(stream("LIFELINE", "lifeline.batches.*"));
       connection.jetStreamManagement().addStream(stream("LIFELINE_OUT", "lifeline.summaries", "lifeline.ledger"));
       connection.keyValueManagement().create(KeyValueConfiguration.builder().name("lifeline-jobs").build());
