@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestInfo;
 abstract class ArchiveSinkInConnect {
 
   static final int PARTITIONS = 3;
-  static final Duration AT_MOST = Duration.ofSeconds(60);
+  static final Duration AT_MOST = Duration.ofSeconds(150);
 
   static EmbeddedConnectCluster connect;
 

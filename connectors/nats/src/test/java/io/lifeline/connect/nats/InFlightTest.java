@@ -24,7 +24,7 @@ class InFlightTest {
   private int stored;
 
   @Test
-  @Timeout(60)
+  @Timeout(180)
   void anAcknowledgementIsNotAwaitedOverAConnectionThatIsLost() throws Exception {
     try (NatsServer server = NatsServer.start(directory.resolve("broker"));
         Connection connection = server.connect()) {

@@ -34,7 +34,7 @@ class KilledWorkerTest {
           "scheduled.rebalance.max.delay.ms", "0",
           "offset.flush.interval.ms", "1000");
 
-  private static final Duration ENOUGH = Duration.ofSeconds(90);
+  private static final Duration ENOUGH = Duration.ofSeconds(180);
   private static final int MESSAGES = 20_000;
 
   @TempDir Path directory;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class NatsSinkTest {
 
-  private static final Duration ENOUGH = Duration.ofSeconds(60);
+  private static final Duration ENOUGH = Duration.ofSeconds(150);
 
   @TempDir static Path directory;
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Against a real server, without Connect. */
 class StreamReaderTest {
 
-  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final Duration WAIT = Duration.ofSeconds(60);
   private static final Start FIRST = new Start(false, null);
 
   @TempDir Path directory;

@@ -36,7 +36,7 @@ class KilledWorkerTest {
   private static final EventType SERIAL =
       EventType.named("test.serial").field("emitter", FieldType.U64).field("serial", FieldType.U64).build();
 
-  private static final Duration ENOUGH = Duration.ofSeconds(90);
+  private static final Duration ENOUGH = Duration.ofSeconds(180);
   private static final String TOPIC = "killed-archive";
   private static final int PARTITIONS = 4;
   private static final int BATCHES = 400;

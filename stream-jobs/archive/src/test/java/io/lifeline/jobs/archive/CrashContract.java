@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * Kills writers (SIGKILL to a JVM of their own) and looks whether each event is in the archive exactly once. The test
  * of an implementation extends this, says at which steps, and adds what is its own.
  */
-@Timeout(120)
+@Timeout(300)
 public abstract class CrashContract {
   protected static final int EVENTS = 100;
   protected static final String SERIALS =

@@ -40,7 +40,7 @@ class StandingQueriesTest {
 
   private static final Path JAR = Path.of(System.getProperty("lifeline.ksql.jar"));
   private static final Path README = Path.of("..", "README.md");
-  private static final Duration LONGEST = Duration.ofSeconds(60);
+  private static final Duration LONGEST = Duration.ofSeconds(180);
   private static final String EMITTER = "000000000000abcd0000000000000002";
 
   private final Instant start = Instant.now().truncatedTo(ChronoUnit.MINUTES).minus(2, ChronoUnit.MINUTES);

@@ -334,7 +334,7 @@ class PostgresTablesTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(180)
   void readersAndWritersDoNotWaitForEachOther() throws Exception {
     PostgresOptions kept = options().withRetention(Duration.ofDays(7));
     archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
