@@ -400,12 +400,27 @@ static bool spools_on_from(uint64_t spooled) {
   return stats().spooled > spooled;
 }
 
-/* Until the harvester has met its trouble, which on a busy machine is long after the last emit. Takes no descriptor. */
+/* Whether the harvester has met its trouble. Takes no descriptor. */
+static bool trouble_is_told(void) {
+  struct stat status;
+  return stat(log_path, &status) == 0 && status.st_size > 0;
+}
+
+/* No faster than the harvester takes it, until that has met its trouble: when a busy machine held it up, events would
+ * be dropped in the rings, and nothing would press into the spool. */
+static void emit_at_its_pace(uint64_t from, uint64_t to) {
+  for (uint64_t next; from <= to; from = next) {
+    next = from + EVENTS / 40 <= to ? from + EVENTS / 40 : to + 1;
+    emit(from, next - 1);
+    for (int i = 0; i < LOOKS && !trouble_is_told() && stats().emitted < next - 1; i++)
+      usleep(LOOK_US / 10);
+  }
+}
+
 static bool is_told(void) {
-  struct stat status = {.st_size = 0};
-  for (int i = 0; i < LOOKS && stat(log_path, &status) == 0 && status.st_size == 0; i++)
+  for (int i = 0; i < LOOKS && !trouble_is_told(); i++)
     usleep(LOOK_US);
-  return status.st_size > 0;
+  return trouble_is_told();
 }
 
 /* The spool on a filesystem of its own. */
@@ -417,7 +432,7 @@ static bool mount_small(const char *bytes) {
 }
 
 static void emit_until_the_disk_is_full(void) {
-  emit(1, EVENTS / 2);
+  emit_at_its_pace(1, EVENTS / 2);
   if (!is_told()) exit(6);
   ll_statistics full = stats();
   if (full.dropped_spool_full != 0 || full.spooled == 0 || full.dropped_ring_full == 0) exit(2);
@@ -435,6 +450,7 @@ static void a_full_disk_costs_one_line_and_the_spool_goes_on_when_there_is_room(
     fprintf(stderr, "skipped: only root can mount a small filesystem\n");
     skip();
   }
+  setenv("LIFELINE_INTERVAL_MS", "5", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "50", 1);
   setenv("LIFELINE_SPOOL_BYTES", "8388608", 1);  /* so that a segment is half of a MiB */
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1); /* with the disk's, less than half of the events take */
@@ -454,13 +470,13 @@ static bool swap_spool_with(const char *aside) {
 }
 
 static void emit_while_the_directory_cannot_be_used(void) {
-  emit(1, EVENTS / 2);
+  emit_at_its_pace(1, EVENTS / 2);
   char aside[256];
   snprintf(aside, sizeof aside, "%s.aside", spool_path);
   int fd = open(aside, O_WRONLY | O_CREAT, 0600);
   if (fd < 0 || close(fd) != 0) exit(3);
   if (!swap_spool_with(aside)) exit(4);
-  emit(EVENTS / 2 + 1, EVENTS / 4 * 3);
+  emit_at_its_pace(EVENTS / 2 + 1, EVENTS / 4 * 3);
   if (!is_told()) exit(8);
   if (!swap_spool_with(aside)) exit(5);
   usleep(1200000);
@@ -473,6 +489,7 @@ static void emit_while_the_directory_cannot_be_used(void) {
 
 static void a_directory_that_goes_and_comes_back_is_used_again(void **state) {
   (void)state;
+  setenv("LIFELINE_INTERVAL_MS", "5", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "50", 1);
   ebb();
   expect_child(emit_while_the_directory_cannot_be_used);
@@ -511,12 +528,12 @@ static void what_is_deleted_from_the_spool_is_told_and_the_rest_arrives(void **s
 
 static void emit_without_descriptors(void) {
   struct rlimit before, none;
-  emit(1, EVENTS / 2);
+  emit_at_its_pace(1, EVENTS / 2);
   if (getrlimit(RLIMIT_NOFILE, &before) != 0) exit(2);
   none = before;
   none.rlim_cur = 3;
   setrlimit(RLIMIT_NOFILE, &none);
-  emit(EVENTS / 2 + 1, EVENTS / 4 * 3);
+  emit_at_its_pace(EVENTS / 2 + 1, EVENTS / 4 * 3);
   if (!is_told()) exit(5);
   setrlimit(RLIMIT_NOFILE, &before);
   usleep(1200000);
@@ -529,6 +546,7 @@ static void emit_without_descriptors(void) {
 
 static void without_a_descriptor_to_be_had_batches_wait_in_memory(void **state) {
   (void)state;
+  setenv("LIFELINE_INTERVAL_MS", "5", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "50", 1);
   ebb();
   expect_child(emit_without_descriptors);
