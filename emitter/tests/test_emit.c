@@ -2,6 +2,7 @@
 #include "emit_in_cxx.h"
 #include "support.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -355,6 +356,35 @@ static void a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs(vo
   test_free_batches(&batches);
 }
 
+/* The first emit opens files, and the last ones wait in vain for room. */
+static void disturb_errno(void) {
+  enum { UNTOUCHED = 4711 };
+  errno = UNTOUCHED;
+  ll_emit(number, 0);
+  if (errno != UNTOUCHED) exit(1);
+  ll_statistics now = {.size = sizeof now};
+  for (uint64_t i = 1; now.dropped_ring_full == 0; i++) {
+    ll_emit(number, i);
+    if (i % 1000 == 0) ll_stats(&now);
+  }
+  if (errno != UNTOUCHED) exit(2);
+  if (ll_flush(1) != ETIMEDOUT || errno != UNTOUCHED) exit(3);
+  if (ll_shutdown(1) != ETIMEDOUT || errno != UNTOUCHED) exit(4);
+}
+
+static void no_function_touches_errno(void **state) {
+  (void)state;
+  test_use_sink(&directory, "never");
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1", 1);
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  int status = test_in_child(disturb_errno, NULL);
+  unsetenv("LIFELINE_POLICY");
+  unsetenv("LIFELINE_BLOCK_TIMEOUT_MS");
+  unsetenv("LIFELINE_BUDGET_BYTES");
+  assert_int_equal(status, 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -369,6 +399,7 @@ int main(void) {
       TEST(a_flush_returns_when_the_sink_has_everything),
       TEST(events_of_signal_handlers_arrive_or_are_counted),
       TEST(a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs),
+      TEST(no_function_touches_errno),
       TEST(a_sink_with_a_small_limit_gets_small_batches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EACH = 1000, SERIALS = 3 * EACH + 1, SKIPPED = 77, SMALL_USER = 12345 };
@@ -190,6 +191,38 @@ static void events_after_shutdown_are_counted_and_harm_nobody(void **state) {
   assert_int_equal(live("emit-after-shutdown", NULL), 0);
   assert_int_equal(look().events, EACH);
   assert_int_equal(test_ring_files(&directory), 0);
+}
+
+/* Ctrl-C is heeded, too, when the program waits for a broker that is away. */
+static void a_signal_ends_the_wait(const char *where) {
+  char url[256];
+  snprintf(url, sizeof url, "%s", getenv("LIFELINE_URL"));
+  test_use_sink(&directory, "never");
+  time_t began = time(NULL);
+  int status = live("wait-in-vain", where);
+  time_t took_s = time(NULL) - began;
+  setenv("LIFELINE_URL", url, 1);
+  unsetenv("LIFELINE_PLUGIN_DIR");
+  assert_int_equal(status, 128 + SIGALRM);
+  assert_in_range(took_s, 0, 30); /* of the minute that it would wait */
+  recover();
+  arrived all = look();
+  assert_true(came(&all, 1, EACH));
+}
+
+static void a_signal_ends_a_program_that_waits_in_a_flush(void **state) {
+  (void)state;
+  a_signal_ends_the_wait("flush");
+}
+
+static void a_signal_ends_a_program_that_waits_in_a_shutdown(void **state) {
+  (void)state;
+  a_signal_ends_the_wait("shutdown");
+}
+
+static void a_signal_ends_a_program_that_waits_at_its_exit(void **state) {
+  (void)state;
+  a_signal_ends_the_wait("exit");
 }
 
 /* --- threads and C++ --- */
@@ -403,6 +436,9 @@ int main(void) {
       TEST(events_of_exit_handlers_arrive_when_they_were_registered_after_init),
       TEST(events_of_earlier_exit_handlers_are_counted_as_after_shutdown),
       TEST(events_after_shutdown_are_counted_and_harm_nobody),
+      TEST(a_signal_ends_a_program_that_waits_in_a_flush),
+      TEST(a_signal_ends_a_program_that_waits_in_a_shutdown),
+      TEST(a_signal_ends_a_program_that_waits_at_its_exit),
       TEST(events_of_key_destructors_arrive_and_their_rings_come_back),
       TEST(events_before_main_and_of_a_threads_objects_arrive),
       TEST(a_shared_object_may_emit_be_unloaded_and_come_again),

@@ -24,6 +24,7 @@
  * ll_begin and ll_end (caliper.h) and ll_emit_values (dynamic.h). An event from a handler that interrupted another emit
  * is dropped and counted as dropped_reentrant. Nothing else may be called from a handler. A handler that interrupted an
  * emit must return to it: after a longjmp out of there all further events of the thread are dropped_reentrant.
+ * Functions that wait do so with the caller's own signals: one that ends the program ends it there, too.
  *
  * The life of a process, and what becomes of events:
  *  - before main, in constructors of static objects: emitted as any other;

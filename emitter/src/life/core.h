@@ -26,7 +26,6 @@ typedef struct ll_fork_sensitive {
 
 typedef struct ll_core {
   pthread_mutex_t lock;     /* of all that is not for the harvester alone; taken with signals blocked */
-  pthread_cond_t news;      /* from the harvester: opened, flushed, stopped */
   uint32_t state;           /* ll_core_state */
   uint32_t closing;         /* producers find no room any more */
   uint64_t dropped_stopped; /* counted while there is no file to count in */
@@ -51,10 +50,12 @@ typedef struct ll_core {
   ll_left left;                     /* and where */
   ll_control *control;              /* NULL without memory: then the control topic is not watched */
 
-  /* Futex words. `signal` moves when the harvester should look; `room` when it has made room. */
+  /* Futex words. `signal` moves when the harvester should look; `room` when it has made room; `news`, with the lock,
+   * when it has opened, flushed or stopped, or has done with what earlier runs left. */
   uint32_t signal, sleeping;
   uint32_t crowded; /* a producer has begun the second half of its ring: all that is published is to be sealed */
   uint32_t room, waiting_for_room;
+  uint32_t news;
 } ll_core;
 
 extern ll_core ll_the_core;
@@ -66,12 +67,21 @@ ll_core_state ll_core_enter(void);
 typedef struct ll_disturbances {
   sigset_t signals;
   int cancellation;
+  int error; /* errno */
 } ll_disturbances;
 
 /* Locks with all signals blocked, so that no handler of this thread can want the lock meanwhile, and without
- * cancellation: an emit opens files at times, and a thread that was cancelled there would take the lock with it. */
+ * cancellation: an emit opens files at times, and a thread that was cancelled there would take the lock with it. What
+ * that does to errno is undone with the lock. */
 void ll_core_lock(ll_disturbances *before);
 void ll_core_unlock(const ll_disturbances *before);
+
+/* With the lock: wakes all who wait for news. */
+void ll_core_tell(void);
+
+/* With the lock, which is given back meanwhile: until there are news, for at most timeout_ns. Whoever waits here has
+ * its own signals, so that Ctrl-C ends a program whose broker is away. Returns early for any reason. */
+void ll_core_wait_for_news(ll_disturbances *before, uint64_t timeout_ns);
 
 void ll_wake_harvester(void);
 

@@ -1,16 +1,20 @@
 #ifndef LIFELINE_FUTEX_H
 #define LIFELINE_FUTEX_H
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word is `expected`, at most timeout_ns. Returns early for any reason. */
+/* Sleeps while *word is `expected`, at most timeout_ns. Returns early for any reason, and leaves errno alone: emits
+ * come here, too. */
 static inline void futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns) {
   struct timespec timeout = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+  int error = errno;
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
+  errno = error;
 }
 
 static inline void futex_wake(uint32_t *word, int threads) {

@@ -6,6 +6,7 @@
 #include "resolution/resolution.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ enum {
 
 void ll_core_lock(ll_disturbances *before) {
   sigset_t all;
+  before->error = errno;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before->signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
@@ -32,28 +34,32 @@ void ll_core_unlock(const ll_disturbances *before) {
   pthread_mutex_unlock(&ll_the_core.lock);
   pthread_setcancelstate(before->cancellation, NULL);
   pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
+  errno = before->error;
 }
 
-static void make_condition(ll_core *core) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&core->news, &attributes);
-  pthread_condattr_destroy(&attributes);
+void ll_core_tell(void) {
+  store_release(&ll_the_core.news, ll_the_core.news + 1);
+  futex_wake(&ll_the_core.news, INT_MAX);
+}
+
+void ll_core_wait_for_news(ll_disturbances *before, uint64_t timeout_ns) {
+  uint32_t heard = ll_the_core.news;
+  ll_core_unlock(before);
+  futex_wait(&ll_the_core.news, heard, timeout_ns);
+  ll_core_enter(); /* a handler may have forked, and a child's lock is another one */
+  ll_core_lock(before);
 }
 
 /* False when the time is over. With the lock held. */
-static bool wait_for_news(ll_core *core, const struct timespec *deadline) {
-  return pthread_cond_timedwait(&core->news, &core->lock, deadline) == 0;
+static bool wait_until(ll_disturbances *before, uint64_t deadline_ns) {
+  uint64_t now_ns = ll_monotonic_ns();
+  if (now_ns >= deadline_ns) return false;
+  ll_core_wait_for_news(before, deadline_ns - now_ns);
+  return true;
 }
 
-static struct timespec from_now(uint64_t timeout_ms) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_MONOTONIC, &deadline);
-  deadline.tv_sec += (time_t)(timeout_ms / 1000);
-  deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-  if (deadline.tv_nsec >= 1000000000) deadline.tv_sec++, deadline.tv_nsec -= 1000000000;
-  return deadline;
+static uint64_t from_now(uint64_t timeout_ms) {
+  return ll_monotonic_ns() + timeout_ms * MS;
 }
 
 static void put_counted(uint8_t **to, const char *text) {
@@ -125,7 +131,6 @@ static int start(ll_core *core, const ll_options *options) {
     store_release(&core->state, LL_CORE_STOPPED);
     return EINVAL;
   }
-  make_condition(core);
   core->sensitive = ll_fork_sensitive_memory();
   int error = core->sensitive != NULL ? ll_types_create(&core->types) : ENOMEM;
   if (error == 0) error = start_incarnation(core);
@@ -150,7 +155,6 @@ static void restart_in_child(ll_core *core) {
     return;
   }
   core->lock = fresh;
-  make_condition(core);
   core->signal = core->sleeping = core->room = core->waiting_for_room = 0;
   ll_disturbances before;
   ll_core_lock(&before);
@@ -184,8 +188,8 @@ int ll_init(const ll_options *options) {
   ll_core_lock(&before);
   int error = load_relaxed(&core->state) == LL_CORE_NEW ? start(core, options) : EALREADY;
   if (error == 0 && load_relaxed(&core->state) == LL_CORE_ON) {
-    struct timespec deadline = from_now(OPEN_WAIT_MS);
-    while (!core->opened && wait_for_news(core, &deadline)) {
+    uint64_t deadline_ns = from_now(OPEN_WAIT_MS);
+    while (!core->opened && wait_until(&before, deadline_ns)) {
     }
     if (core->opened) error = core->open_error;
   }
@@ -201,12 +205,12 @@ static bool is_running(const ll_core *core) {
 int ll_flush(unsigned timeout_ms) {
   ll_core *core = &ll_the_core;
   if (!is_running(core)) return 0;
-  struct timespec deadline = from_now(timeout_ms);
+  uint64_t deadline_ns = from_now(timeout_ms);
   ll_disturbances before;
   ll_core_lock(&before);
   uint64_t ticket = ++core->flush_wanted;
   ll_wake_harvester();
-  while (core->flush_done < ticket && wait_for_news(core, &deadline)) {
+  while (core->flush_done < ticket && wait_until(&before, deadline_ns)) {
   }
   int error = core->flush_done < ticket ? ETIMEDOUT : core->undelivered > 0 ? ETIMEDOUT : 0;
   ll_core_unlock(&before);
@@ -235,15 +239,15 @@ int ll_shutdown(unsigned timeout_ms) {
     compare_and_swap_u32(&core->state, expected, LL_CORE_STOPPED);
     return 0;
   }
-  struct timespec deadline = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
+  uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
   ll_disturbances before;
   ll_core_lock(&before);
   if (core->stop_wanted == 0) {
-    store_release(&core->stop_deadline_ns, ll_monotonic_ns() + timeout_ms * MS);
+    store_release(&core->stop_deadline_ns, from_now(timeout_ms));
     store_release(&core->stop_wanted, 1);
     ll_wake_harvester();
   }
-  while (!core->stopped && wait_for_news(core, &deadline)) {
+  while (!core->stopped && wait_until(&before, deadline_ns)) {
   }
   bool left = !core->stopped || core->undelivered > 0;
   if (left) report_left(core);

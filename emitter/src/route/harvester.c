@@ -103,7 +103,7 @@ static void advance_flush(ll_core *core, flush *current, ll_sealed sealed) {
   ll_disturbances before;
   ll_core_lock(&before);
   core->flush_done = current->ticket;
-  pthread_cond_broadcast(&core->news);
+  ll_core_tell();
   ll_core_unlock(&before);
   current->ticket = 0;
 }
@@ -168,7 +168,7 @@ static void announce_opening(ll_core *core, int error) {
   ll_core_lock(&before);
   core->opened = true;
   core->open_error = error;
-  pthread_cond_broadcast(&core->news);
+  ll_core_tell();
   ll_core_unlock(&before);
 }
 
@@ -223,7 +223,7 @@ static void *recover_earlier_runs(void *unused) {
   ll_disturbances before;
   ll_core_lock(&before);
   core->recovering = false;
-  pthread_cond_broadcast(&core->news);
+  ll_core_tell();
   ll_core_unlock(&before);
   return NULL;
 }
@@ -242,7 +242,7 @@ static void wait_for_recovery(ll_core *core) {
   ll_disturbances before;
   ll_core_lock(&before);
   while (core->recovering)
-    pthread_cond_wait(&core->news, &core->lock);
+    ll_core_wait_for_news(&before, UINT64_MAX);
   ll_core_unlock(&before);
 }
 
@@ -297,7 +297,7 @@ static void *harvester(void *unused) {
   store_release(&core->state, LL_CORE_STOPPED);
   core->stopped = true;
   core->flush_done = core->flush_wanted;
-  pthread_cond_broadcast(&core->news);
+  ll_core_tell();
   ll_core_unlock(&before);
   return NULL;
 }

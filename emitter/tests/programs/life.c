@@ -178,6 +178,15 @@ static void *emit_and_end(void *number) {
 
 enum { KEYED_THREADS = 300 };
 
+/* Ended by a signal while it waits for a sink that acknowledges nothing. */
+static int wait_in_vain(void) {
+  emit(1, EACH);
+  alarm(1);
+  if (strcmp(arguments[0], "flush") == 0) return ll_flush(60000);
+  if (strcmp(arguments[0], "shutdown") == 0) return ll_shutdown(60000);
+  return 0; /* by way of exit */
+}
+
 static int emit_in_key_destructors(void) {
   pthread_key_create(&key, emit_in_destructor);
   for (uintptr_t i = 1; i <= KEYED_THREADS; i++) {
@@ -345,6 +354,7 @@ static const way ways[] = {
     {"emit-at-exit", emit_at_exit},
     {"emit-at-exit-too-late", emit_at_exit_too_late},
     {"emit-after-shutdown", emit_after_shutdown},
+    {"wait-in-vain", wait_in_vain},
     {"emit-in-key-destructors", emit_in_key_destructors},
     {"close-all-descriptors", close_all_descriptors},
     {"without-proc-and-shm", without_proc_and_shm},
