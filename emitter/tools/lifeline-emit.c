@@ -38,6 +38,9 @@ static const char usage[] =
     "  --timeout MS     how long to wait for the sink (10000)\n"
     "  --help, --version\n"
     "\n"
+    "Ctrl-C ends the reading; a second one also the waiting, and what was not sent is left to the\n"
+    "next start, or to lifeline-recover.\n"
+    "\n"
     "Exit status: 0 all was acknowledged; 1 something was not, or a line was bad; 2 wrong usage.\n"
     "\n"
     "  lifeline-emit --url nats://localhost backup.end nbytes:u64:B=1048576 ok=true\n"
@@ -148,9 +151,11 @@ int main(int argc, char **argv) {
     return wrong_usage("nowhere to send to: say --url, or set LIFELINE_URL", "");
   if (ll_init(&options) != 0) return 1; /* which has said why */
 
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  if (lines) { /* what was read is delivered; whoever does not want to wait for that asks again */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+  }
   const char *fault = lines ? NULL : emit(argv[optind], level, argv + optind + 1, (unsigned)(argc - optind - 1));
   if (fault != NULL) {
     ll_shutdown(0);

@@ -101,6 +101,19 @@ class Emit(unittest.TestCase):
             self.assertEqual(running.wait(timeout=30), 128 + signal.SIGINT)
         self.assertEqual([fields for _, fields in self.events()], [{"x": "1"}])
 
+    def test_whoever_interrupts_again_does_not_wait_for_a_broker_that_is_away(self):
+        away = [BIN / "lifeline-emit", "--url", "nats://127.0.0.1:1", "--timeout", "60000", "-"]
+        with subprocess.Popen(away, env=self.environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            running.stdin.write(b"a x=1\n")
+            running.stdin.close()
+            self.assertIn(b"127.0.0.1:1", running.stderr.readline())
+            began = time.monotonic()
+            while running.poll() is None:
+                running.send_signal(signal.SIGINT)
+                time.sleep(0.1)
+            self.assertEqual(running.returncode, -signal.SIGINT)
+            self.assertLess(time.monotonic() - began, 30)  # of the minute
+
     def test_help_and_version(self):
         self.assertIn("Exit status:", self.emit("--help"))
         self.assertRegex(self.emit("--version"), r"^lifeline-emit \d+\.\d+\.\d+\n$")
