@@ -97,7 +97,7 @@ QUICK = [
     c_tests("C under thread sanitizer", "tsan", 120),
     Stage("Go codec", 10, go_test("schemas/go", "-vet=all"), reports.go, "go"),
     Stage("generator fleet", 140, go_test("loadgen", "-count=1 -timeout 10m -vet=all"), reports.go, "fleet"),
-    Stage("Java", 500,
+    Stage("Java", 540,
           "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
           "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
     Stage("Python", 20, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
@@ -105,7 +105,7 @@ QUICK = [
     Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
     Stage("end to end, with the short form of chaos", 230, go_test("tests", "-count=1 -short -timeout 14m"), reports.go,
           "end-to-end", closing=reports.chaos),
-    Stage("containers", 430, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
+    Stage("containers", 460, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
           container_tests, "containers", closing=containers_line),
     Stage("README commands", 50, "scripts/test-readme", reports.tap, "readme"),
     Stage("README commands of the connectors", 75, "scripts/test-readme connectors/README.md", reports.tap,
