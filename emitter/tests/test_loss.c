@@ -1,5 +1,4 @@
-/* When the sink is wrong, away, slow or unwilling: the program runs on, one line tells, and the books balance.
- * `test-loss PATTERN` runs the tests of that name. */
+/* When the sink is wrong, away, slow or unwilling: the program runs on, one line tells, and the books balance. */
 #include "support.h"
 
 #include <errno.h>
@@ -512,7 +511,7 @@ static void rings_of_threads_that_ended_are_used_again(void **state) {
   expect(start_and_end_threads, NULL);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(a_url_that_is_none_costs_one_line_and_the_events_are_counted),
@@ -539,6 +538,5 @@ int main(int argc, char **argv) {
       TEST(a_ring_file_that_gets_no_name_is_no_sigbus),
       TEST(rings_of_threads_that_ended_are_used_again),
   };
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

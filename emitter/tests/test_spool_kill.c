@@ -125,8 +125,8 @@ static void wait_for_events(const scene *here) {
   }
 }
 
-/* Outages come and go while the program runs, until it is killed, so many times as late as at first. */
-static void kill_at_random(unsigned seed, unsigned times_later, tally *all) {
+/* Outages come and go while the program runs, until it is killed; each takes up to 65 ms, times `stretch`. */
+static void kill_at_random(unsigned seed, unsigned stretch, tally *all) {
   scene here;
   scene_make(&here, seed);
   const char *const emitter[] = {"crash-emitter", here.notes, "2", "200", NULL};
@@ -138,7 +138,7 @@ static void kill_at_random(unsigned seed, unsigned times_later, tally *all) {
       ebb(&here);
     else
       flood(&here);
-    usleep(times_later * (5000 + (unsigned)(rand_r(&seed) % 60000)));
+    usleep(stretch * (5000 + (unsigned)(rand_r(&seed) % 60000)));
   }
   kill(pid, SIGKILL);
   assert_int_equal(test_wait(pid), 128 + SIGKILL);

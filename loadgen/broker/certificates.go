@@ -11,6 +11,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"lifeline/loadgen/broker/ports"
 )
 
 // certificates are an authority of one run, and a server's certificate by it. The authority's key is forgotten at once.
@@ -40,10 +42,10 @@ func makeCertificates() (certificates, error) {
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: host},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: ports.Host},
 		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		IPAddresses: []net.IP{net.ParseIP(host)}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.ParseIP(ports.Host)}, DNSNames: []string{"localhost"},
 	}
 	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority, &authorityKey.PublicKey, authorityKey)
 	if err != nil {

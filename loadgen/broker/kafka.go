@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lifeline/loadgen/broker/kafkanode"
+	"lifeline/loadgen/broker/ports"
 	"lifeline/loadgen/scenario"
 )
 
@@ -45,7 +46,7 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 		return nil, err
 	}
 	count := max(1, s.Broker.Nodes)
-	ports, err := freePorts(2 * count)
+	free, err := ports.Free(2 * count)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +58,11 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 	cluster := &kafkaCluster{embedded: newEmbedded(dir), version: kafkanode.Version(jars)}
 	prepared := make(chan error, count)
 	for i := range count {
-		config := kafkanode.Config{ID: i, Port: ports[i], Controllers: ports[count:], Jars: jars,
+		config := kafkanode.Config{ID: i, Port: free[i], Controllers: free[count:], Jars: jars,
 			Cluster: base64.RawURLEncoding.EncodeToString(id), Folder: filepath.Join(dir, fmt.Sprintf("node-%d", i)),
 			Connections: connections(s) / count}
 		go func() { prepared <- config.Prepare(ctx) }()
-		server := address(config.Port)
+		server := ports.Address(config.Port)
 		cluster.servers = append(cluster.servers, server)
 		cluster.nodes = append(cluster.nodes, &node{
 			name:    filepath.Base(config.Folder),

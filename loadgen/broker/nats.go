@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker/natsnode"
+	"lifeline/loadgen/broker/ports"
 	"lifeline/loadgen/scenario"
 )
 
@@ -65,17 +66,17 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Config, error) {
 	configs := make([]natsnode.Config, max(1, s.Broker.Nodes))
 	const perNode = 4 // client, monitor, route, and WebSocket or MQTT
-	ports, err := freePorts(len(configs) * perNode)
+	free, err := ports.Free(len(configs) * perNode)
 	if err != nil {
 		return nil, err
 	}
 	for i := range configs {
 		config := &configs[i]
 		config.Name = fmt.Sprintf("node-%d", i)
-		config.Port, config.Monitor = ports[perNode*i], ports[perNode*i+1]
-		c.monitors = append(c.monitors, "http://"+address(config.Monitor))
+		config.Port, config.Monitor = free[perNode*i], free[perNode*i+1]
+		c.monitors = append(c.monitors, "http://"+ports.Address(config.Monitor))
 		server := config.Port
-		switch extra := ports[perNode*i+2]; s.Transport {
+		switch extra := free[perNode*i+2]; s.Transport {
 		case "nats-websocket":
 			config.WebSocket, server = extra, extra
 		case "mqtt": // the server keeps MQTT's sessions in streams
@@ -84,9 +85,9 @@ func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Con
 		case "jetstream":
 			config.Store = filepath.Join(dir, config.Name)
 		}
-		c.servers = append(c.servers, address(server))
+		c.servers = append(c.servers, ports.Address(server))
 		if len(configs) > 1 {
-			config.Route = ports[perNode*i+3]
+			config.Route = free[perNode*i+3]
 		}
 	}
 	for i := range configs {

@@ -3,24 +3,23 @@ package natstest
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/url"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"lifeline/loadgen/broker/ports"
 )
 
 // Start runs one server per node, as a cluster when there are several, and returns them when each knows all others. adjust
 // may change what node i is started with; listeners get free ports of 127.0.0.1.
 func Start(t testing.TB, nodes int, adjust func(node int, options *server.Options)) []*server.Server {
 	t.Helper()
+	routePorts := freePorts(t, nodes)
 	routes := make([]*url.URL, nodes)
-	for i := range routes {
-		routes[i] = &url.URL{Scheme: "nats", Host: "127.0.0.1:" + strconv.Itoa(FreePort(t))}
+	for i, port := range routePorts {
+		routes[i] = &url.URL{Scheme: "nats", Host: ports.Address(port)}
 	}
 	servers := make([]*server.Server, nodes)
 	for i := range servers {
@@ -29,8 +28,7 @@ func Start(t testing.TB, nodes int, adjust func(node int, options *server.Option
 			NoLog: true, NoSigs: true, StoreDir: t.TempDir(), MaxPayload: 1 << 20,
 		}
 		if nodes > 1 {
-			port, _ := strconv.Atoi(routes[i].Port())
-			options.Cluster = server.ClusterOpts{Name: "fleet", Host: "127.0.0.1", Port: port}
+			options.Cluster = server.ClusterOpts{Name: "fleet", Host: ports.Host, Port: routePorts[i]}
 			options.Routes = routes
 		}
 		if adjust != nil {
@@ -76,24 +74,17 @@ func Addresses(servers []*server.Server) []string {
 	return addresses
 }
 
-// Ports that were given away are not given again: their servers may listen some time later.
-var given sync.Map
-
-// FreePort is a port of 127.0.0.1 that nobody listens on. It lies below those that the kernel chooses from: it would give one
-// that is free at the moment to the next who asks for any, which may be another node of the same cluster.
+// FreePort is a port of 127.0.0.1 that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	const lowest, end, attempts = 10_000, 32_768, 1000
-	for range attempts {
-		port := lowest + rand.IntN(end-lowest)
-		if _, taken := given.LoadOrStore(port, true); taken {
-			continue
-		}
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			listener.Close()
-			return port
-		}
+	return freePorts(t, 1)[0]
+}
+
+func freePorts(t testing.TB, count int) []int {
+	t.Helper()
+	free, err := ports.Free(count)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return 0
+	return free
 }

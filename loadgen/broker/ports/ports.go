@@ -1,4 +1,5 @@
-package broker
+// Package ports finds places for servers to listen on.
+package ports
 
 import (
 	"fmt"
@@ -7,37 +8,39 @@ import (
 	"os"
 )
 
-const host = "127.0.0.1"
+// Host is the address of this machine that servers listen on.
+const Host = "127.0.0.1"
 
 // Servers listen on ports in between.
 const lowestPort, highestPort = 10_000, 65_535
 
-// freePorts finds ports that nobody listens on. They lie outside of those that the kernel gives to outgoing connections: a
-// fleet's own connection would otherwise take the port of a node that is down, and the node could not come back.
-func freePorts(count int) ([]int, error) {
+// Free finds ports that nobody listens on, each another one. They lie outside of those that the kernel gives to outgoing
+// connections: a fleet's own connection would otherwise take the port of a node that is down, and the node could not come
+// back.
+func Free(count int) ([]int, error) {
 	first, last, err := ephemeralPorts()
 	if err != nil {
 		return nil, err
 	}
 	from, to := serverPorts(first, last)
-	ports := make([]int, 0, count)
+	found := make([]int, 0, count)
 	span := to - from + 1
 	offset := rand.IntN(span)
-	for i := 0; i < span && len(ports) < count; i++ {
+	for i := 0; i < span && len(found) < count; i++ {
 		port := from + (offset+i)%span
-		listener, err := net.Listen("tcp4", address(port))
+		listener, err := net.Listen("tcp4", Address(port))
 		if err != nil {
 			continue
 		}
 		if err := listener.Close(); err != nil {
 			return nil, fmt.Errorf("releasing port %d: %w", port, err)
 		}
-		ports = append(ports, port)
+		found = append(found, port)
 	}
-	if len(ports) < count {
-		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", len(ports), count, from, to)
+	if len(found) < count {
+		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", len(found), count, from, to)
 	}
-	return ports, nil
+	return found, nil
 }
 
 // serverPorts are those below the ephemeral ones, or above them where that is more. Machines that are set up for many
@@ -65,4 +68,5 @@ func ephemeralPorts() (first, last int, err error) {
 	return first, last, nil
 }
 
-func address(port int) string { return fmt.Sprintf("%s:%d", host, port) }
+// Address is the place of a port of this machine, as host:port.
+func Address(port int) string { return fmt.Sprintf("%s:%d", Host, port) }
