@@ -1,7 +1,9 @@
 # Every target is one script: read that to see what it does. `make help` lists them; CI runs `make test` and nothing else.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo fleet test test-chaos test-fresh fuzz vectors bench bench-emitter bench-jobs results results-fleet lint install clean
+ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
+
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh soak fuzz vectors bench bench-emitter bench-jobs results results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,19 +25,31 @@ fleet: ## two minutes of 800 generators on an embedded NATS (SCENARIO=)
 	@scripts/build go
 	@build/bin/fleet run $(or $(SCENARIO),demo) --out build/fleet
 
-test: ## every language's tests, half an hour on 2 cores
+check: ## linters, unit tests and vectors of what changed, in seconds (ONLY=)
 	@scripts/setup --dev
-	@scripts/test
+	@scripts/test --tier check $(ONLY_STAGES)
+
+test: ## every language's tests, a quarter of an hour on 2 cores (ONLY=)
+	@scripts/setup --dev
+	@scripts/test $(ONLY_STAGES)
+
+test-all: ## everything, with chaos in full
+	@scripts/setup --dev
+	@scripts/test --tier all $(ONLY_STAGES)
 
 test-chaos: ## kill all there is, 2,000 times; half an hour (QUICK=1: 3 minutes)
 	@scripts/setup --dev
 	@scripts/test --tier chaos$(if $(filter-out 0,$(QUICK)),-quick)
 
+soak: ## system tests in random order under load (MINUTES=60, ONLY=)
+	@scripts/setup --dev --soak
+	@scripts/soak --minutes $(or $(MINUTES),60) $(ONLY_STAGES)
+
 fuzz: ## fuzz the decoders, 10 minutes each (MINUTES=60 for longer)
 	@scripts/setup --dev
 	@scripts/fuzz --seconds $$(($${MINUTES:-10} * 60))
 
-test-fresh: ## make demo inside a bare Debian 12 root; needs root
+test-fresh: ## make demo, then make test, in a bare Debian 12 and a bare 13; needs root
 	@scripts/test-fresh
 
 vectors: ## every producer of batches against every consumer

@@ -1,128 +1,165 @@
-"""Runs the stages one after the other, says how each went, and closes with the sum."""
+"""Builds what the stages need, runs them side by side, repeats what may be repeated, and closes with the sum."""
 
 import argparse
-import os
+import json
 import signal
-import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
-from .reports import Counts
-from .stages import BUILD, REPORTS, ROOT, TIERS, builds_only
+from . import repeat, system_tests, unchanged
+from .command import ROOT, Commands
+from .results import Counts
+from .schedule import run_all
+from .stages import BUILD, REPORTS, TIERS
 
-
-def run_logged(stage):
-    """Runs the stage's command in a process group of its own, so that a stage that is ended leaves nothing behind.
-    Returns why it failed, or None."""
-    stage.log.parent.mkdir(parents=True, exist_ok=True)
-    with stage.log.open("wb") as log:
-        process = subprocess.Popen(["bash", "-c", stage.command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            code = wait(process, stage)
-            return None if code == 0 else f"exit code {code}"
-        except subprocess.TimeoutExpired:
-            return f"not done after {stage.limit_s} s"
-        finally:
-            end_group(process)
+BUILD_LIMIT_S = 3600
 
 
-def wait(process, stage):
-    """The process's exit code. While it runs, what it says of its progress is shown."""
-    if stage.progress is None:
-        return process.wait(stage.limit_s)
-    deadline = time.monotonic() + stage.limit_s
-    print(flush=True)
-    with stage.log.open(errors="replace") as log:
-        rest = ""
-        while True:
-            ended = process.poll() is not None
-            *lines, rest = (rest + log.read()).split("\n")
-            for text in filter(None, map(stage.progress, lines)):
-                print(f"    {text}", flush=True)
-            if ended:
-                return process.returncode
-            if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired(process.args, stage.limit_s)
-            time.sleep(0.5)
+@dataclass
+class Result:
+    counts: Counts
+    seconds: float
+    cpu_s: float
+
+    def __str__(self):
+        parts = [f"{self.counts.passed} passed"]
+        if self.counts.failures:
+            parts.append(f"{len(self.counts.failures)} FAILED")
+        if self.counts.skipped:
+            parts.append(f"{self.counts.skipped} skipped")
+        return ", ".join(parts)
 
 
-def end_group(process):
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            continue
-        time.sleep(0.2)
-    process.wait()
-
-
-def run(stage):
-    failure = run_logged(stage)
+def run(stage, commands):
+    mark = unchanged.fingerprint(stage) if stage.inputs else None  # before: what is saved meanwhile is not tested
+    ended = commands.run(stage.command, stage.log, stage.limit_s)
     counts = stage.count(stage.log)
-    if counts.total == 0 and stage.count is not builds_only and not failure:
-        failure = "no test ran"
-    if failure and not counts.failures:
-        counts.failures.append(f"{stage.name}: {failure}")
-    return counts
+    problem = ended.problem or (None if counts.total else "no test ran")
+    if problem and not counts.failures:
+        counts.fail(stage.name, problem)
+    if mark and not counts.failures:
+        unchanged.record(stage, mark)
+    return Result(counts, ended.seconds, ended.cpu_s)
 
 
-def describe(stage, counts, seconds):
-    parts = [f"{seconds:.0f} s"]
-    if counts.total:
-        parts.append(f"{counts.passed} passed")
-    if counts.failures:
-        parts.append(f"{len(counts.failures)} FAILED")
-    if counts.skipped:
-        parts.append(f"{counts.skipped} skipped")
-    if seconds > stage.budget_s:
-        parts.append(f"over its budget of {stage.budget_s} s")
-    return ", ".join(parts)
+def build(stages, commands):
+    """Why nothing can run, or None."""
+    parts = [part for part in ("c", "go", "java", "asan", "tsan", "crash") if any(part in stage.needs for stage in stages)]
+    if not parts:
+        return None
+    print(f"build ({' '.join(parts)}) ... ", end="", flush=True)
+    log = BUILD / "log/test-build.log"
+    ended = commands.run(f"scripts/build {' '.join(parts)}", log, BUILD_LIMIT_S)
+    print(f"FAILED: {ended.problem}" if ended.problem else f"{ended.seconds:.0f} s", flush=True)
+    if ended.problem:
+        print("".join(f"    {line}\n" for line in log.read_text(errors="replace").splitlines()[-30:]), end="")
+        return f"the build: {ended.problem}; its log is {log.relative_to(ROOT)}"
+    return None
 
 
-def main():
+def run_stages(stages, commands):
+    """The results by the stages' names. Says how each went, in the order in which they end."""
+    results = {}
+
+    def on_end(stage, result, running):
+        results[stage.name] = result
+        others = f"   [still: {', '.join(running)}]" if running else ""
+        print(f"[{len(results)}/{len(stages)}] {stage.name}: {result}, {result.seconds:.0f} s{others}", flush=True)
+        for failure in result.counts.failures:
+            print(f"    FAILED {failure}", flush=True)
+
+    run_all(stages, lambda stage: run(stage, commands), on_end)
+    return results
+
+
+def run_again(stages, results, commands):
+    """What of the failures is flaky, by stage. Moves it from the failures to what passed."""
+    flaky = {}
+    for stage in stages:
+        counts = results[stage.name].counts
+        if any(failure.never_repeated is None for failure in counts.failures):
+            print(f"again, alone: {stage.name} ...", flush=True)
+            flaky[stage.name] = repeat.repeat(counts, commands, BUILD / "log")
+    return flaky
+
+
+def summary(stages, results):
+    """A line per stage, in order, with what it took."""
+    width = max(len(stage.name) for stage in stages)
+    for stage in stages:
+        result = results[stage.name]
+        print(f"{stage.name:{width}}  {result.seconds:6.0f} s {result.cpu_s:6.0f} s of processor  {result}")
+    document = [{"stage": stage.name, "seconds": round(results[stage.name].seconds, 1), "processor_seconds": round(results[stage.name].cpu_s, 1),
+                 "passed": results[stage.name].counts.passed, "failed": [str(each) for each in results[stage.name].counts.failures],
+                 "skipped": results[stage.name].counts.skipped} for stage in stages]
+    (REPORTS / "stages.json").write_text(json.dumps(document, indent=1) + "\n")
+
+
+def close(tier, stages, results, flaky, times):
+    total = Counts()
+    for stage in stages:
+        total.add(results[stage.name].counts)
+    total.add(repeat.judge(flaky, [stage.name for stage in stages]))
+    print()
+    summary(stages, results)
+    print(times)
+    for failure in total.failures:
+        print(f"FAILED {failure}")
+    for each in (each for group in flaky.values() for each in group):
+        print(each)
+    closing = [stage.closing(stage.log) for stage in stages if stage.closing]
+    sums = [f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped"]
+    # the tier's own line comes last: chaos is known by its figures, everything else by what passed
+    print("\n".join(filter(None, sums + closing if tier.startswith("chaos") else closing + sums)), flush=True)
+    return 1 if total.failures else 0
+
+
+def arguments():
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("--tier", choices=TIERS, default="quick")
     parser.add_argument("--only", action="append", default=[], metavar="WORD")
     parser.add_argument("--list", action="store_true")
-    arguments = parser.parse_args()
-    stages = [stage for stage in TIERS[arguments.tier]
-              if not arguments.only or any(word in stage.name for word in arguments.only)]
+    chosen = parser.parse_args()
+    words = [word.lower() for word in chosen.only]
+    stages = [stage for stage in TIERS[chosen.tier] if not words or any(word in stage.name.lower() for word in words)]
     if not stages:
-        parser.error("no stage has such a name: see --list")
-    if arguments.list:
-        for stage in stages:
-            print(f"{stage.budget_s:5d} s  {stage.name}")
+        parser.error(f"no stage has such a name: {', '.join(chosen.only)}; see --list")
+    return chosen, stages
+
+
+def main():
+    chosen, stages = arguments()
+    if chosen.list:
+        print("\n".join(f"{stage.kind:8}  {stage.name}" for stage in stages))
         return 0
+    if chosen.tier == "check":
+        skipped = [stage.name for stage in stages if unchanged.is_unchanged(stage)]
+        stages = [stage for stage in stages if stage.name not in skipped]
+        if skipped:
+            print(f"unchanged since it passed: {', '.join(skipped)}", flush=True)
+        if not stages:
+            print("0 passed, 0 failed, 0 skipped")
+            return 0
 
     REPORTS.mkdir(parents=True, exist_ok=True)
-    total = Counts()
-    closing_lines = []
+    commands = Commands()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(143))
     started = time.monotonic()
-    for number, stage in enumerate(stages, 1):
-        print(f"[{number}/{len(stages)}] {stage.name} ... ", end="", flush=True)
-        stage_started = time.monotonic()
-        counts = run(stage)
-        print(("    " if stage.progress else "") + describe(stage, counts, time.monotonic() - stage_started), flush=True)
-        if stage.closing and stage.closing(stage.log):
-            closing_lines.append(stage.closing(stage.log))
-        for failure in counts.failures:
-            print(f"    FAILED {failure}")
-        if counts.failures:
-            print(f"    log: {stage.log.relative_to(ROOT)}")
-        total.add(counts)
-        if stage.name == "build" and counts.failures:
-            print("    nothing else can run without the build")
-            break
-    print(f"{(time.monotonic() - started) / 60:.1f} minutes; logs in {BUILD.relative_to(ROOT)}/log")
-    sums = [f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped"]
-    # the tier's own line comes last: chaos is known by its figures, everything else by what passed
-    print("\n".join(sums + closing_lines if arguments.tier.startswith("chaos") else closing_lines + sums), flush=True)
-    return 1 if total.failures else 0
+    try:
+        if problem := build(stages, commands):
+            print(f"FAILED {problem}\n0 passed, 1 failed, 0 skipped")
+            return 1
+        built = time.monotonic()
+        results = run_stages(stages, commands)
+        flaky = run_again(stages, results, commands)
+    finally:
+        commands.stop()
+    system_tests.record({stage.name: results[stage.name].counts.groups for stage in stages})
+    times = (f"{(time.monotonic() - built) / 60:.1f} minutes, after {(built - started) / 60:.1f} for the build; "
+             f"logs in {BUILD.relative_to(ROOT)}/log")
+    return close(chosen.tier, stages, results, flaky, times)
 
 
 if __name__ == "__main__":

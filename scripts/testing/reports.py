@@ -1,38 +1,40 @@
-"""What each test tool's own report says: how many passed, which failed, how many were skipped."""
+"""What each test tool's own report says: how many passed, which failed and why, and which of them are system tests."""
 
+import functools
 import json
 import re
+import shlex
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from .command import ROOT
+from .results import Counts, Failure, Group
 
 LONGEST_REASON = 200
 
 
-@dataclass
-class Counts:
-    passed: int = 0
-    skipped: int = 0
-    failures: list = field(default_factory=list)
-
-    @property
-    def total(self):
-        return self.passed + self.skipped + len(self.failures)
-
-    def add(self, other):
-        self.passed += other.passed
-        self.skipped += other.skipped
-        self.failures += other.failures
+def shortened(text):
+    return " ".join(text.split())[:LONGEST_REASON]
 
 
-def junit(paths):
-    """JUnit's XML, as Maven's surefire writes it."""
+# --- JUnit -----------------------------------------------------------------------------------------------------------
+
+def junit(paths, command=None):
+    """JUnit's XML, as Maven's surefire writes it. `command` makes, of a report's path and a class, the command that runs the
+    class again: of system tests."""
     counts = Counts()
     for path in paths:
         for case in ElementTree.parse(path).iter("testcase"):
+            name = case.get("classname", "")
+            group = None
+            if command:
+                group = Group(name.rpartition(".")[2], command(path, name), functools.partial(junit_again, path))
+                counts.groups.add(group)
             outcomes = {child.tag: child for child in case}
             if (bad := outcomes.get("failure", outcomes.get("error"))) is not None:
-                counts.failures.append(f"{case.get('classname', '')} {case.get('name')}{_reason(bad)}".strip())
+                output = "\n".join(filter(None, [bad.get("type"), bad.text, case.findtext("system-out"), case.findtext("system-err")]))
+                counts.failures.append(Failure(f"{name} {case.get('name')}".strip(),
+                                               shortened(bad.get("message") or bad.text or ""), output, group))
             elif "skipped" in outcomes:
                 counts.skipped += 1
             else:
@@ -40,22 +42,37 @@ def junit(paths):
     return counts
 
 
-def _reason(bad: ElementTree.Element):
-    lines = [line.strip() for line in (bad.get("message") or bad.text or "").splitlines()]
-    return ": " + " ".join(filter(None, lines))[:LONGEST_REASON] if any(lines) else ""
+def junit_again(path, _log):
+    """What a class that was run again left; it removed its report before."""
+    return junit([path]) if path.exists() else Counts()
 
 
-def ctest(path: Path):
+def surefire_again(path, name):
+    """The command that runs one class of system tests of the module that the report lies in."""
+    module = path.relative_to(ROOT).parent.parent.parent
+    return (f"rm -f {shlex.quote(str(path))}; scripts/test-java system --module {shlex.quote(str(module))} "
+            f"--test {shlex.quote(name.rpartition('.')[2])}")
+
+
+# --- CTest -----------------------------------------------------------------------------------------------------------
+
+def ctest(build, report):
     """CTest's JUnit file, in which a program written with cmocka counts through its own tests."""
     counts = Counts()
-    if not path.exists():
+    if not report.exists():
         return counts
-    for case in ElementTree.parse(path).iter("testcase"):
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = case.get("name")
+        labels = [p.get("value") for p in case.iter("property") if p.get("name") == "cmake_labels"]
+        group = ctest_group(build, name) if "system" in ";".join(filter(None, labels)).split(";") else None
         output = case.findtext("system-out") or ""
         failed = re.findall(r"^\[  FAILED  \] (\w+)$", output.partition("listed below")[2], re.MULTILINE)
-        if case.find("failure") is not None and not failed:
+        end = case.find("failure")
+        if end is not None and not failed:
             failed = ["ended badly"]
-        counts.failures += [f"{case.get('name')} {name}" for name in failed]
+        why = end.get("message", "") if end is not None else ""
+        counts.failures += [Failure(f"{build}: {name} {each}", cmocka_reason(output, each) or why,
+                                    f"{output}\n{how_it_ended(why, each)}", group) for each in failed]
         if case.find("skipped") is not None:
             counts.skipped += 1
         elif "[==========]" in output:
@@ -63,39 +80,85 @@ def ctest(path: Path):
             counts.skipped += sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.MULTILINE)))
         elif not failed:
             counts.passed += 1
+        if group and case.find("skipped") is None:
+            counts.groups.add(group)
     return counts
 
 
-def go(log: Path):
+def how_it_ended(message, test):
+    """In words of results.NEVER_REPEATED: CTest says `Timeout`, `SEGFAULT` or `Subprocess aborted`; a cmocka program that ends
+    without the list of its failures did not end by itself."""
+    if "imeout" in message:
+        return "has timed out"
+    return "SIGABRT or another signal" if test == "ended badly" and re.search(r"SEGFAULT|abort|Exception|signal", message) else ""
+
+
+def cmocka_reason(output, test):
+    """The last complaint before the test's own FAILED line."""
+    before = re.split(rf"^\[  FAILED  \] {re.escape(test)}$", output, maxsplit=1, flags=re.MULTILINE)[0]
+    said = [line for line in before.rpartition("[ RUN      ]")[2].splitlines()[1:] if line.strip()]
+    return shortened("\n".join(said[-3:]))
+
+
+def ctest_group(build, name):
+    report = f"build/reports/again-{build}-{name}.xml"
+    command = (f"ctest --test-dir build/{build} --output-on-failure --no-tests=error -R {shlex.quote(f'^{re.escape(name)}$')} "
+               f"--output-junit {shlex.quote(str(ROOT / report))} --test-output-size-passed 1000000 --test-output-size-failed 1000000")
+    return Group(f"{build}: {name}", f"rm -f {shlex.quote(report)}; {command}", functools.partial(ctest_again, build, ROOT / report))
+
+
+def ctest_again(build, report, _log):
+    return ctest(build, report)
+
+
+# --- Go --------------------------------------------------------------------------------------------------------------
+
+def go(folder, options, log):
     """The events of `go test -json`. A test with subtests counts through them; a package that fails without a failing
-    test (it does not compile, it panics outside of one) is a failure too. The reason is what a test said last."""
-    ends, messages, broken_packages, parents = {}, {}, set(), set()
+    test (it does not compile, it panics outside of one) is a failure too. The reason is what a test said last. A test that gave
+    itself the attribute tag=system is a system test, with its subtests."""
+    ends, outputs, broken_packages, parents, system = {}, {}, set(), set(), set()
     for line in log.read_text(errors="replace").splitlines():
         event = _go_event(line)
         package, test = event.get("Package", event.get("ImportPath", "")), event.get("Test")
-        if message := go_progress(line):
-            messages[package, test] = message
-        if event.get("Action") not in ("pass", "fail", "skip"):
-            continue
-        if test:
-            ends[package, test] = event["Action"]
-            parents.update((package, test[:cut.start()]) for cut in re.finditer("/", test))
-        elif event["Action"] == "fail":
-            broken_packages.add(package)
+        if event.get("Action") == "output":
+            outputs.setdefault((package, test), []).append(event["Output"])
+        elif event.get("Action") == "attr" and (event.get("Key"), event.get("Value")) == ("tag", "system"):
+            system.add((package, test.partition("/")[0]))
+        elif event.get("Action") in ("pass", "fail", "skip"):
+            if test:
+                ends[package, test] = event["Action"]
+                parents.update((package, test[:cut.start()]) for cut in re.finditer("/", test))
+            elif event["Action"] == "fail":
+                broken_packages.add(package)
     counts = Counts()
     leaves = {key: action for key, action in ends.items() if key not in parents or action == "fail"}
     for (package, test), action in leaves.items():
+        top = test.partition("/")[0]
+        group = go_group(folder, options, package, top) if (package, top) in system else None
+        if group and ends.get((package, top)) != "skip":
+            counts.groups.add(group)
         failed_below = any(p == package and a == "fail" and t.startswith(test + "/") for (p, t), a in leaves.items())
         if action == "fail" and not failed_below:
-            reason = messages.get((package, test))
-            counts.failures.append(f"{package} {test}" + (f": {reason[:LONGEST_REASON]}" if reason else ""))
+            said = outputs.get((package, test), [])
+            messages = [match[1] for text in said if (match := GO_MESSAGE.match(text))]
+            counts.failures.append(Failure(f"{package} {test}", shortened(messages[-1]) if messages else "", "".join(said), group))
         elif action == "pass":
             counts.passed += 1
         elif action == "skip":
             counts.skipped += 1
-    explained = {name.split(" ")[0] for name in counts.failures}
-    counts.failures += [f"{package} (whole package)" for package in sorted(broken_packages - explained)]
+    explained = {failure.name.split(" ")[0] for failure in counts.failures}
+    for package in sorted(broken_packages - explained):
+        counts.failures.append(Failure(f"{package} (whole package)", "", "".join(outputs.get((package, None), []))))
     return counts
+
+
+GO_MESSAGE = re.compile(r"\s+\w+\.go:\d+: (.*)")  # of t.Logf or t.Errorf, behind the file and line that it was called at
+
+
+def go_group(folder, options, package, test):
+    command = f"cd {folder} && go test -json {options} -run {shlex.quote(f'^{test}$')} {shlex.quote(package)}"
+    return Group(f"{package} {test}", command, functools.partial(go, folder, options))
 
 
 def _go_event(line):
@@ -113,38 +176,54 @@ def output_of_go(line):
     return event.get("Output", "") if event.get("Action") == "output" else ""
 
 
-def go_progress(line):
-    """What a test said with t.Logf or t.Errorf, without the file and line that it was called at."""
-    match = re.match(r"\s+\w+\.go:\d+: (.*)", output_of_go(line))
-    return match[1] if match else None
-
-
 def chaos(log: Path):
     """The line that adds up all kills and outages."""
     lines = [output_of_go(line) for line in log.read_text(errors="replace").splitlines()]
     return next((line.strip() for line in reversed(lines) if line.startswith("chaos: ")), None)
 
 
-def tap(log: Path):
-    """Lines of the Test Anything Protocol: `ok - name`, `not ok - name`, `ok - name # skip why`."""
+# --- TAP and others --------------------------------------------------------------------------------------------------
+
+def tap(log: Path, group=None, command=None):
+    """Lines of the Test Anything Protocol: `ok - name`, `not ok - name`, `ok - name # skip why`. All of a log are one group, or,
+    with `command`, each line with the mark `# system` is a group of its own that command(name) runs."""
     counts = Counts()
+    last = None
     for line in log.read_text(errors="replace").splitlines():
         match = re.match(r"(not )?ok\b[ \d]*-? *(.*)", line)
         if not match:
+            if last and line.startswith("#"):
+                last.output += line[1:].lstrip() + "\n"
             continue
+        name, _, mark = match[2].partition(" # ")
+        of_line = group
+        if command and mark == "system":
+            of_line = Group(name, command(name), functools.partial(tap, command=command))
+        if of_line:
+            counts.groups.add(of_line)
+        last = None
         if match[1]:
-            counts.failures.append(match[2])
-        elif re.search(r"# skip", match[2], re.IGNORECASE):
+            last = Failure(name, group=of_line)
+            counts.failures.append(last)
+        elif mark.lower().startswith("skip"):
             counts.skipped += 1
         else:
             counts.passed += 1
+    for failure in counts.failures:
+        failure.reason = shortened(failure.output[-LONGEST_REASON:])
     return counts
+
+
+def page(name):
+    """The group of the commands of one page, which stand on each other."""
+    command = f"scripts/test-readme {shlex.quote(name)}"
+    return Group(f"{name}'s commands", command, tap)
 
 
 def vectors(log: Path):
     """The vectors' runner: a test per vector and per pair of producer and consumer, less the failures that it names."""
     text = log.read_text(errors="replace")
-    failures = re.findall(r"^FAILED (.*)", text, re.MULTILINE)
+    failures = [Failure(name) for name in re.findall(r"^FAILED (.*)", text, re.MULTILINE)]
     closing = re.search(r"^vectors: valid=(\d+) invalid=(\d+) pairs=(\d+) failed=\d+$", text, re.MULTILINE)
     held = sum(map(int, closing.groups())) if closing else 0
     return Counts(passed=max(0, held - len(failures)), failures=failures)

@@ -1,69 +1,66 @@
-"""The stages of each tier: what runs, how its report is read, and how long it may take on 2 cores."""
+"""The stages of each tier: what runs, what it needs, and how its report is read."""
 
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
 from . import reports
+from .command import ROOT
+from .results import Counts
+from .schedule import WAITING, WORKING
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
-CONTAINER_TESTS = 12  # as many have to run; whoever writes one more counts it here
-KSQLDB_REPORTS = "stream-jobs/ksql/udf/target/surefire-reports/TEST-*.StandingQueriesTest.xml"
 REPORTS = BUILD / "reports"
+CONTAINER_TESTS = 12  # as many have to run; count a new one here
+KSQLDB_REPORTS = "stream-jobs/ksql/udf/target/surefire-reports/TEST-*.StandingQueriesTest.xml"
 
 
 @dataclass(frozen=True)
 class Stage:
     name: str
-    budget_s: int  # what it should take at most on 2 cores
+    kind: str  # WORKING: uses a core all the time; WAITING: mostly waits for brokers and other processes
+    needs: tuple[str, ...]  # parts of scripts/build
     command: str  # for bash, from the repository's root
-    count: Callable[[Path], reports.Counts]  # reads the log or the files that the command wrote
+    count: Callable[[Path], Counts]  # reads the log or the files that the command wrote
     log_name: str
-    progress: Callable[[str], str | None] | None = None  # what of a line of the log is shown while the stage runs
+    limit_s: int = 1200  # when it is ended: a guard against what hangs, no test of speed
+    after: tuple[str, ...] = ()  # stages that end before it starts, where they run at all
+    holds: tuple[str, ...] = ()  # what no other stage may use meanwhile
+    inputs: tuple[str, ...] = ()  # `check` runs it only if something in these folders changed since it passed
     closing: Callable[[Path], str | None] | None = None  # the line or lines that sum the stage up
 
     @property
     def log(self):
         return BUILD / "log" / f"test-{self.log_name}.log"
 
-    @property
-    def limit_s(self):
-        """When it is ended. A guard against what hangs and no test of speed: a slow machine must not fail a good change."""
-        return max(600, 6 * self.budget_s)
+
+# --- C ---------------------------------------------------------------------------------------------------------------
+
+def c_tests(name, kind, build, jobs, *options, inputs=()):
+    report = f"build/reports/ctest-{build}.xml"
+    command = (f"rm -f {report}; ctest --test-dir build/{build} -j{jobs} --output-on-failure --no-tests=error {' '.join(options)} "
+               f"--output-junit '{ROOT}/{report}' --test-output-size-passed 1000000 --test-output-size-failed 1000000")
+    part = {"emitter": "c"}.get(build, build)
+    return Stage(name, kind, (part,), command, lambda _log: reports.ctest(build, ROOT / report), f"ctest-{build}", inputs=inputs)
 
 
-def builds_only(_log):
-    return reports.Counts()
+# --- Java ------------------------------------------------------------------------------------------------------------
+
+def java_reports(tier):
+    return sorted(path for path in ROOT.glob(f"**/target/{'surefire' if tier == 'unit' else 'system'}-reports/TEST-*.xml")
+                  if not path.is_relative_to(ROOT / "tests/containers") and not path.is_relative_to(BUILD))
 
 
-def c_tests(name, build, budget_s):
-    report = REPORTS / f"ctest-{build}.xml"
-    command = (f"ctest --test-dir build/{build} -j2 --output-on-failure --no-tests=error --output-junit {report} "
-               "--test-output-size-passed 1000000 --test-output-size-failed 1000000")
-    return Stage(name, budget_s, f"rm -f {report}; {command}", lambda _log: reports.ctest(report), f"ctest-{build}")
+def java_tests(name, kind, tier, **others):
+    again = reports.surefire_again if tier == "system" else None
+    return Stage(name, kind, ("java",), f"scripts/test-java {tier}", lambda _log: reports.junit(java_reports(tier), again),
+                 f"java-{tier}", holds=("maven",), **others)
 
 
-def surefire_reports(_log):
-    return reports.junit(sorted(ROOT.glob("**/target/surefire-reports/TEST-*.xml")))
-
-
-def container_reports():
-    """What ran in containers, and how many that is. Skipped ones have not run."""
-    counts = reports.junit(sorted(ROOT.glob("tests/containers/target/surefire-reports/TEST-*.xml")))
-    return counts, counts.total - counts.skipped
-
-
-def container_tests(log):
-    """An engine or an image that is missing must not look like success. Only ksqlDB's may be, of which a line tells."""
-    counts, ran = container_reports()
-    if ran < CONTAINER_TESTS:
-        counts.failures.append(f"only {ran} of {CONTAINER_TESTS} tests in containers ran")
-    counts.add(reports.junit(sorted(ROOT.glob(KSQLDB_REPORTS))))
-    if "LEFT OUT" in line_of("ksqldb", log):
-        counts.skipped += 1
-    return counts
+def container_again(path, name):
+    return f"rm -f '{path}'; scripts/test-containers {name.rpartition('.')[2]}"
 
 
 def line_of(subject, log):
@@ -72,11 +69,30 @@ def line_of(subject, log):
     return found[1] if found else ""
 
 
+def container_tests(log):
+    """No engine, no tests: they count as skipped. Where there is one all have to run, but for ksqlDB's, whose image may be missing."""
+    counts = reports.junit(sorted(ROOT.glob("tests/containers/target/surefire-reports/TEST-*.xml")), container_again)
+    if "LEFT OUT" in line_of("containers", log):
+        counts.skipped += CONTAINER_TESTS
+    elif counts.total - counts.skipped < CONTAINER_TESTS:
+        counts.fail("containers", f"only {counts.total - counts.skipped} of {CONTAINER_TESTS} tests ran")
+    counts.add(reports.junit(sorted(ROOT.glob(KSQLDB_REPORTS))))
+    if "LEFT OUT" in line_of("ksqldb", log):
+        counts.skipped += 1
+    return counts
+
+
 def containers_line(log):
-    _, ran = container_reports()
-    lines = [f"containers: {ran} tests ran, {CONTAINER_TESTS} have to; {line_of('engine', log) or 'no engine'}",
-             f"ksqldb: {line_of('ksqldb', log) or 'its tests did not run'}"]
-    return "\n".join(lines)
+    if left_out := line_of("containers", log):
+        return f"containers: {left_out}"
+    return "\n".join(f"{subject}: {line_of(subject, log) or 'unknown'}" for subject in ("engine", "ksqldb"))
+
+
+# --- Go and Python ---------------------------------------------------------------------------------------------------
+
+def go_tests(name, kind, needs, folder, options, log_name, packages="./...", environment="", **others):
+    return Stage(name, kind, needs, f"cd {folder} && {environment} go test -json {options} {packages}",
+                 functools.partial(reports.go, folder, options), log_name, **others)
 
 
 def folders_with_python_tests():
@@ -84,46 +100,72 @@ def folders_with_python_tests():
     return sorted(str(folder) for folder in found if folder.parts[0] != "build" and "target" not in folder.parts)
 
 
-def go_test(folder, options, packages="./..."):
-    return f"(cd {folder} && go test -json {options} {packages})"
+def python_tests(*options):
+    return f"python3 -m testing.tap_unittest {' '.join(options)} {' '.join(folders_with_python_tests())}"
 
 
-QUICK = [
-    Stage("build", 150, "scripts/build c go java asan tsan crash", builds_only, "build"),
-    Stage("vectors: every producer against every consumer", 10, "schemas/vectors/run.py",
-          reports.vectors, "vectors"),
-    c_tests("C", "emitter", 200),
-    c_tests("C under address and undefined behaviour sanitizers", "asan", 150),
-    c_tests("C under thread sanitizer", "tsan", 120),
-    Stage("Go codec", 10, go_test("schemas/go", "-vet=all"), reports.go, "go"),
-    Stage("generator fleet", 140, go_test("loadgen", "-count=1 -timeout 10m -vet=all"), reports.go, "fleet"),
-    Stage("Java", 540,
-          "find . -path '*/target/surefire-reports/TEST-*.xml' -delete; "
-          "mvn -q -B -Dstyle.color=never --fail-at-end verify", surefire_reports, "java"),
-    Stage("Python", 20, f"python3 -m testing.tap_unittest {' '.join(folders_with_python_tests())}",
-          reports.tap, "python"),
-    Stage("the installed package", 10, "scripts/test-install", reports.tap, "install"),
-    Stage("end to end, with the short form of chaos", 230, go_test("tests", "-count=1 -short -timeout 14m"), reports.go,
-          "end-to-end", closing=reports.chaos),
-    Stage("containers", 460, f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
-          container_tests, "containers", closing=containers_line),
-    Stage("README commands", 50, "scripts/test-readme", reports.tap, "readme"),
-    Stage("README commands of the connectors", 75, "scripts/test-readme connectors/README.md", reports.tap,
-          "readme-connectors"),
-    Stage("fuzzing, briefly", 80, "scripts/fuzz --seconds 10", reports.tap, "fuzz"),
-    Stage("lint", 20, "scripts/lint", reports.tap, "lint"),
+def python_again(name):
+    return python_tests("--test", name)
+
+
+# --- The tiers -------------------------------------------------------------------------------------------------------
+
+VECTORS = Stage("vectors: every producer against every consumer", WORKING, ("c", "go", "java"), "schemas/vectors/run.py",
+                reports.vectors, "vectors", inputs=("schemas", "emitter/tools", "stream-jobs/cli"))
+LINT = Stage("lint", WORKING, (), "scripts/lint", reports.tap, "lint", inputs=(".",))
+JAVA_UNIT = java_tests("Java, unit tests", WORKING, "unit", inputs=("pom.xml", "schemas", "stream-jobs", "connectors", "tests/servers"))
+CODEC = go_tests("Go codec", WORKING, ("go",), "schemas/go", "-count=1", "go", inputs=("schemas",))
+PYTHON = Stage("Python", WAITING, ("c", "go", "java"), python_tests(), functools.partial(reports.tap, command=python_again), "python")
+CHAOS_OPTIONS = "-count=1 -timeout 85m"
+CHAOS = go_tests("chaos: kills and outages during millions of events", WAITING, ("c", "go", "java", "crash"), "tests",
+                 CHAOS_OPTIONS, "chaos", "./chaos", limit_s=5400, closing=reports.chaos)
+CHAOS_QUICK = go_tests("chaos, the short form", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 18m",
+                       "chaos", "./chaos", closing=reports.chaos)
+
+
+def end_to_end(*packages):
+    return go_tests("end to end", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 18m", "end-to-end",
+                    " ".join(packages))
+
+
+# In the order in which they start: what takes longest comes first.
+WITHOUT_CHAOS = [
+    java_tests("Java, with brokers", WAITING, "system"),
+    Stage("containers", WAITING, ("c", "go", "java"),
+          f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
+          container_tests, "containers", limit_s=3000, closing=containers_line),
+    c_tests("C", WAITING, "emitter", 2),
+    c_tests("C under thread sanitizer", WORKING, "tsan", 1),
+    c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 1),
+    go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 18m", "fleet"),
+    end_to_end("./copy", "./demo", "./unharmed"),
+    JAVA_UNIT,
+    Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
+          functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
+    Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
+          functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
+    Stage("fuzzing, briefly", WORKING, ("c", "java"), "scripts/fuzz --seconds 10", reports.tap, "fuzz", after=(JAVA_UNIT.name,)),
+    PYTHON,
+    VECTORS,
+    CODEC,
+    LINT,
+    Stage("the installed package", WORKING, ("c",), "scripts/test-install", reports.tap, "install"),
 ]
 
-CHAOS = [
-    Stage("build", 180, "scripts/build c go java crash", builds_only, "build"),
-    Stage("chaos: kills and outages during millions of events", 2100,
-          go_test("tests", "-count=1 -timeout 85m", "./chaos"), reports.go, "chaos", reports.go_progress, reports.chaos),
+UNIT = [
+    LINT,
+    c_tests("C, unit tests", WORKING, "emitter", 2, "-LE system", inputs=("emitter", "schemas")),
+    JAVA_UNIT,
+    VECTORS,
+    CODEC,
+    go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "-vet=off", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=("loadgen", "schemas/go")),
+    Stage("Python, unit tests", WORKING, ("c",), python_tests("--unit"), reports.tap, "python-unit", inputs=("scripts", "schemas", "emitter")),
 ]
 
-CHAOS_QUICK = [
-    CHAOS[0],
-    Stage("chaos, the short form", 180, go_test("tests", "-count=1 -short -timeout 14m", "./chaos"), reports.go, "chaos",
-          reports.go_progress, reports.chaos),
-]
-
-TIERS = {"quick": QUICK, "chaos": CHAOS, "chaos-quick": CHAOS_QUICK}
+TIERS = {
+    "check": UNIT,
+    "quick": WITHOUT_CHAOS[:2] + [CHAOS_QUICK] + WITHOUT_CHAOS[2:],
+    "chaos": [CHAOS],
+    "chaos-quick": [CHAOS_QUICK],
+    "all": [CHAOS] + WITHOUT_CHAOS,
+}

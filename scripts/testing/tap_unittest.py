@@ -1,15 +1,27 @@
-"""Usage: python3 -m testing.tap_unittest FOLDER...
+"""Usage: python3 -m testing.tap_unittest [--unit | --test ID] FOLDER...
 
-Runs Python's unittest over test_*.py in each folder and prints TAP, which scripts/test counts.
+Runs Python's unittest over test_*.py in each folder and prints TAP, which scripts/test counts. A class whose attribute `tags`
+holds "system" has system tests: their lines end with the mark `# system`.
+
+  --unit     leave system tests out
+  --test ID  only that test
 """
 
 import sys
 import unittest
 
 
+def is_system(test):
+    return "system" in getattr(test, "tags", ())
+
+
 class TapResult(unittest.TestResult):
     def _line(self, outcome, test, remark=""):
-        print(f"{outcome} - {test.id()}{remark}", flush=True)
+        print(f"{outcome} - {test.id()}{remark or (' # system' if is_system(test) else '')}", flush=True)
+
+    def _failed(self, test, trace):
+        self._line("not ok", test)
+        print("".join(f"# {line}\n" for line in trace.splitlines()), end="", flush=True)
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -21,24 +33,31 @@ class TapResult(unittest.TestResult):
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self._line("not ok", test)
-        print(self.failures[-1][1], flush=True)
+        self._failed(test, self.failures[-1][1])
 
     def addError(self, test, err):
         super().addError(test, err)
-        self._line("not ok", test)
-        print(self.errors[-1][1], flush=True)
+        self._failed(test, self.errors[-1][1])
 
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self._line("not ok", subtest)
+            self._failed(subtest, (self.failures + self.errors)[-1][1])
 
 
-def main(folders):
+def flattened(suite):
+    for test in suite:
+        yield from flattened(test) if isinstance(test, unittest.TestSuite) else [test]
+
+
+def main(arguments):
+    unit = "--unit" in arguments
+    only = arguments[arguments.index("--test") + 1] if "--test" in arguments else None
+    folders = [argument for argument in arguments if not argument.startswith("--") and argument != only]
     result = TapResult()
     for folder in folders:
-        unittest.TestLoader().discover(folder, top_level_dir=folder).run(result)
+        found = flattened(unittest.TestLoader().discover(folder, top_level_dir=folder))
+        unittest.TestSuite(test for test in found if (not unit or not is_system(test)) and only in (None, test.id())).run(result)
     return 0 if result.wasSuccessful() and result.testsRun else 1
 
 

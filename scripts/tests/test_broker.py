@@ -26,6 +26,8 @@ def port_of(url):
 
 
 class BrokerTest(unittest.TestCase):
+    tags = {"system"}
+
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)

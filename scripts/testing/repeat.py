@@ -1,0 +1,79 @@
+"""A system test that failed is run again alone, at most twice, when all else has ended. What passes then is flaky: the run passes
+and names it, unless there are too many of them or one was flaky in the run before, too."""
+
+import json
+from dataclasses import dataclass
+
+from .command import ROOT
+from .results import Counts
+
+ATTEMPTS = 2
+MOST_FLAKY = 3
+LIMIT_S = 900
+RECORD = ROOT / "build/reports/flaky.json"
+
+
+@dataclass(frozen=True)
+class Flaky:
+    name: str
+    attempt: int  # the one that passed
+    reason: str  # of the failure before
+
+    def __str__(self):
+        return f"flaky: {self.name} ({self.attempt} of {ATTEMPTS})"
+
+
+def repeat(counts, commands, log_folder):
+    """Runs again what may be; moves what passes from the failures to the passed ones. Returns the flaky groups."""
+    flaky = []
+    for group in sorted({failure.group for failure in counts.failures if failure.group}, key=lambda group: group.name):
+        failures = [failure for failure in counts.failures if failure.group == group]
+        if any(failure.never_repeated for failure in failures):
+            continue
+        for attempt in range(1, ATTEMPTS + 1):
+            again = run_again(group, commands, log_folder, attempt)
+            if again.passed and not again.failures:
+                counts.failures = [failure for failure in counts.failures if failure.group != group]
+                counts.passed += len(failures)
+                flaky.append(Flaky(group.name, attempt, str(failures[0])))
+                break
+            if defects := [failure for failure in again.failures if failure.never_repeated]:
+                counts.failures += defects
+                break
+    return flaky
+
+
+def run_again(group, commands, log_folder, attempt):
+    log = log_folder / f"again-{''.join(c if c.isalnum() else '-' for c in group.name)}-{attempt}.log"
+    ended = commands.run(group.command, log, LIMIT_S)
+    counts = group.count(log)
+    if ended.problem and not counts.failures:
+        counts.fail(group.name, ended.problem)
+    elif not counts.total:
+        counts.fail(group.name, "no test ran")
+    for failure in counts.failures:
+        failure.group = group
+    return counts
+
+
+def judge(flaky, stages_run):
+    """Records what was flaky, and returns why the run fails for it, if it does. `flaky` is a dictionary from a stage's name; the
+    record keeps what other stages than those of this run had before."""
+    try:
+        before = json.loads(RECORD.read_text())
+    except (OSError, ValueError):
+        before = {}
+    now = {name: [vars(each) for each in flaky.get(name, [])] for name in stages_run}
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
+    RECORD.write_text(json.dumps({**before, **now}, indent=1) + "\n")
+
+    problems = Counts()
+    all_of_them = [each for group in flaky.values() for each in group]
+    if len(all_of_them) > MOST_FLAKY:
+        problems.fail("flaky", f"{len(all_of_them)} tests in one run; {MOST_FLAKY} is the limit")
+    for stage, group in flaky.items():
+        known = {each["name"] for each in before.get(stage, [])}
+        for each in group:
+            if each.name in known:
+                problems.fail(each.name, f"flaky in two runs in a row: {each.reason}")
+    return problems

@@ -1,0 +1,21 @@
+"""Which system tests there are: what the last runs of each stage found. The soak runs them one by one."""
+
+import pickle
+
+from .command import ROOT
+
+RECORD = ROOT / "build/reports/system-tests.pickle"  # written and read by this version of this folder alone
+
+
+def known():
+    """The groups by the stages' names."""
+    try:
+        return pickle.loads(RECORD.read_bytes())
+    except (OSError, pickle.PickleError, AttributeError, EOFError):
+        return {}
+
+
+def record(groups):
+    """Of stages that did not run, or had none, what is known stays."""
+    found = known() | {stage: members for stage, members in groups.items() if members}
+    RECORD.write_bytes(pickle.dumps(found))
