@@ -14,6 +14,7 @@ KSQLDB_VERSION=8.2.3        # of the image that compose/ksqldb.yaml names
 PLUGINS_SUITE=trixie        # the Debian release whose docker compose is used where the machine's own is too old
 
 export PATH=$DEPS/go/bin:$DEPS/bin:$PATH
+[[ :$PATH: == *:/usr/sbin:* ]] || PATH=$PATH:/usr/sbin:/sbin # tc, dockerd, iptables: not in the PATH of users
 export GOTOOLCHAIN=local    # never a silent download of another Go
 [[ " ${GOFLAGS:-} " == *' -buildvcs=false '* ]] || export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
 
