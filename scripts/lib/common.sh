@@ -14,8 +14,41 @@ KSQLDB_VERSION=8.2.3        # of the image that compose/ksqldb.yaml names
 PLUGINS_SUITE=trixie        # the Debian release whose docker compose is used where the machine's own is too old
 
 export PATH=$DEPS/go/bin:$DEPS/bin:$PATH
+[[ :$PATH: == *:/usr/sbin:* ]] || PATH=$PATH:/usr/sbin:/sbin # tc, dockerd, iptables: not in the PATH of users
 export GOTOOLCHAIN=local    # never a silent download of another Go
-export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
+[[ " ${GOFLAGS:-} " == *' -buildvcs=false '* ]] || export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false"
+
+# can_write PATH: it, or the folder that it would be made in.
+can_write() {
+  local path=$1
+  while [[ ! -e $path ]]; do path=$(dirname "$path"); done
+  [[ -w $path ]]
+}
+
+# use_proxy: a proxy is for other machines, and tests speak HTTP to their own. Java's programs do not read these variables.
+use_proxy() {
+  local around=${no_proxy:-${NO_PROXY:-}}
+  [[ ",$around," == *,127.0.0.1,* ]] || around=localhost,127.0.0.1,::1${around:+,$around}
+  export no_proxy=$around NO_PROXY=$around
+}
+
+# use_own_caches: where the home directory cannot be written, caches go to build/deps. Java's home directory is the one in
+# the list of users, whatever HOME says.
+use_own_caches() {
+  local home
+  can_write "${GOPATH:-$HOME/go}/pkg/mod" || export GOPATH=$DEPS/caches/go
+  can_write "${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build}" || export GOCACHE=$DEPS/caches/go-build
+  home=$(getent passwd "$EUID" | cut -d: -f6) || true
+  { [[ -n $home ]] && can_write "$home/.m2/repository"; } || export LIFELINE_MAVEN_REPOSITORY=$DEPS/caches/maven
+}
+
+export HOME=${HOME:-/nonexistent}
+BEHIND_PROXY=${http_proxy:-}${https_proxy:-}${HTTP_PROXY:-}${HTTPS_PROXY:-}
+[[ -z $BEHIND_PROXY ]] || use_proxy
+use_own_caches
+if [[ -n $BEHIND_PROXY${LIFELINE_MAVEN_REPOSITORY:-} && $PATH != *"$ROOT/scripts/lib/path:"* ]] && type -P mvn >/dev/null; then
+  PATH=$ROOT/scripts/lib/path:$PATH
+fi
 
 # say prints progress for a human; standard output stays free for results.
 say() { printf '%s\n' "$*" >&2; }

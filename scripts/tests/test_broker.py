@@ -1,6 +1,7 @@
 """scripts/broker, with the real servers."""
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ def broker(*arguments):
 
 def environment(folder):
     lines = (Path(folder) / "broker.env").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines)
+    return dict(shlex.split(line)[0].split("=", 1) for line in lines)
 
 
 def port_of(url):
@@ -31,7 +32,7 @@ class BrokerTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name) / "broker"
+        self.folder = Path(holder.name) / "a broker"
         self.addCleanup(broker, "stop", "--dir", self.folder)
 
     def start(self, *arguments):
