@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker/child"
+	"lifeline/loadgen/broker/ports"
 )
 
 // logLines is how much of its log the report of a node's end shows.
@@ -38,13 +39,21 @@ type life struct {
 type embedded struct {
 	dir   string
 	nodes []*node
+	ports *ports.Reservation
 
 	mutex  sync.Mutex
 	exited chan struct{}
 	err    error
 }
 
-func newEmbedded(dir string) *embedded { return &embedded{dir: dir, exited: make(chan struct{})} }
+// newEmbedded reserves as many ports for the cluster's nodes.
+func newEmbedded(dir string, count int) (*embedded, error) {
+	reserved, err := ports.Reserve(count)
+	if err != nil {
+		return nil, err
+	}
+	return &embedded{dir: dir, ports: reserved, exited: make(chan struct{})}, nil
+}
 
 // startAll starts every node and returns when all serve.
 func (e *embedded) startAll(ctx context.Context) error {
@@ -223,6 +232,7 @@ func (e *embedded) Close(context.Context) error {
 	for _, l := range lives {
 		failed = append(failed, l.Kill())
 	}
+	e.ports.Close()
 	if err := os.RemoveAll(e.dir); err != nil {
 		failed = append(failed, fmt.Errorf("removing the broker's data: %w", err))
 	}

@@ -15,10 +15,12 @@ import (
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natstest"
 )
 
 func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
+	systemtest.Mark(t)
 	theirs := start(t, scenario.Scenario{Transport: "nats-tls"})
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, theirs.TLS().CA, 0o600); err != nil {
@@ -39,6 +41,7 @@ func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
 }
 
 func TestSomebodyElsesBrokerIsLeftAlone(t *testing.T) {
+	systemtest.Mark(t)
 	theirs := start(t, scenario.Scenario{Transport: "nats"})
 	ours := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://" + theirs.Servers()[0]}})
 	for what, err := range map[string]error{
@@ -55,6 +58,7 @@ func TestSomebodyElsesBrokerIsLeftAlone(t *testing.T) {
 }
 
 func TestABrokerThatDoesNotAnswerIsNamedAtOnce(t *testing.T) {
+	systemtest.Mark(t)
 	theirs := start(t, scenario.Scenario{Transport: "nats"})
 	server := theirs.Servers()[0]
 	if err := theirs.Kill(0); err != nil {
@@ -68,6 +72,7 @@ func TestABrokerThatDoesNotAnswerIsNamedAtOnce(t *testing.T) {
 }
 
 func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
+	systemtest.Mark(t)
 	certificates := natstest.NewCertificates(t)
 	servers := natstest.Start(t, 1, func(_ int, options *server.Options) {
 		options.TLSConfig = certificates.Server
@@ -84,6 +89,7 @@ func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
 }
 
 func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 3, nil))
 	ours := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://" + strings.Join(servers, ",")}})
 	for _, server := range servers {
@@ -95,6 +101,7 @@ func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 }
 
 func TestWhatTheRunsStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
 	url := "nats://" + natstest.Addresses(servers)[0]
 	stream, err := jetstream.New(connect(t, url))

@@ -46,16 +46,17 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 		return nil, err
 	}
 	count := max(1, s.Broker.Nodes)
-	free, err := ports.Free(2 * count)
-	if err != nil {
-		return nil, err
-	}
 	id := make([]byte, 16)
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("making a cluster id: %w", err)
 	}
 	id[0] &= 0x7f // or its text may begin with a hyphen, which Kafka's tools take for an option
-	cluster := &kafkaCluster{embedded: newEmbedded(dir), version: kafkanode.Version(jars)}
+	nodes, err := newEmbedded(dir, 2*count)
+	if err != nil {
+		return nil, err
+	}
+	free := nodes.ports.Ports
+	cluster := &kafkaCluster{embedded: nodes, version: kafkanode.Version(jars)}
 	prepared := make(chan error, count)
 	for i := range count {
 		config := kafkanode.Config{ID: i, Port: free[i], Controllers: free[count:], Jars: jars,
@@ -77,6 +78,7 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 		failed = errors.Join(failed, <-prepared)
 	}
 	if failed != nil {
+		nodes.ports.Close()
 		return nil, failed
 	}
 	cluster.kafkaBooks = newKafkaBooks(cluster.servers)

@@ -13,9 +13,11 @@ import (
 
 	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 )
 
 func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
+	systemtest.Mark(t)
 	if err := jarstest.Install(); err != nil {
 		t.Fatal(err)
 	}

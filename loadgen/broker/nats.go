@@ -33,9 +33,14 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 	if err != nil {
 		return nil, fmt.Errorf("finding this program, which runs the broker's nodes: %w", err)
 	}
-	cluster := &natsCluster{embedded: newEmbedded(dir)}
+	nodes, err := newEmbedded(dir, portsPerNATSNode*max(1, s.Broker.Nodes))
+	if err != nil {
+		return nil, err
+	}
+	cluster := &natsCluster{embedded: nodes}
 	configs, err := cluster.configure(s, dir)
 	if err != nil {
+		nodes.ports.Close()
 		return nil, err
 	}
 	for i, config := range configs {
@@ -62,21 +67,19 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 	return cluster, nil
 }
 
-// configure chooses ports and says what each node opens, which depends on the transport alone.
+const portsPerNATSNode = 4 // client, monitor, route, and WebSocket or MQTT
+
+// configure says what each node opens, which depends on the transport alone.
 func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Config, error) {
 	configs := make([]natsnode.Config, max(1, s.Broker.Nodes))
-	const perNode = 4 // client, monitor, route, and WebSocket or MQTT
-	free, err := ports.Free(len(configs) * perNode)
-	if err != nil {
-		return nil, err
-	}
+	free := c.ports.Ports
 	for i := range configs {
 		config := &configs[i]
 		config.Name = fmt.Sprintf("node-%d", i)
-		config.Port, config.Monitor = free[perNode*i], free[perNode*i+1]
+		config.Port, config.Monitor = free[portsPerNATSNode*i], free[portsPerNATSNode*i+1]
 		c.monitors = append(c.monitors, "http://"+ports.Address(config.Monitor))
 		server := config.Port
-		switch extra := free[perNode*i+2]; s.Transport {
+		switch extra := free[portsPerNATSNode*i+2]; s.Transport {
 		case "nats-websocket":
 			config.WebSocket, server = extra, extra
 		case "mqtt": // the server keeps MQTT's sessions in streams
@@ -87,7 +90,7 @@ func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Con
 		}
 		c.servers = append(c.servers, ports.Address(server))
 		if len(configs) > 1 {
-			config.Route = free[perNode*i+3]
+			config.Route = free[portsPerNATSNode*i+3]
 		}
 	}
 	for i := range configs {

@@ -18,6 +18,7 @@ import (
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 )
 
 // patience bounds every wait, on machines that do much else.
@@ -73,6 +74,7 @@ func within(t *testing.T, limit time.Duration) context.Context {
 }
 
 func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats"})
 	url := "nats://" + cluster.Servers()[0]
 	exchange(t, url, url, 10)
@@ -82,6 +84,7 @@ func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
 }
 
 func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{Nodes: 3}})
 	servers := cluster.Servers()
 	publisher := connect(t, "nats://"+servers[0])
@@ -136,6 +139,7 @@ func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
 }
 
 func TestAStreamWithThreeReplicasSurvivesTheDeathOfANode(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "jetstream", Broker: scenario.Broker{Nodes: 3, Replicas: 3}})
 	ctx := within(t, 3*time.Minute)
 	connection := connect(t, "nats://"+strings.Join(cluster.Servers(), ",nats://"), nats.MaxReconnects(-1),
@@ -186,6 +190,7 @@ func TestAStreamWithThreeReplicasSurvivesTheDeathOfANode(t *testing.T) {
 }
 
 func TestClientsTrustTheClusterByItsOwnAuthorityOnly(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats-tls"})
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cluster.TLS().CA)
@@ -198,6 +203,7 @@ func TestClientsTrustTheClusterByItsOwnAuthorityOnly(t *testing.T) {
 }
 
 func TestWebSocketClientsAreServed(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats-websocket"})
 	if err := connect(t, "ws://"+cluster.Servers()[0]).Flush(); err != nil {
 		t.Error(err)
@@ -205,6 +211,7 @@ func TestWebSocketClientsAreServed(t *testing.T) {
 }
 
 func TestMQTTClientsAreAccepted(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "mqtt"})
 	connection, err := net.Dial("tcp", cluster.Servers()[0])
 	if err != nil {
@@ -228,6 +235,7 @@ func TestMQTTClientsAreAccepted(t *testing.T) {
 }
 
 func TestAStoppedNodeIsDumbUntilItContinues(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats"})
 	connection := connect(t, "nats://"+cluster.Servers()[0])
 	if err := cluster.Stop(0); err != nil {
@@ -245,6 +253,7 @@ func TestAStoppedNodeIsDumbUntilItContinues(t *testing.T) {
 }
 
 func TestTheEndOfANodeThatNobodyKilledIsReported(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats"})
 	if err := syscall.Kill(cluster.Processes()[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -266,6 +275,7 @@ func TestTheEndOfANodeThatNobodyKilledIsReported(t *testing.T) {
 }
 
 func TestANodeThatIsToldNonsenseAnswersWithAnError(t *testing.T) {
+	systemtest.Mark(t)
 	cluster := start(t, scenario.Scenario{Transport: "nats"})
 	for what, err := range map[string]error{
 		"kill node 1 of 1":      cluster.Kill(1),

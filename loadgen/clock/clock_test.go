@@ -3,9 +3,12 @@ package clock
 import (
 	"math"
 	"testing"
+
+	"lifeline/loadgen/systemtest"
 )
 
 func TestNowIsTheKernelsClock(t *testing.T) {
+	systemtest.Mark(t)
 	nearest := int64(math.MaxInt64)
 	for range 1000 { // in one of which this thread keeps its core
 		before := readMonotonic()

@@ -14,6 +14,7 @@ import (
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 )
 
@@ -136,6 +137,7 @@ func conductOver(t *testing.T, broker *planned, generators, messages, subscriber
 }
 
 func TestWhatHappensToMessagesIsCountedExactly(t *testing.T) {
+	systemtest.Mark(t)
 	plan := func(_, sequence uint32) treatment {
 		switch sequence {
 		case 1:
@@ -172,6 +174,7 @@ func TestWhatHappensToMessagesIsCountedExactly(t *testing.T) {
 }
 
 func TestEverySubscriberNeedsItsCopy(t *testing.T) {
+	systemtest.Mark(t)
 	totals := conduct(t, 3, 5, 2, "", transport.Traits{}, func(generator, sequence uint32) treatment {
 		return treatment{lose: generator == 101 && sequence == 2}
 	})
@@ -181,6 +184,7 @@ func TestEverySubscriberNeedsItsCopy(t *testing.T) {
 }
 
 func TestAsManySubscribersAsAScenarioMayHaveAreToldApart(t *testing.T) {
+	systemtest.Mark(t)
 	const text = "subscribers: {count: %d}"
 	if _, err := scenario.Parse("many.yaml", fmt.Appendf(nil, text, MostSubscribers)); err != nil {
 		t.Error(err)
@@ -198,6 +202,7 @@ func TestAsManySubscribersAsAScenarioMayHaveAreToldApart(t *testing.T) {
 }
 
 func TestWhatIsNotSelectedIsNotLost(t *testing.T) {
+	systemtest.Mark(t)
 	totals := conduct(t, 4, 5, 1, "id < 102", transport.Traits{}, func(generator, _ uint32) treatment {
 		return treatment{lose: generator == 103}
 	})
@@ -207,6 +212,7 @@ func TestWhatIsNotSelectedIsNotLost(t *testing.T) {
 }
 
 func TestTimesAddUpToTheRoundTrip(t *testing.T) {
+	systemtest.Mark(t)
 	const call, delay = interval / 10, interval / 4
 	broker := &planned{plan: func(uint32, uint32) treatment { return treatment{call: call, delay: delay} }}
 	times := conductOver(t, broker, 1, 6, 1, "", transport.Traits{}).Times
@@ -257,6 +263,7 @@ func TestTheFirstDeliveryIsCountedFromTheFirstPublish(t *testing.T) {
 }
 
 func TestAMessageThatArrivesBeforeTheCallReturnsHasANegativeProcessTime(t *testing.T) {
+	systemtest.Mark(t)
 	totals := conduct(t, 1, 6, 1, "", transport.Traits{}, func(uint32, uint32) treatment { return treatment{} })
 	if pt := &totals.Times.PT; pt.Count() == 0 || pt.Percentile(100) >= 0 {
 		t.Errorf("delivered inside the call, but %d process times reach up to %d ns", pt.Count(), pt.Percentile(100))
@@ -264,6 +271,7 @@ func TestAMessageThatArrivesBeforeTheCallReturnsHasANegativeProcessTime(t *testi
 }
 
 func TestAClientThatBlocksDoesNotMakeTheHarnessLate(t *testing.T) {
+	systemtest.Mark(t)
 	const blocked = 3 * interval
 	totals := conduct(t, 1, 12, 1, "", transport.Traits{Blocks: true}, func(_, sequence uint32) treatment {
 		if sequence == 2 {

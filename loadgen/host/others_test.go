@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/result"
+	"lifeline/loadgen/systemtest"
 )
 
 func TestAProcessMayCallItselfWhatItLikes(t *testing.T) {
@@ -39,6 +40,7 @@ func TestTheBusiestAreNamedTheMostFirst(t *testing.T) {
 }
 
 func TestAWatchThatEndsBeforeItsMeasureCountsFromItsStart(t *testing.T) {
+	systemtest.Mark(t)
 	none := func() []int { return nil }
 	watch, err := Start(10*time.Millisecond, none, none)
 	if err != nil {
@@ -51,6 +53,7 @@ func TestAWatchThatEndsBeforeItsMeasureCountsFromItsStart(t *testing.T) {
 }
 
 func TestALoopBesideTheFleetIsSeenAndNamed(t *testing.T) {
+	systemtest.Mark(t)
 	none := func() []int { return nil }
 	watch, err := Start(100*time.Millisecond, none, none)
 	if err != nil {

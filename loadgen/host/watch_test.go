@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lifeline/loadgen/result"
+	"lifeline/loadgen/systemtest"
 )
 
 func TestTheCommandNameDoesNotShiftTheFieldsOfAProcess(t *testing.T) {
@@ -33,6 +34,7 @@ func TestCPUTimesAreThoseOfTheFirstLine(t *testing.T) {
 }
 
 func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
+	systemtest.Mark(t)
 	busy := exec.Command("sh", "-c", "while :; do :; done")
 	if err := busy.Start(); err != nil {
 		t.Fatal(err)
@@ -76,6 +78,7 @@ func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
 }
 
 func TestWhatComesAfterTheMeasuredPartIsNoneOfItsLoad(t *testing.T) {
+	systemtest.Mark(t)
 	none := func() []int { return nil }
 	watch, err := Start(10*time.Millisecond, none, none)
 	if err != nil {

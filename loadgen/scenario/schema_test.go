@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -82,9 +83,9 @@ func imagined(random *rand.Rand, s *schema, depth int) any {
 	switch {
 	case s.Type == "object":
 		object := map[string]any{}
-		for key, property := range s.Properties {
+		for _, key := range slices.Sorted(maps.Keys(s.Properties)) { // in an order that is always the same
 			if random.IntN(1+depth) == 0 {
-				object[key] = imagined(random, property, depth)
+				object[key] = imagined(random, s.Properties[key], depth)
 			}
 		}
 		if random.IntN(20) == 0 {

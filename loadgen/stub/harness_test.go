@@ -15,6 +15,7 @@ import (
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/stub"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/worker"
 )
 
@@ -49,6 +50,7 @@ func wrongs(nth int) stub.Treatment {
 }
 
 func TestTheHarnessReportsExactlyWhatTheBrokerDid(t *testing.T) {
+	systemtest.Mark(t)
 	for _, client := range []string{"library", "minimal"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"lifeline/loadgen/childtest"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/workdir"
 )
 
@@ -73,6 +74,7 @@ func exists(path string) bool {
 }
 
 func TestTheFolderOfAProcessThatWasKilledIsRemovedByTheNextRunAndNotBefore(t *testing.T) {
+	systemtest.Mark(t)
 	parent := t.TempDir()
 	command, left := owner(t, parent)
 	if err := os.MkdirAll(filepath.Join(left, "broker", "data"), 0o700); err != nil {

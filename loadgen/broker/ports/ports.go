@@ -2,10 +2,13 @@
 package ports
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // Host is the address of this machine that servers listen on.
@@ -14,33 +17,64 @@ const Host = "127.0.0.1"
 // Servers listen on ports in between.
 const lowestPort, highestPort = 10_000, 65_535
 
-// Free finds ports that nobody listens on, each another one. They lie outside of those that the kernel gives to outgoing
-// connections: a fleet's own connection would otherwise take the port of a node that is down, and the node could not come
-// back.
-func Free(count int) ([]int, error) {
+// Reservation holds ports for servers of this process and its children until it is closed. A port whose server is down, or not
+// up yet, refuses connections, and nobody else who looks for a free port gets it.
+type Reservation struct {
+	Ports   []int
+	sockets []int
+}
+
+// Reserve finds free ports. They lie outside of those that the kernel gives to outgoing connections: a fleet's own connection
+// would otherwise take the port of a node that is down, and the node could not come back.
+func Reserve(count int) (*Reservation, error) {
 	first, last, err := ephemeralPorts()
 	if err != nil {
 		return nil, err
 	}
 	from, to := serverPorts(first, last)
-	found := make([]int, 0, count)
+	reserved := &Reservation{}
 	span := to - from + 1
 	offset := rand.IntN(span)
-	for i := 0; i < span && len(found) < count; i++ {
+	for i := 0; i < span && len(reserved.Ports) < count; i++ {
 		port := from + (offset+i)%span
-		listener, err := net.Listen("tcp4", Address(port))
-		if err != nil {
-			continue
+		switch socket, err := reserve(port); {
+		case err == nil:
+			reserved.Ports, reserved.sockets = append(reserved.Ports, port), append(reserved.sockets, socket)
+		case !errors.Is(err, unix.EADDRINUSE):
+			reserved.Close()
+			return nil, fmt.Errorf("reserving port %d: %w", port, err)
 		}
-		if err := listener.Close(); err != nil {
-			return nil, fmt.Errorf("releasing port %d: %w", port, err)
-		}
-		found = append(found, port)
 	}
-	if len(found) < count {
-		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", len(found), count, from, to)
+	if found := len(reserved.Ports); found < count {
+		reserved.Close()
+		return nil, fmt.Errorf("finding free ports: only %d of %d between %d and %d", found, count, from, to)
 	}
-	return found, nil
+	return reserved, nil
+}
+
+// reserve binds a socket that never listens. Binding without SO_REUSEADDR fails if any other socket has the port; setting the
+// option afterwards lets a server bind the port too, since servers set it themselves.
+func reserve(port int) (socket int, err error) {
+	socket, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	err = unix.Bind(socket, &unix.SockaddrInet4{Port: port, Addr: [4]byte(net.ParseIP(Host).To4())})
+	if err == nil {
+		err = unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	}
+	if err != nil {
+		_ = unix.Close(socket)
+	}
+	return socket, err
+}
+
+// Close gives the ports back.
+func (r *Reservation) Close() {
+	for _, socket := range r.sockets {
+		_ = unix.Close(socket)
+	}
+	r.sockets = nil
 }
 
 // serverPorts are those below the ephemeral ones, or above them where that is more. Machines that are set up for many

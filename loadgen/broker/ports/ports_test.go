@@ -1,6 +1,44 @@
 package ports
 
-import "testing"
+import (
+	"errors"
+	"net"
+	"slices"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestAReservedPortIsForItsServerAloneAndRefusesConnectionsUntilThen(t *testing.T) {
+	reserved, err := Reserve(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reserved.Close()
+	address := Address(reserved.Ports[0])
+	if _, err := net.Dial("tcp4", address); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("before the server listens: %v", err)
+	}
+	for range 2 { // the second time as a node that was down
+		if socket, err := reserve(reserved.Ports[0]); !errors.Is(err, unix.EADDRINUSE) {
+			t.Errorf("reserved twice: socket %d, %v", socket, err)
+		}
+		server, err := net.Listen("tcp4", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := net.Dial("tcp4", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Close()
+		server.Close()
+	}
+	if slices.Sort(reserved.Ports); len(slices.Compact(reserved.Ports)) != 2 {
+		t.Errorf("ports %v", reserved.Ports)
+	}
+}
 
 func TestServersListenWhereNoOutgoingConnectionDoesOrElseAnywhere(t *testing.T) {
 	for _, c := range []struct{ first, last, from, to int }{

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/report"
+	"lifeline/loadgen/systemtest"
 )
 
 // programVariable makes this test program fleet itself; what fleet starts inherits it.
@@ -112,6 +113,7 @@ func (f *fleet) folders(t *testing.T) []string {
 }
 
 func TestASignalEndsARunWithItsReportAndNothingIsLeft(t *testing.T) {
+	systemtest.Mark(t)
 	for _, ending := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(ending.String(), func(t *testing.T) {
 			t.Parallel()
@@ -142,6 +144,7 @@ func TestASignalEndsARunWithItsReportAndNothingIsLeft(t *testing.T) {
 }
 
 func TestNothingOutlivesAFleetThatIsKilledAndTheNextTidiesUp(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel()
 	f := startFleet(t)
 	if count := len(f.processes(t)); count != 3 {

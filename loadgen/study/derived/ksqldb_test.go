@@ -19,6 +19,7 @@ import (
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/study/ksqldb"
 	"lifeline/loadgen/study/ksqldb/ksqldbtest"
+	"lifeline/loadgen/systemtest"
 )
 
 // bed is a real Kafka, and what stands for the ksqlDB that reads it.
@@ -123,6 +124,7 @@ func (b *bed) interrupted(t *testing.T) error {
 }
 
 func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
+	systemtest.Mark(t)
 	b := laid(t)
 	t.Run("each is timed", func(t *testing.T) {
 		found, err := RunStandingQuery(t.Context(), b.scenario, b.client)
@@ -213,6 +215,7 @@ func TestAQueryThatIsRefusedLeavesNothingAndKeepsTheServersWords(t *testing.T) {
 }
 
 func TestAKafkaThatIsNotThereIsNamedAtOnce(t *testing.T) {
+	systemtest.Mark(t)
 	client, err := ksqldb.New(ksqldb.Server{URL: ksqldbtest.New(t, false).URL})
 	if err != nil {
 		t.Fatal(err)

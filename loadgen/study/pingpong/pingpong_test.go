@@ -9,6 +9,7 @@ import (
 	"lifeline/loadgen/broker/natsnode"
 	"lifeline/loadgen/childtest"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 )
 
 // The embedded server and the bare client are this very program under hidden verbs.
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestEveryMessageComesBackAndIsTimed(t *testing.T) {
+	systemtest.Mark(t)
 	s, err := scenario.Load("", "generators=1", "interval=10ms", "duration=1s")
 	if err != nil {
 		t.Fatal(err)

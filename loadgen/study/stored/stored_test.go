@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natstest"
 )
 
@@ -33,6 +34,7 @@ func filled(t *testing.T, messages int) *stream {
 }
 
 func TestTheLatestMessageIsTheLastPublished(t *testing.T) {
+	systemtest.Mark(t)
 	s := filled(t, 5)
 	newest, err := s.latest(t.Context())
 	if err != nil || len(newest) != 1 || newest[0] != 4 {
@@ -41,12 +43,14 @@ func TestTheLatestMessageIsTheLastPublished(t *testing.T) {
 }
 
 func TestAnEmptyStreamHasNoLatestMessage(t *testing.T) {
+	systemtest.Mark(t)
 	if newest, err := filled(t, 0).latest(t.Context()); !errors.Is(err, errNothing) {
 		t.Errorf("got %v, %v", newest, err)
 	}
 }
 
 func TestTheHistoryIsAllSinceItsBeginning(t *testing.T) {
+	systemtest.Mark(t)
 	s := filled(t, 5)
 	if _, err := s.latest(t.Context()); err != nil {
 		t.Fatal(err)

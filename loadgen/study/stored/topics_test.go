@@ -11,10 +11,12 @@ import (
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 )
 
 // Kafka takes seconds to start, so all is asked in one test.
 func TestTopicsAnswerAsAStreamDoes(t *testing.T) {
+	systemtest.Mark(t)
 	if err := jarstest.Install(); err != nil {
 		t.Fatal(err)
 	}

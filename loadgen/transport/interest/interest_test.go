@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/interest"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
 )
 
 func TestServersThatAreNoClusterAreNotWaitedForForEver(t *testing.T) {
+	systemtest.Mark(t)
 	strangers := append(natstest.Start(t, 1, nil), natstest.Start(t, 1, nil)...)
 	over, err := natslib.New(natstest.Settings(natstest.Addresses(strangers)), natslib.Options{})
 	if err != nil {

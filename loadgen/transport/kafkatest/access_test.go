@@ -13,10 +13,12 @@ import (
 	"lifeline/loadgen/login"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 )
 
 func TestPasswordsAndCertificatesAreUsed(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel() // while the other broker's clients wait for a new leader
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,6 +50,7 @@ func openByItsPasswordOnly(t *testing.T, c client, settings transport.Settings) 
 }
 
 func TestPasswordsThatAreNeverSentOpenTheDoorToo(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel()
 	settings := settingsOf(t, protected, "all")
 	client := bare(t, settings)
@@ -100,6 +103,7 @@ func awaitLogin(t *testing.T, settings transport.Settings) {
 }
 
 func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel()
 	settingsOf(t, protected, "all")
 	for reason, change := range map[string]func(*scenario.Broker){
@@ -119,6 +123,7 @@ func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
 }
 
 func TestTheBooksOfAProtectedBrokerAreOpenToItsUser(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel()
 	settings := settingsOf(t, protected, "all")
 	made, _, channel := prepared(t, minimal, settings)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 )
 
@@ -48,6 +49,7 @@ func (p *publisher) acknowledged() int {
 }
 
 func TestNothingIsLostWhenANodeIsKilled(t *testing.T) {
+	systemtest.Mark(t)
 	t.Parallel()   // a leader is given up after nine seconds, in which nothing else happens here
 	const each = 3 // publishers of either client, one for every node
 	settings := settingsOf(t, three, "all")

@@ -4,9 +4,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"lifeline/loadgen/systemtest"
 )
 
 func TestASubscriberThatPollsTakesAllAtItsOwnPace(t *testing.T) {
+	systemtest.Mark(t)
 	settings := settingsOf(t, three, "leader")
 	settings.Poll = 250 * time.Millisecond // in which several messages come, on a busy machine too
 	made, _, channel := prepared(t, library, settings)

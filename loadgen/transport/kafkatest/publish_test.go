@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/clock"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/kafkalib"
 	"lifeline/loadgen/transport/kafkawire"
@@ -180,6 +181,7 @@ func numbered(prefix string, count int) []string {
 }
 
 func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing.T) {
+	systemtest.Mark(t)
 	for _, c := range clients {
 		for _, acks := range c.acks {
 			t.Run(c.name+"/"+acks, func(t *testing.T) {
@@ -222,6 +224,7 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 }
 
 func TestBothClientsKeepWhatEveryTransportPromises(t *testing.T) {
+	systemtest.Mark(t)
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
@@ -238,6 +241,7 @@ func TestBothClientsKeepWhatEveryTransportPromises(t *testing.T) {
 }
 
 func TestWhatKafkaDoesNotOfferIsRefusedWithTheChoice(t *testing.T) {
+	systemtest.Mark(t)
 	for _, c := range clients {
 		_, _, err := c.open(transport.Settings{Servers: []string{"127.0.0.1:9092"}, Acknowledgement: "qos1"})
 		if err == nil || !strings.Contains(err.Error(), "leader") {

@@ -9,10 +9,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/kafkalib"
 )
 
 func TestATopicThatExistsIsAnErrorAndAllOthersAreRemovedAgain(t *testing.T) {
+	systemtest.Mark(t)
 	settings := settingsOf(t, three, "leader")
 	_, _, taken := prepared(t, library, settings)
 	ours, _, err := library.open(settings)

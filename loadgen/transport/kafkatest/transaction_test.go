@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 )
 
@@ -49,6 +50,7 @@ func (c *lying) Read(into []byte) (int, error) {
 }
 
 func TestACommitOfWhichNobodyKnowsHowItWentDoesNotEndTheConnection(t *testing.T) {
+	systemtest.Mark(t)
 	settings := settingsOf(t, three, "transaction")
 	between := &liar{Dialer: settings.Dialer}
 	settings.Dialer = between
@@ -96,6 +98,7 @@ func (c *unheard) Write(request []byte) (int, error) {
 }
 
 func TestClosingWaitsForATransactionAsLongAsItMayAndNoLonger(t *testing.T) {
+	systemtest.Mark(t)
 	settings := settingsOf(t, three, "transaction")
 	between := &deaf{Dialer: settings.Dialer}
 	settings.Dialer = between

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"lifeline/loadgen/result"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/mqtt"
 	"lifeline/loadgen/transport/natstest"
@@ -19,16 +20,19 @@ import (
 // start returns host:port of the MQTT listeners of a cluster.
 func start(t *testing.T, nodes int, adjust func(*server.Options)) ([]*server.Server, []string) {
 	t.Helper()
-	addresses := make([]string, nodes)
+	options := make([]*server.Options, nodes)
 	servers := natstest.Start(t, nodes, func(node int, o *server.Options) {
-		port := natstest.FreePort(t)
-		addresses[node] = fmt.Sprintf("127.0.0.1:%d", port)
+		options[node] = o
 		o.JetStream = true
-		o.MQTT = server.MQTTOpts{Host: "127.0.0.1", Port: port}
+		o.MQTT = server.MQTTOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT}
 		if adjust != nil {
 			adjust(o)
 		}
 	})
+	addresses := make([]string, nodes)
+	for i, o := range options { // where the server has entered the port that it got
+		addresses[i] = fmt.Sprintf("127.0.0.1:%d", o.MQTT.Port)
+	}
 	return servers, addresses
 }
 
@@ -44,6 +48,7 @@ func open(t *testing.T, addresses []string, acknowledgement string, adjust func(
 }
 
 func TestBothQualitiesOfServiceKeepTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	_, addresses := start(t, 1, nil)
 	for _, acknowledgement := range []string{"none", "qos1"} {
 		t.Run(acknowledgement, func(t *testing.T) {
@@ -53,11 +58,13 @@ func TestBothQualitiesOfServiceKeepTheTransportsPromises(t *testing.T) {
 }
 
 func TestMQTTOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	_, addresses := start(t, 3, nil)
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, addresses, "none", nil) })
 }
 
 func TestASubscriptionIsThereAgainAfterItsConnectionWasLost(t *testing.T) {
+	systemtest.Mark(t)
 	servers, addresses := start(t, 1, nil)
 	b := transporttest.NewBed(t, open(t, addresses, "none", nil), "a")
 	b.Subscribe(0, "a")
@@ -80,6 +87,7 @@ func TestASubscriptionIsThereAgainAfterItsConnectionWasLost(t *testing.T) {
 }
 
 func TestWrongPasswordsAreRefused(t *testing.T) {
+	systemtest.Mark(t)
 	_, addresses := start(t, 1, func(o *server.Options) { o.MQTT.Username, o.MQTT.Password = "fleet", "right" })
 	for password, cause := range map[string]result.Cause{"wrong": result.Refused, "right": ""} {
 		subject := open(t, addresses, "none", func(s *transport.Settings) { s.Login.User, s.Login.Password = "fleet", password })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
@@ -25,11 +26,13 @@ func openCore(t *testing.T, s transport.Settings) transporttest.Subject {
 }
 
 func TestCoreNATSOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 3, nil))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return openCore(t, natstest.Settings(servers)) })
 }
 
 func TestJetStreamKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 		return open(t, natstest.Settings(servers), natslib.Options{JetStream: true})
@@ -37,6 +40,7 @@ func TestJetStreamKeepsTheTransportsPromises(t *testing.T) {
 }
 
 func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 3, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 		s := natstest.Settings(servers)
@@ -46,6 +50,7 @@ func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 }
 
 func TestPollingKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 		s := natstest.Settings(servers)
@@ -63,12 +68,13 @@ func TestPollingCoreNATSIsRefused(t *testing.T) {
 }
 
 func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	certificates := natstest.NewCertificates(t)
 	for name, webSocket := range map[string]bool{"TLS": false, "WebSocket over TLS": true} {
 		t.Run(name, func(t *testing.T) {
 			servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
 				o.TLSConfig = certificates.Server
-				o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), TLSConfig: certificates.Server}
+				o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, TLSConfig: certificates.Server}
 			})
 			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 				s := natstest.Settings(natstest.Addresses(servers))
@@ -83,8 +89,9 @@ func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
 }
 
 func TestPlainWebSocketKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
-		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: natstest.FreePort(t), NoTLS: true}
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true}
 	})
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 		return open(t, natstest.Settings(natstest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
@@ -92,6 +99,7 @@ func TestPlainWebSocketKeepsTheTransportsPromises(t *testing.T) {
 }
 
 func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 3, withJetStream)
 	s := natstest.Settings(natstest.Addresses(servers))
 	s.Replicas = 3
@@ -111,8 +119,9 @@ func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
 func withJetStream(_ int, o *server.Options) { o.JetStream = true }
 
 func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 1, nil)
-	dead := fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))
+	dead := natstest.DeadAddress(t)
 	subject := openCore(t, natstest.Settings([]string{dead, servers[0].Addr().String()}))
 	if _, err := subject.Transport.Connect(context.Background(), 0); err == nil {
 		t.Error("a connection to a dead node was made, so to another one")
@@ -123,11 +132,21 @@ func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 }
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
+	systemtest.Mark(t)
 	natstest.ConnectionsMove(t, openCore)
 }
 
-func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, openCore) }
+func TestAServerIsFoundByItsName(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.NamesAreFound(t, openCore)
+}
 
-func TestWhatTheServerRefusesIsNamed(t *testing.T) { natstest.RefusalsAreNamed(t, openCore) }
+func TestWhatTheServerRefusesIsNamed(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.RefusalsAreNamed(t, openCore)
+}
 
-func TestEveryLoginOpensItsDoorOnly(t *testing.T) { natstest.LoginsOpenTheirDoors(t, openCore) }
+func TestEveryLoginOpensItsDoorOnly(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.LoginsOpenTheirDoors(t, openCore)
+}

@@ -7,12 +7,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestWhatAStreamHasTakenWithoutSayingSoIsPublishedAgainAndKeptOnce(t *testing.T) {
+	systemtest.Mark(t)
 	direct := natstest.Start(t, 1, withJetStream)[0].Addr().String()
 	between := newRelay(t, direct)
 	s := natstest.Settings([]string{between.address(), direct})

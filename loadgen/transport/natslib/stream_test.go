@@ -3,19 +3,20 @@ package natslib_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
+	systemtest.Mark(t)
 	for name, one := range map[string]struct {
 		adjust   func(int, *server.Options)
 		replicas int
@@ -36,8 +37,9 @@ func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestWhatWasPreparedHalfWayIsRemoved(t *testing.T) {
+	systemtest.Mark(t)
 	node := natstest.Start(t, 1, withJetStream)[0].Addr().String()
-	s := natstest.Settings([]string{node, fmt.Sprintf("127.0.0.1:%d", natstest.FreePort(t))})
+	s := natstest.Settings([]string{node, natstest.DeadAddress(t)})
 	transport := open(t, s, natslib.Options{JetStream: true}).Transport
 	if err := transport.Prepare(context.Background(), nil); err == nil {
 		t.Fatal("it was prepared on a node that is not there")
@@ -51,6 +53,7 @@ func TestWhatWasPreparedHalfWayIsRemoved(t *testing.T) {
 }
 
 func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
+	systemtest.Mark(t)
 	nodes := natstest.Start(t, 3, withJetStream)
 	s := natstest.Settings(natstest.Addresses(nodes))
 	s.Replicas = 3

@@ -3,7 +3,6 @@ package natstest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +98,7 @@ func RefusalsAreNamed(t *testing.T, open Open) {
 	})
 	s := Settings(Addresses(servers))
 	s.Login.User, s.Login.Password = "fleet", "wrong"
-	s.Servers = append(s.Servers, fmt.Sprintf("127.0.0.1:%d", FreePort(t))) // whose silence must not hide the other's words
+	s.Servers = append(s.Servers, DeadAddress(t)) // whose silence must not hide the other's words
 	_, err := open(t, s).Transport.Connect(context.Background(), 0)
 	var failure *result.Failure
 	if !errors.As(err, &failure) || failure.Cause != result.Refused || !contains(err, "authorization") {

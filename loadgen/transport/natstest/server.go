@@ -13,10 +13,10 @@ import (
 )
 
 // Start runs one server per node, as a cluster when there are several, and returns them when each knows all others. adjust
-// may change what node i is started with; listeners get free ports of 127.0.0.1.
+// may change what node i is started with; its listeners should be on server.RANDOM_PORT.
 func Start(t testing.TB, nodes int, adjust func(node int, options *server.Options)) []*server.Server {
 	t.Helper()
-	routePorts := freePorts(t, nodes)
+	routePorts := reserve(t, nodes)
 	routes := make([]*url.URL, nodes)
 	for i, port := range routePorts {
 		routes[i] = &url.URL{Scheme: "nats", Host: ports.Address(port)}
@@ -74,17 +74,18 @@ func Addresses(servers []*server.Server) []string {
 	return addresses
 }
 
-// FreePort is a port of 127.0.0.1 that nobody listens on.
-func FreePort(t testing.TB) int {
+// DeadAddress is one that refuses connections until the test ends.
+func DeadAddress(t testing.TB) string {
 	t.Helper()
-	return freePorts(t, 1)[0]
+	return ports.Address(reserve(t, 1)[0])
 }
 
-func freePorts(t testing.TB, count int) []int {
+func reserve(t testing.TB, count int) []int {
 	t.Helper()
-	free, err := ports.Free(count)
+	reserved, err := ports.Reserve(count)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return free
+	t.Cleanup(reserved.Close)
+	return reserved.Ports
 }

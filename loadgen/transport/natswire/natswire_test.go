@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/natsproto"
 	"lifeline/loadgen/transport/natstest"
@@ -26,11 +27,13 @@ func open(t *testing.T, s transport.Settings) transporttest.Subject {
 }
 
 func TestTheMinimalClientOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Addresses(natstest.Start(t, 3, nil))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, natstest.Settings(servers)) })
 }
 
 func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
+	systemtest.Mark(t)
 	certificates := natstest.NewCertificates(t)
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.TLSConfig = certificates.Server })
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
@@ -41,10 +44,12 @@ func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 }
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
+	systemtest.Mark(t)
 	natstest.ConnectionsMove(t, open)
 }
 
 func TestPingsAreAnswered(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 60*time.Millisecond, 9 })
 	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
@@ -68,11 +73,18 @@ func TestPingsAreAnswered(t *testing.T) {
 	b.Await(1)
 }
 
-func TestAServerIsFoundByItsName(t *testing.T) { natstest.NamesAreFound(t, open) }
+func TestAServerIsFoundByItsName(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.NamesAreFound(t, open)
+}
 
-func TestWhatTheServerRefusesIsNamed(t *testing.T) { natstest.RefusalsAreNamed(t, open) }
+func TestWhatTheServerRefusesIsNamed(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.RefusalsAreNamed(t, open)
+}
 
 func TestAMessageThatIsTooLongForTheServerIsNotSent(t *testing.T) {
+	systemtest.Mark(t)
 	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.MaxPayload = 1000 })
 	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
@@ -145,4 +157,7 @@ func greetingServer(t *testing.T, greeted chan<- net.Conn) string {
 	return listener.Addr().String()
 }
 
-func TestEveryLoginOpensItsDoorOnly(t *testing.T) { natstest.LoginsOpenTheirDoors(t, open) }
+func TestEveryLoginOpensItsDoorOnly(t *testing.T) {
+	systemtest.Mark(t)
+	natstest.LoginsOpenTheirDoors(t, open)
+}
