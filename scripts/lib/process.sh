@@ -48,12 +48,16 @@ process_listens() {
 
 # free_port: a TCP port of the loopback interface that nobody uses at the moment. It lies outside of those that the kernel
 # chooses from, where there is room: else somebody who asks for any port gets it while its server is down, or not yet up.
+# In LIFELINE_TEST_PORTS (FIRST-LAST) the runner of tests gives each stage ports that no other stage's servers take.
 free_port() {
   python3 - <<'PYTHON'
-import random, socket
-with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
-    first = int(limits.read().split()[0])
-for port in random.sample(range(10_000, max(first, 10_000)), min(max(first - 10_000, 0), 100)) + [0]:
+import os, random, socket
+if given := os.environ.get("LIFELINE_TEST_PORTS"):
+    first, last = map(int, given.split("-"))
+else:
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
+        first, last = 10_000, int(limits.read().split()[0]) - 1
+for port in random.sample(range(first, max(last + 1, first)), min(max(last + 1 - first, 0), 100)) + [0]:
     listener = socket.socket()
     try:
         listener.bind(("127.0.0.1", port))
