@@ -13,13 +13,19 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.AroundPropertyHook;
+import net.jqwik.api.lifecycle.PropertyExecutionResult;
+import net.jqwik.api.lifecycle.PropertyExecutor;
+import net.jqwik.api.lifecycle.PropertyLifecycleContext;
 import net.jqwik.api.statistics.Statistics;
 
 /**
  * Damaged batches whose CRC was repaired. Whatever they hold, the reader accepts a batch whose every value can be read,
- * or rejects it with one of the format's codes. A longer run: {@code mvn test -Dtest=BatchReaderFuzzTest
- * -Djqwik.tries.default=1000000} (by default as many as junit-platform.properties says).
+ * or rejects it with one of the format's codes. A longer run with other input: {@code mvn test
+ * -Dtest=BatchReaderFuzzTest -Djqwik.tries.default=1000000 -Dlifeline.fuzz.seed=$RANDOM}.
  */
+@AddLifecycleHook(BatchReaderFuzzTest.Seed.class)
 class BatchReaderFuzzTest {
   private static final int LARGEST_SEED = 20_000;
   private static final List<byte[]> SEEDS =
@@ -29,6 +35,16 @@ class BatchReaderFuzzTest {
 
   /** Values at which length and count checks tip over. */
   private static final int[] EDGES = {0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff};
+
+  /** The same input in each run, unless another seed is given. */
+  static final class Seed implements AroundPropertyHook {
+    @Override
+    public PropertyExecutionResult aroundProperty(PropertyLifecycleContext context, PropertyExecutor property)
+        throws Throwable {
+      context.attributes().setSeed(System.getProperty("lifeline.fuzz.seed", "1"));
+      return property.execute();
+    }
+  }
 
   private final BatchReader reader = new BatchReader();
   private final Walk walk = new Walk();

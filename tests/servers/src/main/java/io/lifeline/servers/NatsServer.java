@@ -3,6 +3,7 @@ package io.lifeline.servers;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import io.nats.client.api.KeyValueConfiguration;
@@ -13,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
 import java.util.stream.Stream;
@@ -23,13 +25,35 @@ public final class NatsServer implements AutoCloseable {
   /** Of a client for each answer: a file of a stream may have to wait for a slow disk. */
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+  private static NatsServer shared;
+
   private final Path directory;
   private final List<String> options;
   private final Properties environment = new Properties();
+  private boolean running;
 
   private NatsServer(Path directory, String... options) {
     this.directory = directory;
     this.options = List.of(options);
+  }
+
+  /** The server that all tests of this process share, without streams; it ends with the process. */
+  public static synchronized NatsServer shared() throws IOException, InterruptedException, JetStreamApiException {
+    if (shared == null) {
+      shared = start(Files.createTempDirectory("lifeline-nats-test"));
+      NatsServer server = shared;
+      Runtime.getRuntime().addShutdownHook(new Thread(server::remove));
+    }
+    if (!shared.running) { // a test that killed it has failed
+      shared.start();
+    }
+    try (Connection connection = shared.connect()) {
+      JetStreamManagement streams = connection.jetStreamManagement();
+      for (String stream : streams.getStreamNames()) {
+        streams.deleteStream(stream);
+      }
+    }
+    return shared;
   }
 
   /** Starts a server with its data in the directory; it also ends when this test's process does. */
@@ -47,10 +71,12 @@ public final class NatsServer implements AutoCloseable {
     try (var reader = Files.newBufferedReader(directory.resolve("broker.env"))) {
       environment.load(reader);
     }
+    running = true;
   }
 
   /** As a crash would. */
   public void kill() throws IOException, InterruptedException {
+    running = false;
     broker(List.of("kill"));
   }
 
@@ -98,6 +124,16 @@ public final class NatsServer implements AutoCloseable {
             .requestCleanupInterval(PATIENCE) // after which a message that was published counts as lost
             .errorListener(new ErrorListener() {}) // a broker that is killed on purpose is no news
             .build());
+  }
+
+  /** Ends it and deletes its data. */
+  private void remove() {
+    try (Stream<Path> files = Files.walk(directory)) {
+      close();
+      files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+    } catch (IOException | InterruptedException e) {
+      // The script ends the server once this process has gone.
+    }
   }
 
   @Override

@@ -3,7 +3,6 @@ package io.lifeline.connect.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.connect.testing.ConnectCluster;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,9 +23,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
 /** A real Connect cluster, with a topic, a connector and an archive for each test. */
+@Tag("system")
 abstract class ArchiveSinkInConnect {
 
   static final int PARTITIONS = 3;
@@ -111,7 +112,7 @@ abstract class ArchiveSinkInConnect {
 
   void awaitEvents(long expected) throws Exception {
     await(expected + " events", () -> events() >= expected);
-    assertThat(events()).isEqualTo(expected);
+    assertThat(events()).as("wrong books: archived events").isEqualTo(expected);
   }
 
   TaskState failedTask() {

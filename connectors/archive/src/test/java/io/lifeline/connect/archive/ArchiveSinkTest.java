@@ -54,8 +54,9 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
     sendSerials(151, 200);
 
     awaitEvents(3 * 200 * Batches.EVENTS);
-    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).isEqualTo("6000");
-    assertThat(query("SELECT count(*) FROM batches")).isEqualTo("600");
+    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).as("wrong books: serials")
+        .isEqualTo("6000");
+    assertThat(query("SELECT count(*) FROM batches")).as("wrong books: batches").isEqualTo("600");
   }
 
   @Test
@@ -145,7 +146,8 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
       assertThat(connect.connectorStatus(name).tasks().get(0).state()).isEqualTo("RUNNING");
       Files.delete(ballast);
       awaitEvents(3 * 400 * Batches.EVENTS);
-      assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).isEqualTo("12000");
+      assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).as("wrong books: serials")
+        .isEqualTo("12000");
     } finally {
       connect.deleteConnector(name);
       await("the disk to be free", () -> exec("umount", directory.toString()) == 0);

@@ -62,7 +62,8 @@ class PostgresSinkTest extends ArchiveSinkInConnect {
     sendSerials(101, 200);
 
     awaitEvents(3 * 200 * Batches.EVENTS);
-    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).isEqualTo(6000);
+    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).as("wrong books: serials")
+        .isEqualTo(6000);
   }
 
   @Test
@@ -76,7 +77,8 @@ class PostgresSinkTest extends ArchiveSinkInConnect {
     server.start();
     sendSerials(151, 200);
     awaitEvents(3 * 200 * Batches.EVENTS);
-    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).isEqualTo(6000);
+    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\"")).as("wrong books: serials")
+        .isEqualTo(6000);
     assertThat(connect.connectorStatus(name).tasks().get(0).state()).isEqualTo("RUNNING");
   }
 

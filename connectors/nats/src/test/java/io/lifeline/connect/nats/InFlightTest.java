@@ -8,26 +8,24 @@ import io.lifeline.connect.nats.InFlight.Outcome;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.impl.Headers;
-import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.kafka.connect.sink.SinkRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
+@Tag("system")
 class InFlightTest {
 
   private static final Duration LONGER_THAN_ANY_TEST = Duration.ofHours(1);
-
-  @TempDir static Path directory;
 
   private int stored;
 
   @Test
   @Timeout(180)
   void anAcknowledgementIsNotAwaitedOverAConnectionThatIsLost() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect()) {
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect()) {
       Numbers.createStream(connection, "CRASH", "crash");
       InFlight inFlight = new InFlight(connection, connection.jetStream(), LONGER_THAN_ANY_TEST, 10, outcome());
       inFlight.publish(message(0));

@@ -9,7 +9,6 @@ import io.nats.client.Connection;
 import io.nats.client.impl.Headers;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,29 +19,22 @@ import javax.management.ObjectName;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.connect.runtime.rest.errors.ConnectRestException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
+@Tag("system")
 class JetStreamSourceTest {
 
   private static final Duration ENOUGH = Duration.ofSeconds(150);
-
-  @TempDir static Path directory;
 
   private static NatsServer server;
   private static ConnectCluster cluster;
 
   @BeforeAll
   static void start() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    server = NatsServer.shared();
     cluster = ConnectCluster.shared();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
   }
 
   @Test
@@ -67,8 +59,8 @@ class JetStreamSourceTest {
 
       List<ConsumerRecord<byte[], byte[]>> records = cluster.read("orders", 18_000, ENOUGH);
       List<Integer> all = IntStream.range(0, 9_000).boxed().toList();
-      assertThat(Numbers.of(records, "orders.a.x")).isEqualTo(all);
-      assertThat(Numbers.of(records, "orders.b")).isEqualTo(all);
+      assertThat(Numbers.of(records, "orders.a.x")).as("wrong books: numbers").isEqualTo(all);
+      assertThat(Numbers.of(records, "orders.b")).as("wrong books: numbers").isEqualTo(all);
       assertThat(metric("orders", "lag", ",filter=orders.b")).isZero();
       assertThat(metric("orders", "connections-total", "")).isPositive();
     } finally {

@@ -15,10 +15,12 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two workers in processes of their own, the plugin in its folder; one is killed while both read. */
+@Tag("system")
 class KilledWorkerTest {
 
   /** The plugin and what it brings along, which the workers must not find but in its folder. */
@@ -44,8 +46,8 @@ class KilledWorkerTest {
     ConnectCluster kafka = ConnectCluster.shared();
     kafka.connect().kafka().createTopic("KILLED", 2);
     PluginFolder.fill(directory.resolve("plugins/lifeline-nats"), PLUGIN);
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        WorkerProcess one = worker("one", kafka);
+    NatsServer server = NatsServer.shared();
+    try (WorkerProcess one = worker("one", kafka);
         WorkerProcess two = worker("two", kafka);
         Connection connection = server.connect()) {
       Numbers.createStream(connection, "KILLED", "killed.*");
@@ -64,8 +66,8 @@ class KilledWorkerTest {
 
       List<ConsumerRecord<byte[], byte[]>> records = kafka.read("KILLED", 2 * MESSAGES, ENOUGH);
       List<Integer> all = IntStream.range(0, MESSAGES).boxed().toList();
-      assertThat(Numbers.of(records, "killed.a")).isEqualTo(all);
-      assertThat(Numbers.of(records, "killed.b")).isEqualTo(all);
+      assertThat(Numbers.of(records, "killed.a")).as("wrong books: numbers").isEqualTo(all);
+      assertThat(Numbers.of(records, "killed.b")).as("wrong books: numbers").isEqualTo(all);
     }
   }
 

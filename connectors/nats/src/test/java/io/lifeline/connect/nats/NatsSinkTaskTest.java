@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.api.StreamConfiguration;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,33 +21,26 @@ import org.apache.kafka.connect.errors.RetriableException;
 import org.apache.kafka.connect.sink.ErrantRecordReporter;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTaskContext;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a task says to the worker when the broker refuses or is away: as a worker would ask, step by step. */
+@Tag("system")
 class NatsSinkTaskTest {
 
   private static final TopicPartition PARTITION = new TopicPartition("small", 0);
-
-  @TempDir static Path directory;
 
   private static NatsServer server;
 
   @BeforeAll
   static void start() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    server = NatsServer.shared();
     try (Connection connection = server.connect()) {
       StreamConfiguration small =
           StreamConfiguration.builder().name("SMALL").subjects("small").maximumMessageSize(100).build();
       connection.jetStreamManagement().addStream(small);
     }
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
   }
 
   @Test

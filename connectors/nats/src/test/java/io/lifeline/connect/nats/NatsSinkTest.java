@@ -6,11 +6,10 @@ import io.lifeline.connect.testing.ConnectCluster;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
-import io.nats.client.JetStreamManagement;
-import io.nats.client.api.MessageInfo;
+import io.nats.client.Message;
+import io.nats.client.api.OrderedConsumerConfiguration;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,14 +23,13 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
+@Tag("system")
 class NatsSinkTest {
 
   private static final Duration ENOUGH = Duration.ofSeconds(150);
-
-  @TempDir static Path directory;
 
   private static NatsServer server;
   private static ConnectCluster cluster;
@@ -39,7 +37,7 @@ class NatsSinkTest {
 
   @BeforeAll
   static void start() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    server = NatsServer.shared();
     cluster = ConnectCluster.shared();
     producer =
         new KafkaProducer<>(
@@ -54,7 +52,6 @@ class NatsSinkTest {
   @AfterAll
   static void stop() throws Exception {
     producer.close();
-    server.close();
   }
 
   @Test
@@ -78,9 +75,11 @@ class NatsSinkTest {
 
       List<Integer> all = IntStream.range(0, 6_000).boxed().toList();
       await(connection, "NUMBERS", 6_000);
-      assertThat(numbers(connection, "NUMBERS", "numbers.0")).containsExactlyInAnyOrderElementsOf(all);
+      assertThat(numbers(connection, "NUMBERS", "numbers.0")).as("wrong books: numbers")
+          .containsExactlyInAnyOrderElementsOf(all);
       await(connection, "ORDERED", 6_000);
-      assertThat(numbers(connection, "ORDERED", "ordered.0")).isEqualTo(all);
+      assertThat(numbers(connection, "ORDERED", "ordered.0")).as("wrong books: numbers")
+          .isEqualTo(all);
     } finally {
       cluster.connect().deleteConnector("numbers");
       cluster.connect().deleteConnector("ordered");
@@ -108,7 +107,8 @@ class NatsSinkTest {
       server.resume();
 
       await(connection, "MUTE", 200);
-      assertThat(numbers(connection, "MUTE", "mute.0")).isEqualTo(IntStream.range(0, 200).boxed().toList());
+      assertThat(numbers(connection, "MUTE", "mute.0")).as("wrong books: numbers")
+          .isEqualTo(IntStream.range(0, 200).boxed().toList());
     } finally {
       server.resume();
       cluster.connect().deleteConnector("mute");
@@ -122,7 +122,7 @@ class NatsSinkTest {
 
   private static List<Integer> numbers(Connection connection, String stream, String subject) throws Exception {
     List<Integer> numbers = new ArrayList<>();
-    for (MessageInfo message : messages(connection, stream)) {
+    for (Message message : messages(connection, stream)) {
       assertThat(message.getSubject()).isEqualTo(subject);
       numbers.add(Integer.parseInt(text(message.getData())));
     }
@@ -154,8 +154,8 @@ class NatsSinkTest {
       producer.send(withHeaders);
 
       await(connection, "KEYED", 2);
-      List<MessageInfo> messages = messages(connection, "KEYED");
-      assertThat(messages).extracting(MessageInfo::getSubject).containsExactly("keyed.one", "keyed.three");
+      List<Message> messages = messages(connection, "KEYED");
+      assertThat(messages).extracting(Message::getSubject).containsExactly("keyed.one", "keyed.three");
       assertThat(messages.get(1).getHeaders().get("colour")).containsExactly("red", "blue");
       assertThat(messages.get(1).getHeaders().getFirst("Nats-Msg-Id")).isEqualTo("keyed-keyed-0-3");
       List<ConsumerRecord<byte[], byte[]>> dead = cluster.read("keyed-dead", 2, ENOUGH);
@@ -182,9 +182,9 @@ class NatsSinkTest {
       producer.send(new ProducerRecord<>("to-nats", null, bytes("any"), Batches.batch(8), headers));
 
       await(connection, "LIFELINE", 2);
-      List<MessageInfo> messages = messages(connection, "LIFELINE");
+      List<Message> messages = messages(connection, "LIFELINE");
       assertThat(messages).as("the repeat is absorbed").hasSize(2);
-      MessageInfo message = messages.get(0);
+      Message message = messages.get(0);
       int number = BatchIdentity.of(Batches.batch(7)).subjectNumber();
       assertThat(message.getSubject()).isEqualTo("lifeline.batches." + number);
       assertThat(message.getData()).isEqualTo(Batches.batch(7));
@@ -212,11 +212,16 @@ class NatsSinkTest {
     }
   }
 
-  private static List<MessageInfo> messages(Connection connection, String stream) throws Exception {
-    JetStreamManagement management = connection.jetStreamManagement();
-    List<MessageInfo> messages = new ArrayList<>();
-    for (long i = 1; i <= management.getStreamInfo(stream).getStreamState().getLastSequence(); i++) {
-      messages.add(management.getMessage(stream, i));
+  private static List<Message> messages(Connection connection, String stream) throws Exception {
+    long count = count(connection, stream);
+    List<Message> messages = new ArrayList<>();
+    try (var reader =
+        connection.getStreamContext(stream).createOrderedConsumer(new OrderedConsumerConfiguration()).iterate()) {
+      while (messages.size() < count) {
+        Message message = reader.nextMessage(ENOUGH);
+        assertThat(message).as("the next message of " + stream).isNotNull();
+        messages.add(message);
+      }
     }
     return messages;
   }

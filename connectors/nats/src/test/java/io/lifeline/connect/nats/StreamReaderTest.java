@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.connect.errors.ConnectException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Against a real server, without Connect. */
+@Tag("system")
 class StreamReaderTest {
 
   private static final Duration WAIT = Duration.ofSeconds(60);
@@ -30,8 +32,8 @@ class StreamReaderTest {
 
   @Test
   void whatTheStreamGaveUpUnreadIsCountedWhereverItShows() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect();
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect();
         NatsLink link = link(server)) {
       Numbers.createStream(connection, "LOSING", "losing");
       Numbers.publish(connection, "losing", 0, 10);
@@ -54,8 +56,8 @@ class StreamReaderTest {
   /** It would drop what the task has read and Kafka does not have. */
   @Test
   void aStreamThatDropsWhatWasReadIsNotRead() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect();
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect();
         NatsLink link = link(server)) {
       StreamConfiguration.Builder work = StreamConfiguration.builder().name("WORK").subjects("work");
       connection.jetStreamManagement().addStream(work.retentionPolicy(RetentionPolicy.WorkQueue).build());

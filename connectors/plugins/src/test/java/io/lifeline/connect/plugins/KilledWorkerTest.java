@@ -22,10 +22,12 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two workers in processes of their own with the zip's plugin, which archive one topic; one of them is killed. */
+@Tag("system")
 class KilledWorkerTest {
 
   /** What the workers must find in the plugin's folder only; zstd-jni alone is the worker's. */
@@ -71,9 +73,10 @@ class KilledWorkerTest {
 
       await("all batches", () -> events() >= PARTITIONS * EVENTS * BATCHES);
     }
-    assertThat(query("SELECT count(*) FROM \"test.serial\"")).isEqualTo(PARTITIONS * EVENTS * BATCHES);
-    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\""))
+    assertThat(query("SELECT count(*) FROM \"test.serial\"")).as("wrong books: events")
         .isEqualTo(PARTITIONS * EVENTS * BATCHES);
+    assertThat(query("SELECT count(DISTINCT (emitter, serial)) FROM \"test.serial\""))
+        .as("wrong books: serials").isEqualTo(PARTITIONS * EVENTS * BATCHES);
   }
 
   private static WorkerProcess worker(String name, ConnectCluster kafka) throws IOException {

@@ -37,6 +37,8 @@ public final class ConnectCluster implements AutoCloseable {
     Map<String, String> worker = new HashMap<>();
     worker.put("exactly.once.source.support", "enabled");
     worker.put("offset.flush.interval.ms", "500");
+    worker.put("offset.storage.partitions", "1");
+    worker.put("status.storage.partitions", "1");
     worker.put("plugin.discovery", "hybrid_fail");
     worker.put("key.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
     worker.put("value.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");

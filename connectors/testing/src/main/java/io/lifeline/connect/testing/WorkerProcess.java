@@ -70,6 +70,8 @@ public final class WorkerProcess implements AutoCloseable {
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx384m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 PluginFolder.classPathWithout(plugins),
                 "org.apache.kafka.connect.cli.ConnectDistributed",

@@ -154,15 +154,19 @@ public abstract class ArchiveContract {
   @Test
   void whatIsHeldIsStoredWhenItIsOldEnough() throws Exception {
     try (ArchiveWriter writer =
-        archive(defaultRoll().withInterval(Duration.ofSeconds(60))).open(rejections::add)) {
+        archive(defaultRoll().withInterval(Duration.ofHours(10))).open(rejections::add)) {
       long now = System.currentTimeMillis();
-      assertThat(writer.rollIfDue(now + 100_000)).isFalse();
+      assertThat(writer.rollIfDue(now + hours(15))).isFalse();
       writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
-      assertThat(writer.rollIfDue(now + 50_000)).isFalse();
-      assertThat(writer.rollIfDue(now + 100_000)).isTrue();
-      assertThat(writer.rollIfDue(now + 200_000)).isFalse();
+      assertThat(writer.rollIfDue(now + hours(5))).isFalse();
+      assertThat(writer.rollIfDue(now + hours(15))).isTrue();
+      assertThat(writer.rollIfDue(now + hours(30))).isFalse();
       assertThat(query(SERIALS)).containsExactly("10 10 0 9");
     }
+  }
+
+  private static long hours(int hours) {
+    return Duration.ofHours(hours).toMillis();
   }
 
   @Test

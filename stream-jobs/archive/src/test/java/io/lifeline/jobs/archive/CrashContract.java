@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * Kills writers (SIGKILL to a JVM of their own) and looks whether each event is in the archive exactly once. The test
  * of an implementation extends this, says at which steps, and adds what is its own.
  */
+@Tag("system")
 @Timeout(300)
 public abstract class CrashContract {
   protected static final int EVENTS = 100;
@@ -96,7 +98,8 @@ public abstract class CrashContract {
 
   private Process child(String step) throws Exception {
     List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp", System.getProperty("java.class.path"), "-XX:TieredStopAtLevel=1", child().getName(), step));
+        "-cp", System.getProperty("java.class.path"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        child().getName(), step));
     command.addAll(arguments());
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
   }
@@ -112,10 +115,10 @@ public abstract class CrashContract {
       child.destroyForcibly();
       child.waitFor();
     }
-    assertThat(query(SERIALS)).as("what a reader sees before the restart")
+    assertThat(query(SERIALS)).as("wrong books: before the restart")
         .containsExactly(serials((stored ? 2 : 1) * BATCHES_PER_ROLL));
     archiveTheRest();
-    assertThat(query(SERIALS)).containsExactly(COMPLETE);
+    assertThat(query(SERIALS)).as("wrong books: serials").containsExactly(COMPLETE);
   }
 
   @Test
@@ -131,7 +134,7 @@ public abstract class CrashContract {
       }
     }
     archiveTheRest();
-    assertThat(query(SERIALS)).containsExactly(COMPLETE);
-    assertThat(query("SELECT missing_batches, batches FROM ledger")).containsExactly("0 40");
+    assertThat(query(SERIALS)).as("wrong books: serials").containsExactly(COMPLETE);
+    assertThat(query("SELECT missing_batches, batches FROM ledger")).as("wrong books: ledger").containsExactly("0 40");
   }
 }

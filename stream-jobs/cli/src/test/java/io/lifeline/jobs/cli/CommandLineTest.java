@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.util.Properties;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -76,6 +77,7 @@ class CommandLineTest {
             "lifeline-jobs: broker.url is not set: Where the batches are, and where results go. Expected nats://");
   }
 
+  @Tag("system") // it takes the 30 seconds that a broker has to start
   @Test
   void endsWithOneWhenTheBrokerCannotBeReached() {
     Result result = execute("ledger", "-s", "broker.url=nats://u:s3cr3t@127.0.0.1:1");

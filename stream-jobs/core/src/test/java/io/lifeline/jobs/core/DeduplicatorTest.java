@@ -21,7 +21,7 @@ class DeduplicatorTest {
   private static final long DAY_MS = 86_400_000;
 
   /** Each arrival stands for one of three routes, one of fifty sequences, and whether the process dies after it. */
-  @Property
+  @Property(seed = "1")
   void acceptsEachSequenceOnceAcrossCrashes(@ForAll @Size(max = 200) List<@IntRange(max = 299) Integer> arrivals) {
     MemoryState state = new MemoryState();
     Deduplicator deduplicator = new Deduplicator(state, DAY_MS);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class StateReaderTest {
 
-  @Property
+  @Property(seed = "1")
   void readsWhatWasWritten(
       @ForAll long number, @ForAll double real, @ForAll byte[] blob, @ForAll int word, @ForAll String text) {
     String encodable = new String(text.getBytes(UTF_8), UTF_8);
@@ -26,7 +26,7 @@ class StateReaderTest {
     assertThat(in.atEnd()).isTrue();
   }
 
-  @Property
+  @Property(seed = "1")
   void neverReadsBeyondItsBytes(@ForAll byte[] bytes) {
     StateReader in = new StateReader(bytes);
     try {

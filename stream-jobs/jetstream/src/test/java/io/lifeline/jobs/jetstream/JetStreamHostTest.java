@@ -24,9 +24,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("system")
 class JetStreamHostTest {
 
   @TempDir Path directory;
@@ -37,7 +39,7 @@ class JetStreamHostTest {
 
   @BeforeEach
   void startServer() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    server = NatsServer.shared();
     connection = server.connect();
     server.createStreams(connection);
     jetStream = connection.jetStream();
@@ -46,7 +48,6 @@ class JetStreamHostTest {
   @AfterEach
   void stopServer() throws Exception {
     connection.close();
-    server.close();
   }
 
   @Test
@@ -198,11 +199,13 @@ class JetStreamHostTest {
   void resultsThatTheBrokerDidNotTakeAreSentAgain() throws Exception {
     JetStreamManagement management = connection.jetStreamManagement();
     StreamConfiguration results = management.getStreamInfo("LIFELINE_OUT").getConfiguration();
+    Metrics metrics = new Metrics();
     try (JetStreamHost host =
-        start("jobs", "summarise", "summarise.fields", "*:nbytes", "checkpoint.interval", "100ms")) {
+        start(metrics, "jobs", "summarise", "summarise.fields", "*:nbytes", "checkpoint.interval", "100ms")) {
       management.deleteStream("LIFELINE_OUT");
       new Emitter(3).publish(jetStream, 20, true);
-      Thread.sleep(1000);
+      awaitMetric(metrics, "lifeline_next_position{task=\"summarise\"} 21\n");
+      awaitRetry(host, "summarise");
       management.addStream(results);
       Map<String, JsonNode> summaries =
           OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == 200);
@@ -386,6 +389,14 @@ class JetStreamHostTest {
       Thread.sleep(20);
     }
     assertThat(metrics.text()).contains(line);
+  }
+
+  private static void awaitRetry(JetStreamHost host, String task) throws InterruptedException {
+    long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
+    while (!host.health().get(task).startsWith("retrying") && System.nanoTime() < deadline) {
+      Thread.sleep(20);
+    }
+    assertThat(host.health().get(task)).startsWith("retrying");
   }
 
   private static boolean isArchived(JsonNode balance, int events) {

@@ -18,14 +18,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SIGKILL of filters and pairs between results and checkpoint, on a broker that forgets ids before the job is back: so
  * what is sent twice stays, and must be the same to the byte.
  */
+@Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledFilterTest {
 
@@ -38,12 +39,10 @@ class KilledFilterTest {
   private static final int OPERATIONS = 10;
   private static final int LAST = (KILLS + 1) * BATCHES_PER_ROUND - 1;
 
-  @TempDir Path directory;
-
   @Test
   void whatIsSentAgainIsWhatWasSentAndNothingIsMissing() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect()) {
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect()) {
       server.createStreams(connection);
       JetStreamManagement management = connection.jetStreamManagement();
       StreamConfiguration results = management.getStreamInfo("LIFELINE_OUT").getConfiguration();
@@ -84,7 +83,8 @@ class KilledFilterTest {
     Map<String, byte[]> batches = new HashMap<>();
     for (Message message : messages) {
       byte[] before = batches.putIfAbsent(message.getHeaders().getFirst("Nats-Msg-Id"), message.getData());
-      assertThat(before == null ? message.getData() : before).isEqualTo(message.getData());
+      assertThat(before == null ? message.getData() : before).as("wrong books: one id, two contents")
+          .isEqualTo(message.getData());
     }
     Map<Incarnation, Long> eventCounts = new HashMap<>();
     Map<Incarnation, Long> batchCounts = new HashMap<>();
@@ -95,9 +95,9 @@ class KilledFilterTest {
       batchCounts.merge(reader.incarnation(), 1L, Long::sum);
       newest.merge(reader.incarnation(), reader.sequence(), Math::max);
     }
-    assertThat(eventCounts).hasSize(EMITTERS);
-    assertThat(eventCounts.values()).containsOnly(events);
-    assertThat(newest).isEqualTo(batchCounts);
+    assertThat(eventCounts).as("wrong books: emitters").hasSize(EMITTERS);
+    assertThat(eventCounts.values()).as("wrong books: events of each emitter").containsOnly(events);
+    assertThat(newest).as("wrong books: sequences without a gap").isEqualTo(batchCounts);
     return messages.size() - batches.size();
   }
 

@@ -24,11 +24,13 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two instances share the groups, one is killed midway: the results are those of one that nobody disturbed. */
+@Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledInstanceTest {
 
@@ -51,8 +53,8 @@ class KilledInstanceTest {
 
   @Test
   void givesTheResultsOfAnUndisturbedRun() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect()) {
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect()) {
       server.createStreams(connection);
       try (JobProcess killed = start(server, "killed");
           JobProcess survivor = start(server, "survivor")) {
@@ -120,10 +122,10 @@ class KilledInstanceTest {
   private static Map<String, JsonNode> awaitSummaries(Connection connection) throws Exception {
     Map<String, JsonNode> summaries =
         OutputReader.await(connection, "lifeline.summaries", map -> count(map) == VALUES);
-    assertThat(count(summaries)).as("values in summaries").isEqualTo(VALUES);
+    assertThat(count(summaries)).as("wrong books: values in summaries").isEqualTo(VALUES);
     Set<String> ids = new HashSet<>();
     for (Message message : OutputReader.all(connection, "lifeline.summaries")) {
-      assertThat(ids.add(message.getHeaders().getFirst("Nats-Msg-Id"))).isTrue();
+      assertThat(ids.add(message.getHeaders().getFirst("Nats-Msg-Id"))).as("wrong books: an id comes once").isTrue();
     }
     return summaries;
   }
@@ -161,16 +163,18 @@ class KilledInstanceTest {
 
   /** The order in which shares of a window meet is not the same, so sums of floats differ in their last bits. */
   private static void assertSame(Map<String, JsonNode> shared, Map<String, JsonNode> alone) {
-    assertThat(shared.keySet()).isEqualTo(alone.keySet());
+    assertThat(shared.keySet()).as("wrong books: windows").isEqualTo(alone.keySet());
     shared.forEach(
         (key, summary) -> {
           JsonNode expected = alone.get(key);
-          EXACT.forEach(name -> assertThat(summary.get(name)).as(key + " " + name).isEqualTo(expected.get(name)));
+          EXACT.forEach(name -> assertThat(summary.get(name)).as("wrong books: " + key + " " + name)
+              .isEqualTo(expected.get(name)));
           if (summary.get("field").asText().equals("seconds")) {
             double mean = expected.get("mean").asDouble();
-            assertThat(summary.get("mean").asDouble()).as(key + " mean").isCloseTo(mean, within(1e-12 * mean));
+            assertThat(summary.get("mean").asDouble()).as("wrong books: " + key + " mean")
+                .isCloseTo(mean, within(1e-12 * mean));
           } else {
-            assertThat(summary.get("sum")).as(key + " sum").isEqualTo(expected.get("sum"));
+            assertThat(summary.get("sum")).as("wrong books: " + key + " sum").isEqualTo(expected.get("sum"));
           }
         });
   }

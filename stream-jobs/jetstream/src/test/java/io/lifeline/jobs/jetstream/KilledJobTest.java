@@ -12,10 +12,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** SIGKILL, at moments that nobody chose, while batches keep coming. */
+@Tag("system")
 class KilledJobTest {
 
   private static final int KILLS = 4;
@@ -27,8 +29,8 @@ class KilledJobTest {
 
   @Test
   void givesTheResultsOfARunWithoutAKill() throws Exception {
-    try (NatsServer server = NatsServer.start(directory.resolve("broker"));
-        Connection connection = server.connect()) {
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect()) {
       server.createStreams(connection);
       List<Emitter> emitters = IntStream.range(0, EMITTERS).mapToObj(Emitter::new).toList();
       for (int round = 0; round < KILLS; round++) {
@@ -45,6 +47,7 @@ class KilledJobTest {
         checkEvents(connection);
       }
       assertThat(new ManifestCounts(directory.resolve("archive")).refresh().values())
+          .as("wrong books: archived events of each emitter")
           .hasSize(EMITTERS)
           .containsOnly((long) EVENTS_PER_EMITTER);
     }
@@ -58,18 +61,20 @@ class KilledJobTest {
             connection,
             "lifeline.summaries",
             map -> JetStreamHostTest.totalCount(map) == EMITTERS * EVENTS_PER_EMITTER);
-    assertThat(summaries).hasSize(windows);
+    assertThat(summaries).as("wrong books: windows").hasSize(windows);
     for (JsonNode summary : summaries.values()) {
       long first = (summary.get("window_start_ns").longValue() - Emitter.START_NS) / 100_000_000;
-      assertThat(summary.get("count").intValue()).isEqualTo(EMITTERS * 100);
+      assertThat(summary.get("count").intValue()).as("wrong books: values of a window").isEqualTo(EMITTERS * 100);
       assertThat(summary.get("min").longValue()).isEqualTo(first);
       assertThat(summary.get("max").longValue()).isEqualTo(first + 99);
-      assertThat(summary.get("sum").longValue()).isEqualTo(EMITTERS * (100 * first + 4950));
+      assertThat(summary.get("sum").longValue()).as("wrong books: their sum")
+          .isEqualTo(EMITTERS * (100 * first + 4950));
     }
     Map<String, String> contentById = new HashMap<>();
     for (Message message : OutputReader.all(connection, "lifeline.summaries")) {
       String content = new String(message.getData());
-      assertThat(contentById.put(message.getHeaders().getFirst("Nats-Msg-Id"), content)).isNull();
+      assertThat(contentById.put(message.getHeaders().getFirst("Nats-Msg-Id"), content))
+          .as("wrong books: an id comes once").isNull();
     }
   }
 
@@ -82,13 +87,13 @@ class KilledJobTest {
                 map.size() == EMITTERS
                     && map.values().stream().allMatch(value -> value.get("in_flight").intValue() == 0
                         && value.get("archived").intValue() == EVENTS_PER_EMITTER));
-    assertThat(ledger).hasSize(EMITTERS);
+    assertThat(ledger).as("wrong books: emitters").hasSize(EMITTERS);
     for (JsonNode balance : ledger.values()) {
-      assertThat(balance.get("emitted").intValue()).isEqualTo(EVENTS_PER_EMITTER);
-      assertThat(balance.get("archived").intValue()).isEqualTo(EVENTS_PER_EMITTER);
-      assertThat(balance.get("missing").intValue()).isZero();
-      assertThat(balance.get("duplicated").intValue()).isZero();
-      assertThat(balance.get("repeated_batches").intValue()).isZero();
+      assertThat(balance.get("emitted").intValue()).as("wrong books: %s", balance).isEqualTo(EVENTS_PER_EMITTER);
+      assertThat(balance.get("archived").intValue()).as("wrong books: %s", balance).isEqualTo(EVENTS_PER_EMITTER);
+      assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero();
+      assertThat(balance.get("duplicated").intValue()).as("wrong books: %s", balance).isZero();
+      assertThat(balance.get("repeated_batches").intValue()).as("wrong books: %s", balance).isZero();
     }
   }
 
@@ -100,7 +105,7 @@ class KilledJobTest {
       Thread.sleep(100);
       events = OutputReader.all(connection, "lifeline.events.disk.read.end");
     }
-    assertThat(events).hasSize(expected);
+    assertThat(events).as("wrong books: decoded events").hasSize(expected);
   }
 
   private static void publish(List<Emitter> emitters, Connection connection, boolean isFinal) throws Exception {

@@ -8,7 +8,6 @@ import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,17 +16,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Leases and checkpoints against a real bucket. */
+@Tag("system")
 class OwnershipTest {
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 
-  @TempDir static Path directory;
-  private static NatsServer server;
   private static Connection connection;
   private static KeyValue bucket;
   private static JetStreamManagement management;
@@ -37,7 +35,7 @@ class OwnershipTest {
 
   @BeforeAll
   static void startServer() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    NatsServer server = NatsServer.shared();
     connection = server.connect();
     server.createStreams(connection);
     bucket = connection.keyValue("lifeline-jobs");
@@ -47,7 +45,6 @@ class OwnershipTest {
   @AfterAll
   static void stopServer() throws Exception {
     connection.close();
-    server.close();
   }
 
   @BeforeEach

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,18 +11,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.io.TempDir;
 
 /** How many groups an instance may hold, against a real bucket. */
+@Tag("system")
 class SharingTest {
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
   private static final int GROUPS = 4;
 
-  @TempDir static Path directory;
-  private static NatsServer server;
   private static Connection connection;
 
   private final AtomicLong nanoTime = new AtomicLong();
@@ -31,7 +29,7 @@ class SharingTest {
 
   @BeforeAll
   static void startServer() throws Exception {
-    server = NatsServer.start(directory.resolve("broker"));
+    NatsServer server = NatsServer.shared();
     connection = server.connect();
     server.createStreams(connection);
   }
@@ -39,7 +37,6 @@ class SharingTest {
   @AfterAll
   static void stopServer() throws Exception {
     connection.close();
-    server.close();
   }
 
   @BeforeEach

@@ -2,6 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -22,14 +23,28 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.common.test.KafkaClusterTestKit;
 import org.apache.kafka.common.test.TestKitNodes;
 
-/** One real broker in this process. The kit is no public API, so nothing else here knows of it. */
-final class EmbeddedKafka implements AutoCloseable {
+/**
+ * One real broker in this process, which all its tests share: each test takes topics of its own. The kit is no public
+ * API, so nothing else here knows of it.
+ */
+final class EmbeddedKafka {
+
+  private static EmbeddedKafka shared;
 
   private final KafkaClusterTestKit cluster;
   private final Admin admin;
   private final KafkaProducer<String, byte[]> producer;
 
-  EmbeddedKafka() throws Exception {
+  /** The broker ends with the process. */
+  static synchronized EmbeddedKafka shared() throws Exception {
+    if (shared == null) {
+      shared = new EmbeddedKafka();
+      Runtime.getRuntime().addShutdownHook(new Thread(shared::close));
+    }
+    return shared;
+  }
+
+  private EmbeddedKafka() throws Exception {
     TestKitNodes nodes =
         new TestKitNodes.Builder().setCombined(true).setNumControllerNodes(1).setNumBrokerNodes(1).build();
     cluster =
@@ -100,6 +115,24 @@ final class EmbeddedKafka implements AutoCloseable {
     }
   }
 
+  /** Waits until a group's committed offsets are the ends of a topic. */
+  void awaitEndReached(String group, String topic) throws ExecutionException, InterruptedException {
+    Map<TopicPartition, Long> ends;
+    try (KafkaConsumer<String, String> consumer = consumer(topic)) {
+      ends = consumer.endOffsets(consumer.assignment());
+    }
+    while (!committed(group).entrySet().containsAll(ends.entrySet())) {
+      Thread.sleep(20);
+    }
+  }
+
+  private Map<TopicPartition, Long> committed(String group) throws ExecutionException, InterruptedException {
+    Map<TopicPartition, Long> offsets = new HashMap<>();
+    admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get()
+        .forEach((partition, offset) -> offsets.put(partition, offset == null ? -1 : offset.offset()));
+    return offsets;
+  }
+
   /** What a topic holds that was committed, waiting until there are so many messages or the time is up. */
   List<ConsumerRecord<String, String>> read(String topic, int count, Duration atMost)
       throws ExecutionException, InterruptedException {
@@ -143,10 +176,12 @@ final class EmbeddedKafka implements AutoCloseable {
     return consumer;
   }
 
-  @Override
-  public void close() throws Exception {
-    producer.close();
-    admin.close();
-    cluster.close();
+  private void close() {
+    try (cluster) {
+      producer.close();
+      admin.close();
+    } catch (Exception e) {
+      // The process ends anyway.
+    }
   }
 }

@@ -31,15 +31,16 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The host on a real broker. Each test has topics of its own. */
+@Tag("system")
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 class KafkaHostTest {
 
@@ -52,12 +53,7 @@ class KafkaHostTest {
 
   @BeforeAll
   static void startBroker() throws Exception {
-    kafka = new EmbeddedKafka();
-  }
-
-  @AfterAll
-  static void stopBroker() throws Exception {
-    kafka.close();
+    kafka = EmbeddedKafka.shared();
   }
 
   @BeforeEach

@@ -10,14 +10,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** What {@code lifeline-jobs ledger} reads, on a real broker. Each test has a topic of its own. */
+@Tag("system")
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
 class KafkaUpsertsTest {
 
@@ -27,12 +28,7 @@ class KafkaUpsertsTest {
 
   @BeforeAll
   static void startBroker() throws Exception {
-    kafka = new EmbeddedKafka();
-  }
-
-  @AfterAll
-  static void stopBroker() throws Exception {
-    kafka.close();
+    kafka = EmbeddedKafka.shared();
   }
 
   @BeforeEach

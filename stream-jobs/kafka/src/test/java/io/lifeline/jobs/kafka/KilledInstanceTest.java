@@ -21,11 +21,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two instances share the work, one is killed midway: the summaries are those of one that nobody disturbed. */
+@Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledInstanceTest {
 
@@ -43,68 +46,71 @@ class KilledInstanceTest {
   private static final Duration PATIENCE = Duration.ofSeconds(120);
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  private static EmbeddedKafka kafka;
+
   @TempDir private Path directory;
+
+  @BeforeAll
+  static void startBroker() throws Exception {
+    kafka = EmbeddedKafka.shared();
+  }
 
   @Test
   void givesTheSummariesOfAnUndisturbedRun() throws Exception {
-    try (EmbeddedKafka kafka = new EmbeddedKafka()) {
-      kafka.createTopics(4, "copies.batches", "shared.summaries", "shared.rejected");
-      kafka.createTopics(1, "alone.summaries", "alone.rejected");
-      try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings(kafka, "shared"));
-          JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings(kafka, "shared"))) {
-        while (!killed.sharesTheWork() || !survivor.sharesTheWork()) {
-          Thread.sleep(50);
-        }
-        publish(kafka, 0, BATCHES / 2);
-        killed.kill();
-        publish(kafka, BATCHES / 2, BATCHES);
-        Map<String, JsonNode> shared = summaries(kafka, "shared.summaries");
-        assertSame(shared, undisturbed(kafka));
-      }
+    kafka.createTopics(4, "copies.batches", "shared.summaries", "shared.rejected");
+    kafka.createTopics(1, "alone.summaries", "alone.rejected");
+    try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings("copies", "shared"));
+        JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings("copies", "shared"))) {
+      publishWhileOneIsKilled("copies", killed, survivor);
+      Map<String, JsonNode> shared = summaries("shared.summaries");
+      assertSame(shared, undisturbed());
     }
   }
 
   @Test
   void aFilterSendsEachBatchOnce() throws Exception {
-    try (EmbeddedKafka kafka = new EmbeddedKafka()) {
-      kafka.createTopics(4, "copies.batches", "filtered.summaries", "filtered.rejected");
-      List<String> settings = new ArrayList<>(settings(kafka, "filtered"));
-      settings.addAll(List.of("jobs=filter,pair", "filter.all=nbytes >= 0"));
-      try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings);
-          JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings)) {
-        while (!killed.sharesTheWork() || !survivor.sharesTheWork()) {
-          Thread.sleep(50);
-        }
-        publish(kafka, 0, BATCHES / 2);
-        killed.kill();
-        publish(kafka, BATCHES / 2, BATCHES);
-        kafka.read("filtered.derived.all", EMITTERS * BATCHES, PATIENCE);
-        Thread.sleep(2000); // in which a repeat would come
-        List<String> ids =
-            kafka.readAll("filtered.derived.all").stream()
-                .map(message -> new String(message.headers().lastHeader("lifeline-id").value(), UTF_8))
-                .toList();
-        assertThat(ids).hasSize(EMITTERS * BATCHES).doesNotHaveDuplicates();
-        assertThat(ids).filteredOn(id -> id.endsWith("-0-" + BATCHES)).as("the last of each").hasSize(EMITTERS);
-      }
+    kafka.createTopics(4, "unfiltered.batches", "filtered.summaries", "filtered.rejected");
+    List<String> settings = new ArrayList<>(settings("unfiltered", "filtered"));
+    settings.addAll(List.of("jobs=filter,pair", "filter.all=nbytes >= 0"));
+    try (JobProcess killed = JobProcess.start(directory.resolve("killed.log"), settings);
+        JobProcess survivor = JobProcess.start(directory.resolve("survivor.log"), settings)) {
+      publishWhileOneIsKilled("unfiltered", killed, survivor);
+      kafka.read("filtered.derived.all", EMITTERS * BATCHES, PATIENCE);
+      kafka.awaitEndReached("filtered-jobs", "unfiltered.batches");
     }
+    List<String> ids =
+        kafka.readAll("filtered.derived.all").stream()
+            .map(message -> new String(message.headers().lastHeader("lifeline-id").value(), UTF_8))
+            .toList();
+    assertThat(ids).as("wrong books: batches of the filter").hasSize(EMITTERS * BATCHES).doesNotHaveDuplicates();
+    assertThat(ids).filteredOn(id -> id.endsWith("-0-" + BATCHES)).as("wrong books: the last batch of each emitter")
+        .hasSize(EMITTERS);
   }
 
-  private static Map<String, JsonNode> undisturbed(EmbeddedKafka kafka) throws Exception {
+  private static void publishWhileOneIsKilled(String topic, JobProcess killed, JobProcess survivor) throws Exception {
+    while (!killed.sharesTheWork() || !survivor.sharesTheWork()) {
+      Thread.sleep(50);
+    }
+    publish(topic, 0, BATCHES / 2);
+    killed.kill();
+    publish(topic, BATCHES / 2, BATCHES);
+  }
+
+  private static Map<String, JsonNode> undisturbed() throws Exception {
     Map<String, String> settings = new HashMap<>();
-    for (String setting : settings(kafka, "alone")) {
+    for (String setting : settings("copies", "alone")) {
       String[] pair = setting.split("=", 2);
       settings.put(pair[0], pair[1]);
     }
     try (KafkaHost host = new KafkaHost(JobConfig.load(null, Map.of(), settings), new Metrics())) {
       host.start();
-      return summaries(kafka, "alone.summaries");
+      return summaries("alone.summaries");
     }
   }
 
-  private static List<String> settings(EmbeddedKafka kafka, String prefix) {
+  private static List<String> settings(String topic, String prefix) {
     return List.of(
-        "broker.url=" + kafka.url() + "/copies.batches",
+        "broker.url=" + kafka.url() + "/" + topic + ".batches",
         "names.prefix=" + prefix,
         "jobs=summarise",
         "summarise.by=type,host",
@@ -115,10 +121,10 @@ class KilledInstanceTest {
   }
 
   /** Each emitter's batches from one number to another; a batch's events span a second. */
-  private static void publish(EmbeddedKafka kafka, int from, int to) throws Exception {
+  private static void publish(String topic, int from, int to) throws Exception {
     for (int number = from; number < to; number++) {
       for (int emitter = 1; emitter <= EMITTERS; emitter++) {
-        kafka.send("copies.batches", new Incarnation(0, emitter).toString(), batch(emitter, number));
+        kafka.send(topic + ".batches", new Incarnation(0, emitter).toString(), batch(emitter, number));
       }
     }
   }
@@ -142,7 +148,7 @@ class KilledInstanceTest {
   }
 
   /** The newest revision of every window, once they hold every value. */
-  private static Map<String, JsonNode> summaries(EmbeddedKafka kafka, String topic) throws Exception {
+  private static Map<String, JsonNode> summaries(String topic) throws Exception {
     Map<String, JsonNode> newest = new HashMap<>();
     int read = 0;
     while (newest.values().stream().mapToLong(summary -> summary.get("count").asLong()).sum()
@@ -163,18 +169,20 @@ class KilledInstanceTest {
 
   /** The order in which shares of a window meet is not the same, so sums of floats differ in their last bits. */
   private static void assertSame(Map<String, JsonNode> shared, Map<String, JsonNode> alone) {
-    assertThat(shared.keySet()).isEqualTo(alone.keySet());
+    assertThat(shared.keySet()).as("wrong books: windows").isEqualTo(alone.keySet());
     List<String> exact = new ArrayList<>(List.of("count", "min", "max", "p50", "p90", "p99", "nan"));
     shared.forEach(
         (key, summary) -> {
           JsonNode expected = alone.get(key);
           boolean isInteger = !summary.get("field").asText().equals("seconds");
-          exact.forEach(name -> assertThat(summary.get(name)).as(key + " " + name).isEqualTo(expected.get(name)));
+          exact.forEach(name -> assertThat(summary.get(name)).as("wrong books: " + key + " " + name)
+              .isEqualTo(expected.get(name)));
           if (isInteger) {
-            assertThat(summary.get("sum")).as(key + " sum").isEqualTo(expected.get("sum"));
+            assertThat(summary.get("sum")).as("wrong books: " + key + " sum").isEqualTo(expected.get("sum"));
           } else {
             double mean = expected.get("mean").asDouble();
-            assertThat(summary.get("mean").asDouble()).as(key + " mean").isCloseTo(mean, within(1e-12 * mean));
+            assertThat(summary.get("mean").asDouble()).as("wrong books: " + key + " mean")
+                .isCloseTo(mean, within(1e-12 * mean));
           }
         });
   }

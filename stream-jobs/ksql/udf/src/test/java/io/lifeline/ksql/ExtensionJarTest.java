@@ -34,14 +34,12 @@ import java.util.stream.Stream;
 import org.apache.kafka.connect.data.Struct;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The packaged jar, loaded and looked at as ksqlDB does. A function that breaks one of its rules is only missing there,
  * with a line in the log, or stops the server.
  */
-@Tag("packaged")
 class ExtensionJarTest {
 
   private static final Path JAR = Path.of(System.getProperty("lifeline.ksql.jar"));

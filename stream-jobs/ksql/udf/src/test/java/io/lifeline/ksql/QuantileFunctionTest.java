@@ -18,7 +18,7 @@ class QuantileFunctionTest {
 
   private final Udaf<Double, ByteBuffer, Double> median = QuantileFunction.ofDecimal(new BigDecimal("0.5"));
 
-  @Property(tries = 200)
+  @Property(tries = 200, seed = "1")
   void isWithinOnePerCentOfTheExactAnswer(
       @ForAll @Size(min = 1, max = 200) List<@DoubleRange(min = -1e9, max = 1e9) Double> values,
       @ForAll @DoubleRange(min = 0, max = 1) double share) {
@@ -27,7 +27,7 @@ class QuantileFunctionTest {
     assertThat(quantile.map(aggregate(quantile, values))).isCloseTo(exact, within(0.0101 * Math.abs(exact) + 1e-300));
   }
 
-  @Property(tries = 200)
+  @Property(tries = 200, seed = "1")
   void mergesToTheSameAsAllValuesTogether(
       @ForAll List<@DoubleRange(min = -1e9, max = 1e9) Double> one,
       @ForAll @Size(min = 1) List<@DoubleRange(min = -1e9, max = 1e9) Double> other) {

@@ -33,7 +33,6 @@ import org.junit.jupiter.api.TestInstance;
  * fresh and have the jar among its extensions, or one in containers. Needs an engine and images, so it is
  * {@code scripts/test-containers} that runs it.
  */
-@Tag("packaged")
 @Tag("ksqldb")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StandingQueriesTest {

@@ -10,11 +10,13 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A writer, a compactor and a reader at work on one archive at the same time. */
+@Tag("system")
 @Timeout(300)
 class ConcurrencyTest {
   private static final int ROLLS = 40;
@@ -34,8 +36,8 @@ class ConcurrencyTest {
       long seen = 0;
       while (!compacting.isDone()) {
         long now = Long.parseLong(Archives.query(directory, "SELECT count(*) FROM events").get(0));
-        assertThat(now % EVENTS).isZero();
-        assertThat(now).isGreaterThanOrEqualTo(seen);
+        assertThat(now % EVENTS).as("wrong books: part of a roll").isZero();
+        assertThat(now).as("wrong books: events").isGreaterThanOrEqualTo(seen);
         seen = now;
       }
       assertThat(compacting.get()).as("compactions that merged something").isPositive();
@@ -44,7 +46,7 @@ class ConcurrencyTest {
       threads.shutdown();
     }
     assertThat(Archives.query(directory, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
-        .containsExactly((ROLLS + 1) * EVENTS + " " + (ROLLS + 1) * EVENTS);
+        .as("wrong books: serials").containsExactly((ROLLS + 1) * EVENTS + " " + (ROLLS + 1) * EVENTS);
   }
 
   private static void roll(ArchiveWriter writer) throws Exception {

@@ -7,8 +7,10 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("system")
 class LatestTest {
   private static final EventType TYPE = EventType.named("numbers").field("id", FieldType.F64).field("f", FieldType.F32)
       .field("raw", FieldType.BYTES).constant("c", FieldType.F32, "", 0.1f)

@@ -14,8 +14,10 @@ import io.lifeline.servers.PostgresServer;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 
 /** The contract, on a real server. */
+@Tag("system")
 class PostgresArchiveTest extends ArchiveContract {
   private final String schema = PostgresDatabases.newSchema();
 

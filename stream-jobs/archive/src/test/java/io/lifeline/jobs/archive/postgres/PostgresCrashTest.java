@@ -83,7 +83,7 @@ class PostgresCrashTest extends CrashContract {
         assertThat(next.nextOffset(0)).isEqualTo(10);
         archive(next);
       }
-      assertThat(PostgresDatabases.query(server, schema, SERIALS)).containsExactly(COMPLETE);
+      assertThat(PostgresDatabases.query(server, schema, SERIALS)).as("wrong books: serials").containsExactly(COMPLETE);
     }
   }
 }

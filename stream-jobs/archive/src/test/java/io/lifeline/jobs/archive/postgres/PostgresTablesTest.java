@@ -12,7 +12,6 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
-import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.servers.PostgresServer;
@@ -25,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is PostgreSQL's own: names, columns, partitions by time, the newest values, who may connect. */
+@Tag("system")
 class PostgresTablesTest {
   private static final Incarnation EMITTER = new Incarnation(5, 6);
   private static final EventType VALUE = EventType.named("value").field("n", FieldType.I32).build();

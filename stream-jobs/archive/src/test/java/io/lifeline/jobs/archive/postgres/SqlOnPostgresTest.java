@@ -11,10 +11,12 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /** The command {@code sql} on a database. */
+@Tag("system")
 class SqlOnPostgresTest {
   private final String schema = PostgresDatabases.newSchema();
 

@@ -9,10 +9,12 @@ import io.lifeline.jobs.archive.Archives;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A full roll is stored while the next one is collected. */
+@Tag("system")
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StoringAheadTest {
   private static final long BYTES = 2 << 20;
@@ -31,7 +33,7 @@ class StoringAheadTest {
 
   private void assertThatThereAre(long batches) throws Exception {
     assertThat(PostgresDatabases.query(schema, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
-        .containsExactly(batches * EVENTS + " " + batches * EVENTS);
+        .as("wrong books: serials").containsExactly(batches * EVENTS + " " + batches * EVENTS);
   }
 
   @Test

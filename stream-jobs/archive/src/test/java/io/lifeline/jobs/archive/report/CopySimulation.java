@@ -33,6 +33,23 @@ final class CopySimulation {
   IntToLongFunction networkNs = around(100_000, 2);
   IntToLongFunction writeNs = around(100_000, 3);
 
+  private static final EventType SOCKET =
+      EventType.named("net.socket").field("id", FieldType.U64).field("unsent", FieldType.U32, "B")
+          .field("unread", FieldType.U32, "B").field("rtt", FieldType.U32, "us").field("retransmits", FieldType.U32)
+          .build();
+  private static final Operation DISK_READ = new Operation("disk.read");
+  private static final Operation NET_SEND = new Operation("net.send");
+  private static final Operation NET_RECEIVE = new Operation("net.receive");
+  private static final Operation DISK_WRITE = new Operation("disk.write");
+
+  private record Operation(EventType start, EventType end) {
+    Operation(String name) {
+      this(
+          EventType.named(name + ".start").field("id", FieldType.U64).build(),
+          EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build());
+    }
+  }
+
   private record Emitted(long timeNs, EventType type, Object[] values) {}
 
   CopySimulation(int blocks) {
@@ -92,10 +109,10 @@ final class CopySimulation {
       receiveEnd[i] = Math.max(receiveStart + CALL_NS, wireEnd[i] + latencyNs);
       long writeStart = CALL_NS + Math.max(receiveEnd[i], at(writeEnd, i - 1));
       writeEnd[i] = writeStart + writeNs.applyAsLong(i);
-      pair(threads.get(0), "disk.read", i, readStart, readEnd[i]);
-      pair(threads.get(1), "net.send", i, sendStart, sendEnd[i]);
-      pair(threads.get(2), "net.receive", i, receiveStart + receiverClockSkewNs, receiveEnd[i] + receiverClockSkewNs);
-      pair(threads.get(3), "disk.write", i, writeStart + receiverClockSkewNs, writeEnd[i] + receiverClockSkewNs);
+      pair(threads.get(0), DISK_READ, i, readStart, readEnd[i]);
+      pair(threads.get(1), NET_SEND, i, sendStart, sendEnd[i]);
+      pair(threads.get(2), NET_RECEIVE, i, receiveStart + receiverClockSkewNs, receiveEnd[i] + receiverClockSkewNs);
+      pair(threads.get(3), DISK_WRITE, i, writeStart + receiverClockSkewNs, writeEnd[i] + receiverClockSkewNs);
     }
     for (int i = 0; i < blocks; i++) {
       threads.get(2).add(socketSample(i, unread(i, wireEnd, receiveEnd[i]), receiveEnd[i] + receiverClockSkewNs));
@@ -112,18 +129,12 @@ final class CopySimulation {
   }
 
   private static Emitted socketSample(int id, int unread, long timeNs) {
-    EventType type = EventType.named("net.socket").field("id", FieldType.U64).field("unsent", FieldType.U32, "B")
-        .field("unread", FieldType.U32, "B").field("rtt", FieldType.U32, "us")
-        .field("retransmits", FieldType.U32).build();
-    return new Emitted(timeNs + 1, type, new Object[] {id, 0, unread, 100, 0});
+    return new Emitted(timeNs + 1, SOCKET, new Object[] {id, 0, unread, 100, 0});
   }
 
-  private static void pair(List<Emitted> thread, String name, int id, long start, long end) {
-    EventType starts = EventType.named(name + ".start").field("id", FieldType.U64).build();
-    EventType ends =
-        EventType.named(name + ".end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
-    thread.add(new Emitted(start, starts, new Object[] {id}));
-    thread.add(new Emitted(end, ends, new Object[] {id, BLOCK_BYTES}));
+  private static void pair(List<Emitted> thread, Operation operation, int id, long start, long end) {
+    thread.add(new Emitted(start, operation.start, new Object[] {id}));
+    thread.add(new Emitted(end, operation.end, new Object[] {id, BLOCK_BYTES}));
   }
 
   private static long at(long[] times, int index) {

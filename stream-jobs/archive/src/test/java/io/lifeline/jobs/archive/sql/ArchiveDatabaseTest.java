@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,6 +137,7 @@ class ArchiveDatabaseTest {
     assertThat(query("SELECT count(*) FROM events")).containsExactly("4");
   }
 
+  @Tag("system") // it measures processor time
   @Test
   void aThousandTypesAreWrittenIntoOneFileAndOpenInSeconds() throws Exception {
     rareRows = 1_000;

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.core.bottleneck;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
@@ -26,6 +27,7 @@ final class CopyMechanism {
   private static final int COMPUTE = 2;
   private static final int WRITE = 3;
   private static final String[] OPERATIONS = {"disk.read", "net.receive", null, "disk.write"};
+  private static final String[] COMPONENTS = {"disk-read", "network", null, "disk-write"};
 
   /** Service times in milliseconds, by stage; what changes them takes effect with the next block. */
   static final class Speeds {
@@ -157,29 +159,29 @@ final class CopyMechanism {
     operations.sort(Comparator.comparingDouble(Operation::endMs));
     List<Operation> ended = operations.stream().filter(operation -> operation.endMs <= second * 1000).toList();
     operations.subList(0, ended.size()).clear();
-    Map<String, DoubleSummaryStatistics> statistics = new TreeMap<>();
+    DoubleSummaryStatistics[] statistics = new DoubleSummaryStatistics[STAGES];
+    Arrays.setAll(statistics, stage -> new DoubleSummaryStatistics());
     for (Operation operation : ended) {
       String name = OPERATIONS[operation.stage];
       if (name != null) {
-        statistics.computeIfAbsent(component(name), component -> new DoubleSummaryStatistics())
-            .accept(BLOCK_BYTES / (operation.endMs - operation.startMs));
+        String component = COMPONENTS[operation.stage];
+        statistics[operation.stage].accept(BLOCK_BYTES / (operation.endMs - operation.startMs));
         observed.start(name, operation.stream, operation.id, (long) (operation.startMs * 1e6));
-        observed.end(
-            name, component(name), operation.stream, operation.id, (long) (operation.endMs * 1e6), BLOCK_BYTES);
+        observed.end(name, component, operation.stream, operation.id, (long) (operation.endMs * 1e6), BLOCK_BYTES);
       }
     }
     rates.clear();
-    statistics.forEach((component, values) -> rates.put(component, values.getAverage()));
+    for (int stage = 0; stage < STAGES; stage++) {
+      if (statistics[stage].getCount() > 0) {
+        rates.put(COMPONENTS[stage], statistics[stage].getAverage());
+      }
+    }
     return observed.complete(false);
   }
 
   /** By component, the mean of the operations' rates in the last run. */
   Map<String, Double> rates() {
     return rates;
-  }
-
-  private static String component(String operation) {
-    return operation.equals("net.receive") ? "network" : operation.replace('.', '-');
   }
 
   private double serviceMs(int stage) {

@@ -24,7 +24,7 @@ class ConditionPropertyTest {
     return Expressions.conditions();
   }
 
-  @Property(tries = 300)
+  @Property(tries = 300, seed = "1")
   void aCompiledConditionJudgesEveryEventAsCelDoes(@ForAll("conditions") String text, @ForAll long seed) {
     Condition condition = Condition.parse(text);
     BatchReader batch = read(Samples.random(new Random(seed), EVENTS));
