@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* For what takes milliseconds on an idle machine: no test fails because the machine is busy. */
+enum { TEST_PATIENCE_MS = 300000 };
+
 /* A fresh directory on tmpfs, with `rings` as LIFELINE_RING_DIR and `out.llb` as the file: sink of LIFELINE_URL, for
  * which programs wait patiently at their end. It is removed by test_directory_remove. */
 typedef struct test_directory {

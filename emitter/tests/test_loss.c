@@ -262,7 +262,7 @@ static void blocking_is_bounded(void **state) {
 
 static void block_for_a_slow_sink(void) {
   emit_many();
-  if (ll_shutdown(20000) != 0) exit(2);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
   leave_with(stats().dropped_ring_full == 0);
 }
 
@@ -282,9 +282,9 @@ static void blocking_loses_nothing_to_a_slow_sink(void **state) {
 static void be_refused(void) {
   for (uint64_t i = 0; i < MANY; i++) {
     ll_emit(number, i);
-    if (i % 50000 == 0) ll_flush(20000);
+    if (i % 50000 == 0) ll_flush(TEST_PATIENCE_MS);
   }
-  ll_shutdown(20000);
+  ll_shutdown(TEST_PATIENCE_MS);
   leave_with(stats().dropped_sink + stats().dropped_ring_full == MANY);
 }
 
@@ -297,7 +297,7 @@ static void refused_events_are_counted_and_one_line_says_why(void **state) {
 
 static void be_failed(void) {
   ll_emit(number, 1);
-  ll_shutdown(20000);
+  ll_shutdown(TEST_PATIENCE_MS);
   if (stats().dropped_sink != 1) exit(1);
 }
 
@@ -310,9 +310,9 @@ static void a_batch_that_can_never_be_sent_counts_as_refused(void **state) {
 static void be_refused_half(void) {
   for (uint64_t i = 0; i < MANY; i++) {
     ll_emit(number, i);
-    if (i % 20000 == 0) ll_flush(20000);
+    if (i % 20000 == 0) ll_flush(TEST_PATIENCE_MS);
   }
-  ll_shutdown(20000);
+  ll_shutdown(TEST_PATIENCE_MS);
 }
 
 static void later_batches_tell_of_refused_ones_and_final_has_the_last_word(void **state) {
@@ -331,7 +331,7 @@ static void later_batches_tell_of_refused_ones_and_final_has_the_last_word(void 
 static void flush_often(void) {
   for (uint64_t i = 0; i < MANY; i++)
     ll_emit(number, i);
-  if (ll_shutdown(20000) != 0) exit(2);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
   leave_with(true);
 }
 
@@ -353,7 +353,7 @@ static void emit_too_much(void) {
   longest[32768 - 8 - 2] = 'x';
   ll_emit(text, longest);
   ll_emit(text, "short");
-  if (ll_flush(20000) != 0 || stats().emitted != 3 || stats().dropped_oversize != 1) exit(1);
+  if (ll_flush(TEST_PATIENCE_MS) != 0 || stats().emitted != 3 || stats().dropped_oversize != 1) exit(1);
 }
 
 static void an_event_larger_than_a_record_may_be_is_dropped_and_counted(void **state) {
@@ -369,7 +369,7 @@ static void emit_bad_type(void) {
   ll_emit(bad_type, 1);
   ll_emit(bad_type, 2);
   ll_emit(number, 3);
-  if (ll_flush(20000) != 0 || stats().emitted != 3 || stats().dropped_no_ring != 2) exit(1);
+  if (ll_flush(TEST_PATIENCE_MS) != 0 || stats().emitted != 3 || stats().dropped_no_ring != 2) exit(1);
 }
 
 static void an_illegal_declaration_is_one_line_and_its_events_are_counted(void **state) {
@@ -381,9 +381,9 @@ static void only_counters_change(void) {
   static char longest[40000];
   memset(longest, 'x', sizeof longest - 1);
   ll_emit(number, 1);
-  ll_flush(20000);
+  ll_flush(TEST_PATIENCE_MS);
   ll_emit(text, longest);
-  ll_flush(20000);
+  ll_flush(TEST_PATIENCE_MS);
   usleep(100000);
 }
 
@@ -426,7 +426,7 @@ static void shut_down_under_load(void) {
   pthread_barrier_wait(&all_emit);
   usleep(1000); /* somewhere in the middle */
   __atomic_store_n(&shutting_down, 1, __ATOMIC_RELAXED);
-  if (ll_shutdown(20000) != 0) exit(2);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
   for (int i = 0; i < LOOKS && stats().dropped_shutdown == 0; i++)
     usleep(LOOK_US); /* until one of the threads has had its turn again */
   __atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
@@ -478,7 +478,7 @@ static void emit_more_than_the_filesystem_holds(void) {
     exit(SKIPPED);
   emit_many();
   if (stats().crash_safe) exit(2);
-  ll_shutdown(20000);
+  ll_shutdown(TEST_PATIENCE_MS);
   leave_with(true);
 }
 
@@ -510,9 +510,9 @@ static void start_and_end_threads(void) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, emit_once, NULL) != 0) exit(2);
     pthread_join(thread, NULL);
-    if (i % 8 == 0 && ll_flush(20000) != 0) exit(3);
+    if (i % 8 == 0 && ll_flush(TEST_PATIENCE_MS) != 0) exit(3);
   }
-  if (ll_shutdown(20000) != 0 || stats().emitted != 300 || stats().dropped_no_ring != 0) exit(1);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || stats().emitted != 300 || stats().dropped_no_ring != 0) exit(1);
 }
 
 static void rings_of_threads_that_ended_are_used_again(void **state) {
