@@ -6,11 +6,11 @@
 
 LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 
-enum { FLUSH_MS = 20000, PATIENCE_MS = 60000, LOOK_MS = 20 };
+enum { LOOK_MS = 20 };
 
 ll_statistics test_statistics(void) {
   ll_statistics now = {.size = sizeof now};
-  REQUIRE(ll_flush(FLUSH_MS) == 0);
+  REQUIRE(ll_flush(TEST_PATIENCE_MS) == 0);
   ll_stats(&now);
   return now;
 }
@@ -22,7 +22,7 @@ bool test_emits_numbers(void) {
 }
 
 bool test_becomes(bool (*condition)(void), bool wanted) {
-  for (int i = 0; i < PATIENCE_MS / LOOK_MS; i++) {
+  for (int i = 0; i < TEST_PATIENCE_MS / LOOK_MS; i++) {
     if (condition() == wanted) return true;
     usleep(LOOK_MS * 1000);
   }

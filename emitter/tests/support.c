@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +59,27 @@ unsigned test_ring_files(const test_directory *directory) {
   return count;
 }
 
+/* The file that each of the last children writes into. */
+enum { CHILDREN_KNOWN = 16 };
+static struct {
+  pid_t pid;
+  char output[200];
+} children[CHILDREN_KNOWN];
+static unsigned child_count;
+
+static pid_t remember(pid_t pid, const char *output) {
+  unsigned slot = child_count++ % CHILDREN_KNOWN;
+  children[slot].pid = pid;
+  snprintf(children[slot].output, sizeof children[slot].output, "%s", output != NULL ? output : "");
+  return pid;
+}
+
 pid_t test_start(const char *const *arguments, const char *output) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", TEST_BIN_DIR, arguments[0]);
   pid_t pid = fork();
   assert_true(pid >= 0);
-  if (pid > 0) return pid;
+  if (pid > 0) return remember(pid, output);
   if (output != NULL) {
     int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(126);
@@ -75,7 +91,7 @@ pid_t test_start(const char *const *arguments, const char *output) {
 int test_in_child(void (*body)(void), const char *output) {
   pid_t pid = fork();
   assert_true(pid >= 0);
-  if (pid > 0) return test_wait(pid);
+  if (pid > 0) return test_wait(remember(pid, output));
   if (output != NULL) {
     int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(126);
@@ -92,10 +108,39 @@ void test_use_sink(const test_directory *directory, const char *mood) {
   setenv("LIFELINE_PLUGIN_DIR", TEST_PLUGIN_DIR, 1);
 }
 
-int test_wait(pid_t pid) {
+static bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT;
+}
+
+/* Sanitizers' reports end a process with these statuses, see cmake/tests.cmake. */
+static bool is_report(int status) {
+  return WIFEXITED(status) && (WEXITSTATUS(status) == 66 || WEXITSTATUS(status) == 99);
+}
+
+int test_wait_for(pid_t pid, int expected_signal) {
   int status;
   assert_int_equal(waitpid(pid, &status, 0), pid);
+  bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != expected_signal && is_crash(WTERMSIG(status));
+  if (crashed) fprintf(stderr, "CRASHED: child process died: %s\n", strsignal(WTERMSIG(status)));
+  for (unsigned i = 0; (crashed || is_report(status)) && i < CHILDREN_KNOWN; i++)
+    if (children[i].pid == pid) fputs(test_text_of(children[i].output), stderr);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int test_wait(pid_t pid) {
+  return test_wait_for(pid, 0);
+}
+
+void test_books(bool right, const char *what, const char *file, int line) {
+  if (right) return;
+  print_error("wrong books: %s\n", what);
+  _fail(file, line);
+}
+
+void test_books_equal(uint64_t one, uint64_t other, const char *what, const char *file, int line) {
+  if (one == other) return;
+  print_error("wrong books: %s: %llu and %llu\n", what, (unsigned long long)one, (unsigned long long)other);
+  _fail(file, line);
 }
 
 test_batches test_read_batches(const char *path) {
@@ -171,7 +216,7 @@ void test_absorb_repeats(test_batches *batches) {
   for (size_t i = 0; i < batches->count; i++) {
     llb_batch *batch = batches->at[i];
     if (kept > 0 && batches->at[kept - 1]->sequence == batch->sequence) {
-      assert_int_equal(batches->at[kept - 1]->crc, batch->crc);
+      BOOKS_EQUAL(batches->at[kept - 1]->crc, batch->crc);
       llb_batch_free(batch);
     } else {
       batches->at[kept++] = batch;
@@ -186,8 +231,8 @@ static void tick_off(const llb_event *event, void *ctx) {
   uint32_t thread = event->values[1].u32;
   assert_true(thread < kept->threads);
   /* One more than returned may have been published. */
-  assert_true(serial >= 1 && serial <= kept->returned[thread] + 1);
-  assert_int_equal(kept->seen[thread][serial], 0);
+  BOOKS(serial >= 1 && serial <= kept->returned[thread] + 1);
+  BOOKS_EQUAL(kept->seen[thread][serial], 0);
   kept->seen[thread][serial] = 1;
   kept->archived++;
   kept->archived_of_returned += serial <= kept->returned[thread];
@@ -203,7 +248,7 @@ void test_tick_off(const test_batches *batches, test_serials *kept) {
 
 void test_check_sequences(const test_batches *batches) {
   for (size_t i = 0; i < batches->count; i++) {
-    assert_int_equal(batches->at[i]->sequence, i + 1);
+    BOOKS_EQUAL(batches->at[i]->sequence, i + 1);
     assert_int_equal((batches->at[i]->flags & LLB_FINAL) != 0, i + 1 == batches->count);
   }
 }

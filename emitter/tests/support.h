@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* For what takes milliseconds on an idle machine: no test fails because the machine is busy. */
+enum { TEST_PATIENCE_MS = 300000 };
+
 /* A fresh directory on tmpfs, with `rings` as LIFELINE_RING_DIR and `out.llb` as the file: sink of LIFELINE_URL, for
  * which programs wait patiently at their end. It is removed by test_directory_remove. */
 typedef struct test_directory {
@@ -37,8 +40,18 @@ int test_in_child(void (*body)(void), const char *output);
 /* LIFELINE_URL of the test sink in that mood, writing where the file sink would. */
 void test_use_sink(const test_directory *directory, const char *mood);
 
-/* The exit status, or 128 + the signal. */
+/* The exit status, or 128 + the signal. A crash, or a sanitizer's report, is printed with what the child said. */
 int test_wait(pid_t pid);
+
+/* The same for a child that is to die of this signal. */
+int test_wait_for(pid_t pid, int expected_signal);
+
+/* For what says that events or batches are missing, doubled or in conflict: fails with "wrong books", which the test
+ * runner never repeats. */
+#define BOOKS(right) test_books((right), #right, __FILE__, __LINE__)
+#define BOOKS_EQUAL(one, other) test_books_equal((one), (other), #one " is not " #other, __FILE__, __LINE__)
+void test_books(bool right, const char *what, const char *file, int line);
+void test_books_equal(uint64_t one, uint64_t other, const char *what, const char *file, int line);
 
 /* All batches of a file. Fails the test when one is not legal. */
 typedef struct test_batches {

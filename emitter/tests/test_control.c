@@ -146,7 +146,7 @@ static void no_more_than_256_are_kept_and_64_handed_on_at_once(void **state) {
   (void)state;
   ll_control *control = begin();
   char id[32];
-  for (int i = 0; i < 100000; i++) {
+  for (int i = 0; i < 10000; i++) {
     snprintf(id, sizeof id, "id-%d", i);
     say(control, id, "x off");
   }

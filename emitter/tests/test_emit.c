@@ -263,7 +263,7 @@ static void host_program_and_context_travel_with_each_batch(void **state) {
 
 static void flush_and_look(void) {
   ll_emit(number, 7);
-  if (ll_flush(20000) != 0) exit(1);
+  if (ll_flush(TEST_PATIENCE_MS) != 0) exit(1);
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   if (now.emitted != 1 || now.batches_in_flight != 0 || !now.on || !now.crash_safe) exit(2);
@@ -303,7 +303,7 @@ static void emit_under_fire(void) {
     ll_emit(text, "between two signals");
   setitimer(ITIMER_REAL, &never, NULL);
   emitted += (uint64_t)signals;
-  ll_shutdown(20000);
+  ll_shutdown(TEST_PATIENCE_MS);
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   if (now.emitted != emitted) {

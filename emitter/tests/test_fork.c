@@ -47,11 +47,11 @@ static pid_t fork_behind_the_librarys_back(void) {
 static void emit_fork_emit(pid_t (*make_child)(void)) {
   emit_mine();
   /* Nobody may be inside of malloc or dlopen when a child is made behind glibc's back: that, nobody could mend. */
-  if (ll_flush(20000) != 0) exit(2);
+  if (ll_flush(TEST_PATIENCE_MS) != 0) exit(2);
   pid_t child = make_child();
   if (child == 0) {
     emit_mine();
-    _exit(ll_shutdown(20000));
+    _exit(ll_shutdown(TEST_PATIENCE_MS));
   }
   emit_mine();
   int status;
@@ -111,7 +111,7 @@ static void emit_and_have_the_child_killed(void) {
     ll_emit(mine, (uint32_t)getpid(), 0);
     kill(getpid(), SIGKILL);
   }
-  exit(test_wait(child) != 128 + SIGKILL || ll_shutdown(20000) != 0);
+  exit(test_wait(child) != 128 + SIGKILL || ll_shutdown(TEST_PATIENCE_MS) != 0);
 }
 
 /* By the parent, if that looks for what earlier runs left only now, or else by the tool. The type is the parent's. */
@@ -171,7 +171,7 @@ static void fork_in_the_middle_of_things(void) {
     pid_t child = fork();
     if (child == 0) {
       ll_emit(mine, (uint32_t)getpid(), 1);
-      _exit(ll_shutdown(20000));
+      _exit(ll_shutdown(TEST_PATIENCE_MS));
     }
     int status;
     if (waitpid(child, &status, 0) != child || status != 0) exit(1);
@@ -217,7 +217,7 @@ static void fork_and_emit_from_all_threads_at_once(void) {
         pthread_create(&threads[t], NULL, emit_a_few, NULL);
       for (int t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
-      _exit(ll_shutdown(20000));
+      _exit(ll_shutdown(TEST_PATIENCE_MS));
     }
     if (test_wait(child) != 0) exit(1);
   }
@@ -247,7 +247,7 @@ static void *emit_first_and_together(void *unused) {
 /* The thread that forked has emitted in the parent; in the child another one is first. */
 static void fork_and_come_second(void) {
   ll_emit(mine, (uint32_t)getpid(), 0);
-  if (ll_flush(20000) != 0) exit(2);
+  if (ll_flush(TEST_PATIENCE_MS) != 0) exit(2);
   pid_t child = fork();
   if (child == 0) {
     pthread_t thread;
@@ -256,7 +256,7 @@ static void fork_and_come_second(void) {
     pthread_barrier_wait(&start_line);
     emit_mine();
     pthread_join(thread, NULL);
-    _exit(ll_shutdown(20000));
+    _exit(ll_shutdown(TEST_PATIENCE_MS));
   }
   if (test_wait(child) != 0) exit(1);
 }

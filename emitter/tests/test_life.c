@@ -36,7 +36,7 @@ static int tear_down(void **state) {
 /* life WHAT ARGUMENT, to its end. */
 static int live(const char *what, const char *argument) {
   const char *const program[] = {"life", what, argument, NULL};
-  return test_wait(test_start(program, output));
+  return test_wait_for(test_start(program, output), strcmp(what, "be-aborted") == 0 ? SIGABRT : 0);
 }
 
 static void recover(void) {
@@ -55,7 +55,7 @@ static void tick_off(const llb_event *event, void *ctx) {
   uint64_t number = event->values[0].u64;
   uint32_t pid = event->values[1].u32;
   assert_in_range(number, 1, SERIALS - 1);
-  if (all->serials[number]++ > 0) fail_msg("serial %llu came twice", (unsigned long long)number);
+  BOOKS_EQUAL(all->serials[number]++, 0);
   all->events++;
   if (all->pids[0] == 0 || all->pids[0] == pid)
     all->pids[0] = pid;
@@ -72,10 +72,9 @@ static arrived look(void) {
   return all;
 }
 
-static bool came(const arrived *all, uint64_t from, uint64_t to) {
+static void check_came(const arrived *all, uint64_t from, uint64_t to) {
   for (uint64_t i = from; i <= to; i++)
-    if (all->serials[i] != 1) return false;
-  return true;
+    BOOKS_EQUAL(all->serials[i], 1);
 }
 
 /* --- other programs --- */
@@ -83,7 +82,7 @@ static bool came(const arrived *all, uint64_t from, uint64_t to) {
 static void both_programs_events_arrive(const char *what) {
   assert_int_equal(live(what, NULL), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_true(all.pids[1] != 0);
   assert_int_equal(test_ring_files(&directory), 0);
 }
@@ -107,7 +106,7 @@ static void a_vfork_that_ends_changes_nothing(void **state) {
   (void)state;
   assert_int_equal(live("vfork-and-leave", NULL), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_int_equal(all.pids[1], 0);
   assert_int_equal(test_ring_files(&directory), 0);
 }
@@ -118,7 +117,7 @@ static void a_process_that_executes_another_program_leaves_its_events_to_the_nex
   (void)state;
   assert_int_equal(live("exec-again", NULL), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -136,7 +135,7 @@ static void a_daemon_goes_on_and_what_its_parent_left_is_recovered(void **state)
   }
   assert_int_equal(test_ring_files(&directory), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_true(all.pids[1] != 0);
 }
 
@@ -150,7 +149,7 @@ static void a_recovery_delivers_all(const char *what, int status) {
   assert_int_equal(look().events, 0);
   recover();
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
   assert_int_equal(all.events, EACH);
   assert_int_equal(test_ring_files(&directory), 0);
 }
@@ -174,7 +173,7 @@ static void events_of_exit_handlers_arrive_when_they_were_registered_after_init(
   (void)state;
   assert_int_equal(live("emit-at-exit", NULL), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -182,7 +181,7 @@ static void events_of_earlier_exit_handlers_are_counted_as_after_shutdown(void *
   (void)state;
   assert_int_equal(live("emit-at-exit-too-late", NULL), 0);
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
   assert_int_equal(all.events, EACH);
 }
 
@@ -207,7 +206,7 @@ static void a_signal_ends_the_wait(const char *where) {
   assert_in_range(took_s, 0, 30); /* of the minute that it would wait */
   recover();
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
 }
 
 static void a_signal_ends_a_program_that_waits_in_a_flush(void **state) {
@@ -235,8 +234,8 @@ static void events_of_key_destructors_arrive_and_their_rings_come_back(void **st
   assert_int_equal(live("emit-in-key-destructors", NULL), 0);
   unsetenv("LIFELINE_BUDGET_BYTES");
   arrived all = look();
-  assert_true(came(&all, 1, KEYED_THREADS));
-  assert_true(came(&all, EACH + 1, EACH + 2 * KEYED_THREADS));
+  check_came(&all, 1, KEYED_THREADS);
+  check_came(&all, EACH + 1, EACH + 2 * KEYED_THREADS);
 }
 
 static void events_before_main_and_of_a_threads_objects_arrive(void **state) {
@@ -245,7 +244,7 @@ static void events_before_main_and_of_a_threads_objects_arrive(void **state) {
   assert_int_equal(test_wait(test_start(program, output)), 0);
   assert_string_equal(test_text_of(output), "");
   arrived all = look();
-  assert_true(came(&all, 1, 4)); /* 5, from behind main, may be sent or counted */
+  check_came(&all, 1, 4); /* 5, from behind main, may be sent or counted */
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -261,7 +260,7 @@ static void a_shared_object_may_emit_be_unloaded_and_come_again(void **state) {
   assert_int_equal(status, 0);
   assert_string_equal(test_text_of(output), "");
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
   assert_int_equal(all.events, EACH);
 }
 
@@ -271,7 +270,7 @@ static void a_program_that_closes_all_descriptors_finds_nothing_of_ours_in_its_f
   (void)state;
   assert_int_equal(live("close-all-descriptors", directory.path), 0);
   arrived all = look();
-  assert_true(came(&all, 1, 2 * EACH));
+  check_came(&all, 1, 2 * EACH);
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -294,7 +293,7 @@ static void without_proc_and_dev_shm_events_arrive_and_a_line_warns(void **state
   assert_non_null(strstr(test_text_of(output), "events do not survive a crash of this program"));
   assert_int_equal(test_lines(test_text_of(output)), 1);
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
 }
 
 static void without_address_space_the_program_runs_on_and_events_are_counted(void **state) {
@@ -337,7 +336,7 @@ static void a_filesystem_that_is_full_at_the_start_costs_crash_safety_and_a_line
   assert_non_null(strstr(test_text_of(output), "events do not survive a crash of this program"));
   assert_int_equal(test_lines(test_text_of(output)), 1);
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
+  check_came(&all, 1, EACH);
 }
 
 static void a_filesystem_that_fills_up_midway_costs_counted_events_and_no_sigbus(void **state) {
@@ -349,11 +348,11 @@ static void a_filesystem_that_fills_up_midway_costs_counted_events_and_no_sigbus
   unmount_rings();
   assert_int_equal(status, 0);
   arrived all = look();
-  assert_true(came(&all, 1, EACH));
-  assert_true(came(&all, 2 * EACH + 1, 3 * EACH));
+  check_came(&all, 1, EACH);
+  check_came(&all, 2 * EACH + 1, 3 * EACH);
   test_batches batches = test_read_batches(directory.out);
   test_check_sequences(&batches);
-  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches), 2 * EACH + 40);
+  BOOKS_EQUAL(test_events_in(&batches) + test_drops_in(&batches), 2 * EACH + 40);
   test_free_batches(&batches);
 }
 
@@ -361,7 +360,7 @@ static void a_filesystem_that_fills_up_midway_costs_counted_events_and_no_sigbus
 
 static bool copy_program(const char *to) {
   char command[1200];
-  snprintf(command, sizeof command, "cp %s/life %s && chown %d %s && chmod u+s,a+rx %s", TEST_BIN_DIR, to, SMALL_USER,
+  snprintf(command, sizeof command, "cp '%s/life' %s && chown %d %s && chmod u+s,a+rx %s", TEST_BIN_DIR, to, SMALL_USER,
            to, to);
   return system(command) == 0;
 }

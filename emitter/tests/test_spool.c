@@ -135,7 +135,7 @@ static test_batches arrived(void) {
     llb_batch *batch = batches.at[i];
     if (kept > 0 && batches.at[kept - 1]->sequence == batch->sequence &&
         memcmp(batches.at[kept - 1]->incarnation, batch->incarnation, 16) == 0) {
-      assert_int_equal(batches.at[kept - 1]->crc, batch->crc);
+      BOOKS_EQUAL(batches.at[kept - 1]->crc, batch->crc);
       llb_batch_free(batch);
     } else {
       batches.at[kept++] = batch;
@@ -153,7 +153,7 @@ typedef struct values {
 static void note_value(const llb_event *event, void *ctx) {
   values *all = ctx;
   uint64_t value = event->values[0].u64;
-  assert_true(value >= 1 && value <= EVENTS);
+  BOOKS(value >= 1 && value <= EVENTS);
   all->doubled += all->seen[value];
   all->seen[value] = 1;
   all->count++;
@@ -169,10 +169,10 @@ static void check_books(uint64_t emitted, int drop_expected) {
   const llb_batch *last = batches.at[batches.count - 1];
   uint64_t drops = test_drops_in(&batches) + last->counters[6] + last->counters[7];
   assert_true(last->flags & LLB_FINAL);
-  assert_int_equal(all.doubled, 0);
-  assert_int_equal(last->counters[0], emitted);
-  assert_int_equal(all.count + drops, emitted);
-  if (drop_expected == NO_DROP) assert_int_equal(drops, 0);
+  BOOKS_EQUAL(all.doubled, 0);
+  BOOKS_EQUAL(last->counters[0], emitted);
+  BOOKS_EQUAL(all.count + drops, emitted);
+  if (drop_expected == NO_DROP) BOOKS_EQUAL(drops, 0);
   if (drop_expected > NO_DROP) assert_true(last->counters[drop_expected] > 0);
   test_free_batches(&batches);
 }
@@ -286,7 +286,7 @@ static void the_next_start_delivers_what_the_last_run_left_in_the_spool(void **s
   expect_child(emit_nothing_much);
   assert_int_equal(files_in(spool_path, ".spool"), 0);
   test_batches batches = arrived();
-  assert_int_equal(test_events_in(&batches), EVENTS + 1);
+  BOOKS_EQUAL(test_events_in(&batches), EVENTS + 1);
   test_free_batches(&batches);
 }
 
@@ -522,7 +522,7 @@ static void what_is_deleted_from_the_spool_is_told_and_the_rest_arrives(void **s
   test_each_event(&batches, note_value, &all);
   assert_true(all.seen[EVENTS]);
   assert_true(all.count < EVENTS);
-  assert_int_equal(all.doubled, 0);
+  BOOKS_EQUAL(all.doubled, 0);
   test_free_batches(&batches);
 }
 

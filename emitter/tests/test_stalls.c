@@ -41,7 +41,7 @@ static void load_what_emits_when_loaded(void) {
     exit(1);
   }
   if (now_ms() - began > 30000) exit(2); /* who waits for the loader's lock in there waits for ever */
-  if (ll_shutdown(20000) != 0) exit(3);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(3);
 }
 
 static void a_library_may_start_the_emitter_while_it_is_loaded(void **state) {
@@ -56,7 +56,7 @@ static void a_library_may_start_the_emitter_while_it_is_loaded(void **state) {
 }
 
 static void *shut_down(void *status) {
-  *(int *)status = ll_shutdown(20000);
+  *(int *)status = ll_shutdown(TEST_PATIENCE_MS);
   return NULL;
 }
 

@@ -102,7 +102,7 @@ static void tick_off(const llb_event *event, void *ctx) {
   uint8_t *seen = ctx;
   uint32_t value = event->values[0].u32;
   assert_true(value < SHORT_THREADS);
-  assert_int_equal(seen[value]++, 0);
+  BOOKS_EQUAL(seen[value]++, 0);
 }
 
 /* There is room for the rings of 64 threads. Where a busy machine keeps the harvester from draining those that ended,
@@ -116,7 +116,7 @@ static void ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory(voi
   test_batches batches = test_read_batches(directory.out);
   test_check_sequences(&batches);
   test_each_event(&batches, tick_off, seen);
-  assert_int_equal(test_events_in(&batches) + test_drops_in(&batches), SHORT_THREADS);
+  BOOKS_EQUAL(test_events_in(&batches) + test_drops_in(&batches), SHORT_THREADS);
   assert_true(test_events_in(&batches) >= SHORT_LEAST);
   test_free_batches(&batches);
 }

@@ -66,10 +66,12 @@ void sink_report_cause(sink_report *report, const char *format, ...) {
   pthread_mutex_unlock(&report->mutex);
 }
 
-void sink_report_withdraw(sink_report *report) {
+bool sink_report_withdraw(sink_report *report) {
   pthread_mutex_lock(&report->mutex);
+  bool waited = *report->symptom != 0;
   *report->symptom = 0;
   pthread_mutex_unlock(&report->mutex);
+  return waited;
 }
 
 void sink_report_tick(sink_report *report) {

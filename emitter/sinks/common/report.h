@@ -8,6 +8,7 @@
 #define LIFELINE_SINK_REPORT_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "route/sink.h"
 
@@ -35,8 +36,9 @@ __attribute__((format(printf, 2, 3))) void sink_report_symptom(sink_report *repo
 /* An error that explains, and so replaces, a symptom that waits. */
 __attribute__((format(printf, 2, 3))) void sink_report_cause(sink_report *report, const char *format, ...);
 
-/* A symptom that waits had another cause, which is about to be said. */
-void sink_report_withdraw(sink_report *report);
+/* A symptom that waits is not reported: it is over, or has another cause, which is about to be reported. True if one
+ * waited. */
+bool sink_report_withdraw(sink_report *report);
 
 /* To be called now and then. */
 void sink_report_tick(sink_report *report);

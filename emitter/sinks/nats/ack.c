@@ -33,3 +33,10 @@ nats_ack_kind nats_ack_read(const char *json, size_t size, char *why, size_t why
   default: return NATS_ACK_LATER;
   }
 }
+
+bool nats_no_streams(const char *json, size_t size) {
+  char text[MAX_ANSWER_BYTES];
+  snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), json);
+  const char *total = value_of(text, "\"total\":");
+  return !strstr(text, "\"error\":") && total && strtol(total, NULL, 10) == 0;
+}

@@ -19,9 +19,12 @@ enum {
   MAX_IN_FLIGHT_MOST = 65536,
   ACK_TIMEOUT_MS = 10000,
   FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer what it forbids */
+  ASK_AGAIN_MS = 1000,
   CLOSE_TIMEOUT_MS = 1500,
   HEADER_TEXT_BYTES = 256,
 };
+
+#define STREAMS_SUFFIX "streams" /* of the inbox: which stream takes the batches' subject */
 
 struct ll_sink {
   const ll_sink_host *host;
@@ -34,6 +37,9 @@ struct ll_sink {
   nats_watch watch;
   bool core;
   bool troubled;       /* batches are not stored for a reason other than the connection */
+  bool unanswered;     /* nobody answered for a batch; whether the stream is missing is being asked */
+  bool missing;        /* the stream, as JetStream itself said */
+  int64_t asked_ms;    /* when it was asked last */
   bool forbidden;      /* the server said that the user may not publish */
   size_t stream_limit; /* learnt from what the stream refused; 0 while it refused nothing */
   const char *stream;
@@ -73,14 +79,52 @@ static void trouble(ll_sink *sink, const char *why) {
   sink_report_state(&sink->report, LL_SINK_ERROR, "nats: %s", why);
 }
 
-/* Said as trouble in a moment, unless the connection is lost meanwhile. */
-static void symptom(ll_sink *sink, const char *why) {
+static void stream_is_missing(ll_sink *sink, const char *why) {
   set(&sink->troubled, true);
-  sink_report_symptom(&sink->report, "nats: %s", why);
+  set(&sink->missing, true);
+  sink_report_cause(&sink->report,
+                    "nats: stream %s with the subjects %s.* is missing (%s); create it with lifeline-setup",
+                    sink->stream, sink->url.name, why);
+}
+
+/* Nobody listens on the batches' subject: the stream is missing, or has no leader just now, or the server is about to
+ * end, which takes its streams away first. So JetStream is asked which stream takes the subject. Without an answer this
+ * is reported after a moment, unless the connection is lost or a batch is acknowledged meanwhile. */
+static void nobody_answers(ll_sink *sink) {
+  int64_t now_ms = flight_now_ms();
+  if (get(&sink->missing)) return;
+  set(&sink->unanswered, true);
+  sink_report_symptom(
+      &sink->report,
+      "nats: nobody answers on %s; the server is ending, JetStream is off, or the stream %s has no leader",
+      sink->subject, sink->stream);
+  if (now_ms - __atomic_load_n(&sink->asked_ms, __ATOMIC_ACQUIRE) < ASK_AGAIN_MS) return;
+  __atomic_store_n(&sink->asked_ms, now_ms, __ATOMIC_RELEASE);
+  char reply[160], question[300];
+  snprintf(reply, sizeof reply, "%s.%s", link_inbox(sink->link), STREAMS_SUFFIX);
+  int bytes = snprintf(question, sizeof question, "{\"subject\":\"%s\"}", sink->subject);
+  natsMsg *message = NULL;
+  if (natsMsg_Create(&message, "$JS.API.STREAM.NAMES", reply, question, bytes) == NATS_OK)
+    link_publish(sink->link, message);
+  natsMsg_Destroy(message);
+}
+
+/* Only JetStream's own word counts: an error, or silence, does not mean that the stream is missing. */
+static void on_streams(ll_sink *sink, natsMsg *message) {
+  char why[300];
+  snprintf(why, sizeof why, "no stream takes %s", sink->subject);
+  if (get(&sink->unanswered) && !natsMsg_IsNoResponders(message) &&
+      nats_no_streams(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)))
+    stream_is_missing(sink, why);
 }
 
 static void recovered(ll_sink *sink) {
   set(&sink->forbidden, false);
+  set(&sink->missing, false);
+  if (get(&sink->unanswered)) {
+    set(&sink->unanswered, false);
+    if (!sink_report_withdraw(&sink->report)) set(&sink->troubled, true); /* it has been reported */
+  }
   if (get(&sink->troubled)) {
     set(&sink->troubled, false);
     sink_report_state(&sink->report, LL_SINK_INFO, "nats: stream %s takes batches again", sink->stream);
@@ -103,6 +147,8 @@ static void on_event(void *ctx, link_event event) {
   switch (event) {
   case LINK_UP:
     set(&sink->forbidden, false);
+    set(&sink->missing, false);
+    __atomic_store_n(&sink->asked_ms, 0, __ATOMIC_RELEASE);
     sink_control_renew(&sink->control);
     break;
   case LINK_DOWN: flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost"); break;
@@ -119,24 +165,21 @@ static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
   ll_sink *sink = ctx;
   unsigned slot;
   unsigned long long ticket;
+  if (strcmp(suffix, STREAMS_SUFFIX) == 0) on_streams(sink, message);
   if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
   char why[340], report[768];
-  nats_ack_kind kind = NATS_ACK_NO_STREAM;
-  snprintf(why, sizeof why, "nobody takes %s; in a cluster it may be without a leader just now", sink->subject);
-  if (!natsMsg_IsNoResponders(message))
-    kind = nats_ack_read(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), why, sizeof why);
-  switch (kind) {
+  if (natsMsg_IsNoResponders(message)) {
+    nobody_answers(sink);
+    flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, "nobody answers");
+    return;
+  }
+  switch (nats_ack_read(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), why, sizeof why)) {
   case NATS_ACK_STORED:
     flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
     recovered(sink);
     break;
   case NATS_ACK_NO_STREAM:
-    snprintf(report, sizeof report, "stream %s with the subjects %s.* is missing (%s); create it with lifeline-setup",
-             sink->stream, sink->url.name, why);
-    if (natsMsg_IsNoResponders(message))
-      symptom(sink, report); /* also of a server that is about to end */
-    else
-      trouble(sink, report);
+    stream_is_missing(sink, why);
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
     break;
   case NATS_ACK_TOO_LARGE:

@@ -47,6 +47,13 @@ static void on_log(void *ctx, ll_sink_log_level level, const char *message) {
   pthread_mutex_unlock(&d->mutex);
 }
 
+/* With the lock held. */
+static void settle(drive *d, unsigned token, drive_fate fate) {
+  d->tally[d->fate[token]]--;
+  d->tally[fate]++;
+  d->fate[token] = fate;
+}
+
 static void on_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
   drive *d = ctx;
   (void)why;
@@ -54,7 +61,10 @@ static void on_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const ch
   if (token >= d->count || d->fate[token] != DRIVE_SENT)
     d->late++;
   else
-    d->fate[token] = outcome == LL_SINK_ACKED ? DRIVE_ACKED : outcome == LL_SINK_RETRY ? DRIVE_WAITING : DRIVE_REFUSED;
+    settle(d, (unsigned)token,
+           outcome == LL_SINK_ACKED   ? DRIVE_ACKED
+           : outcome == LL_SINK_RETRY ? DRIVE_WAITING
+                                      : DRIVE_REFUSED);
   d->retries += outcome == LL_SINK_RETRY;
   pthread_mutex_unlock(&d->mutex);
 }
@@ -85,11 +95,13 @@ void drive_add(drive *d, unsigned count, size_t bytes) {
     assert_non_null(batch);
     memset(batch, (int)number, bytes);
     memcpy(batch, &number, sizeof number);
-    d->batch[d->count] = batch;
-    d->fate[d->count] = DRIVE_WAITING;
     /* The size stands behind the number, for the sends that follow. */
     memcpy(batch + sizeof number, &bytes, sizeof bytes);
-    d->count++;
+    pthread_mutex_lock(&d->mutex);
+    d->batch[d->count] = batch;
+    d->fate[d->count++] = DRIVE_WAITING;
+    d->tally[DRIVE_WAITING]++;
+    pthread_mutex_unlock(&d->mutex);
   }
 }
 
@@ -98,19 +110,24 @@ static bool send_one(drive *d, unsigned token) {
   memcpy(&bytes, d->batch[token] + sizeof(uint64_t), sizeof bytes);
   pthread_mutex_lock(&d->mutex);
   bool waiting = d->fate[token] == DRIVE_WAITING;
-  if (waiting) d->fate[token] = DRIVE_SENT;
+  if (waiting) settle(d, token, DRIVE_SENT);
   pthread_mutex_unlock(&d->mutex);
   if (!waiting) return true;
   ll_sink_status status = d->plugin->send(d->sink, token, d->batch[token], bytes, 0, token + 1);
   if (status == LL_SINK_OK) return true;
   pthread_mutex_lock(&d->mutex);
-  d->fate[token] = status == LL_SINK_BUSY ? DRIVE_WAITING : DRIVE_FAILED;
+  settle(d, token, status == LL_SINK_BUSY ? DRIVE_WAITING : DRIVE_FAILED);
   pthread_mutex_unlock(&d->mutex);
   return status != LL_SINK_BUSY;
 }
 
 static void step(drive *d) {
-  for (unsigned token = 0; token < d->count && send_one(d, token); token++) {
+  pthread_mutex_lock(&d->mutex);
+  while (d->settled < d->count && d->fate[d->settled] != DRIVE_WAITING && d->fate[d->settled] != DRIVE_SENT)
+    d->settled++;
+  unsigned first = d->settled;
+  pthread_mutex_unlock(&d->mutex);
+  for (unsigned token = first; token < d->count && send_one(d, token); token++) {
   }
   d->plugin->poll(d->sink, 20);
 }
@@ -137,16 +154,22 @@ bool drive_until_logged(drive *d, const char *text, int timeout_ms) {
 }
 
 void drive_complains_only(const char *scheme, const char *url, const char *text) {
-  for (int i = 0; i < 8; i++) { /* what comes first is a race between the client library's threads */
-    drive d;
-    char error[256] = "";
-    if (!drive_open(&d, scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
-    drive_add(&d, 1, 1000);
-    assert_true(drive_until_logged(&d, text, 60000));
-    drive_run(&d, 500);
-    assert_int_equal(drive_tally(&d, DRIVE_WAITING) + drive_tally(&d, DRIVE_SENT), 1);
-    drive_close(&d);
-    if (strchr(d.log, '\n')[1]) fail_msg("more than one line:\n%s", d.log);
+  enum { DRIVES = 8, LONG_MS = 500 }; /* what comes first is a race between the client library's threads */
+  static drive drives[DRIVES];
+  char error[256] = "";
+  for (int i = 0; i < DRIVES; i++) {
+    if (!drive_open(&drives[i], scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
+    drive_add(&drives[i], 1, 1000);
+  }
+  for (int i = 0; i < DRIVES; i++)
+    assert_true(drive_until_logged(&drives[i], text, 60000));
+  for (int64_t end_ms = now_ms() + LONG_MS; now_ms() < end_ms;)
+    for (int i = 0; i < DRIVES; i++)
+      step(&drives[i]);
+  for (int i = 0; i < DRIVES; i++) {
+    assert_int_equal(drive_tally(&drives[i], DRIVE_WAITING) + drive_tally(&drives[i], DRIVE_SENT), 1);
+    drive_close(&drives[i]);
+    if (strchr(drives[i].log, '\n')[1]) fail_msg("more than one line:\n%s", drives[i].log);
   }
 }
 
@@ -160,10 +183,8 @@ unsigned drive_said(drive *d, const char *text) {
 }
 
 unsigned drive_tally(drive *d, drive_fate fate) {
-  unsigned tally = 0;
   pthread_mutex_lock(&d->mutex);
-  for (unsigned i = 0; i < d->count; i++)
-    tally += d->fate[i] == fate;
+  unsigned tally = d->tally[fate];
   pthread_mutex_unlock(&d->mutex);
   return tally;
 }
@@ -173,6 +194,13 @@ unsigned drive_retries(drive *d) {
   unsigned retries = d->retries;
   pthread_mutex_unlock(&d->mutex);
   return retries;
+}
+
+static void check_closed(drive *d) {
+  assert_int_equal(drive_tally(d, DRIVE_SENT), 0);
+  if (d->late != 0) fail_msg("wrong books: the fate of a batch was told %u times more than once", d->late);
+  for (unsigned i = 0; i < d->count; i++)
+    free(d->batch[i]);
 }
 
 void drive_close(drive *d) {
@@ -185,8 +213,10 @@ void drive_close(drive *d) {
   pthread_join(watch.thread, NULL);
   /* What sink.h promises on a machine that is in time. A close waits for a few threads, each as late as the naps. */
   assert_in_range(took_ms, 0, 2500 + 3 * watch.late_ms);
-  assert_int_equal(drive_tally(d, DRIVE_SENT), 0);
-  assert_int_equal(d->late, 0);
-  for (unsigned i = 0; i < d->count; i++)
-    free(d->batch[i]);
+  check_closed(d);
+}
+
+void drive_end(drive *d) {
+  d->plugin->close(d->sink);
+  check_closed(d);
 }

@@ -8,7 +8,7 @@
 
 #include "route/sink.h"
 
-enum { DRIVE_MAX_BATCHES = 4096 };
+enum { DRIVE_MAX_BATCHES = 4096, DRIVE_FATES = 5 };
 
 typedef enum drive_fate { DRIVE_WAITING, DRIVE_SENT, DRIVE_ACKED, DRIVE_REFUSED, DRIVE_FAILED } drive_fate;
 
@@ -19,6 +19,8 @@ typedef struct drive {
   pthread_mutex_t mutex;
   char log[16384]; /* one line per report */
   drive_fate fate[DRIVE_MAX_BATCHES];
+  unsigned tally[DRIVE_FATES]; /* of them */
+  unsigned settled;            /* all before this one are neither waiting nor sent */
   uint8_t *batch[DRIVE_MAX_BATCHES];
   unsigned count;
   unsigned retries;
@@ -37,8 +39,8 @@ bool drive_run(drive *d, int timeout_ms);
 /* Runs until the log holds this text. */
 bool drive_until_logged(drive *d, const char *text, int timeout_ms);
 
-/* Opens the sink with a batch that cannot go, and closes it again, some times: each time its only line must hold this
- * text. */
+/* Opens some sinks side by side, each with a batch that cannot go, and closes them: the only line of each must hold
+ * this text. */
 void drive_complains_only(const char *scheme, const char *url, const char *text);
 
 /* How often the log holds this text. */
@@ -51,5 +53,8 @@ unsigned drive_retries(drive *d);
 
 /* After it the log and the tallies can still be asked for. */
 void drive_close(drive *d);
+
+/* The same, however long the close takes. */
+void drive_end(drive *d);
 
 #endif

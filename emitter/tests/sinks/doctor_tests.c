@@ -13,16 +13,10 @@
 #include <cmocka.h>
 
 #include "acl.h"
-#include "broker.h"
 #include "faulty.h"
+#include "troubles.h"
 
-static const char *scheme;
-static broker plain, guarded;
 static char text[16384];
-
-static bool is_nats(void) {
-  return strcmp(scheme, "nats") == 0;
-}
 
 static void expect(int status, const char *url, const char *finding) {
   if (broker_doctor(url, "", text, sizeof text) != status || !strstr(text, finding))
@@ -166,20 +160,7 @@ static int start(void **state) {
   return 0;
 }
 
-static int stop(void **state) {
-  (void)state;
-  broker_stop(&plain);
-  broker_stop(&guarded);
-  return 0;
-}
-
-int main(int argc, char **argv) {
-  if (argc != 2) {
-    fputs("Usage: doctor_sink_test nats|kafka\n", stderr);
-    return 2;
-  }
-  scheme = argv[1];
-  signal(SIGPIPE, SIG_IGN); /* the faulty server writes to whom it has frightened away */
+int doctor_tests(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_missing_is_named_and_setup_mends_it),
       cmocka_unit_test(nothing_is_left_on_the_broker),
@@ -190,5 +171,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(bad_credentials_and_certificates_are_told_apart),
       cmocka_unit_test(this_machine_is_looked_at_as_well),
   };
-  return cmocka_run_group_tests_name("lifeline-doctor", tests, start, stop);
+  signal(SIGPIPE, SIG_IGN); /* the faulty server writes to whom it has frightened away */
+  int failed = cmocka_run_group_tests_name("lifeline-doctor", tests, start, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  return failed;
 }

@@ -1,0 +1,119 @@
+#include "scripted_nats.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LOOK_MS = 10 };
+
+static const char greeting[] = "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"proto\":1,\"headers\":true,"
+                               "\"max_payload\":1048576,\"jetstream\":true}\r\n";
+
+static void say(FILE *out, const scripted_nats *server, const char *subject, const char *text) {
+  fprintf(out, "MSG %s %s %zu\r\n%s\r\n", subject, server->subscription, strlen(text), text);
+}
+
+/* False if the connection is to be closed. */
+static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
+  static const char acknowledged[] = "{\"stream\":\"LIFELINE\",\"seq\":1}";
+  static const char nobody[] = "NATS/1.0 503\r\n\r\n";
+  if (server->batches == 0) snprintf(server->first_reply, sizeof server->first_reply, "%s", reply);
+  unsigned number = server->batches++;
+  switch (number < server->answer_count ? server->answers[number] : server->afterwards) {
+  case SAYS_NOTHING: break;
+  case ACKNOWLEDGES: say(out, server, reply, acknowledged); break;
+  case ACKNOWLEDGES_THE_FIRST: say(out, server, server->first_reply, acknowledged); break;
+  case HAS_NO_RESPONDERS:
+    fprintf(out, "HMSG %s %s %zu %zu\r\n%s\r\n", reply, server->subscription, sizeof nobody - 1, sizeof nobody - 1,
+            nobody);
+    break;
+  case CLOSES_THE_CONNECTION: return false;
+  }
+  return true;
+}
+
+/* PUB or HPUB: subject, reply, [size of the headers], size. */
+static bool take_message(scripted_nats *server, FILE *in, FILE *out, char *line) {
+  char *words[5] = {NULL}, *rest = NULL;
+  unsigned count = 0;
+  for (char *word = strtok_r(line, " \r\n", &rest); word && count < 5; word = strtok_r(NULL, " \r\n", &rest))
+    words[count++] = word;
+  if (count < 4) return false;
+  for (long left = atol(words[count - 1]) + 2; left > 0; left--)
+    if (fgetc(in) == EOF) return false;
+  pthread_mutex_lock(&server->mutex);
+  bool open = true;
+  if (strcmp(words[1], "$JS.API.STREAM.NAMES") == 0) {
+    server->questions++;
+    if (server->streams) say(out, server, words[2], server->streams);
+  } else {
+    open = answer_batch(server, out, words[2]);
+  }
+  pthread_mutex_unlock(&server->mutex);
+  return open;
+}
+
+static void speak(scripted_nats *server, int connection) {
+  char line[4096];
+  FILE *in = fdopen(connection, "r"), *out = fdopen(dup(connection), "w");
+  server->batches = 0;
+  fputs(greeting, out);
+  while (fflush(out) == 0 && fgets(line, sizeof line, in)) {
+    if (strncmp(line, "PING", 4) == 0) fputs("PONG\r\n", out);
+    if (strncmp(line, "SUB ", 4) == 0)
+      snprintf(server->subscription, sizeof server->subscription, "%.*s", (int)strcspn(strrchr(line, ' ') + 1, "\r\n"),
+               strrchr(line, ' ') + 1);
+    bool message = strncmp(line, "PUB ", 4) == 0 || strncmp(line, "HPUB ", 5) == 0;
+    if (message && !take_message(server, in, out, line)) break;
+  }
+  fclose(in);
+  fclose(out);
+}
+
+static void *serve(void *of) {
+  scripted_nats *server = of;
+  while (!__atomic_load_n(&server->ending, __ATOMIC_ACQUIRE)) {
+    struct pollfd ready = {.fd = server->listener, .events = POLLIN};
+    if (poll(&ready, 1, LOOK_MS) != 1) continue;
+    int connection = accept(server->listener, NULL, NULL);
+    if (connection < 0) continue;
+    __atomic_add_fetch(&server->connections, 1, __ATOMIC_ACQ_REL);
+    speak(server, connection);
+  }
+  return NULL;
+}
+
+void scripted_nats_start(scripted_nats *server) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  pthread_mutex_init(&server->mutex, NULL);
+  server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  assert_int_equal(bind(server->listener, (struct sockaddr *)&address, size), 0);
+  assert_int_equal(listen(server->listener, 16), 0);
+  assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &size), 0);
+  server->port = ntohs(address.sin_port);
+  assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+}
+
+void scripted_nats_turn(scripted_nats *server, scripted_answer afterwards) {
+  pthread_mutex_lock(&server->mutex);
+  server->answer_count = 0;
+  server->afterwards = afterwards;
+  pthread_mutex_unlock(&server->mutex);
+}
+
+void scripted_nats_stop(scripted_nats *server) {
+  __atomic_store_n(&server->ending, true, __ATOMIC_RELEASE);
+  pthread_join(server->thread, NULL);
+  close(server->listener);
+}
