@@ -51,7 +51,7 @@ func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
 	}
 	counters := count(t, cluster)
 	if counters.Stored != messages {
-		t.Errorf("the topic holds %d messages, want %d", counters.Stored, messages)
+		t.Errorf("wrong books: the topic holds %d messages, want %d", counters.Stored, messages)
 	}
 	if !regexp.MustCompile(`^Kafka \d+\.\d+\.\d+`).MatchString(counters.Name) {
 		t.Errorf("the broker calls itself %q", counters.Name)

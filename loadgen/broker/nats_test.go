@@ -182,7 +182,7 @@ func TestAStreamWithThreeReplicasSurvivesTheDeathOfANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stored := count(t, cluster).Stored; stored != 2*half {
-		t.Errorf("the stream holds %d messages, want %d", stored, 2*half)
+		t.Errorf("wrong books: the stream holds %d messages, want %d", stored, 2*half)
 	}
 	if err := cluster.Err(); err != nil {
 		t.Errorf("a node that was killed on purpose is reported: %v", err)

@@ -14,14 +14,19 @@ type ended struct {
 	exited chan struct{}
 }
 
-func (e ended) Exited() <-chan struct{} { return e.exited }
-func (e ended) Err() error              { return errors.New("node-0 has ended: signal: killed") }
+// Exited has the process end when somebody looks.
+func (e ended) Exited() <-chan struct{} {
+	if e.exited != nil {
+		close(e.exited)
+	}
+	return e.exited
+}
+func (e ended) Err() error { return errors.New("node-0 has ended: signal: killed") }
 
 func TestAConnectionThatBrokeBecauseTheBrokerEndedIsTheBrokersEnd(t *testing.T) {
 	refusal := &result.Failure{Cause: result.Refused, Message: "connection 7 of 9: broken pipe"}
 	cluster := ended{exited: make(chan struct{})}
 	r := &runner{cluster: cluster}
-	go close(cluster.exited)
 	if got := r.deeper(refusal); got.Cause != result.BrokerExit || got.Message != "node-0 has ended: signal: killed; connection 7 of 9: broken pipe" {
 		t.Errorf("%+v", got)
 	}

@@ -118,7 +118,7 @@ func compare(t *testing.T, found result.Result, did stub.Books, generators int) 
 		Duplicated: uint64(did.Copies), Reordered: uint64(did.Overtaken), Skipped: counts.Skipped,
 	}
 	if counts != expected {
-		t.Errorf("the harness counted %+v\nand the broker did  %+v", counts, expected)
+		t.Errorf("wrong books: the harness counted %+v\nand the broker did  %+v", counts, expected)
 	}
 }
 

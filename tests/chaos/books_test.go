@@ -59,7 +59,7 @@ func (b *books) account(run int) *account {
 // enter takes one message of the topic.
 func (b *books) enter(message []byte) {
 	if err := b.reader.Read(message); err != nil {
-		b.t.Errorf("the topic holds what is no batch: %v", err)
+		b.t.Errorf("wrong books: the topic holds what is no batch: %v", err)
 		return
 	}
 	header := b.reader.Header()
@@ -71,7 +71,7 @@ func (b *books) enter(message []byte) {
 	if len(a.routes) == 0 {
 		a.incarnation = header.Incarnation
 	} else if a.incarnation != header.Incarnation {
-		b.t.Errorf("run %d has a second incarnation, %x", a.run, header.Incarnation)
+		b.t.Errorf("wrong books: run %d has a second incarnation, %x", a.run, header.Incarnation)
 	}
 	from := a.routes[header.Route]
 	if from == nil {
@@ -81,7 +81,7 @@ func (b *books) enter(message []byte) {
 	if crc, known := from.crcs[header.Sequence]; known {
 		a.resent++
 		if crc != b.reader.CRC() {
-			b.t.Errorf("run %d: batch %d came twice, and the second time with other bytes", a.run, header.Sequence)
+			b.t.Errorf("wrong books: run %d: batch %d came twice, and the second time with other bytes", a.run, header.Sequence)
 		}
 		return
 	}
@@ -122,7 +122,7 @@ func runOf(t *testing.T, header *llb.Header) int {
 			return run
 		}
 	}
-	t.Errorf("a batch of incarnation %x does not say which run made it", header.Incarnation)
+	t.Errorf("wrong books: a batch of incarnation %x does not say which run made it", header.Incarnation)
 	return -1
 }
 
@@ -132,7 +132,7 @@ func (b *books) close() tally {
 	for _, run := range sortedKeys(b.runs) {
 		one, faults := b.runs[run].close()
 		for _, fault := range faults {
-			b.t.Errorf("run %d: %s", run, fault)
+			b.t.Errorf("wrong books: run %d: %s", run, fault)
 		}
 		sum.add(one)
 	}

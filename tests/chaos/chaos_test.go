@@ -34,6 +34,7 @@ const (
 )
 
 func TestEveryEventIsArchivedExactlyOnceWhileJobsBrokerAndEmittersAreKilled(t *testing.T) {
+	harness.System(t)
 	t.Parallel() // with what waits as much as this does
 	size := full
 	if testing.Short() {
@@ -55,7 +56,7 @@ func killEverything(t *testing.T, kind string, size scale) {
 	for _, attack := range []func(){
 		func() { stage.killJobs(size.jobKills) },
 		func() { stage.killEmitters(size.emitterKills) },
-		func() { stage.killBrokerOnce() },
+		func() { stage.killBrokerOnce(steady, int64(size.events/4)) },
 	} {
 		meanwhile.Add(1)
 		// A Fatalf in one of these ends its goroutine and fails the test, which the last lines below then notice.
@@ -130,7 +131,7 @@ func (s *stage) killEmitters(times int) {
 
 // waitForReturned waits until so many of an emitter's events are emitted or dropped.
 func (s *stage) waitForReturned(emitter *harness.SerialEmitter, events int64) {
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(settleWithin); ; time.Sleep(time.Millisecond) {
 		counts := emitter.Returned(s.t)
 		if counts[0]+counts[1] >= events {
 			return
@@ -141,8 +142,9 @@ func (s *stage) waitForReturned(emitter *harness.SerialEmitter, events int64) {
 	}
 }
 
-func (s *stage) killBrokerOnce() {
-	time.Sleep(6 * time.Second)
+// killBrokerOnce does so when the emitter has come to so many events.
+func (s *stage) killBrokerOnce(steady *harness.SerialEmitter, events int64) {
+	s.waitForReturned(steady, events)
 	s.broker.Kill(s.t)
 	time.Sleep(time.Second)
 	s.broker.Restart(s.t)

@@ -47,6 +47,7 @@ const (
 )
 
 func TestEveryEventArrivesOnceWhileEmittersAreKilledAtAnyInstant(t *testing.T) {
+	harness.System(t)
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			hunt := startHunt(t, kind)
@@ -64,6 +65,7 @@ func TestEveryEventArrivesOnceWhileEmittersAreKilledAtAnyInstant(t *testing.T) {
 }
 
 func TestEveryEventArrivesOnceWhileProcessesDieBetweenTwoSteps(t *testing.T) {
+	harness.System(t)
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			hunt := startHunt(t, kind)

@@ -52,33 +52,33 @@ func (s *stage) verify() tally {
 // its note of it, so one more serial than was noted may be there.
 func checkThread(t *testing.T, run, thread int, returned int64, have archived, nothingDropped bool) {
 	if have.events != have.serials {
-		t.Errorf("run %d thread %d: %d events with %d different serials: some are there twice", run, thread, have.events,
+		t.Errorf("wrong books: run %d thread %d: %d events with %d different serials: some are there twice", run, thread, have.events,
 			have.serials)
 	}
 	if have.events > 0 && have.last > returned {
-		t.Errorf("run %d thread %d: serial %d is archived, but only %d were emitted", run, thread, have.last, returned)
+		t.Errorf("wrong books: run %d thread %d: serial %d is archived, but only %d were emitted", run, thread, have.last, returned)
 	}
 	if nothingDropped && have.serials != returned && have.serials != returned+1 {
-		t.Errorf("run %d thread %d: %d emitted, %d archived, none counted as dropped", run, thread, returned, have.serials)
+		t.Errorf("wrong books: run %d thread %d: %d emitted, %d archived, none counted as dropped", run, thread, returned, have.serials)
 	}
 	if nothingDropped && have.serials > 0 && have.last != have.serials-1 {
-		t.Errorf("run %d thread %d: the last of %d serials is %d: there are gaps", run, thread, have.serials, have.last)
+		t.Errorf("wrong books: run %d thread %d: the last of %d serials is %d: there are gaps", run, thread, have.serials, have.last)
 	}
 }
 
 func checkBook(t *testing.T, run int, returned, events int64, book harness.Row) {
 	if book == nil {
 		if returned > 0 {
-			t.Errorf("run %d: %d emitted, and the ledger knows nothing of it", run, returned)
+			t.Errorf("wrong books: run %d: %d emitted, and the ledger knows nothing of it", run, returned)
 		}
 		return
 	}
 	emitted, dropped := book.Int("emitted"), book.Int("dropped")
 	if book.Int("archived") != events || emitted != events+dropped || book.Int("missing") != 0 || book.Int("missing_batches") != 0 {
-		t.Errorf("run %d: %d rows in the archive, but the ledger says %v", run, events, book)
+		t.Errorf("wrong books: run %d: %d rows in the archive, but the ledger says %v", run, events, book)
 	}
 	if emitted < returned || emitted > returned+harness.SerialThreads {
-		t.Errorf("run %d: the program emitted %d, the ledger says %d", run, returned, emitted)
+		t.Errorf("wrong books: run %d: the program emitted %d, the ledger says %d", run, returned, emitted)
 	}
 }
 
@@ -102,9 +102,9 @@ func (s *stage) waitForFinalBooks() map[int64]harness.Row {
 			return books
 		}
 		if time.Now().After(deadline) {
-			s.t.Errorf("after %v the ledger of %d emitters is still open", settleWithin, open)
+			s.t.Errorf("wrong books: after %v the ledger of %d emitters is still open", settleWithin, open)
 			return books
 		}
-		time.Sleep(2 * time.Second)
+		s.jobs.WaitForManifest(deadline)
 	}
 }

@@ -20,6 +20,7 @@ func send(t *testing.T, arguments ...string) *harness.Process {
 }
 
 func TestFilesOfAnySizeArriveAsTheyWereSent(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
 	var files []string
 	for _, bytes := range []int{0, 1, 4095, 4096, 4097, 262143, 262144, 262145, 3 << 20} {
@@ -37,6 +38,7 @@ func TestFilesOfAnySizeArriveAsTheyWereSent(t *testing.T) {
 }
 
 func TestManySendersAreServedAtTheSameTime(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
 	files := make([]string, 8)
 	senders := make([]*harness.Process, len(files))
@@ -53,6 +55,7 @@ func TestManySendersAreServedAtTheSameTime(t *testing.T) {
 }
 
 func TestACommandThatFailsOnTheWayToDiskFailsTheCopyAndLeavesNoFile(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil, "--through", "head -c 1000; exit 3")
 	sender := send(t, "--to", server.Address, harness.RandomFile(t, 64<<20))
 	if code := sender.Wait(t, limit); code != 1 || !strings.Contains(sender.Stderr(), "the receiver refused") {
@@ -62,6 +65,7 @@ func TestACommandThatFailsOnTheWayToDiskFailsTheCopyAndLeavesNoFile(t *testing.T
 }
 
 func TestEachFileGoesThroughTheCommand(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil, "--through", "tr a-z A-Z")
 	file := filepath.Join(t.TempDir(), "words")
 	if err := os.WriteFile(file, []byte("a block\n"), 0o600); err != nil {
@@ -76,6 +80,7 @@ func TestEachFileGoesThroughTheCommand(t *testing.T) {
 }
 
 func TestAServerThatIsStoppedInTheMiddleLeavesNoPartOfAFile(t *testing.T) {
+	harness.System(t)
 	throttle := harness.Program(t, "throttle") + " pipe --rate 1"
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil, "--through", throttle)
 	sender := send(t, "--to", server.Address, harness.RandomFile(t, 100<<20))
@@ -92,6 +97,7 @@ func TestAServerThatIsStoppedInTheMiddleLeavesNoPartOfAFile(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsWrong(t *testing.T) {
+	harness.System(t)
 	file := harness.RandomFile(t, 10)
 	for _, example := range []struct {
 		code      int

@@ -80,6 +80,7 @@ func converse(t *testing.T, address string, frames ...[]byte) string {
 }
 
 func TestAnHonestStreamOfFramesIsAccepted(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
 	if complaint := converse(t, server.Address, hello(), file("a/b"), block(0, 0, "bytes"), fileEnd("bytes"), done(1, 5)); complaint != "" {
 		t.Fatalf("refused: %s", complaint)
@@ -90,6 +91,7 @@ func TestAnHonestStreamOfFramesIsAccepted(t *testing.T) {
 }
 
 func TestAHostileSenderWritesNothingAndTheServerServesOn(t *testing.T) {
+	harness.System(t)
 	server := harness.StartCopyServer(t, "remote-copy-plain", nil)
 	outside := t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(server.Into, "link")); err != nil {

@@ -18,6 +18,10 @@ type T interface {
 	TempDir() string
 }
 
+// System tags a test whose outcome depends on more than the code: on servers, other processes, the scheduler or the clock. The
+// runner may repeat such a test when it fails, and no other. Every test of this module is one.
+func System(t interface{ Attr(key, value string) }) { t.Attr("tag", "system") }
+
 // Root is the top folder of the repository: of the working directory where that lies inside of it, otherwise of the
 // place that this file was compiled at.
 func Root() string {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/csv"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ type Jobs struct {
 	Archive string
 
 	arguments []string
+	published string // names of the manifests at the last WaitForManifest
 }
 
 // StartJobs runs the archive and whichever other jobs are named, and waits until they are ready.
@@ -106,19 +108,33 @@ func Query(t T, archive, sql string) []Row {
 	return rows
 }
 
+// WaitForManifest waits until the archive has published something since the last call, or until the deadline. A query in
+// between would give the previous answer, at the cost of starting Java.
+func (j *Jobs) WaitForManifest(deadline time.Time) {
+	for j.Running() && time.Now().Before(deadline) {
+		manifests, _ := filepath.Glob(filepath.Join(j.Archive, "manifests", "*.json"))
+		if published := strings.Join(manifests, "\n"); published != j.published {
+			j.published = published
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // WaitForEvents waits until the archive holds that many events, and fails if it then holds more.
 func (j *Jobs) WaitForEvents(t T, want int64) {
 	t.Helper()
 	var have int64
-	for deadline := time.Now().Add(patience); have < want; time.Sleep(500 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); have < want; {
 		if time.Now().After(deadline) || !j.Running() {
-			t.Fatalf("the archive holds %d of %d events\n%s", have, want, j.Stderr())
+			t.Fatalf("wrong books: the archive holds %d of %d events\n%s", have, want, j.Stderr())
 		}
+		j.WaitForManifest(deadline)
 		for _, row := range Query(t, j.Archive, "SELECT count(*) AS events FROM events") {
 			have = row.Int("events")
 		}
 	}
 	if have != want {
-		t.Fatalf("the archive holds %d events, but %d were emitted", have, want)
+		t.Fatalf("wrong books: the archive holds %d events, but %d were emitted", have, want)
 	}
 }

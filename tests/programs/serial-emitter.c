@@ -46,6 +46,7 @@ struct worker {
   uint64_t events;
   double rate;
   double longest_pause_s; /* what BURST emits took at most, time that the rate left over not counted */
+  double waited_s;        /* for a processor */
 };
 
 static volatile sig_atomic_t stopped;
@@ -68,6 +69,17 @@ static void sleep_until(const struct timespec *start, double seconds) {
     continue;
 }
 
+/* for how long this thread has been ready to run and had no processor; 0 where the kernel does not say */
+static double waited_s(void) {
+  unsigned long long ran_ns, waited_ns = 0;
+  FILE *file = fopen("/proc/thread-self/schedstat", "re");
+  if (file != NULL) {
+    if (fscanf(file, "%llu %llu", &ran_ns, &waited_ns) != 2) waited_ns = 0;
+    fclose(file);
+  }
+  return (double)waited_ns / 1e9;
+}
+
 static void *work(void *argument) {
   struct worker *worker = argument;
   struct timespec start;
@@ -84,6 +96,7 @@ static void *work(void *argument) {
     ll_emit(test_serial, worker->run, worker->number, serial);
     __atomic_store_n(&worker->side->returned, serial + 1, __ATOMIC_RELEASE);
   }
+  worker->waited_s = waited_s();
   return NULL;
 }
 
@@ -149,9 +162,11 @@ int main(int argc, char **argv) {
   }
   for (unsigned i = 0; i < threads; i++)
     pthread_join(workers[i].thread, NULL);
-  double seconds = seconds_now() - began, longest_pause_s = 0;
-  for (unsigned i = 0; i < threads; i++)
+  double seconds = seconds_now() - began, longest_pause_s = 0, most_waited_s = 0;
+  for (unsigned i = 0; i < threads; i++) {
     if (workers[i].longest_pause_s > longest_pause_s) longest_pause_s = workers[i].longest_pause_s;
+    if (workers[i].waited_s > most_waited_s) most_waited_s = workers[i].waited_s;
+  }
 
   /* what the emitter itself says, to be compared with the archive */
   int flushed = ll_flush(60000);
@@ -160,7 +175,8 @@ int main(int argc, char **argv) {
   uint64_t dropped = statistics.dropped_ring_full + statistics.dropped_no_ring + statistics.dropped_reentrant +
                      statistics.dropped_oversize + statistics.dropped_shutdown + statistics.dropped_sink;
   printf("{\"on\":%d,\"emitted\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"flushed\":%s,\"seconds\":%.3f,"
-         "\"longest_pause_ms\":%.3f}\n",
-         statistics.on, statistics.emitted, dropped, flushed == 0 ? "true" : "false", seconds, longest_pause_s * 1e3);
+         "\"longest_pause_ms\":%.3f,\"waited_s\":%.3f}\n",
+         statistics.on, statistics.emitted, dropped, flushed == 0 ? "true" : "false", seconds, longest_pause_s * 1e3,
+         most_waited_s);
   return 0;
 }

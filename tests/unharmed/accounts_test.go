@@ -9,6 +9,7 @@ import (
 )
 
 func TestWithANATSServerThatAsksForSignedCredentials(t *testing.T) {
+	harness.System(t)
 	broker := harness.StartNATSWithAccounts(t)
 	broker.SetUp(t)
 

@@ -16,6 +16,7 @@ const refusedWithin = 55 * time.Second
 
 // One broker with TLS and passwords, on which one thing after the other is wrong, and in the end nothing.
 func TestWithABrokerThatAsksForTLSAndPasswords(t *testing.T) {
+	harness.System(t)
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			broker := harness.StartBroker(t, kind, "--tls", "--auth")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestWithABrokerThatAsksForClientCertificates(t *testing.T) {
+	harness.System(t)
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			broker := harness.StartBroker(t, kind, "--mtls")

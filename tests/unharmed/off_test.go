@@ -9,6 +9,7 @@ import (
 )
 
 func TestAProgramThatIsSwitchedOffEmitsNothingAndSaysNothing(t *testing.T) {
+	harness.System(t)
 	for name, settings := range map[string][]string{
 		"without a URL": nil,
 		"LIFELINE=off":  {"LIFELINE=off", "LIFELINE_URL=nats://127.0.0.1:1"},

@@ -86,22 +86,27 @@ func expectUnharmed(t *testing.T, complaint string, settings ...string) {
 }
 
 func TestAProgramWithABadURLRunsOn(t *testing.T) {
+	harness.System(t)
 	expectUnharmed(t, "LIFELINE_URL|url|URL", "LIFELINE_URL=no-url-at-all")
 }
 
 func TestAProgramWithABadSettingRunsOn(t *testing.T) {
+	harness.System(t)
 	expectUnharmed(t, "LIFELINE_BATCH_BYTES", "LIFELINE_URL=null:", "LIFELINE_BATCH_BYTES=many")
 }
 
 func TestAProgramWithoutItsSinkRunsOn(t *testing.T) {
+	harness.System(t)
 	expectUnharmed(t, "pigeon", "LIFELINE_URL=pigeon://127.0.0.1:1")
 }
 
 func TestAProgramWithoutThePluginOfItsSinkRunsOn(t *testing.T) {
+	harness.System(t)
 	expectUnharmed(t, "nats", "LIFELINE_URL=nats://127.0.0.1:1", "LIFELINE_PLUGIN_DIR="+t.TempDir())
 }
 
 func TestAProgramThatMayNotWriteItsRingsRunsOn(t *testing.T) {
+	harness.System(t)
 	file := filepath.Join(t.TempDir(), "a-file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -110,6 +115,7 @@ func TestAProgramThatMayNotWriteItsRingsRunsOn(t *testing.T) {
 }
 
 func TestAProgramWhoseBrokerCannotBeReachedRunsOn(t *testing.T) {
+	harness.System(t)
 	for _, kind := range harness.Brokers {
 		t.Run(kind, func(t *testing.T) {
 			address := deadPort(t)

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034 # some variables are for the other files
 # SLOW=: throttles that neither remote-copy nor the analysis know of.
 
-SLOW_MB_PER_S=16
+SLOW_MB_PER_S=${SLOW_MB_PER_S:-16} # tests choose less, so that no load makes another step slower
 IN_NAMESPACE=${LIFELINE_DEMO_IN_NAMESPACE:-}
 
 # htb PORT: holds what goes to that port of this namespace's loopback interface to the rate.

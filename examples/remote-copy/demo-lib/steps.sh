@@ -114,7 +114,7 @@ start_jobs() {
     --set jobs=summarise,bottleneck,archive,ledger --set bottleneck.interval=200ms --set bottleneck.hold=1s \
     --set "archive.dir=$ARCHIVE" --set archive.roll.interval=2s --set "state.dir=$WORK/state"
   JOBS_PID=$PID
-  wait_for_line "$LOGS/jobs.log" "$JOBS_PID" 120 'ready: health=([^ ]+)'
+  wait_for_line "$LOGS/jobs.log" "$JOBS_PID" 300 'ready: health=([^ ]+)'
   detail "ready, health and metrics at $FOUND while the demo runs"
 }
 
@@ -127,7 +127,7 @@ copy_files() {
   slow_disk
   in_background serve "$BIN/remote-copy" serve --into "$WORK/copied" --json "${SERVE_OPTIONS[@]}"
   local serve_pid=$PID sent
-  wait_for_line "$LOGS/serve.log" "$serve_pid" 20 '"listening":"([^"]+)"'
+  wait_for_line "$LOGS/serve.log" "$serve_pid" 60 '"listening":"([^"]+)"'
   slow_connection_to "$FOUND"
   in_background send "$BIN/remote-copy" send --to "$TARGET" --files-from "$WORK/files" --json
   local send_pid=$PID
@@ -152,12 +152,12 @@ archived_events() {
 }
 
 wait_for_archive() {
-  local deadline=$((SECONDS + 90)) archived
+  local deadline=$((SECONDS + 300)) archived
   while archived=$(archived_events) && ((archived < EMITTED)); do
     progress "$archived of $EMITTED events"
     kill -0 "$JOBS_PID" 2>/dev/null || fail_with_log "$LOGS/jobs.log" "the stream jobs ended early"
     ((SECONDS < deadline)) ||
-      fail_with_log "$LOGS/jobs.log" "after 90 s the archive holds $archived of $EMITTED events"
+      fail_with_log "$LOGS/jobs.log" "after 300 s the archive holds $archived of $EMITTED events"
     sleep 0.5
   done
   progress_done

@@ -133,7 +133,7 @@ func TestASignalEndsARunWithItsReportAndNothingIsLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c := found.Counts; !found.Partial || found.Failure != nil || c.Sent == 0 || c.Received != c.Sent {
-				t.Errorf("partial %t, failure %v, %d of %d messages received", found.Partial, found.Failure, c.Received, c.Sent)
+				t.Errorf("wrong books: partial %t, failure %v, %d of %d messages received", found.Partial, found.Failure, c.Received, c.Sent)
 			}
 			f.awaitNone(t)
 			if left := f.folders(t); len(left) > 0 {

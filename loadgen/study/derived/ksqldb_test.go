@@ -133,7 +133,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 		}
 		counts := found.Counts
 		if counts.Sent < 90 || counts.Received != counts.Sent || counts.Lost+counts.Duplicated+counts.Foreign > 0 {
-			t.Errorf("counts are %+v", counts)
+			t.Errorf("wrong books: counts are %+v", counts)
 		}
 		if found.Times.RTT.Count != int64(counts.Received) || found.Times.RTT.Min <= 0 || found.Client != "through ksqlDB 8.2.3" {
 			t.Errorf("%d round trips, the fastest of %d ns; client %q", found.Times.RTT.Count, found.Times.RTT.Min, found.Client)
@@ -153,7 +153,7 @@ func TestRowsGoThroughAStandingQueryThatIsGoneAfterwards(t *testing.T) {
 		}
 		counts := found.Counts
 		if counts.Sent < 90 || counts.Received != counts.Sent || counts.Lost+counts.Duplicated+counts.Foreign > 0 {
-			t.Errorf("counts are %+v", counts)
+			t.Errorf("wrong books: counts are %+v", counts)
 		}
 		if left := b.server.Left(); len(left) > 0 {
 			t.Errorf("the server still has %v", left)

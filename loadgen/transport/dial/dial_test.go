@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lifeline/loadgen/broker/ports"
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
@@ -100,10 +101,12 @@ func TestAMachineWithoutDescriptorsOrPortsIsNamedSo(t *testing.T) {
 }
 
 func TestAClosedPortIsReportedWithItsAddress(t *testing.T) {
-	listener := listen(t)
-	address := listener.Addr().String()
-	listener.Close()
-	_, err := dial.New(1, time.Second).DialContext(context.Background(), "tcp", address)
+	reserved, err := ports.Reserve(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reserved.Close()
+	_, err = dial.New(1, time.Second).DialContext(context.Background(), "tcp", ports.Address(reserved.Ports[0]))
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v does not say that the connection was refused", err)
 	}

@@ -110,7 +110,7 @@ func check(t *testing.T, box *inbox, publishers []*publisher) {
 	for _, p := range publishers {
 		total += p.sent
 		if p.kept.acknowledged != p.sent || len(p.kept.errors) > 0 {
-			t.Errorf("%s: %d of %d messages acknowledged, errors %v", p.name, p.kept.acknowledged, p.sent, p.kept.errors)
+			t.Errorf("wrong books: %s: %d of %d messages acknowledged, errors %v", p.name, p.kept.acknowledged, p.sent, p.kept.errors)
 		}
 	}
 	repeated := 0
@@ -129,7 +129,7 @@ func check(t *testing.T, box *inbox, publishers []*publisher) {
 				next[name]++
 				seen++
 			default:
-				t.Fatalf("%s: message %d came before message %d", name, number, next[name])
+				t.Fatalf("wrong books: %s: message %d came before message %d", name, number, next[name])
 			}
 		}
 	}

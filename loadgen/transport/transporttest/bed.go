@@ -160,7 +160,7 @@ func (b *Bed) AwaitExactly(count int, connection transport.Connection, channel s
 	b.Publish(connection, channel, "the last")
 	all := b.Await(count + 1)
 	if len(all) != count+1 || all[count].Message != "the last" {
-		b.t.Fatalf("%d messages came, the last %q; expected %d and then %q", len(all), all[len(all)-1].Message, count, "the last")
+		b.t.Fatalf("wrong books: %d messages came, the last %q; expected %d and then %q", len(all), all[len(all)-1].Message, count, "the last")
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -109,7 +109,7 @@ func pooledConnections(t *testing.T, subject Subject) {
 	}
 	for i := range publishers * each {
 		if seen[numbered(i, 64)] != 1 {
-			t.Errorf("message %d came %d times", i, seen[numbered(i, 64)])
+			t.Errorf("wrong books: message %d came %d times", i, seen[numbered(i, 64)])
 		}
 	}
 }
