@@ -38,6 +38,7 @@ use_own_caches() {
   local home
   can_write "${GOPATH:-$HOME/go}/pkg/mod" || export GOPATH=$DEPS/caches/go
   can_write "${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build}" || export GOCACHE=$DEPS/caches/go-build
+  can_write "${XDG_CACHE_HOME:-$HOME/.cache}/pip" || export PIP_CACHE_DIR=$DEPS/caches/pip
   home=$(getent passwd "$EUID" | cut -d: -f6) || true
   { [[ -n $home ]] && can_write "$home/.m2/repository"; } || export LIFELINE_MAVEN_REPOSITORY=$DEPS/caches/maven
 }
