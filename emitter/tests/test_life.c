@@ -361,7 +361,7 @@ static void a_filesystem_that_fills_up_midway_costs_counted_events_and_no_sigbus
 
 static bool copy_program(const char *to) {
   char command[1200];
-  snprintf(command, sizeof command, "cp %s/life %s && chown %d %s && chmod u+s,a+rx %s", TEST_BIN_DIR, to, SMALL_USER,
+  snprintf(command, sizeof command, "cp '%s/life' %s && chown %d %s && chmod u+s,a+rx %s", TEST_BIN_DIR, to, SMALL_USER,
            to, to);
   return system(command) == 0;
 }
@@ -413,7 +413,8 @@ static void preloaded_into_a_stranger_the_library_does_nothing(void **state) {
 #endif
   char command[1200];
   for (int limited = 0; limited < 2; limited++) {
-    snprintf(command, sizeof command, "%s LD_PRELOAD=%s/../lib/liblifeline.so /bin/echo unharmed >%s 2>&1",
+    snprintf(command, sizeof command,
+             "%s LD_LIBRARY_PATH='%s/../lib' LD_PRELOAD=liblifeline.so /bin/echo unharmed >%s 2>&1",
              limited ? "ulimit -v 30000 &&" : "", TEST_BIN_DIR, output);
     assert_int_equal(system(command), 0);
     assert_string_equal(test_text_of(output), "unharmed\n");

@@ -54,7 +54,7 @@ void broker_start(broker *b, const char *kind, const char *options) {
   char output[4096];
   *b = (broker){.directory = "/tmp/lifeline-sink-test-XXXXXX"};
   assert_non_null(mkdtemp(b->directory));
-  if (run(output, sizeof output, BROKER_SCRIPT " start %s --dir %s --owner %d %s 2>&1", kind, b->directory,
+  if (run(output, sizeof output, "'" BROKER_SCRIPT "' start %s --dir %s --owner %d %s 2>&1", kind, b->directory,
           (int)getpid(), options) != 0)
     fail_msg("the broker does not start: %s", output);
   read_environment(b);
@@ -62,7 +62,7 @@ void broker_start(broker *b, const char *kind, const char *options) {
 
 void broker_again(broker *b, const char *kind) {
   char output[4096];
-  if (run(output, sizeof output, BROKER_SCRIPT " start %s --dir %s --owner %d 2>&1", kind, b->directory,
+  if (run(output, sizeof output, "'" BROKER_SCRIPT "' start %s --dir %s --owner %d 2>&1", kind, b->directory,
           (int)getpid()) != 0)
     fail_msg("the broker does not start again: %s", output);
   read_environment(b);
@@ -70,7 +70,7 @@ void broker_again(broker *b, const char *kind) {
 
 static void tell(const broker *b, const char *action) {
   char output[4096];
-  if (run(output, sizeof output, BROKER_SCRIPT " %s --dir %s 2>&1", action, b->directory) != 0)
+  if (run(output, sizeof output, "'" BROKER_SCRIPT "' %s --dir %s 2>&1", action, b->directory) != 0)
     fail_msg("the broker cannot be told to %s: %s", action, output);
 }
 
@@ -88,7 +88,7 @@ void broker_resume(broker *b) {
 
 void broker_stop(broker *b) {
   char output[4096];
-  run(output, sizeof output, BROKER_SCRIPT " stop --dir %s 2>&1; rm -rf %s", b->directory, b->directory);
+  run(output, sizeof output, "'" BROKER_SCRIPT "' stop --dir %s 2>&1; rm -rf %s", b->directory, b->directory);
 }
 
 int broker_port(const broker *b) {
@@ -104,15 +104,15 @@ void broker_reconfigure(broker *b, const char *from, const char *to) {
 }
 
 int broker_setup(const char *url, const char *arguments, char *output, int output_bytes) {
-  return run(output, output_bytes, SETUP_TOOL " --url '%s' %s 2>&1", url, arguments);
+  return run(output, output_bytes, "'" SETUP_TOOL "' --url '%s' %s 2>&1", url, arguments);
 }
 
 int broker_activate(const char *url, const char *arguments, char *output, int output_bytes) {
-  return run(output, output_bytes, ACTIVATE_TOOL " --url '%s' %s 2>&1", url, arguments);
+  return run(output, output_bytes, "'" ACTIVATE_TOOL "' --url '%s' %s 2>&1", url, arguments);
 }
 
 int broker_doctor(const char *url, const char *arguments, char *output, int output_bytes) {
-  return run(output, output_bytes, DOCTOR_TOOL " --url '%s' %s 2>&1", url, arguments);
+  return run(output, output_bytes, "'" DOCTOR_TOOL "' --url '%s' %s 2>&1", url, arguments);
 }
 
 static void set_or_unset(const char *name, const char *value) {
