@@ -412,7 +412,8 @@ static void preloaded_into_a_stranger_the_library_does_nothing(void **state) {
 #endif
   char command[1200];
   for (int limited = 0; limited < 2; limited++) {
-    snprintf(command, sizeof command, "%s LD_PRELOAD=%s/../lib/liblifeline.so /bin/echo unharmed >%s 2>&1",
+    snprintf(command, sizeof command,
+             "%s LD_LIBRARY_PATH='%s/../lib' LD_PRELOAD=liblifeline.so /bin/echo unharmed >%s 2>&1",
              limited ? "ulimit -v 30000 &&" : "", TEST_BIN_DIR, output);
     assert_int_equal(system(command), 0);
     assert_string_equal(test_text_of(output), "unharmed\n");

@@ -38,11 +38,20 @@ use_own_caches() {
   local home
   can_write "${GOPATH:-$HOME/go}/pkg/mod" || export GOPATH=$DEPS/caches/go
   can_write "${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build}" || export GOCACHE=$DEPS/caches/go-build
+  can_write "${XDG_CACHE_HOME:-$HOME/.cache}/pip" || export PIP_CACHE_DIR=$DEPS/caches/pip
   home=$(getent passwd "$EUID" | cut -d: -f6) || true
   { [[ -n $home ]] && can_write "$home/.m2/repository"; } || export LIFELINE_MAVEN_REPOSITORY=$DEPS/caches/maven
 }
 
+# use_large_memory: in a container /dev/shm often has 64 MB, which is one emitter's rings. Tests then put theirs on disk.
+use_large_memory() {
+  local size_mb
+  size_mb=$(df --output=size -B1M /dev/shm 2>/dev/null | tail -n 1)
+  ((${size_mb:-0} >= 1000)) || export LIFELINE_TEST_MEMORY=${TMPDIR:-/tmp}
+}
+
 export HOME=${HOME:-/nonexistent}
+use_large_memory
 BEHIND_PROXY=${http_proxy:-}${https_proxy:-}${HTTP_PROXY:-}${HTTPS_PROXY:-}
 [[ -z $BEHIND_PROXY ]] || use_proxy
 use_own_caches

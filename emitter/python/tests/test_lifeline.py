@@ -38,7 +38,7 @@ class Run:
 
 class Programs(unittest.TestCase):
     def run_python(self, program, **settings):
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        with tempfile.TemporaryDirectory(dir=os.environ.get("LIFELINE_TEST_MEMORY", "/dev/shm")) as directory:
             environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
             environment |= {"PYTHONPATH": str(PACKAGE), "LIFELINE_LIBRARY": str(BUILD / "lib" / "liblifeline.so.0"),
                             "LIFELINE_RING_DIR": f"{directory}/rings", "LIFELINE_URL": f"file://{directory}/out.llb"}

@@ -67,7 +67,7 @@ static void connect_as(const char *user, const char *password, natsConnection **
 
 static int start(void **state) {
   (void)state;
-  char configuration[128], command[512];
+  char configuration[128], command[1024];
   assert_non_null(mkdtemp(directory));
   snprintf(command, sizeof command, "cp '" TEMPLATE "' %s/permissions.conf", directory);
   assert_int_equal(system(command), 0);
@@ -85,7 +85,7 @@ static int start(void **state) {
   connect_as("operator", "o", &operator_connection, &operator_js);
   connect_as("emitter", "e", &emitter, &emitter_js);
   ask_for_jetstream(emitter, HASTE_MS, &hasty_js);
-  char setup[256];
+  char setup[1024];
   snprintf(setup, sizeof setup, "'" SETUP_TOOL "' --url nats://operator:o@%s >/dev/null", url + strlen("nats://"));
   assert_int_equal(system(setup), 0);
   return 0;

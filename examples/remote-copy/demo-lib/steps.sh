@@ -3,6 +3,7 @@
 # The demo's steps, and how it ends: every process by its pid, every temporary file by its directory.
 
 STEP=0 STEPS=6
+RINGS_MB=200 # two programs, each with the emitter's 64 MB, and room to spare
 STARTED_PIDS=()
 WORK=''
 
@@ -37,7 +38,7 @@ fail_with_log() {
   die "$2; the whole log is $1"
 }
 
-# take_output_directory: OUTPUT for what stays, WORK beside it for what does not, RINGS in memory for the emitters.
+# take_output_directory: OUTPUT for what stays, WORK beside it for what does not, RINGS for the emitters, in memory where that has room.
 take_output_directory() {
   mkdir -p "$OUTPUT"
   OUTPUT=$(cd "$OUTPUT" && pwd)
@@ -47,8 +48,9 @@ take_output_directory() {
   mkdir -p "$OUTPUT/logs"
   ARCHIVE=$OUTPUT/archive LOGS=$OUTPUT/logs SVG=$OUTPUT/lifelines.svg
   WORK=$(mktemp -d "$OUTPUT/work.XXXXXX")
-  local memory=/dev/shm
-  [[ -w $memory ]] || memory=$WORK
+  local memory=/dev/shm room
+  room=$(df --output=avail -B1M "$memory" 2>/dev/null | tail -n 1)
+  [[ -w $memory ]] && ((${room:-0} >= RINGS_MB)) || memory=$WORK
   RINGS=$(mktemp -d "$memory/lifeline-demo-$$.XXXXXX")
 }
 
