@@ -17,7 +17,7 @@ def found(pattern):
 class ComposeTest(unittest.TestCase):
     def test_every_image_is_one_that_the_script_provides(self):
         listed = subprocess.run([ROOT / "scripts/images", "--list"], capture_output=True, check=True, text=True).stdout.split()
-        images = found(r"^\s+image: (\S+)")
+        images = [(name, re.sub(r"\$\{\w+:-(.*)\}", r"\1", image)) for name, image in found(r"^\s+image: (\S+)")]
         self.assertGreater(len(images), 5)
         missing = [pair for pair in images if pair[1] not in listed]
         self.assertEqual([], missing)
@@ -46,6 +46,14 @@ class ComposeTest(unittest.TestCase):
         for version, fit in versions.items():
             result = subprocess.run(["bash", "-c", script], cwd=ROOT, check=False, env={**os.environ, "VERSION": version})
             self.assertEqual(fit, result.returncode == 0, version)
+
+    def test_without_an_engine_tests_in_containers_are_left_out_unless_they_are_required(self):
+        for setting, status in ("", 0), ("required", 69):
+            environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent/docker.sock", "LIFELINE_CONTAINERS": setting}
+            result = subprocess.run([ROOT / "scripts/test-containers"], env=environment, capture_output=True, check=False, text=True)
+            self.assertEqual(status, result.returncode, result.stderr)
+            self.assertRegex(result.stdout, r"^containers: .+; .+\n$")
+            self.assertEqual(status == 0, "LEFT OUT" in result.stdout)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,13 @@ case ${0##*/} in
 esac
 LOG4J=/opt/kafka/config/log4j2.yaml
 [[ -f $LOG4J ]] || LOG4J=/etc/kafka/docker/log4j2.yaml
+# Classes as an earlier run of the same program loaded them.
+ARCHIVE=/opt/kafka/archives/${1##*.}.jsa
+if [[ -n ${ARCHIVE_CLASSES:-} ]]; then
+  OPTIONS=-XX:ArchiveClassesAtExit=$ARCHIVE
+elif [[ -f $ARCHIVE ]]; then
+  OPTIONS=-XX:SharedArchiveFile=$ARCHIVE
+fi
 # shellcheck disable=SC2086 # several options may stand in each variable
-exec java ${KAFKA_HEAP_OPTS:--Xmx1G -Xms256M} -XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile="$LOG4J" \
+exec java ${KAFKA_HEAP_OPTS:--Xmx1G -Xms256M} ${OPTIONS:-} -XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile="$LOG4J" \
   ${KAFKA_OPTS:-} -cp "/opt/kafka/libs/*${CLASSPATH:+:$CLASSPATH}" "$@"

@@ -3,71 +3,119 @@ package io.lifeline.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.kafka.KafkaContainer;
+import org.testcontainers.lifecycle.Startables;
 
-/** The way of events on either broker, on each release of Java that we support. All of it happens in containers. */
+/**
+ * The way of events on either broker, on each release of Java that we support. All of it happens in containers; one Kafka
+ * serves all tests.
+ */
+@Tag("system")
 class BrokersTest {
 
   private static final int EVENTS = 100_000;
-  private static final Network NETWORK = Network.newNetwork();
+  private static final long EMITTERS_MEMORY = 256L << 20;
+
+  private static final Network NETWORK =
+      Network.builder().createNetworkCmdModifier(command -> command.withLabels(Images.LABELS)).build();
   private static final KafkaContainer KAFKA =
       new KafkaContainer(Images.of("apache/kafka"))
           .withNetwork(NETWORK)
           .withLabels(Images.LABELS)
           .withListener("kafka:19092")
+          .withEnv(Images.QUICK_START)
           .withEnv("KAFKA_HEAP_OPTS", "-Xms512m -Xmx512m")
           .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false");
+  private static final GenericContainer<?> TOOLS =
+      new GenericContainer<>(Images.tools())
+          .withNetwork(NETWORK)
+          .withLabels(Images.LABELS)
+          .withSharedMemorySize(EMITTERS_MEMORY)
+          .withCommand("sleep", "infinity")
+          .withCreateContainerCmdModifier(command -> command.getHostConfig().withInit(true));
 
   @BeforeAll
-  static void start() {
-    KAFKA.start();
+  static void start() throws IOException, InterruptedException {
+    Startables.deepStart(KAFKA, TOOLS).join();
+    Flow.setUp(TOOLS, "kafka://kafka:19092");
   }
 
   @AfterAll
   static void stop() {
+    TOOLS.stop();
     KAFKA.stop();
     NETWORK.close();
   }
 
-  @ParameterizedTest(name = "Java {0}")
-  @ValueSource(ints = {17, 21, 25})
-  void archivesOnceWhatIsEmittedToNats(int java) throws IOException, InterruptedException {
+  @Test
+  void archivesOnceOnJava17WhatIsEmittedToNats() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToNats(17);
+  }
+
+  @Test
+  void archivesOnceOnJava21WhatIsEmittedToNats() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToNats(21);
+  }
+
+  @Test
+  void archivesOnceOnJava25WhatIsEmittedToNats() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToNats(25);
+  }
+
+  @Test
+  void archivesOnceOnJava17WhatIsEmittedToKafka() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToKafka(17);
+  }
+
+  @Test
+  void archivesOnceOnJava21WhatIsEmittedToKafka() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToKafka(21);
+  }
+
+  @Test
+  void archivesOnceOnJava25WhatIsEmittedToKafka() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToKafka(25);
+  }
+
+  /** Each release has a server of its own, which starts at once. */
+  private static void archivesOnceWhatIsEmittedToNats(int java) throws IOException, InterruptedException {
+    String name = "nats-" + java;
     try (GenericContainer<?> nats =
         new GenericContainer<>(Images.of("nats"))
             .withNetwork(NETWORK)
             .withLabels(Images.LABELS)
-            .withNetworkAliases("nats")
+            .withNetworkAliases(name)
             .withCommand("-js")
             .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1))) {
       nats.start();
-      try (Flow flow = Flow.start(NETWORK, "nats://nats:4222", Images.jobs(java), Map.of())) {
-        assertArchived(flow, java);
-      }
+      String url = "nats://" + name + ":4222";
+      Flow.setUp(TOOLS, url);
+      assertArchived(java, url, Map.of());
     }
   }
 
-  @ParameterizedTest(name = "Java {0}")
-  @ValueSource(ints = {17, 21, 25})
-  void archivesOnceWhatIsEmittedToKafka(int java) throws IOException, InterruptedException {
-    // One broker for all of them; each has its own position there, and reads what was for the others as well.
-    try (Flow flow =
-        Flow.start(
-            NETWORK, "kafka://kafka:19092", Images.jobs(java), Map.of("LIFELINE_JOBS_KAFKA_APPLICATION_ID", "jobs" + java))) {
-      assertArchived(flow, java);
-    }
+  /** Each release has its own position in the one topic, and reads what was for the others as well. */
+  private static void archivesOnceWhatIsEmittedToKafka(int java) throws IOException, InterruptedException {
+    assertArchived(java, "kafka://kafka:19092", Map.of("LIFELINE_JOBS_KAFKA_APPLICATION_ID", "jobs" + java));
   }
 
-  private static void assertArchived(Flow flow, int java) throws IOException, InterruptedException {
-    assertThat(flow.inJobs("java", "--version")).contains(" " + java + ".");
-    long emitted = flow.emit(java, EVENTS);
-    Serials.assertArchivedOnce(flow::sql, java, emitted);
+  private static void assertArchived(int java, String url, Map<String, String> settings)
+      throws IOException, InterruptedException {
+    Map<String, String> environment = new HashMap<>(settings);
+    environment.putAll(Images.QUICK_START);
+    try (Flow flow = Flow.start(NETWORK, TOOLS, url, Images.jobs(java), environment)) {
+      assertThat(flow.inJobs("java", "--version")).contains(" " + java + ".");
+      long emitted = flow.emit(java, EVENTS);
+      Serials.assertArchivedOnce(flow::inJobs, java, emitted);
+    }
   }
 }

@@ -4,87 +4,74 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.testcontainers.containers.Container.ExecResult;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.Wait;
 
-/** Our own containers beside a broker: one with the emitter's tools, one with the stream jobs. */
+/** Our own containers beside a broker: one with the emitter's tools, which others may use too, one with the stream jobs. */
 final class Flow implements AutoCloseable {
 
-  static final String ARCHIVE = "/var/lib/lifeline/archive";
-
-  private static final long EMITTERS_MEMORY = 256L << 20;
-
   private final GenericContainer<?> tools;
+  private final String brokerUrl;
   private final GenericContainer<?> jobs;
 
-  private Flow(GenericContainer<?> tools, GenericContainer<?> jobs) {
+  private Flow(GenericContainer<?> tools, String brokerUrl, GenericContainer<?> jobs) {
     this.tools = tools;
+    this.brokerUrl = brokerUrl;
     this.jobs = jobs;
   }
 
+  /** Makes the streams or topics that the URL names. */
+  static void setUp(GenericContainer<?> tools, String brokerUrl) throws IOException, InterruptedException {
+    successful(tools.execInContainer("lifeline-setup", "--url", brokerUrl));
+  }
+
   /**
-   * Sets the broker up, and starts an archive and a ledger on it.
+   * Starts an archive and a ledger on a broker that is set up.
    *
    * @param brokerUrl the broker's URL inside of the network
-   * @param settings of the jobs, beyond those
+   * @param environment of the jobs, beyond those
    */
-  static Flow start(Network network, String brokerUrl, String jobsImage, Map<String, String> settings)
-      throws IOException, InterruptedException {
-    GenericContainer<?> tools =
-        new GenericContainer<>(Images.TOOLS)
-            .withNetwork(network)
-            .withLabels(Images.LABELS)
-            .withEnv("LIFELINE_URL", brokerUrl)
-            .withSharedMemorySize(EMITTERS_MEMORY)
-            .withCommand("sleep", "infinity");
+  static Flow start(
+      Network network, GenericContainer<?> tools, String brokerUrl, String jobsImage, Map<String, String> environment) {
     GenericContainer<?> jobs =
         new GenericContainer<>(jobsImage)
             .withNetwork(network)
             .withLabels(Images.LABELS)
             .withEnv("LIFELINE_JOBS_BROKER_URL", brokerUrl)
             .withEnv("LIFELINE_JOBS_JOBS", "archive,ledger,summarise")
-            .withEnv("LIFELINE_JOBS_ARCHIVE_DIR", ARCHIVE)
+            .withEnv("LIFELINE_JOBS_ARCHIVE_DIR", Serials.ARCHIVE)
             .withEnv("LIFELINE_JOBS_ARCHIVE_ROLL_INTERVAL", "1s")
-            .withEnv(settings)
+            .withEnv(environment)
             .waitingFor(Wait.forHealthcheck());
-    Flow flow = new Flow(tools, jobs);
     try {
-      tools.start();
-      flow.tool("lifeline-setup");
       jobs.start();
-      return flow;
+      return new Flow(tools, brokerUrl, jobs);
     } catch (RuntimeException | Error e) {
       String log = jobs.isCreated() ? jobs.getLogs() : "";
-      flow.close();
+      jobs.stop();
       throw new AssertionError(log, e);
     }
   }
 
   /** Emits numbered events, and returns how many. */
   long emit(int run, int events) throws IOException, InterruptedException {
-    return Serials.emitted(
-        tool(Serials.EMITTER, "--side", "/dev/shm/side", "--run", "" + run, "--events", "" + events));
-  }
-
-  /** Runs a command beside the emitter's tools, and returns what it prints. */
-  String tool(String... command) throws IOException, InterruptedException {
-    return successful(tools.execInContainer(command));
-  }
-
-  /** What the archive answers, as CSV. */
-  String sql(String query) {
-    try {
-      return successful(jobs.execInContainer("lifeline-jobs", "sql", "--archive", ARCHIVE, "--csv", query));
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    String side = "/dev/shm/side-" + jobs.getContainerId();
+    String[] command = {
+      "env", "LIFELINE_URL=" + brokerUrl, Serials.EMITTER, "--side", side, "--run", "" + run, "--events", "" + events
+    };
+    return Serials.emitted(successful(tools.execInContainer(command)));
   }
 
   /** Runs a command in the container of the jobs, and returns what it prints. */
-  String inJobs(String... command) throws IOException, InterruptedException {
-    return successful(jobs.execInContainer(command));
+  String inJobs(String... command) {
+    try {
+      return successful(jobs.execInContainer(command));
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(Stream.of(command).toList().toString(), e);
+    }
   }
 
   private static String successful(ExecResult result) {
@@ -95,6 +82,5 @@ final class Flow implements AutoCloseable {
   @Override
   public void close() {
     jobs.stop();
-    tools.stop();
   }
 }

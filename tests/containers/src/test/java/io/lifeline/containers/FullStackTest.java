@@ -6,9 +6,14 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** compose/full.yaml as it is shipped, with the one command that sends events through all of it. */
+@Tag("system")
+@Execution(ExecutionMode.SAME_THREAD)
 class FullStackTest {
 
   private static final Pattern PLUGIN = Pattern.compile("\"class\":\"(io\\.lifeline\\.[^\"]*)\",[^}]*\"version\":\"([^\"]*)\"");
@@ -17,7 +22,7 @@ class FullStackTest {
 
   @BeforeAll
   static void start() {
-    stack = Stack.up("full.yaml");
+    stack = Stack.up("full.yaml", Stack.addition("full-quick-start.yaml"));
   }
 
   @AfterAll
@@ -26,9 +31,10 @@ class FullStackTest {
   }
 
   @Test
-  void readsBackBySqlWhatWasSentAlsoAfterConnectWasKilled() throws InterruptedException {
+  void readsBackBySqlWhatWasSentAlsoAfterConnectWasKilled() {
     assertThat(stack.script("try", "--events", "500")).contains("500");
-    stack.killForAWhile("connect", 100);
+    stack.kill("connect");
+    stack.startAgain("connect");
     assertThat(stack.script("try", "--events", "700")).contains("700");
   }
 

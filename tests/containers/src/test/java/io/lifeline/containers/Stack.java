@@ -18,11 +18,14 @@ final class Stack implements AutoCloseable {
 
   private static final AtomicInteger COUNT = new AtomicInteger();
 
+  private final String project;
   private final List<String> compose;
   private final Map<String, String> environment = new HashMap<>();
 
   private Stack(int number, List<Path> files) {
-    environment.put("COMPOSE_PROJECT_NAME", "lifeline-test-" + Images.OWNER + "-" + number);
+    project = "lifeline-test-" + Images.OWNER + "-" + number;
+    environment.put("COMPOSE_PROJECT_NAME", project);
+    environment.putAll(Images.variables());
     compose = new ArrayList<>(List.of("docker", "compose"));
     files.forEach(file -> compose.addAll(List.of("--file", file.toString())));
     PORTS.forEach(port -> environment.put(port, "0"));
@@ -58,21 +61,35 @@ final class Stack implements AutoCloseable {
     return Command.run(command, environment);
   }
 
-  /** Runs a command in a running service. */
+  /** Runs a command in a running service. Compose itself would read all of its files for that. */
   String exec(String service, String... command) {
-    return compose(Stream.concat(Stream.of("exec", "-T", service), Stream.of(command)).toArray(String[]::new));
+    List<String> exec = new ArrayList<>(List.of("docker", "exec", container(service)));
+    exec.addAll(List.of(command));
+    return Command.run(exec, environment);
   }
 
   /** Starts a one-off container of a service; {@link Command#finish} waits for it. */
   Process start(String service) {
-    return Command.start(command("run", "--rm", "-T", service), environment);
+    return Command.start(command("run", "--rm", "-T", "--name", container(service), service), environment);
   }
 
-  /** As a crash would: SIGKILL, and after a while the server starts again on its own data. */
-  void killForAWhile(String service, long milliseconds) throws InterruptedException {
-    compose("kill", service);
-    Thread.sleep(milliseconds);
+  /** Asks a service's program to end. */
+  void end(String service) {
+    Command.run(List.of("docker", "kill", "--signal", "TERM", container(service)), environment);
+  }
+
+  /** As a crash would. */
+  void kill(String service) {
+    Command.run(List.of("docker", "kill", container(service)), environment);
+  }
+
+  /** Starts a server that was killed, on its own data, and waits until it is healthy. */
+  void startAgain(String service) {
     compose("up", "--wait", "--no-deps", "--no-recreate", service);
+  }
+
+  private String container(String service) {
+    return project + "-" + service + "-1";
   }
 
   private List<String> command(String... arguments) {
@@ -83,6 +100,6 @@ final class Stack implements AutoCloseable {
 
   @Override
   public void close() {
-    compose("down", "--volumes", "--timeout", "2");
+    compose("down", "--volumes", "--timeout", "0");
   }
 }
