@@ -24,11 +24,12 @@ static jsCtx *operator_js, *emitter_js, *hasty_js; /* the last for what is forbi
 static void write_configuration(const char *path) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
-  fprintf(file,
-          "listen: \"127.0.0.1:-1\"\nports_file_dir: \"%s\"\njetstream { store_dir: \"%s/data\" }\n"
-          "authorization { users: [ { user: operator, password: o }\n"
-          "{ user: emitter, password: e, include permissions.conf } ] }\n",
-          directory, directory);
+  fprintf(
+      file,
+      "listen: \"127.0.0.1:-1\"\nports_file_dir: \"%s\"\njetstream { store_dir: \"%s/data\", max_file_store: 64GB }\n"
+      "authorization { users: [ { user: operator, password: o }\n"
+      "{ user: emitter, password: e, include permissions.conf } ] }\n",
+      directory, directory);
   assert_int_equal(fclose(file), 0);
 }
 
