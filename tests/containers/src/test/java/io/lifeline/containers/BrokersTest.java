@@ -34,13 +34,15 @@ class BrokersTest {
           .withListener("kafka:19092")
           .withEnv(Images.QUICK_START)
           .withEnv("KAFKA_HEAP_OPTS", "-Xms512m -Xmx512m")
-          .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false");
+          .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false")
+          .withStartupTimeout(Images.PATIENCE);
   private static final GenericContainer<?> TOOLS =
       new GenericContainer<>(Images.tools())
           .withNetwork(NETWORK)
           .withLabels(Images.LABELS)
           .withSharedMemorySize(EMITTERS_MEMORY)
           .withCommand("sleep", "infinity")
+          .withStartupTimeout(Images.PATIENCE)
           .withCreateContainerCmdModifier(command -> command.getHostConfig().withInit(true));
 
   @BeforeAll
@@ -95,7 +97,7 @@ class BrokersTest {
             .withLabels(Images.LABELS)
             .withNetworkAliases(name)
             .withCommand("-js")
-            .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1))) {
+            .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1).withStartupTimeout(Images.PATIENCE))) {
       nats.start();
       String url = "nats://" + name + ":4222";
       Flow.setUp(TOOLS, url);

@@ -1,6 +1,7 @@
 package io.lifeline.containers;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,9 @@ final class Images {
 
   /** Whose containers these are, for {@code scripts/test-containers} to remove what a killed run left. */
   static final String OWNER = System.getenv().getOrDefault("LIFELINE_TEST_OWNER", "nobody-0-0");
+
+  /** For what only waits, on a machine that others use as well. */
+  static final Duration PATIENCE = Duration.ofMinutes(4);
 
   static final Map<String, String> LABELS = Map.of("io.lifeline.test", OWNER);
 

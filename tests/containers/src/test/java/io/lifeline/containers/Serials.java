@@ -2,7 +2,6 @@ package io.lifeline.containers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -18,7 +17,6 @@ final class Serials {
   static final String EMITTER = "/usr/local/libexec/lifeline/serial-emitter";
   static final String ARCHIVE = "/var/lib/lifeline/archive";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(120);
   private static final Pattern EMITTED = Pattern.compile("\"emitted\": ?(\\d+)");
   private static final Pattern DROPPED = Pattern.compile("\"dropped\": ?(\\d+)");
   private static final Pattern ROWS = Pattern.compile("\"kind\" ?: ?\"(?:TYPE|SHARED)\".*?\"rows\" ?: ?(\\d+)");
@@ -38,7 +36,7 @@ final class Serials {
 
   /** Waits until the archive holds that many events of a run, then compares each number and the ledger. */
   static void assertArchivedOnce(Shell shell, int run, long emitted) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    long deadline = System.nanoTime() + Images.PATIENCE.toNanos();
     // Each query starts a Java machine: the archive is asked when its manifests have enough rows, and then when they change.
     Await.until(deadline, () -> rows(manifests(shell)) >= emitted);
     String seen;
@@ -59,7 +57,7 @@ final class Serials {
   /** Waits until the archive has published something that it had not before. */
   static void awaitProgress(Shell shell) {
     String seen = manifests(shell);
-    assertThat(changed(shell, seen, System.nanoTime() + PATIENCE.toNanos())).as("the archive goes on").isTrue();
+    assertThat(changed(shell, seen, System.nanoTime() + Images.PATIENCE.toNanos())).as("the archive goes on").isTrue();
   }
 
   private static boolean changed(Shell shell, String seen, long deadline) {
