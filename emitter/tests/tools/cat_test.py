@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -304,7 +305,7 @@ class LifelineCat(unittest.TestCase):
         return self.file("many.llb", *run_of(range(1, 21), size=500))
 
     def test_a_reader_that_leaves_ends_it_without_a_word(self):
-        done = subprocess.run(["bash", "-c", f"{CAT} {self.many()} | head -1; echo ${{PIPESTATUS[0]}}"],
+        done = subprocess.run(["bash", "-c", f"{shlex.quote(str(CAT))} {self.many()} | head -1; echo ${{PIPESTATUS[0]}}"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
         self.assertIn(b"\n141\n", done.stdout)
         self.assertEqual(done.stderr, b"")
