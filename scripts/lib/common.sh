@@ -36,7 +36,7 @@ use_proxy() {
 # the list of users, whatever HOME says.
 use_own_caches() {
   local home
-  can_write "${GOPATH:-$HOME/go}/pkg/mod" || export GOPATH=$DEPS/caches/go
+  can_write "${GOPATH:-$HOME/go}/pkg/mod" || export GOPATH=$DEPS/caches/go GOFLAGS="$GOFLAGS -modcacherw"
   can_write "${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build}" || export GOCACHE=$DEPS/caches/go-build
   can_write "${XDG_CACHE_HOME:-$HOME/.cache}/pip" || export PIP_CACHE_DIR=$DEPS/caches/pip
   home=$(getent passwd "$EUID" | cut -d: -f6) || true

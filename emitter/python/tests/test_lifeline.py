@@ -42,6 +42,7 @@ class Programs(unittest.TestCase):
             environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
             environment |= {"PYTHONPATH": str(PACKAGE), "LIFELINE_LIBRARY": str(BUILD / "lib" / "liblifeline.so.0"),
                             "LIFELINE_RING_DIR": f"{directory}/rings", "LIFELINE_URL": f"file://{directory}/out.llb"}
+            environment["PYTHONWARNINGS"] = "ignore::DeprecationWarning"  # from 3.12 on, of a fork beside any thread
             environment |= settings
             environment = {key: value for key, value in environment.items() if value is not None}
             finished = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import tempfile
