@@ -2,10 +2,16 @@
 // the wall clock. The runner may repeat them when they fail, and never the other ones.
 package systemtest
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
-// Mark tags a test as a system test.
+// Mark tags a test as a system test, and leaves it out where only unit tests are to run.
 func Mark(t testing.TB) {
 	t.Helper()
 	t.Attr("tag", "system")
+	if os.Getenv("LIFELINE_TESTS") == "unit" {
+		t.Skip("a system test")
+	}
 }

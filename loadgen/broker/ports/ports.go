@@ -27,11 +27,10 @@ type Reservation struct {
 // Reserve finds free ports. They lie outside of those that the kernel gives to outgoing connections: a fleet's own connection
 // would otherwise take the port of a node that is down, and the node could not come back.
 func Reserve(count int) (*Reservation, error) {
-	first, last, err := ephemeralPorts()
+	from, to, err := portsForServers()
 	if err != nil {
 		return nil, err
 	}
-	from, to := serverPorts(first, last)
 	reserved := &Reservation{}
 	span := to - from + 1
 	offset := rand.IntN(span)
@@ -75,6 +74,22 @@ func (r *Reservation) Close() {
 		_ = unix.Close(socket)
 	}
 	r.sockets = nil
+}
+
+// portsForServers are those of the runner of tests, which gives each stage its own, or else those that serverPorts finds.
+func portsForServers() (from, to int, err error) {
+	if given := os.Getenv("LIFELINE_TEST_PORTS"); given != "" {
+		if _, err := fmt.Sscanf(given, "%d-%d", &from, &to); err != nil || from > to {
+			return 0, 0, fmt.Errorf("finding free ports: LIFELINE_TEST_PORTS=%s is not FIRST-LAST", given)
+		}
+		return from, to, nil
+	}
+	first, last, err := ephemeralPorts()
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to = serverPorts(first, last)
+	return from, to, nil
 }
 
 // serverPorts are those below the ephemeral ones, or above them where that is more. Machines that are set up for many

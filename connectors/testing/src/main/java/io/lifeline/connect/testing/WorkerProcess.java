@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -82,10 +83,14 @@ public final class WorkerProcess implements AutoCloseable {
     return new WorkerProcess(process, "http://127.0.0.1:" + port);
   }
 
-  /** The worker binds it many seconds later, so it is none of those that are given to whoever asks for any port. */
+  /**
+   * The worker binds it many seconds later, so it is none that the kernel gives out; if the runner of tests has given this
+   * stage ports of its own (LIFELINE_TEST_PORTS=FIRST-LAST), it is one of those.
+   */
   private static int freePort() {
+    String[] range = Objects.requireNonNullElse(System.getenv("LIFELINE_TEST_PORTS"), "10000-32767").split("-");
     while (true) {
-      int port = ThreadLocalRandom.current().nextInt(10_000, 32_768);
+      int port = ThreadLocalRandom.current().nextInt(Integer.parseInt(range[0]), Integer.parseInt(range[1]) + 1);
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
         return socket.getLocalPort();
       } catch (IOException e) {
