@@ -19,7 +19,14 @@ const limit = 10 * time.Minute // a demo starts nine JVMs, one after the other
 func startDemo(t *testing.T, output string, settings ...string) *harness.Process {
 	t.Helper()
 	program := filepath.Join(harness.Root(), "examples", "remote-copy", "demo")
-	return harness.Start(t, append(settings, "OUTPUT="+output, "JAVA_TOOL_OPTIONS="+harness.QuickJava), program)
+	demo := harness.Start(t, append(settings, "OUTPUT="+output, "JAVA_TOOL_OPTIONS="+harness.QuickJava), program)
+	t.Cleanup(func() { // a demo that is killed cannot stop its broker
+		demo.Terminate()
+		for deadline := time.Now().Add(time.Minute); demo.Running() && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	return demo
 }
 
 var (
