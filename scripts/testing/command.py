@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PORTS = range(10_000, 32_000)  # below those that the kernel gives to whoever asks for any
 PORTS_EACH = 1_000
 GRACE_S = 20
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of brokers, which end before better machine code would pay
 
 
 @dataclass
@@ -32,13 +33,14 @@ class Commands:
         self._free_shares = list(range(0, len(PORTS) // PORTS_EACH))
         self.stopped = False
 
-    def run(self, command, log, limit_s, environment=None):
+    def run(self, command, log, limit_s):
         log.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix="lifeline-test-")
         with self._lock:
             share = self._free_shares.pop(0)
         first = PORTS[share * PORTS_EACH]
-        variables = os.environ | {"TMPDIR": folder, "LIFELINE_TEST_PORTS": f"{first}-{first + PORTS_EACH - 1}"} | (environment or {})
+        variables = os.environ | {"TMPDIR": folder, "LIFELINE_TEST_PORTS": f"{first}-{first + PORTS_EACH - 1}",
+                                  "LIFELINE_TEST_JAVA": JAVA_OPTIONS}
         try:
             with log.open("wb") as output:
                 return self._wait(command, output, limit_s, variables)
