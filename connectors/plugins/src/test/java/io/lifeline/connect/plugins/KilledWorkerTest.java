@@ -55,11 +55,11 @@ class KilledWorkerTest {
         Components.unpack(zip, directory.resolve("plugins"));
       }
     }
-    ConnectCluster kafka = ConnectCluster.shared();
-    kafka.connect().kafka().createTopic(TOPIC, PARTITIONS);
-    try (WorkerProcess one = worker("one", kafka);
+    try (ConnectCluster kafka = ConnectCluster.start(0, Map.of());
+        WorkerProcess one = worker("one", kafka);
         WorkerProcess two = worker("two", kafka);
         KafkaProducer<byte[], byte[]> producer = kafka.connect().kafka().createProducer(Map.of())) {
+      kafka.connect().kafka().createTopic(TOPIC, PARTITIONS);
       await("both workers", () -> one.get("/connector-plugins").contains("ArchiveSink")
           && two.get("/connector-plugins").contains("ArchiveSink"));
       one.put("/connectors/archive/config", configuration());
@@ -86,7 +86,6 @@ class KilledWorkerTest {
         PLUGIN,
         kafka.bootstrapServers(),
         Map.of(
-            "plugin.discovery", "service_load",
             "session.timeout.ms", "6000",
             "heartbeat.interval.ms", "1000",
             "scheduled.rebalance.max.delay.ms", "0"));

@@ -12,7 +12,7 @@ import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
  * One broker and Connect workers in this process, with exactly-once sources switched on. The embedded cluster is no
  * public API of Kafka, so nothing else here makes one.
  *
- * <p>The first in a process takes 20 s to start, later ones 3 s: share it between tests.
+ * <p>It takes seconds to start: share it between tests.
  */
 public final class ConnectCluster implements AutoCloseable {
 
@@ -39,7 +39,7 @@ public final class ConnectCluster implements AutoCloseable {
     worker.put("offset.flush.interval.ms", "500");
     worker.put("offset.storage.partitions", "1");
     worker.put("status.storage.partitions", "1");
-    worker.put("plugin.discovery", "hybrid_fail");
+    worker.put("plugin.discovery", "service_load"); // a scan of all classes takes seconds
     worker.put("key.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
     worker.put("value.converter", "org.apache.kafka.connect.converters.ByteArrayConverter");
     worker.put("header.converter", "org.apache.kafka.connect.storage.StringConverter");

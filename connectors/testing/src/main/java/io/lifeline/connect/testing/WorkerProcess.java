@@ -52,7 +52,7 @@ public final class WorkerProcess implements AutoCloseable {
     properties.put("group.id", "workers");
     properties.put("listeners", "http://127.0.0.1:" + port);
     properties.put("plugin.path", pluginPath.toString());
-    properties.put("plugin.discovery", "hybrid_fail");
+    properties.put("plugin.discovery", "service_load");
     for (String topic : List.of("config", "offset", "status")) {
       properties.put(topic + ".storage.topic", "workers-" + topic);
       properties.put(topic + ".storage.replication.factor", "1");

@@ -52,10 +52,23 @@ public final class Archives {
 
   /** The rows of a query, the cells of each joined by a blank. */
   public static List<String> query(Path directory, String sql) throws Exception {
+    return query(directory, List.of(sql)).get(0);
+  }
+
+  /** The same of several queries. */
+  public static List<List<String>> query(Path directory, List<String> queries) throws Exception {
+    List<List<String>> answers = new ArrayList<>();
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      for (String sql : queries) {
+        answers.add(lines(database, sql));
+      }
+    }
+    return answers;
+  }
+
+  private static List<String> lines(ArchiveDatabase database, String sql) throws Exception {
     List<String> lines = new ArrayList<>();
-    try (ArchiveDatabase database = ArchiveDatabase.open(directory);
-        PreparedStatement query = database.prepare(sql);
-        ResultSet rows = query.executeQuery()) {
+    try (PreparedStatement query = database.prepare(sql); ResultSet rows = query.executeQuery()) {
       int columns = rows.getMetaData().getColumnCount();
       while (rows.next()) {
         List<String> cells = new ArrayList<>();

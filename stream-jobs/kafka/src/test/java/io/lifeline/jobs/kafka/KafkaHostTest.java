@@ -41,10 +41,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The host on a real broker. Each test has topics of its own. */
 @Tag("system")
-@Timeout(value = 240, unit = TimeUnit.SECONDS)
+@Timeout(value = 280, unit = TimeUnit.SECONDS)
 class KafkaHostTest {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofSeconds(180);
   private static EmbeddedKafka kafka;
 
   @TempDir private Path directory;

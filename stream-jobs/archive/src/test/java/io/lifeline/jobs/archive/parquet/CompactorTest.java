@@ -18,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -62,11 +61,7 @@ class CompactorTest {
   }
 
   private List<List<String>> answers() throws Exception {
-    List<List<String>> answers = new ArrayList<>();
-    for (String question : QUESTIONS) {
-      answers.add(Archives.query(directory, question));
-    }
-    return answers;
+    return Archives.query(directory, QUESTIONS);
   }
 
   private Compactor compactor(Duration grace) {
