@@ -234,13 +234,14 @@ static void report_left(const ll_core *core) {
 
 int ll_shutdown(unsigned timeout_ms) {
   ll_core *core = &ll_the_core;
-  if (!is_running(core)) {
-    uint32_t expected = LL_CORE_NEW;
-    compare_and_swap_u32(&core->state, expected, LL_CORE_STOPPED);
-    return 0;
-  }
   uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
   ll_disturbances before;
+  if (load_acquire(&core->state) == LL_CORE_NEW) { /* or in the middle of its start, by another thread's first emit */
+    ll_core_lock(&before);
+    if (load_relaxed(&core->state) == LL_CORE_NEW) store_release(&core->state, LL_CORE_STOPPED);
+    ll_core_unlock(&before);
+  }
+  if (!is_running(core)) return 0;
   ll_core_lock(&before);
   if (core->stop_wanted == 0) {
     store_release(&core->stop_deadline_ns, from_now(timeout_ms));

@@ -98,6 +98,6 @@ int main(void) {
   };
   signal(SIGPIPE, SIG_IGN);
   int failed = cmocka_run_group_tests_name("answers of NATS", tests, NULL, NULL);
-  nats_Close();
+  nats_CloseAndWait(60000); /* or its threads would end while the process does */
   return failed;
 }

@@ -441,7 +441,7 @@ static int stop_brokers(void **state) {
   (void)state;
   broker_stop(&plain);
   broker_stop(&guarded);
-  nats_Close();
+  nats_CloseAndWait(60000); /* or its threads would end while the process does */
   return 0;
 }
 
