@@ -39,11 +39,13 @@ class Stage:
 # --- C ---------------------------------------------------------------------------------------------------------------
 
 def c_tests(name, kind, build, jobs, *options, inputs=()):
-    report = f"build/reports/ctest-{build}.xml"
-    command = (f"rm -f {report}; ctest --test-dir build/{build} -j{jobs} --output-on-failure --no-tests=error {' '.join(options)} "
+    report, tests = f"build/reports/ctest-{build}.xml", f"build/reports/ctest-{build}.json"
+    command = (f"rm -f {report} {tests}; ctest --test-dir build/{build} --show-only=json-v1 >{tests}; "
+               f"ctest --test-dir build/{build} -j{jobs} --output-on-failure --no-tests=error {' '.join(options)} "
                f"--output-junit '{ROOT}/{report}' --test-output-size-passed 1000000 --test-output-size-failed 1000000")
     part = {"emitter": "c"}.get(build, build)
-    return Stage(name, kind, (part,), command, lambda _log: reports.ctest(build, ROOT / report), f"ctest-{build}", inputs=inputs)
+    return Stage(name, kind, (part,), command, lambda _log: reports.ctest(build, ROOT / report, ROOT / tests), f"ctest-{build}",
+                 inputs=inputs)
 
 
 # --- Java ------------------------------------------------------------------------------------------------------------

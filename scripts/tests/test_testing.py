@@ -132,11 +132,12 @@ class Reports(InAFolder):
         self.assertIsNone(unit.failures[0].group)
         self.assertEqual(("A", "run io.A"), (system.failures[0].group.name, system.failures[0].group.command))
 
-    def ctest(self, output, failure="", labels="system"):
+    def ctest(self, output, failure=""):
         ended = f'<failure message="{failure}"/>' if failure else ""
+        tests = self.written("tests.json", json.dumps({"tests": [
+            {"name": "sink-nats", "properties": [{"name": "LABELS", "value": ["system"]}, {"name": "TIMEOUT", "value": 600.0}]}]}))
         return reports.ctest("asan", self.written("ctest.xml", f"""<testsuite><testcase name="sink-nats">{ended}
-            <properties><property name="cmake_labels" value="{labels}"/></properties>
-            <system-out>{output}</system-out></testcase></testsuite>"""))
+            <system-out>{output}</system-out></testcase></testsuite>"""), tests)
 
     def test_a_cmocka_program_counts_through_its_tests(self):
         counts = self.ctest("[==========] Running\n[ RUN      ] a\nno answer\n[  FAILED  ] a\n[  PASSED  ] 2 test(s).\n"
