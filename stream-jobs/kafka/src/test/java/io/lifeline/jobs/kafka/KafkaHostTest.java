@@ -37,9 +37,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The host on a real broker. Each test has topics of its own. */
+@ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 280, unit = TimeUnit.SECONDS)
 class KafkaHostTest {
@@ -52,8 +54,8 @@ class KafkaHostTest {
   private String prefix;
 
   @BeforeAll
-  static void startBroker() throws Exception {
-    kafka = EmbeddedKafka.shared();
+  static void takeBroker(EmbeddedKafka shared) {
+    kafka = shared;
   }
 
   @BeforeEach
