@@ -90,7 +90,8 @@ public final class WorkerProcess implements AutoCloseable {
   private static int freePort() {
     String[] range = Objects.requireNonNullElse(System.getenv("LIFELINE_TEST_PORTS"), "10000-32767").split("-");
     while (true) {
-      int port = ThreadLocalRandom.current().nextInt(Integer.parseInt(range[0]), Integer.parseInt(range[1]) + 1);
+      int port =
+          ThreadLocalRandom.current().nextInt(Integer.parseInt(range[0]), Integer.parseInt(range[1]) + 1);
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
         return socket.getLocalPort();
       } catch (IOException e) {
