@@ -125,6 +125,11 @@ CHAOS_QUICK = go_tests("chaos, the short form", WAITING, ("c", "go", "java", "cr
                        "chaos", "./chaos", closing=reports.chaos)
 
 
+def fuzzing(language, needs, **others):
+    return Stage(f"fuzzing {language}, briefly", WORKING, needs, f"scripts/fuzz --seconds 10 {language.lower()}", reports.tap,
+                 f"fuzz-{language.lower()}", **others)
+
+
 def end_to_end(*packages):
     return go_tests("end to end", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 18m", "end-to-end",
                     " ".join(packages))
@@ -146,7 +151,9 @@ WITHOUT_CHAOS = [
           functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
     Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
-    Stage("fuzzing, briefly", WORKING, ("c", "java"), "scripts/fuzz --seconds 10", reports.tap, "fuzz", after=(JAVA_UNIT.name,)),
+    fuzzing("C", ("c",)),
+    fuzzing("Go", ("go",)),
+    fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),
     PYTHON,
     VECTORS,
     CODEC,
