@@ -22,29 +22,35 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.common.test.KafkaClusterTestKit;
 import org.apache.kafka.common.test.TestKitNodes;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * One real broker in this process, which all its tests share: each test takes topics of its own. The kit is no public
  * API, so nothing else here knows of it.
  */
-final class EmbeddedKafka {
+final class EmbeddedKafka implements AutoCloseable {
 
-  private static EmbeddedKafka shared;
+  /** The broker starts with the first test class that asks for it, and ends after the last test of the process. */
+  static final class Shared implements ParameterResolver {
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+      return parameter.getParameter().getType() == EmbeddedKafka.class;
+    }
+
+    @Override
+    public EmbeddedKafka resolveParameter(ParameterContext parameter, ExtensionContext context) {
+      return context.getRoot().getStore(Namespace.GLOBAL).computeIfAbsent(EmbeddedKafka.class);
+    }
+  }
 
   private final KafkaClusterTestKit cluster;
   private final Admin admin;
   private final KafkaProducer<String, byte[]> producer;
 
-  /** The broker ends with the process. */
-  static synchronized EmbeddedKafka shared() throws Exception {
-    if (shared == null) {
-      shared = new EmbeddedKafka();
-      Runtime.getRuntime().addShutdownHook(new Thread(shared::close));
-    }
-    return shared;
-  }
-
-  private EmbeddedKafka() throws Exception {
+  EmbeddedKafka() throws Exception {
     TestKitNodes nodes =
         new TestKitNodes.Builder().setCombined(true).setNumControllerNodes(1).setNumBrokerNodes(1).build();
     cluster =
@@ -176,12 +182,10 @@ final class EmbeddedKafka {
     return consumer;
   }
 
-  private void close() {
-    try (cluster) {
-      producer.close();
-      admin.close();
-    } catch (Exception e) {
-      // The process ends anyway.
-    }
+  @Override
+  public void close() throws Exception {
+    producer.close();
+    admin.close();
+    cluster.close();
   }
 }

@@ -37,9 +37,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The host on a real broker. Each test has topics of its own. */
+@ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 280, unit = TimeUnit.SECONDS)
 class KafkaHostTest {
@@ -52,8 +54,8 @@ class KafkaHostTest {
   private String prefix;
 
   @BeforeAll
-  static void startBroker() throws Exception {
-    kafka = EmbeddedKafka.shared();
+  static void takeBroker(EmbeddedKafka shared) {
+    kafka = shared;
   }
 
   @BeforeEach
@@ -110,7 +112,7 @@ class KafkaHostTest {
           Map.of("decode", running, "summarise", running, "archive", running, "ledger", running);
       await("health", host::health, healthy::equals);
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsEntry(new RouteKey(new Incarnation(0, 1), 0), 3L)
         .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
   }
@@ -140,7 +142,8 @@ class KafkaHostTest {
             "\"below_threshold\":2,",
             "\"derived_from\":\"" + Batches.key(1) + "\",\"events_in\":4,",
             "\"missing_batches\":0,");
-    assertThat(new ManifestCounts(directory).refresh().values()).containsExactly(2L);
+    assertThat(new ManifestCounts(directory).refresh().values()).as("wrong books: archived events")
+        .containsExactly(2L);
   }
 
   @Test
@@ -203,7 +206,7 @@ class KafkaHostTest {
       assertThat(read("rejected", 1)).singleElement().satisfies(r -> assertThat(r.value()).contains("truncated"));
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 
@@ -249,7 +252,7 @@ class KafkaHostTest {
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
       assertThat(second.health()).containsEntry("archive", "running");
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 

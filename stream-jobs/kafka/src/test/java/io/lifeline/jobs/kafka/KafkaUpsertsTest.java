@@ -16,8 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What {@code lifeline-jobs ledger} reads, on a real broker. Each test has a topic of its own. */
+@ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
 class KafkaUpsertsTest {
@@ -27,8 +29,8 @@ class KafkaUpsertsTest {
   private String prefix;
 
   @BeforeAll
-  static void startBroker() throws Exception {
-    kafka = EmbeddedKafka.shared();
+  static void takeBroker(EmbeddedKafka shared) {
+    kafka = shared;
   }
 
   @BeforeEach

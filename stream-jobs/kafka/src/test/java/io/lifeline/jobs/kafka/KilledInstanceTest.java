@@ -25,9 +25,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two instances share the work, one is killed midway: the summaries are those of one that nobody disturbed. */
+@ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledInstanceTest {
@@ -51,8 +53,8 @@ class KilledInstanceTest {
   @TempDir private Path directory;
 
   @BeforeAll
-  static void startBroker() throws Exception {
-    kafka = EmbeddedKafka.shared();
+  static void takeBroker(EmbeddedKafka shared) {
+    kafka = shared;
   }
 
   @Test
