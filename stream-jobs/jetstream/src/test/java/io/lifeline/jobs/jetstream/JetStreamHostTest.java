@@ -135,8 +135,8 @@ class JetStreamHostTest {
       assertThat(balance.get("route_name").textValue()).isEqualTo("large");
       assertThat(balance.get("state").textValue()).isEqualTo("final");
       assertThat(balance.get("emitted").intValue()).isEqualTo(45);
-      assertThat(balance.get("missing").intValue()).isZero();
-      assertThat(balance.get("missing_batches").intValue()).isZero();
+      assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero();
+      assertThat(balance.get("missing_batches").intValue()).as("wrong books: %s", balance).isZero();
       assertThat(balance.get("below_threshold").intValue()).isEqualTo(155);
       assertThat(balance.get("events_in").intValue()).isEqualTo(200);
       assertThat(second.health()).containsEntry("ledger-of-large", "running");
@@ -167,7 +167,7 @@ class JetStreamHostTest {
       assertThat(balance.get("archived").intValue()).isEqualTo(200);
       assertThat(balance.get("folded").intValue()).isEqualTo(400);
       assertThat(balance.get("events_in").intValue()).isEqualTo(400);
-      assertThat(balance.get("missing").intValue()).isZero();
+      assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero();
       assertThat(first.health()).containsOnlyKeys("pair-0-of-2", "pair-1-of-2");
       assertThat(second.health()).containsEntry("ledger-of-durations", "running");
     }
@@ -275,10 +275,10 @@ class JetStreamHostTest {
       assertThat(balance.get("emitted").intValue()).isEqualTo(500);
       assertThat(balance.get("archived").intValue()).isEqualTo(500);
       assertThat(balance.get("in_flight").intValue()).isZero();
-      assertThat(balance.get("missing").intValue()).isZero();
+      assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero();
     }
     Map<RouteKey, Long> counts = new ManifestCounts(archive).refresh();
-    assertThat(counts.values()).containsExactly(500L);
+    assertThat(counts.values()).as("wrong books: archived events").containsExactly(500L);
   }
 
   @Test
@@ -314,7 +314,7 @@ class JetStreamHostTest {
               "lifeline.ledger",
               map -> map.values().stream().anyMatch(v -> isFinal(v, 500)));
       assertThat(ledger.values()).singleElement().satisfies(balance ->
-          assertThat(balance.get("missing").intValue()).isZero());
+          assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero());
       assertThat(host.health()).containsEntry("archive", "running");
     }
     try (java.sql.Connection database = server.connect(); Statement sql = database.createStatement();
@@ -360,7 +360,8 @@ class JetStreamHostTest {
       awaitMetric(metrics, "lifeline_batches_total{task=\"archive\"} 40\n");
       assertThat(second.health()).isEqualTo(Map.of("summarise", "running", "archive", "running"));
     }
-    assertThat(new ManifestCounts(directory.resolve("archive")).refresh().values()).containsExactly(400L);
+    assertThat(new ManifestCounts(directory.resolve("archive")).refresh().values()).as("wrong books: archived events")
+        .containsExactly(400L);
   }
 
   @Test

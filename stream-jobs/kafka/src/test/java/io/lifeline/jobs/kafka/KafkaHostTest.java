@@ -112,7 +112,7 @@ class KafkaHostTest {
           Map.of("decode", running, "summarise", running, "archive", running, "ledger", running);
       await("health", host::health, healthy::equals);
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsEntry(new RouteKey(new Incarnation(0, 1), 0), 3L)
         .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
   }
@@ -142,7 +142,8 @@ class KafkaHostTest {
             "\"below_threshold\":2,",
             "\"derived_from\":\"" + Batches.key(1) + "\",\"events_in\":4,",
             "\"missing_batches\":0,");
-    assertThat(new ManifestCounts(directory).refresh().values()).containsExactly(2L);
+    assertThat(new ManifestCounts(directory).refresh().values()).as("wrong books: archived events")
+        .containsExactly(2L);
   }
 
   @Test
@@ -205,7 +206,7 @@ class KafkaHostTest {
       assertThat(read("rejected", 1)).singleElement().satisfies(r -> assertThat(r.value()).contains("truncated"));
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 
@@ -251,7 +252,7 @@ class KafkaHostTest {
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2");
       assertThat(second.health()).containsEntry("archive", "running");
     }
-    assertThat(new ManifestCounts(directory).refresh())
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
         .containsExactly(Map.entry(new RouteKey(new Incarnation(0, 1), 0), 3L));
   }
 
