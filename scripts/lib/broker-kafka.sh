@@ -37,7 +37,7 @@ kafka_archive() {
     if broker_answers || ! kill -0 $! 2>/dev/null; then break; fi
     sleep 0.1
   done
-  kill -TERM $! 2>/dev/null || true
+  process_end $! "$(process_start_time $!)" 60
   wait $! || true
   : >"$archive" # empty, so not tried again, unless there is one
   [[ ! -s $archive.new ]] || mv "$archive.new" "$archive"

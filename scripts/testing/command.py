@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PORTS = range(10_000, 32_000)  # below those that the kernel gives to whoever asks for any
 PORTS_EACH = 1_000
 GRACE_S = 20
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of brokers, which end before better machine code would pay
 
 
@@ -65,6 +67,9 @@ class Commands:
                     end(process)
                     break
                 time.sleep(0.05)
+        except BaseException:  # a signal, in the main thread
+            end(process)
+            raise
         finally:
             signal_group(process, signal.SIGKILL)  # and what its command left in the background
             _, status, usage = os.wait4(process.pid, 0)
@@ -76,10 +81,22 @@ class Commands:
         return Ended(problem, time.monotonic() - started, usage.ru_utime + usage.ru_stime)
 
     def stop(self):
-        """Ends what runs, and lets nothing start any more. Returns when all has ended."""
-        self.stopped = True
+        """Ends what runs, and lets nothing start any more. Returns when all has ended; meanwhile further signals are ignored."""
+        if threading.current_thread() is threading.main_thread():
+            for number in ENDING:
+                signal.signal(number, signal.SIG_IGN)
+        with self._lock:
+            self.stopped = True
+        if self._running:
+            print("ending what runs ...", file=sys.stderr, flush=True)
         while self._running:
             time.sleep(0.05)
+
+
+def end_on_signals():
+    """They end the program as Ctrl-C does, through its `finally`."""
+    for number in ENDING:
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
 
 
 def has_ended(process):

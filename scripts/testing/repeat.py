@@ -32,7 +32,7 @@ def repeat(counts, commands, log_folder):
             continue
         for attempt in range(1, ATTEMPTS + 1):
             again = run_again(group, commands, log_folder, attempt)
-            if again.passed and not again.failures:
+            if again.passed and not again.failures and not again.skipped:  # skipped is not passed
                 counts.failures = [failure for failure in counts.failures if failure.group != group]
                 counts.passed += len(failures)
                 flaky.append(Flaky(group.name, attempt, str(failures[0])))
@@ -46,7 +46,7 @@ def repeat(counts, commands, log_folder):
 def run_again(group, commands, log_folder, attempt):
     log = log_folder / f"again-{''.join(c if c.isalnum() else '-' for c in group.name)}-{attempt}.log"
     ended = commands.run(group.command, log, LIMIT_S)
-    counts = group.count(log)
+    counts = read(group.count, log)
     if ended.problem and not counts.failures:
         counts.fail(group.name, ended.problem)
     elif not counts.total:
@@ -54,6 +54,16 @@ def run_again(group, commands, log_folder, attempt):
     for failure in counts.failures:
         failure.group = group
     return counts
+
+
+def read(count, log):
+    """What a report says. One that cannot be read is a failure: its program died while it wrote."""
+    try:
+        return count(log)
+    except Exception as failure:
+        counts = Counts()
+        counts.fail(log.stem, f"its report cannot be read: {failure!r}")
+        return counts
 
 
 def judge(flaky, stages_run):

@@ -28,7 +28,7 @@ def junit(paths, command=None):
             name = case.get("classname", "")
             group = None
             if command:
-                group = Group(name.rpartition(".")[2], command(path, name), functools.partial(junit_again, path))
+                group = Group(name, command(path, name), functools.partial(junit_again, path))
                 counts.groups.add(group)
             outcomes = {child.tag: child for child in case}
             if (bad := outcomes.get("failure", outcomes.get("error"))) is not None:
@@ -49,9 +49,9 @@ def junit_again(path, _log):
 
 def surefire_again(path, name):
     """The command that runs one class of system tests of the module that the report lies in."""
-    module = path.relative_to(ROOT).parent.parent.parent
+    module = path.relative_to(ROOT).parents[2]
     return (f"rm -f {shlex.quote(str(path))}; scripts/test-java system --module {shlex.quote(str(module))} "
-            f"--test {shlex.quote(name.rpartition('.')[2])}")
+            f"--test {shlex.quote(name)}")
 
 
 # --- CTest -----------------------------------------------------------------------------------------------------------
@@ -70,10 +70,10 @@ def ctest(build, report, tests=None):
         failed = re.findall(r"^\[  FAILED  \] (\w+)$", output.partition("listed below")[2], re.MULTILINE)
         end = case.find("failure")
         if end is not None and not failed:
-            failed = ["ended badly"]
+            failed = ["ended badly"]  # a crash or a time-out: in this file CTest says no more
         why = end.get("message", "") if end is not None else ""
-        counts.failures += [Failure(f"{build}: {name} {each}", cmocka_reason(output, each) or why,
-                                    f"{output}\n{how_it_ended(why, each)}", group) for each in failed]
+        counts.failures += [Failure(f"{build}: {name} {each}", cmocka_reason(output, each) or why, f"{output}\n{each}", group)
+                            for each in failed]
         if case.find("skipped") is not None:
             counts.skipped += 1
         elif "[==========]" in output:
@@ -89,14 +89,6 @@ def ctest(build, report, tests=None):
 def labelled(tests, label):
     return {test["name"] for test in json.loads(tests.read_text())["tests"]
             for its in test.get("properties", []) if its["name"] == "LABELS" and label in its["value"]}
-
-
-def how_it_ended(message, test):
-    """In words of results.NEVER_REPEATED: CTest says `Timeout`, `SEGFAULT` or `Subprocess aborted`; a cmocka program that ends
-    without the list of its failures did not end by itself."""
-    if "imeout" in message:
-        return "has timed out"
-    return "SIGABRT or another signal" if test == "ended badly" and re.search(r"SEGFAULT|abort|Exception|signal", message) else ""
 
 
 def cmocka_reason(output, test):
@@ -123,7 +115,7 @@ def go(folder, options, log):
     """The events of `go test -json`. A test with subtests counts through them; a package that fails without a failing
     test (it does not compile, it panics outside of one) is a failure too. The reason is what a test said last. A test that gave
     itself the attribute tag=system is a system test, with its subtests."""
-    ends, outputs, broken_packages, parents, system = {}, {}, set(), set(), set()
+    ends, outputs, broken_packages, parents, system, begun = {}, {}, set(), set(), set(), set()
     for line in log.read_text(errors="replace").splitlines():
         event = _go_event(line)
         package, test = event.get("Package", event.get("ImportPath", "")), event.get("Test")
@@ -131,6 +123,8 @@ def go(folder, options, log):
             outputs.setdefault((package, test), []).append(event["Output"])
         elif event.get("Action") == "attr" and (event.get("Key"), event.get("Value")) == ("tag", "system"):
             system.add((package, test.partition("/")[0]))
+        elif event.get("Action") == "run":
+            begun.add((package, test))
         elif event.get("Action") in ("pass", "fail", "skip"):
             if test:
                 ends[package, test] = event["Action"]
@@ -146,13 +140,15 @@ def go(folder, options, log):
             counts.groups.add(group)
         failed_below = any(p == package and a == "fail" and t.startswith(test + "/") for (p, t), a in leaves.items())
         if action == "fail" and not failed_below:
-            said = outputs.get((package, test), [])
-            messages = [match[1] for text in said if (match := GO_MESSAGE.match(text))]
+            messages = [match[1] for text in outputs.get((package, test), []) if (match := GO_MESSAGE.match(text))]
+            said = [text for (p, t), texts in outputs.items() for text in texts if p == package and (t or top).split("/")[0] == top]
             counts.failures.append(Failure(f"{package} {test}", shortened(messages[-1]) if messages else "", "".join(said), group))
         elif action == "pass":
             counts.passed += 1
         elif action == "skip":
             counts.skipped += 1
+    for package, test in sorted(begun - ends.keys()):
+        counts.failures.append(Failure(f"{package} {test}", "began and did not end"))
     explained = {failure.name.split(" ")[0] for failure in counts.failures}
     for package in sorted(broken_packages - explained):
         counts.failures.append(Failure(f"{package} (whole package)", "", "".join(outputs.get((package, None), []))))
@@ -194,12 +190,14 @@ def tap(log: Path, group=None, command=None):
     """Lines of the Test Anything Protocol: `ok - name`, `not ok - name`, `ok - name # skip why`. All of a log are one group, or,
     with `command`, each line with the mark `# system` is a group of its own that command(name) runs."""
     counts = Counts()
-    last = None
+    last, said = None, []  # the lines since the last result belong to the next one, but for comments
     for line in log.read_text(errors="replace").splitlines():
         match = re.match(r"(not )?ok\b[ \d]*-? *(.*)", line)
         if not match:
             if last and line.startswith("#"):
                 last.output += line[1:].lstrip() + "\n"
+            else:
+                said.append(line)
             continue
         name, _, mark = match[2].partition(" # ")
         of_line = group
@@ -209,12 +207,13 @@ def tap(log: Path, group=None, command=None):
             counts.groups.add(of_line)
         last = None
         if match[1]:
-            last = Failure(name, group=of_line)
+            last = Failure(name, output="".join(f"{each}\n" for each in said), group=of_line)
             counts.failures.append(last)
         elif mark.lower().startswith("skip"):
             counts.skipped += 1
         else:
             counts.passed += 1
+        said.clear()
     for failure in counts.failures:
         failure.reason = shortened(failure.output[-LONGEST_REASON:])
     return counts

@@ -9,8 +9,10 @@ from typing import Callable
 # theirs; `wrong books` and `wrong decoding` are those of our own tests, for events that are missing, doubled or changed.
 NEVER_REPEATED = {
     "sanitizer": r"(?:Address|Thread|Leak|Memory|UndefinedBehavior)Sanitizer|:\d+:\d+: runtime error: |WARNING: DATA RACE",
-    "hang": r"execution timed out after|panic: test timed out|\bhas timed out\b|\bhangs: not done after",
-    "crash": r"\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|SYS)\b|Segmentation fault|\bcore dumped\b|^panic: |^fatal error: |\bkilled by signal\b"
+    "hang": r"\btimed out after\b|\bhas timed out\b|\bnot done after \d+|\*\*\* Test killed",
+    "crash": r"\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|SYS)\b|(?i:segmentation fault|bus error|illegal instruction|floating point exception)"
+             r"|\bAborted\b|\bcore dumped\b|\bkilled by signal\b|^CRASHED:|^\s*(?:\S+\.go:\d+: )?panic: |^fatal error: "
+             r"|^goroutine \d+ \[|double free|stack smashing|free\(\): invalid|ended badly"
              r"|The forked VM terminated|A fatal error has been detected by the Java Runtime",
     "books": r"\bwrong books\b",
     "decoding": r"\bwrong decoding\b",

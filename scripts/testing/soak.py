@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import system_tests
-from .command import ROOT, Commands
+from .command import PORTS, PORTS_EACH, ROOT, Commands, end_on_signals
 from .repeat import run_again
 
 PAGE = ROOT / "build/reports/soak.md"
@@ -80,7 +80,9 @@ def arguments():
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--load", type=int, default=CORES)
     parser.add_argument("--side-by-side", type=int, default=CORES + 1)
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    chosen.side_by_side = min(chosen.side_by_side, len(PORTS) // PORTS_EACH)
+    return chosen
 
 
 def chosen_groups(words):
@@ -98,7 +100,8 @@ def main():
     if chosen.load and not shutil.which("stress-ng"):
         print("soak: stress-ng is missing: run scripts/setup --soak, or soak without load by --load 0", file=sys.stderr)
         return 2
-    load = subprocess.Popen(["stress-ng", "--quiet", "--cpu", str(chosen.load)], start_new_session=True) if chosen.load else None
+    end_on_signals()
+    load = subprocess.Popen(["stress-ng", "--quiet", "--cpu", str(chosen.load), "--timeout", f"{int(60 * chosen.minutes) + 900}s"], start_new_session=True) if chosen.load else None
     print(f"soak: {len(groups)} system tests, {chosen.side_by_side} side by side, {chosen.load} processes of load, "
           f"{chosen.minutes:g} minutes", flush=True)
     soak = Soak(groups, chosen.minutes)
@@ -110,17 +113,18 @@ def main():
             time.sleep(0.5)
     finally:
         soak.deadline = 0
-        soak.commands.stop()
         if load:
             load.terminate()
             load.wait()
+        soak.commands.stop()
         PAGE.parent.mkdir(parents=True, exist_ok=True)
         PAGE.write_text(soak.table())
         print(soak.table(), end="")
+    runs = sum(row.runs for row in soak.rows.values())
     failed = sum(bool(row.failures) for row in soak.rows.values())
-    print(f"soak: {sum(row.runs for row in soak.rows.values())} runs of {sum(row.runs > 0 for row in soak.rows.values())} system tests, "
+    print(f"soak: {runs} runs of {sum(row.runs > 0 for row in soak.rows.values())} system tests, "
           f"{failed} of them failed; table: {PAGE.relative_to(ROOT)}")
-    return 1 if failed else 0
+    return 1 if failed or not runs else 0
 
 
 if __name__ == "__main__":

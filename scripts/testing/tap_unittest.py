@@ -7,6 +7,7 @@ holds "system" has system tests: their lines end with the mark `# system`.
   --test ID  only that test
 """
 
+import signal
 import sys
 import unittest
 
@@ -62,4 +63,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that tests' clean-ups run
     sys.exit(main(sys.argv[1:]))

@@ -9,9 +9,12 @@ STAMPS = ROOT / "build/reports/unchanged"
 
 
 def fingerprint(stage):
-    """Of the names, sizes and times of the files that git tracks or would track in the stage's folders."""
+    """Of the names, sizes and times of the files that git tracks or would track in the stage's folders; None without git."""
     command = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *stage.inputs]
-    names = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\0")
+    try:
+        names = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\0")
+    except (OSError, subprocess.CalledProcessError):
+        return None
     digest = hashlib.sha256(stage.command.encode())
     for name in sorted(set(filter(None, names))):
         path = ROOT / name.decode(errors="surrogateescape")

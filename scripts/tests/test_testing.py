@@ -1,6 +1,7 @@
 """The runner of tests itself: which failures it repeats, what it reads of reports, and that it leaves nothing running."""
 
 import json
+import shlex
 import sys
 import tempfile
 import threading
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from testing import repeat, reports  # noqa: E402
+from testing.__main__ import run  # noqa: E402
 from testing.command import Commands  # noqa: E402
 from testing.results import Counts, Failure, Group  # noqa: E402
 from testing.schedule import WAITING, WORKING, run_all  # noqa: E402
@@ -50,7 +52,11 @@ class WhatIsNeverRepeated(unittest.TestCase):
             ("crash", "Test failed with exception: Segmentation fault(11)"),
             ("crash", "panic: runtime error: index out of range"),
             ("crash", "The forked VM terminated without saying properly goodbye."),
-            ("hang", "java.util.concurrent.TimeoutException: a() execution timed out after 5 minutes"),
+            ("hang", "java.util.concurrent.TimeoutException: stops() timed out after 5 minutes"),
+            ("hang", "*** Test killed with quit: ran too long (11m0s)."),
+            ("crash", "the program ended: signal: segmentation fault (core dumped)"),
+            ("crash", "CRASHED: child process died: Aborted"),
+            ("crash", "    a_test.go:9: panic: nil map"),
             ("hang", "panic: test timed out after 18m0s"),
             ("books", "    a_test.go:3: wrong books: missing=4"),
             ("decoding", "[wrong decoding: the third event] expected: 1 but was: 2"),
@@ -81,10 +87,10 @@ class Repeating(InAFolder):
 
     def test_the_second_attempt_is_the_last(self):
         mark = self.folder / "attempts"
-        counts, flaky = self.repeated(f"echo x >>{mark}; [ $(wc -l <{mark}) -ge 2 ] && echo ok - a || echo not ok - a")
+        counts, flaky = self.repeated(f"echo x >>'{mark}'; [ $(wc -l <'{mark}') -ge 2 ] && echo ok - a || echo not ok - a")
         self.assertEqual(["flaky: a (2 of 2)"], list(map(str, flaky)))
         mark.unlink()
-        counts, flaky = self.repeated(f"echo x >>{mark}; [ $(wc -l <{mark}) -ge 3 ] && echo ok - a || echo not ok - a")
+        counts, flaky = self.repeated(f"echo x >>'{mark}'; [ $(wc -l <'{mark}') -ge 3 ] && echo ok - a || echo not ok - a")
         self.assertEqual((1, [], "x\nx\n"), (len(counts.failures), flaky, mark.read_text()))
 
     def test_what_ran_no_test_has_not_passed(self):
@@ -95,14 +101,18 @@ class Repeating(InAFolder):
         counts, flaky = self.repeated("echo ok - a; exit 3")
         self.assertEqual((1, []), (len(counts.failures), flaky))
 
+    def test_what_is_skipped_has_not_passed(self):
+        counts, flaky = self.repeated("echo ok - other; echo 'ok - a # skip no broker'")
+        self.assertEqual((1, []), (len(counts.failures), flaky))
+
     def test_wrong_books_are_not_run_again(self):
         mark = self.folder / "ran"
-        counts, flaky = self.repeated(f"touch {mark}; echo ok - a", output="wrong books: missing=1")
+        counts, flaky = self.repeated(f"touch {shlex.quote(str(mark))}; echo ok - a", output="wrong books: missing=1")
         self.assertEqual((1, [], False), (len(counts.failures), flaky, mark.exists()))
 
     def test_wrong_books_of_a_repetition_end_it(self):
         mark = self.folder / "attempts"
-        command = f"echo x >>{mark}; printf 'not ok - a\\n# wrong books: missing=1\\n'"
+        command = f"echo x >>'{mark}'; printf 'not ok - a\\n# wrong books: missing=1\\n'"
         counts, flaky = self.repeated(command)
         self.assertEqual(([], "x\n"), (flaky, mark.read_text()))
         self.assertIn("books", [failure.never_repeated for failure in counts.failures])
@@ -122,6 +132,24 @@ class Repeating(InAFolder):
         self.assertEqual([], repeat.judge(self.flaky("a"), ["stage"]).failures)
 
 
+class Stages(InAFolder):
+    def run_stage(self, command, count=reports.tap, explained=("exit code 1",)):
+        stage = mock.Mock(command=command, log=self.folder / "log", limit_s=1, count=count, explained=explained)
+        stage.name = "stage"
+        return [str(failure) for failure in run(stage, Commands(), None).counts.failures]
+
+    def test_a_failed_test_explains_the_exit_code_of_its_tool_and_nothing_else(self):
+        self.assertEqual(["a"], self.run_stage("echo not ok - a; exit 1"))
+        self.assertEqual(["a", "stage: exit code 9"], self.run_stage("echo not ok - a; exit 9"))
+        self.assertEqual(["a", "stage: killed by signal 9"], self.run_stage("echo not ok - a; kill -9 $$"))
+        self.assertEqual(["a", "stage: hangs: not done after 1 s"], self.run_stage("echo not ok - a; sleep 100"))
+
+    def test_a_stage_without_tests_or_with_a_broken_report_has_failed(self):
+        self.assertEqual(["stage: no test ran"], self.run_stage("true"))
+        broken = self.written("TEST-a.xml", "<testsuite><testcase")
+        self.assertIn("cannot be read", self.run_stage("true", lambda _log: reports.junit([broken]))[0])
+
+
 class Reports(InAFolder):
     def test_junit_tells_system_tests_by_their_folder(self):
         path = self.written("TEST-io.A.xml", """<testsuite><testcase classname="io.A" name="good"/>
@@ -130,10 +158,10 @@ class Reports(InAFolder):
         unit, system = reports.junit([path]), reports.junit([path], lambda _path, name: f"run {name}")
         self.assertEqual((1, 1, "io.A bad: no answer"), (unit.passed, unit.skipped, str(unit.failures[0])))
         self.assertIsNone(unit.failures[0].group)
-        self.assertEqual(("A", "run io.A"), (system.failures[0].group.name, system.failures[0].group.command))
+        self.assertEqual(("io.A", "run io.A"), (system.failures[0].group.name, system.failures[0].group.command))  # two modules may have an A
 
-    def ctest(self, output, failure=""):
-        ended = f'<failure message="{failure}"/>' if failure else ""
+    def ctest(self, output, failed=False):
+        ended = '<failure message=""/>' if failed else ""
         tests = self.written("tests.json", json.dumps({"tests": [
             {"name": "sink-nats", "properties": [{"name": "LABELS", "value": ["system"]}, {"name": "TIMEOUT", "value": 600.0}]}]}))
         return reports.ctest("asan", self.written("ctest.xml", f"""<testsuite><testcase name="sink-nats">{ended}
@@ -141,14 +169,13 @@ class Reports(InAFolder):
 
     def test_a_cmocka_program_counts_through_its_tests(self):
         counts = self.ctest("[==========] Running\n[ RUN      ] a\nno answer\n[  FAILED  ] a\n[  PASSED  ] 2 test(s).\n"
-                            "[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] a\n", "Failed")
+                            "[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] a\n", failed=True)
         self.assertEqual((2, "asan: sink-nats a: no answer"), (counts.passed, str(counts.failures[0])))
         self.assertIsNone(counts.failures[0].never_repeated)
 
     def test_a_c_program_that_crashes_or_hangs_is_not_repeated(self):
-        for end, kind in [("SEGFAULT", "crash"), ("Subprocess aborted", "crash"), ("Timeout", "hang")]:
-            with self.subTest(end):
-                self.assertEqual([kind], [failure.never_repeated for failure in self.ctest("[ RUN      ] a\n", end).failures])
+        counts = self.ctest("[ RUN      ] a\n", failed=True)  # CTest's JUnit file says no more of either
+        self.assertEqual(["crash"], [failure.never_repeated for failure in counts.failures])
 
     def test_a_go_test_says_by_an_attribute_that_it_is_a_system_test(self):
         events = [{"Action": "attr", "Package": "p", "Test": "TestA", "Key": "tag", "Value": "system"},
@@ -160,6 +187,24 @@ class Reports(InAFolder):
         self.assertEqual((1, ["p TestA/x: no answer", "p TestB"]), (counts.passed, list(map(str, counts.failures))))
         self.assertEqual("cd loadgen && go test -json -count=1 -run '^TestA$' p", counts.failures[0].group.command)
         self.assertIsNone(counts.failures[1].group)
+
+    def test_a_go_test_that_began_and_did_not_end_has_failed(self):
+        events = [{"Action": "run", "Package": "p", "Test": "TestA"}, {"Action": "fail", "Package": "p", "Test": "TestA"},
+                  {"Action": "run", "Package": "p", "Test": "TestB"}, {"Action": "fail", "Package": "p"}]
+        counts = reports.go("loadgen", "", self.written("log", "\n".join(map(json.dumps, events))))
+        self.assertEqual(["p TestA", "p TestB: began and did not end"], list(map(str, counts.failures)))
+
+    def test_what_a_go_parent_says_counts_for_its_subtests(self):
+        events = [{"Action": "attr", "Package": "p", "Test": "TestA", "Key": "tag", "Value": "system"},
+                  {"Action": "fail", "Package": "p", "Test": "TestA/x"},
+                  {"Action": "output", "Package": "p", "Test": "TestA", "Output": "    a_test.go:3: wrong books: missing=4\n"},
+                  {"Action": "fail", "Package": "p", "Test": "TestA"}]
+        counts = reports.go("loadgen", "", self.written("log", "\n".join(map(json.dumps, events))))
+        self.assertEqual(["books"], [failure.never_repeated for failure in counts.failures])
+
+    def test_what_stands_before_a_tap_line_belongs_to_it(self):
+        log = self.written("log", "ok - a\n==1==ERROR: AddressSanitizer: heap\nnot ok - b # system\n")
+        self.assertEqual(["sanitizer"], [failure.never_repeated for failure in reports.tap(log, command="again {}".format).failures])
 
     def test_tap_marks_single_system_tests_or_a_page_is_one(self):
         log = self.written("log", "ok - a\nnot ok - b # system\n# no answer\nok - c # skip no engine\n")
@@ -223,12 +268,12 @@ class RunningCommands(InAFolder):
         self.assertEqual("killed by signal 9", self.run_command("kill -9 $$").problem)
 
     def test_what_hangs_is_ended_with_its_children(self):
-        ended = self.run_command(f"sleep 1000 & echo $! >{self.folder}/pid; wait", limit_s=0.5)
+        ended = self.run_command(f"sleep 1000 & echo $! >{shlex.quote(str(self.folder))}/pid; wait", limit_s=0.5)
         self.assertEqual("hangs: not done after 0.5 s", ended.problem)
         self.assertTrue(self.is_gone((self.folder / "pid").read_text().strip()))
 
     def test_what_is_left_in_the_background_is_ended(self):
-        self.run_command(f"sleep 1000 & echo $! >{self.folder}/pid")
+        self.run_command(f"sleep 1000 & echo $! >{shlex.quote(str(self.folder))}/pid")
         self.assertTrue(self.is_gone((self.folder / "pid").read_text().strip()))
 
     def is_gone(self, pid):
@@ -244,7 +289,8 @@ class RunningCommands(InAFolder):
     def test_each_has_ports_and_a_folder_of_its_own_which_is_removed(self):
         commands, said = Commands(), self.folder / "said"
         go_on = self.folder / "go-on"
-        command = f'echo "$LIFELINE_TEST_PORTS $TMPDIR" >>{said}; until [ -e {go_on} ]; do sleep 0.02; done'
+        command = (f'printf "%s\\t%s\\n" "$LIFELINE_TEST_PORTS" "$TMPDIR" >>{shlex.quote(str(said))}; '
+                   f"until [ -e {shlex.quote(str(go_on))} ]; do sleep 0.02; done")
         threads = [threading.Thread(target=self.run_command, args=(command,), kwargs={"commands": commands}) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -253,7 +299,7 @@ class RunningCommands(InAFolder):
         go_on.touch()
         for thread in threads:
             thread.join()
-        (one, first), (two, second) = [line.split() for line in said.read_text().splitlines()]
+        (one, first), (two, second) = [line.split("\t") for line in said.read_text().splitlines()]
         self.assertNotEqual(one, two)
         self.assertNotEqual(first, second)
         self.assertFalse(Path(first).exists())
@@ -261,7 +307,7 @@ class RunningCommands(InAFolder):
     def test_stop_ends_what_runs_and_lets_nothing_start(self):
         commands, ready = Commands(), self.folder / "ready"
         ended = []
-        thread = threading.Thread(target=lambda: ended.append(self.run_command(f"touch {ready}; sleep 1000", commands=commands)))
+        thread = threading.Thread(target=lambda: ended.append(self.run_command(f"touch {shlex.quote(str(ready))}; sleep 1000", commands=commands)))
         thread.start()
         while not ready.exists():
             time.sleep(0.02)
