@@ -88,7 +88,8 @@ public final class WorkerProcess implements AutoCloseable {
    * stage ports of its own (LIFELINE_TEST_PORTS=FIRST-LAST), it is one of those.
    */
   private static int freePort() {
-    String[] range = Objects.requireNonNullElse(System.getenv("LIFELINE_TEST_PORTS"), "10000-32767").split("-");
+    String ports = Objects.requireNonNullElse(System.getenv("LIFELINE_TEST_PORTS"), "10000-32767");
+    String[] range = ports.split("-");
     while (true) {
       int port =
           ThreadLocalRandom.current().nextInt(Integer.parseInt(range[0]), Integer.parseInt(range[1]) + 1);
