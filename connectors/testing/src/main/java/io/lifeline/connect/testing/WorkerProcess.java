@@ -84,8 +84,8 @@ public final class WorkerProcess implements AutoCloseable {
   }
 
   /**
-   * The worker binds it many seconds later, so it is none that the kernel gives out; if the runner of tests has given this
-   * stage ports of its own (LIFELINE_TEST_PORTS=FIRST-LAST), it is one of those.
+   * The worker binds it many seconds later, so it is none that the kernel gives out. If the runner of tests has given
+   * this stage ports of its own (LIFELINE_TEST_PORTS=FIRST-LAST), it is one of those.
    */
   private static int freePort() {
     String ports = Objects.requireNonNullElse(System.getenv("LIFELINE_TEST_PORTS"), "10000-32767");
