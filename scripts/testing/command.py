@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PORTS = range(10_000, 32_000)  # below those that the kernel gives to whoever asks for any
+PORTS = range(10_000, 32_000)  # below the ephemeral ports of the kernel
 PORTS_EACH = 1_000
 GRACE_S = 20
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
