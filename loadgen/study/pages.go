@@ -169,10 +169,6 @@ func where(records []Record) string {
 
 // beside tells what else ran on the machine during the record.
 func beside(r Record) string {
-	said := fmt.Sprintf("whatever else ran took at most %s cores beside a row (quiet up to %s)",
+	return fmt.Sprintf("whatever else ran took at most %s cores beside a row (quiet up to %s)",
 		format.Number(r.Noise.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
-	if len(r.Noise.Busiest) > 0 {
-		said += ", " + r.Noise.Busiest[0].Name + " the most of it"
-	}
-	return said
 }

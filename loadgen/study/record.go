@@ -27,6 +27,7 @@ func (r Record) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return fmt.Errorf("making the study's folder: %w", err)
 	}
+	r.Noise.Busiest = nil // records are published; the names of other programs on the machine are private
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("writing point %s: %w", r.Point, err)
