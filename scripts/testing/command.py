@@ -16,7 +16,7 @@ PORTS = range(10_000, 32_000)  # below the ephemeral ports of the kernel
 PORTS_EACH = 1_000
 GRACE_S = 20
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of brokers, which end before better machine code would pay
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for programs that end before better machine code would pay
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Commands:
             share = self._free_shares.pop(0)
         first = PORTS[share * PORTS_EACH]
         variables = os.environ | {"TMPDIR": folder, "LIFELINE_TEST_PORTS": f"{first}-{first + PORTS_EACH - 1}",
-                                  "LIFELINE_TEST_JAVA": JAVA_OPTIONS}
+                                  "LIFELINE_TEST_JAVA": JAVA_OPTIONS, "LIFELINE_JOBS_JAVA_OPTS": JAVA_OPTIONS}
         try:
             with log.open("wb") as output:
                 return self._wait(command, output, limit_s, variables)

@@ -15,7 +15,7 @@ def places():
 
 def run_all(stages, run, on_end, limits=None):
     """Calls run(stage) in a thread per stage and on_end(stage, result, running) here, as each ends. Stages start in their order
-    as soon as a place of their kind is free, those that they come after have ended, and nobody holds what they hold."""
+    as soon as a place of their kind is free and those that they come after have ended."""
     free = dict(limits or places())
     left, running, ended = list(stages), [], set()
     names = {stage.name for stage in stages}
@@ -28,8 +28,7 @@ def run_all(stages, run, on_end, limits=None):
             done.put((stage, None, failure))
 
     def may_start(stage):
-        held = {thing for other in running for thing in other.holds}
-        return free[stage.kind] > 0 and not held & set(stage.holds) and all(name in ended for name in stage.after if name in names)
+        return free[stage.kind] > 0 and all(name in ended for name in stage.after if name in names)
 
     while left or running:
         for stage in [stage for stage in left if may_start(stage)]:

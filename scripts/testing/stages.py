@@ -27,7 +27,6 @@ class Stage:
     log_name: str
     limit_s: int = 1200  # when it is ended: a guard against what hangs, no test of speed
     after: tuple[str, ...] = ()  # stages that end before it starts, where they run at all
-    holds: tuple[str, ...] = ()  # what no other stage may use meanwhile
     explained: tuple[str, ...] = ("exit code 1",)  # how its command ends when tests failed; else something else failed, too
     inputs: tuple[str, ...] = ()  # `check` runs it only if something in these folders changed since it passed
     closing: Callable[[Path], str | None] | None = None  # the line or lines that sum the stage up
@@ -60,7 +59,7 @@ def java_reports(tier):
 def java_tests(name, kind, tier, **others):
     again = reports.surefire_again if tier == "system" else None
     return Stage(name, kind, ("java",), f"scripts/test-java {tier}", lambda _log: reports.junit(java_reports(tier), again),
-                 f"java-{tier}", explained=(), holds=("maven",), **others)
+                 f"java-{tier}", explained=(), **others)
 
 
 def container_again(path, name):
@@ -95,7 +94,7 @@ def containers_line(log):
 # --- Go and Python ---------------------------------------------------------------------------------------------------
 
 def go_tests(name, kind, needs, folder, options, log_name, packages="./...", environment="", **others):
-    return Stage(name, kind, needs, f"cd {folder} && {environment} go test -json {options} {packages}",
+    return Stage(name, kind, needs, f"cd {folder} && {environment} go test -vet=off -json {options} {packages}",
                  functools.partial(reports.go, folder, options), log_name, **others)
 
 
@@ -169,7 +168,7 @@ UNIT = [
     JAVA_UNIT,
     VECTORS,
     CODEC,
-    go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "-vet=off", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=(".",)),
+    go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=(".",)),
     Stage("Python, unit tests", WORKING, ("c",), python_tests("--unit"), reports.tap, "python-unit", inputs=(".",)),
 ]
 
