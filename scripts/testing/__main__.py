@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from . import repeat, system_tests, unchanged
-from .command import ROOT, Commands, end_on_signals
+from .command import ROOT, Commands, end_on_signals, lock
 from .results import Counts
 from .schedule import run_all
 from .stages import BUILD, REPORTS, TIERS
@@ -141,6 +141,7 @@ def main():
             print("0 passed, 0 failed, 0 skipped")
             return 0
 
+    locked = lock()
     REPORTS.mkdir(parents=True, exist_ok=True)
     commands = Commands()
     end_on_signals()
@@ -155,6 +156,7 @@ def main():
         flaky = run_again(stages, results, commands)
     finally:
         commands.stop()
+        locked.close()
     times = (f"{(time.monotonic() - built) / 60:.1f} minutes, after {(built - started) / 60:.1f} for the build; "
              f"logs in {BUILD.relative_to(ROOT)}/log")
     status = close(chosen.tier, stages, results, flaky, times)

@@ -1,5 +1,6 @@
 """One command in a process group, temporary folder and log of its own, with a time limit."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -91,6 +92,17 @@ class Commands:
             print("ending what runs ...", file=sys.stderr, flush=True)
         while self._running:
             time.sleep(0.05)
+
+
+def lock(path=ROOT / "build/testing.lock"):
+    """Keeps other runs of tests, and builds, out of this clone until the file is closed. Ends the program if tests run already."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("tests run in this clone already; wait until they end, or use another clone")
+    return file
 
 
 def end_on_signals():

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import system_tests
-from .command import PORTS, PORTS_EACH, ROOT, Commands, end_on_signals
+from .command import PORTS, PORTS_EACH, ROOT, Commands, end_on_signals, lock
 from .repeat import run_again
 
 PAGE = ROOT / "build/reports/soak.md"
@@ -100,6 +100,7 @@ def main():
     if chosen.load and not shutil.which("stress-ng"):
         print("soak: stress-ng is missing: run scripts/setup --soak, or soak without load by --load 0", file=sys.stderr)
         return 2
+    locked = lock()
     end_on_signals()
     load = subprocess.Popen(["stress-ng", "--quiet", "--cpu", str(chosen.load), "--timeout", f"{int(60 * chosen.minutes) + 900}s"], start_new_session=True) if chosen.load else None
     print(f"soak: {len(groups)} system tests, {chosen.side_by_side} side by side, {chosen.load} processes of load, "
@@ -117,6 +118,7 @@ def main():
             load.terminate()
             load.wait()
         soak.commands.stop()
+        locked.close()
         PAGE.parent.mkdir(parents=True, exist_ok=True)
         PAGE.write_text(soak.table())
         print(soak.table(), end="")

@@ -1,5 +1,6 @@
 """scripts/build --configure: a build folder follows what is installed now, and where its clone is."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -62,6 +63,15 @@ class ConfigurationTest(unittest.TestCase):
         old, self.clone = self.clone, self.place / "moved"
         old.rename(self.clone)
         self.assertNotIn(str(old), (self.configure() / "build.ninja").read_text())
+
+    def test_nothing_is_built_under_running_tests(self):
+        (self.clone / "build").mkdir()
+        with (self.clone / "build/testing.lock").open("w") as locked:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            environment = {name: value for name, value in os.environ.items() if name != "LIFELINE_TEST_PORTS"}
+            done = subprocess.run([self.clone / "scripts/build", "--configure", "c"], env=environment, capture_output=True, text=True)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("tests run in this clone", done.stderr)
 
 
 if __name__ == "__main__":

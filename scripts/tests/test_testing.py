@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from testing import repeat, reports  # noqa: E402
 from testing.__main__ import run  # noqa: E402
-from testing.command import Commands  # noqa: E402
+from testing.command import Commands, lock  # noqa: E402
 from testing.results import Counts, Failure, Group  # noqa: E402
 from testing.schedule import WAITING, WORKING, run_all  # noqa: E402
 
@@ -270,6 +270,11 @@ class RunningCommands(InAFolder):
         ended = self.run_command(f"sleep 1000 & echo $! >{shlex.quote(str(self.folder))}/pid; wait", limit_s=0.5)
         self.assertEqual("hangs: not done after 0.5 s", ended.problem)
         self.assertTrue(self.is_gone((self.folder / "pid").read_text().strip()))
+
+    def test_one_run_at_a_time(self):
+        with lock(self.folder / "lock"), self.assertRaisesRegex(SystemExit, "tests run in this clone already"):
+            lock(self.folder / "lock")
+        lock(self.folder / "lock").close()
 
     def test_what_is_left_in_the_background_is_ended(self):
         self.run_command(f"sleep 1000 & echo $! >{shlex.quote(str(self.folder))}/pid")
