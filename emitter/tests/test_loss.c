@@ -458,6 +458,47 @@ static void every_event_emitted_around_the_shutdown_is_sent_or_counted(void **st
   }
 }
 
+/* A thread's first event takes it a ring, which may meet the shutdown at any step. */
+enum { FIRST_THREADS = 48, FIRST_ROUNDS = 100 };
+static unsigned turn;
+
+static void *emit_first(void *of) {
+  pthread_barrier_wait(&all_emit);
+  for (unsigned volatile spun = 0; spun < (turn * 37 + (unsigned)(uintptr_t)of * 101) % 3000; spun++) {
+  }
+  ll_emit(number, 1);
+  return NULL;
+}
+
+static void shut_down_among_first_events(void) {
+  pthread_t threads[FIRST_THREADS];
+  if (ll_init(NULL) != 0) exit(4);
+  pthread_barrier_init(&all_emit, NULL, FIRST_THREADS + 1);
+  for (uintptr_t i = 0; i < FIRST_THREADS; i++)
+    pthread_create(&threads[i], NULL, emit_first, (void *)i);
+  pthread_barrier_wait(&all_emit);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
+  for (int i = 0; i < FIRST_THREADS; i++)
+    pthread_join(threads[i], NULL);
+  test_batches batches = test_read_batches(directory.out);
+  uint64_t sent = test_events_in(&batches);
+  test_free_batches(&batches);
+  ll_statistics now = stats();
+  if (sent + now.dropped_no_ring + now.dropped_shutdown == FIRST_THREADS && now.emitted == FIRST_THREADS) return;
+  fprintf(stderr, "wrong books: emitted %d, counted %llu, sent %llu, dropped %llu and %llu\n", FIRST_THREADS,
+          (unsigned long long)now.emitted, (unsigned long long)sent, (unsigned long long)now.dropped_no_ring,
+          (unsigned long long)now.dropped_shutdown);
+  exit(3);
+}
+
+static void threads_whose_first_event_meets_the_shutdown_lose_none(void **state) {
+  (void)state;
+  for (turn = 0; turn < FIRST_ROUNDS; turn++) {
+    remove(directory.out);
+    expect(shut_down_among_first_events, NULL);
+  }
+}
+
 static void emit_one(void) {
   ll_emit(number, 1);
   if (stats().crash_safe) exit(1);
@@ -547,6 +588,7 @@ int main(void) {
       TEST(an_illegal_declaration_is_one_line_and_its_events_are_counted),
       TEST(counters_that_change_are_news_enough_for_a_batch),
       TEST(every_event_emitted_around_the_shutdown_is_sent_or_counted),
+      TEST(threads_whose_first_event_meets_the_shutdown_lose_none),
       TEST(without_a_ring_directory_events_still_arrive_and_a_line_warns),
       TEST(a_ring_file_that_gets_no_name_is_no_sigbus),
       TEST(rings_of_threads_that_ended_are_used_again),

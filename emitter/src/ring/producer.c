@@ -293,13 +293,17 @@ static ll_producer *make_room(ll_core *core, uint32_t route, uint32_t state, siz
     drop(&books->dropped_shutdown);
     return NULL;
   }
+  bool possible = bytes <= LL_RECORD_MAX && state != LL_TYPE_REFUSED;
   ll_producer *producer = own_producer(core, route);
-  if (producer != NULL) store_relaxed(&producer->busy, LL_BUSY);
-  if (load_ordered(&core->closing) != 0)
+  if (producer != NULL)
+    store_relaxed(&producer->busy, LL_BUSY);
+  else if (possible)
+    producer = attach(core, route);
+  if (load_ordered(&core->closing) != 0) /* after the producer said busy */
     drop(&books->dropped_shutdown);
   else if (bytes > LL_RECORD_MAX)
     drop(&books->dropped_oversize);
-  else if (state == LL_TYPE_REFUSED || (producer == NULL && (producer = attach(core, route)) == NULL))
+  else if (!possible || producer == NULL)
     drop(&books->dropped_no_ring);
   else if (find_room(core, producer, bytes))
     return producer;
