@@ -50,16 +50,20 @@ def c_tests(name, kind, build, jobs, *options, inputs=()):
 
 # --- Java ------------------------------------------------------------------------------------------------------------
 
-def java_reports(tier):
+ARCHIVES = "io.lifeline.jobs.archive"
+
+
+def java_reports(tier, archives=None):
+    """Of all tests; or of those in the package of the archives, or of all others."""
     return sorted(path for path in ROOT.glob(f"**/target/{'surefire' if tier == 'unit' else 'system'}-reports/TEST-*.xml")
                   if not path.is_relative_to(ROOT / "tests/containers") and not path.is_relative_to(BUILD)
-                  and not path.match("*.StandingQueriesTest.xml"))
+                  and not path.match("*.StandingQueriesTest.xml") and archives in (None, path.match(f"TEST-{ARCHIVES}.*")))
 
 
-def java_tests(name, kind, tier, **others):
+def java_tests(name, kind, tier, options="", archives=None, **others):
     again = reports.surefire_again if tier == "system" else None
-    return Stage(name, kind, ("java",), f"scripts/test-java {tier}", lambda _log: reports.junit(java_reports(tier), again),
-                 f"java-{tier}", explained=(), **others)
+    return Stage(name, kind, ("java",), f"scripts/test-java {tier} {options}", lambda _log: reports.junit(java_reports(tier, archives), again),
+                 f"java-{tier}{'-archives' if archives else ''}", explained=(), **others)
 
 
 def container_again(path, name):
@@ -138,24 +142,25 @@ def end_to_end(*packages):
 
 # In the order in which they start: what takes longest comes first.
 WITHOUT_CHAOS = [
-    java_tests("Java, with brokers", WAITING, "system"),
+    java_tests("Java, with brokers", WAITING, "system", f"--all-but {ARCHIVES}", archives=False),
     Stage("containers", WAITING, ("c", "go", "java"),
           f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
           container_tests, "containers", limit_s=3000, closing=containers_line),
+    java_tests("Java, with archives", WAITING, "system", f"--package {ARCHIVES}", archives=True),
+    JAVA_UNIT,
     c_tests("C", WAITING, "emitter", 2),
     c_tests("C under thread sanitizer", WORKING, "tsan", 1),
     c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 1),
     go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 18m", "fleet"),
     end_to_end("./copy", "./demo", "./unharmed"),
-    JAVA_UNIT,
+    PYTHON,
     Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
           functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
     Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
     fuzzing("C", ("c",)),
     fuzzing("Go", ("go",)),
-    fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),
-    PYTHON,
+    fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),  # it writes reports of the same tests
     VECTORS,
     CODEC,
     LINT,
