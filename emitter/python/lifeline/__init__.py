@@ -4,9 +4,10 @@
 
     lifeline.emit("backup.end", nbytes=1 << 20, ok=True)
 
-Where to is said by LIFELINE_URL, or by init(); without either, events cost a look at a flag. Nothing here blocks or
-raises because of a broker: what cannot be sent is counted, see stats(). The library is liblifeline.so.0, found where
-the system finds libraries, or named by LIFELINE_LIBRARY.
+LIFELINE_URL, or init(), sets the destination; without either, an event costs a look at a flag. Emitting never blocks and
+never raises, whatever the broker, the values and their `__str__` do: what cannot be sent, and what cannot be an event, is
+counted, see stats(). The library is liblifeline.so.0, found where the system finds libraries, or named by
+LIFELINE_LIBRARY. Without it events are off.
 """
 
 from lifeline._library import LifelineError

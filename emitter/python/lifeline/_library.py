@@ -1,7 +1,10 @@
 """The C library, as ctypes sees it: structures and prototypes of <lifeline/lifeline.h> and <lifeline/dynamic.h>."""
 
 import ctypes
+import logging
 import os
+
+log = logging.getLogger("lifeline")
 
 
 class LifelineError(OSError):
@@ -75,12 +78,32 @@ class Statistics(ctypes.Structure):
     ]
 
 
+class Absent:
+    """In the place of a library that cannot be loaded: every type is off, as with LIFELINE_DISABLE in C."""
+
+    def __init__(self, reason):
+        self._reason = f"events are off: {reason}; install liblifeline, or set LIFELINE_LIBRARY to the path of liblifeline.so"
+        if os.environ.get("LIFELINE_URL"):
+            log.warning(self._reason)
+
+    def ll_init(self, _options):
+        log.warning(self._reason)
+        return 0
+
+    def ll_is_on(self, _type):
+        return 0
+
+    ll_declare = ll_emit_values = ll_flush = ll_shutdown = ll_stats = lambda *_: 0
+
+
 def _load():
-    name = os.environ.get("LIFELINE_LIBRARY") or "liblifeline.so.0"
     try:
-        library = ctypes.CDLL(name)
-    except OSError as error:
-        raise ImportError(f"{error}; install liblifeline, or set LIFELINE_LIBRARY to the path of liblifeline.so") from None
+        return _with_prototypes(ctypes.CDLL(os.environ.get("LIFELINE_LIBRARY") or "liblifeline.so.0"))
+    except (OSError, AttributeError) as error:  # none, or one that lacks a function
+        return Absent(error)
+
+
+def _with_prototypes(library):
     library.ll_init.argtypes = [ctypes.c_void_p]
     library.ll_flush.argtypes = [ctypes.c_uint]
     library.ll_shutdown.argtypes = [ctypes.c_uint]

@@ -3,6 +3,7 @@
 import ctypes
 
 from lifeline._library import Options, Statistics, check, library
+from lifeline.events import refusals
 
 _TEXTS = ("url", "ring_dir", "compression", "clock", "program", "host", "routes", "spool", "spool_full", "spool_sync",
           "resolution", "triggers", "never", "max_for")
@@ -44,7 +45,8 @@ def shutdown(timeout=5.0):
 
 
 def stats():
-    """The counters since the start, by name: emitted, dropped_ring_full, ..., and whether the emitter is on."""
+    """The counters since the start, by name: emitted, dropped_ring_full, ..., and whether the emitter is on. `refused`
+    counts calls that could not make an event: a value that its type cannot hold, a name that no type may have."""
     now = Statistics(size=ctypes.sizeof(Statistics))
     library.ll_stats(ctypes.byref(now))
-    return {name: getattr(now, name) for name, _ in Statistics._fields_ if name != "size"}
+    return {name: getattr(now, name) for name, _ in Statistics._fields_ if name != "size"} | {"refused": refusals.count}

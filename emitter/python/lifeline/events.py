@@ -1,9 +1,12 @@
 """Event types: declared once, or by the values of an event."""
 
 import ctypes
+import errno
 import logging
+import os
+import threading
 
-from lifeline._library import Field, Value, check, library
+from lifeline._library import Field, LifelineError, Value, check, library, log
 
 LEVELS = {"fatal": 1, "error": 2, "warn": 3, "info": 4, "debug": 5, "debug1": 6, "debug2": 7, "debug3": 8}
 
@@ -37,6 +40,28 @@ class F32(_Typed):
     type = "f32"
 
 
+class _Refusals:
+    """Counts what could not be an event, and logs the first of each event name."""
+
+    MOST_NAMES = 1000
+
+    def __init__(self):
+        self.count, self._names, self._lock = 0, set(), threading.RLock()  # a signal handler may emit, too
+
+    def add(self, name, error):
+        with self._lock:
+            self.count += 1
+            first = name not in self._names and len(self._names) < self.MOST_NAMES
+            if first:
+                self._names.add(name)
+        if first:
+            log.warning("event %r is refused, and counted: %s: %s", name, type(error).__name__, error)
+
+
+refusals = _Refusals()
+os.register_at_fork(after_in_child=refusals.__init__)  # a child has counters of its own, and no thread that holds the lock
+
+
 def type_of(value):
     """The field type that a value asks for: bool, i64 (u64 beyond it), f64, bytes; string for everything else."""
     if isinstance(value, _Typed):
@@ -44,7 +69,7 @@ def type_of(value):
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "u64" if value > 2**63 - 1 else "i64"
+        return "i64" if -(2**63) <= value < 2**63 else "u64" if 0 < value < 2**64 else "string"
     if isinstance(value, float):
         return "f64"
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -58,7 +83,8 @@ class EventType:
         DISK_READ = lifeline.EventType("disk.read.end", [("u64", "id", ""), ("u64", "nbytes", "B")])
         DISK_READ(7, 4096)
 
-    Raises LifelineError for what no type may be, and for a value that its type cannot hold.
+    Declaring raises ValueError or LifelineError for what no type may be; emitting never raises. A value that its type cannot
+    hold is refused with its event. Types beyond the library's limit are off.
     """
 
     def __init__(self, name, fields, level="info"):
@@ -75,11 +101,19 @@ class EventType:
             raise ValueError(f"{name}: unknown level {level!r}; levels are {', '.join(LEVELS)}")
         self._handle = ctypes.c_void_p()
         error = library.ll_declare(_text(name), LEVELS[level], declared, len(fields), ctypes.byref(self._handle))
-        check(error, f"event type {name!r}")
+        if error in (errno.ENOSPC, errno.ENOMEM):
+            refusals.add(name, LifelineError(error, os.strerror(error)))
+        else:
+            check(error, f"event type {name!r}")
 
     def __call__(self, *values, **named):
-        if not library.ll_is_on(self._handle):
-            return
+        if library.ll_is_on(self._handle):
+            try:
+                self._emit(values, named)
+            except Exception as error:
+                refusals.add(self.name, error)
+
+    def _emit(self, values, named):
         if named:
             values = self._arranged(values, named)
         if len(values) != len(self._types):
@@ -133,14 +167,19 @@ def _put(into, type, value):
     elif type == "bool":
         into.u64 = bool(value)
     else:
-        data = bytes(value) if type == _BYTES else _text_bytes(str(value))
+        data = bytes(value) if type == _BYTES else _text_bytes(value)
         into.bytes.data, into.bytes.size = data, len(data)
         return data
     return None
 
 
-def _text_bytes(text):
-    """The bytes of a file name are what they were; half of a surrogate pair, which is no character, costs no event."""
+def _text_bytes(value):
+    """The bytes of a file name are what they were; half of a surrogate pair, which is no character, costs no event, and
+    neither does a value whose __str__ fails."""
+    try:
+        text = str(value)
+    except Exception:
+        text = f"<unprintable {type(value).__name__}>"
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -154,14 +193,22 @@ def emit(name, level="info", /, **fields):
     """Emits one event, whose type follows from the name, the level and the values.
 
     bool, int (i64), float (f64) and bytes are what they are; I32(5), U32(5), U64(5) and F32(0.5) say it; everything else
-    is text. An int beyond i64 is a u64. Events of one name whose values differ in type are different event types.
+    is text. An int beyond i64 is a u64, and text beyond that. Events of one name whose values differ in type are different
+    event types. Never raises: what can be no event is counted as refused, and logged once per name.
     """
+    try:
+        _type_for(name, level, fields)(*fields.values())
+    except Exception as error:
+        refusals.add(name if isinstance(name, str) else type(name).__name__, error)
+
+
+def _type_for(name, level, fields):
     described = tuple((type_of(value), field) for field, value in fields.items())
     key = (name, level, described)
     type = _known.get(key)
     if type is None:  # threads that declare it at once get the same one; a lock might be held for ever after a fork
         type = _known.setdefault(key, EventType(name, [(t, field, "") for t, field in described], level))
-    type(*fields.values())
+    return type
 
 
 def level_of(number):

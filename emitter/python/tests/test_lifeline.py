@@ -83,7 +83,7 @@ class Lifeline(Programs):
                          [{"id": "7", "load": 0.5}, {"id": "8", "load": 1}, {"id": "9", "load": 2}])
         self.assertEqual([type["level"] for type, _ in run.events()], ["debug"] * 3)
 
-    def test_what_no_type_may_be_is_an_error_before_anything_is_emitted(self):
+    def test_a_wrong_declaration_is_an_error(self):
         run = self.run_well("""
             import lifeline
             def refuses(error, call):
@@ -92,24 +92,52 @@ class Lifeline(Programs):
                 except error:
                     return
                 raise SystemExit(f"{call.__code__.co_firstlineno}: not refused")
-            refuses(lifeline.LifelineError, lambda: lifeline.emit("", x=1))
-            refuses(lifeline.LifelineError, lambda: lifeline.emit("n" * 256, x=1))
-            refuses(ValueError, lambda: lifeline.emit("a\\0b", x=1))
-            refuses(ValueError, lambda: lifeline.emit("a", "loud", x=1))
             refuses(ValueError, lambda: lifeline.EventType("a", [("i128", "x", "")]))
             refuses(lifeline.LifelineError, lambda: lifeline.EventType("a", [("i32", "x", ""), ("i32", "x", "")]))
-            T = lifeline.EventType("t", [("u32", "x", "")])
-            refuses(OverflowError, lambda: T(-1))
-            refuses(OverflowError, lambda: T(2**32))
-            refuses(OverflowError, lambda: lifeline.emit("a", x=-2**63 - 1))
-            refuses(TypeError, lambda: T())
-            refuses(TypeError, lambda: T(1, 2))
-            refuses(TypeError, lambda: T(1, x=2))
-            refuses(TypeError, lambda: T(y=2))
+            refuses(lifeline.LifelineError, lambda: lifeline.EventType("", []))
+            refuses(lifeline.LifelineError, lambda: lifeline.EventType("n" * 256, []))
             refuses(TypeError, lambda: lifeline.init(colour="blue"))
             refuses(ValueError, lambda: lifeline.init(policy="wait"))
         """)
         self.assertEqual(list(run.events()), [])
+
+    def test_emitting_never_raises_and_counts_what_can_be_no_event(self):
+        program = """
+            import logging, lifeline
+            class Broken:
+                def __str__(self): raise RuntimeError("no text")
+                __repr__ = __hash__ = __index__ = __bool__ = __len__ = __str__
+            T = lifeline.EventType("t", [("u32", "x", "")])
+            calls = [lambda: lifeline.emit("", x=1), lambda: lifeline.emit("n" * 256, x=1), lambda: lifeline.emit("a\\0b", x=1),
+                     lambda: lifeline.emit(Broken(), x=1), lambda: lifeline.emit(["a"], x=1), lambda: lifeline.emit("a", "loud", x=1),
+                     lambda: lifeline.emit("a", Broken(), x=1), lambda: lifeline.emit("a", x=lifeline.U32(-1)),
+                     lambda: lifeline.emit("a", x=lifeline.U64("seven")), lambda: lifeline.emit("a", **{"": 1}),
+                     lambda: lifeline.emit("a", **{f"f{i}": i for i in range(256)}),
+                     lambda: T(-1), lambda: T(2**32), lambda: T("one"), lambda: T(Broken()), lambda: T(), lambda: T(1, 2),
+                     lambda: T(1, x=2), lambda: T(y=2)]
+            for call in calls:
+                call()
+            lifeline.emit("text", big=2**70, small=-2**63 - 1, digits=10**5000, broken=Broken())
+            lifeline.flush()
+            logging.getLogger("lifeline").warning("refused=%d of %d", lifeline.stats()["refused"], len(calls))
+        """
+        run = self.run_python(program)
+        self.assertEqual(0, run.returncode, run.output)
+        self.assertIn("refused=19 of 19", run.output)
+        self.assertIn("event 't' is refused, and counted: OverflowError: -1 does not fit into u32", run.output)
+        self.assertEqual(run.output.count("event 't' is refused"), 1)
+        [(_, fields)] = run.events()
+        self.assertEqual((fields["big"], fields["small"], fields["broken"]), (str(2**70), str(-2**63 - 1), "<unprintable Broken>"))
+        self.assertEqual(0, self.run_python(program, LIFELINE_URL=None).returncode)
+
+    def test_types_beyond_the_library_s_limit_are_off(self):
+        run = self.run_python("""
+            import lifeline
+            for i in range(6_000):
+                lifeline.EventType(f"{i:0250}", [("u32", "x", "")])(1)
+            assert lifeline.stats()["refused"] > 0
+        """, LIFELINE_URL="null:")
+        self.assertEqual(0, run.returncode, run.output)
 
     def test_log_records_arrive_with_level_place_and_extra(self):
         run = self.run_well("""
@@ -249,10 +277,22 @@ class Lifeline(Programs):
             assert lifeline.stats()["dropped_shutdown"] == 1, lifeline.stats()
         """, LIFELINE_RESOLUTION="some sample:5")
 
-    def test_a_missing_library_says_what_to_do(self):
-        run = self.run_python("import lifeline", LIFELINE_LIBRARY="/nonexistent/liblifeline.so.0")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("install liblifeline, or set LIFELINE_LIBRARY", run.output)
+    def test_without_the_library_events_are_off_and_one_line_says_what_to_do(self):
+        program = """
+            import logging, lifeline
+            T = lifeline.EventType("t", [("u32", "x", "")])
+            T(1)
+            lifeline.emit("a", x=1)
+            logging.getLogger().addHandler(lifeline.Handler())
+            logging.getLogger().error("a record")
+            lifeline.init()
+            assert lifeline.flush() and lifeline.shutdown() and lifeline.stats()["on"] == 0
+        """
+        for library in "/nonexistent/liblifeline.so.0", "libc.so.6":
+            run = self.run_python(program, LIFELINE_LIBRARY=library)
+            self.assertEqual(0, run.returncode, run.output)
+            self.assertIn("install liblifeline, or set LIFELINE_LIBRARY", run.output)
+        self.run_well("import lifeline; lifeline.emit('a')", LIFELINE_LIBRARY="/nonexistent/liblifeline.so.0", LIFELINE_URL=None)
 
 
 class Example(Programs):

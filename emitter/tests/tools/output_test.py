@@ -27,6 +27,16 @@ class Output(unittest.TestCase):
                     self.assertEqual(done.returncode, 1)
                     self.assertIn(f"{command[0].name}: standard output cannot be written", done.stderr)
 
+    def test_a_reader_that_has_read_enough_is_no_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
+        with tempfile.TemporaryDirectory() as folder, open(writer, "w") as closed:
+            environment["LIFELINE_RING_DIR"] = str(Path(folder, "rings"))
+            done = subprocess.run([BIN / "lifeline-doctor", "--url", "null:"], env=environment, stdout=closed,
+                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,7 +1,9 @@
 #include "json.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "life/utf8.h"
 
@@ -47,6 +49,8 @@ void plain_print_text(const char *text) {
 
 int output_end(const char *tool, int status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR)) return status; /* it has read enough: ... | head */
   fprintf(stderr, "%s: standard output cannot be written\n", tool);
   return 1;
 }

@@ -8,7 +8,8 @@ void json_print_text(const char *text);
 /* As a terminal may be shown it: a question mark for each control character and for what is no UTF-8. */
 void plain_print_text(const char *text);
 
-/* The tool's exit status: `status`, or 1 with a line on standard error when standard output did not take everything. */
+/* The tool's exit status: `status`, or 1 with a line on standard error when standard output did not take everything
+ * although somebody still reads it. */
 int output_end(const char *tool, int status);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "doctor.h"
 #include "json.h"
+#include "resolution/resolution.h"
 #include "route/plugin.h"
 
 static const char usage[] = "Usage: lifeline-doctor [--url URL] [--json]\n"
@@ -71,18 +72,35 @@ const char *bytes_text(double bytes) {
   return text;
 }
 
-static void check_sink(const char *url) {
+static void ignore_log(void *ctx, ll_sink_log_level level, const char *message) {
+  (void)ctx, (void)level, (void)message;
+}
+static void ignore_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
+  (void)ctx, (void)token, (void)outcome, (void)why;
+}
+
+/* Has the sink itself read the URL, as in a program. False: no use in going on with this URL. */
+static bool check_sink(const char *route, const char *url, const ll_config *config) {
   char why[512];
-  if (ll_sink_plugin_for(url, why, sizeof why) != NULL)
-    report(OK, "sink", "the sink for %.*s is installed", (int)strcspn(url, "/"), url);
-  else
-    report(FAIL, "sink", "%s", why);
+  const ll_sink_host host = {
+      .url = url, .host_name = config->host, .program = config->program, .log = ignore_log, .done = ignore_done};
+  const ll_sink_plugin *plugin = ll_sink_plugin_for(url, why, sizeof why);
+  ll_sink *sink = plugin != NULL ? plugin->open(&host, why, sizeof why) : NULL;
+  if (sink == NULL) {
+    report(FAIL, plugin != NULL ? "url" : "sink", "%s%s%s%s", route ? "route " : "", route ? route : "",
+           route ? ": " : "", why);
+    return false;
+  }
+  plugin->close(sink);
+  report(OK, "sink", "the sink for %s takes the URL%s%s", plugin->scheme, route ? " of route " : "",
+         route ? route : "");
+  if (plugin == &ll_sink_file) check_file(url + strlen("file://"));
+  return true;
 }
 
 static void check_broker(const char *url) {
   tool_broker broker;
   char error[512];
-  if (strncmp(url, "file:///", 8) == 0) check_file(url + strlen("file://"));
   if (strncmp(url, "nats://", 7) != 0 && strncmp(url, "kafka://", 8) != 0) {
     report(SKIPPED, "broker", "the URL names none");
     return;
@@ -97,12 +115,13 @@ static void check_broker(const char *url) {
   tool_broker_free(&broker);
 }
 
+/* As ll_init does it. */
 static void check_settings(ll_config *config) {
   char why[512] = "";
-  if (!ll_config_load(config, NULL, why, sizeof why))
+  if (!ll_config_load(config, NULL, why, sizeof why) || (config->on && !ll_resolution_start(config, why, sizeof why)))
     report(FAIL, "settings", "%s; with this, instrumentation stays off", why);
   else if (!config->on && getenv("LIFELINE_URL"))
-    report(WARN, "settings", "LIFELINE=off: programs emit nothing");
+    report(WARN, "settings", "LIFELINE=off: programs emit nothing, and the URL is not looked at");
   else
     report(OK, "settings", "the environment is in order");
 }
@@ -146,8 +165,9 @@ int main(int argc, char **argv) {
   check_ring_directory(&config);
   check_spool();
   check_triggers();
-  check_sink(url);
-  check_broker(url);
+  for (uint32_t i = 0; i < config.routes.count; i++)
+    check_sink(config.routes.names[i], config.routes.urls[i], &config);
+  if (config.on && check_sink(NULL, url, &config)) check_broker(url);
   if (output.json)
     printf("],\"ok\":%u,\"skipped\":%u,\"warn\":%u,\"fail\":%u}\n", output.count[OK], output.count[SKIPPED],
            output.count[WARN], output.count[FAIL]);
