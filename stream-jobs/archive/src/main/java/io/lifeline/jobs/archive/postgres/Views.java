@@ -80,13 +80,16 @@ final class Views {
         + schema.data(table.dataTable()) + " r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.\"@batch\"");
   }
 
-  /** The view over all types. */
+  /**
+   * The view over all types. Each leg has a WHERE, so that it is planned as a query of its own: PostgreSQL would merge simpler
+   * legs into one query of all tables and their partitions, whose planning takes time and memory quadratic in their number.
+   */
   void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
     List<String> legs = new ArrayList<>();
     for (EventTable table : tables) {
       legs.add("SELECT r.ts, " + TS_NS + " AS ts_ns, " + Sql.literal(table.name()) + "::text AS type, " + level(table)
           + " AS level, r.thread, r.\"@batch\" AS batch, r.event_index, " + id(table) + " AS id, " + fields(table)
-          + " AS fields FROM " + schema.data(table.dataTable()) + " r");
+          + " AS fields FROM " + schema.data(table.dataTable()) + " r WHERE true");
     }
     if (legs.isEmpty()) {
       legs.add("SELECT NULL::timestamptz AS ts, NULL::bigint AS ts_ns, NULL::text AS type, NULL::text AS level,"
