@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes valid/ and invalid/ from their meaning, independently of every codec.
+"""Writes valid/, hostile/ and invalid/ from their meaning, independently of every codec.
 
     make_vectors.py           writes all vectors, removes those that no longer exist
     make_vectors.py --check   exits 1 if a committed vector differs from what would be written
@@ -24,8 +24,8 @@ def files():
     index = {}
     for name, vector in sorted(VECTORS.items()):
         index[name] = {"about": vector.about, "encode": vector.encodable}
-        yield f"valid/{name}.llb", bytes(build(vector.batch).data)
-        yield f"valid/{name}.json", dump(meaning(vector.batch)).encode()
+        yield f"{vector.folder}/{name}.llb", bytes(build(vector.batch).data)
+        yield f"{vector.folder}/{name}.json", dump(meaning(vector.batch)).encode()
     for name, fault in sorted(FAULTS.items()):
         yield f"invalid/{name}.llb", fault.data
         told = {"code": fault.code, "offset": fault.offset, "why": fault.about}
@@ -44,7 +44,7 @@ def main():
 
     present = {
         path
-        for folder in ("valid", "invalid")
+        for folder in ("valid", "hostile", "invalid")
         for kind in ("llb", "json")
         for path in (HERE / folder).glob(f"*.{kind}")
     }

@@ -2,7 +2,7 @@
 """Holds every codec to the vectors: each producer of batches against each consumer.
 
 Producers are the golden files and the encoders of adapters.json, consumers its decoders. Checked are
-  - the JSON meaning that a consumer prints for each valid batch, floats by their bits;
+  - the JSON meaning that a consumer prints for each valid batch, hostile ones included, floats by their bits;
   - the code with which it rejects each invalid batch, from all consumers the same;
   - the bytes of each encoder, equal to the golden file where meaning decides them (index.json says "identical");
   - that each encoder refuses what is no meaning of a batch (refused.json);
@@ -103,7 +103,7 @@ def fault_in_rejection(fault, data, answer):
 class Vectors:
     def __init__(self, pattern):
         self.index = json.loads((HERE / "index.json").read_text())
-        self.valid = self.load("valid", pattern)
+        self.valid = self.load("valid", pattern) | self.load("hostile", pattern)
         self.invalid = self.load("invalid", pattern)
         self.meanings = {name: normalised(meaning) for name, (_, meaning) in self.valid.items()}
         self.encodable = [name for name in self.valid if self.index[name]["encode"] != "no"]

@@ -21,16 +21,17 @@ class Vector:
     batch: Batch
     about: str
     encodable: str  # "identical": encode gives these bytes; "meaning": other bytes of equal meaning; "no"
+    folder: str  # "valid", or "hostile": legal, too, and made to harm who reads it
 
 
 VECTORS = {}
 
 
-def vector(about, encodable=None):
+def vector(about, encodable=None, folder="valid"):
     def register(make):
         batch = make()
         how = encodable or ("identical" if batch.compression == "none" else "meaning")
-        VECTORS[make.__name__.replace("_", "-")] = Vector(batch, about, how)
+        VECTORS[make.__name__.replace("_", "-")] = Vector(batch, about, how, folder)
         return make
 
     return register

@@ -1,4 +1,4 @@
-"""The legal batches, each for one reason: importing the four files lists them."""
+"""The legal batches, each for one reason: importing the files lists them."""
 
-from . import valid_clock, valid_header, valid_storage, valid_values  # noqa: F401
+from . import hostile, valid_clock, valid_header, valid_storage, valid_values  # noqa: F401
 from .batches import VECTORS  # noqa: F401
