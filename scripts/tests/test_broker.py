@@ -89,6 +89,21 @@ class BrokerTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "the broker outlived its owner")
             time.sleep(0.2)
 
+    def test_a_broker_ends_with_an_owner_whose_process_group_is_killed_during_the_start(self):
+        owner = subprocess.Popen(["bash", "-c", f"{shlex.quote(str(BROKER))} start kafka --dir {shlex.quote(str(self.folder))} --owner $$"],
+                                 start_new_session=True, stdout=subprocess.DEVNULL)
+        process = self.folder / "process"
+        deadline = time.monotonic() + 60
+        while not process.exists() or not process.read_text().endswith("\n"):
+            self.assertLess(time.monotonic(), deadline, "nothing was started")
+            time.sleep(0.02)
+        os.killpg(owner.pid, signal.SIGKILL)
+        owner.wait()
+        server = Path("/proc", process.read_text().split()[0])
+        while server.exists() and "kafka" in (server / "cmdline").read_text():
+            self.assertLess(time.monotonic(), deadline + 60, "the broker outlived its owner")
+            time.sleep(0.2)
+
     def test_tls_and_users_leave_secrets_in_private_files_only(self):
         self.start("nats", "--tls", "--auth")
         settings = environment(self.folder)
