@@ -21,16 +21,17 @@ def files():
     from generator.model import build
     from generator.valid import VECTORS
 
-    index = {}
+    indexes = {"valid": {}, "hostile": {}}
     for name, vector in sorted(VECTORS.items()):
-        index[name] = {"about": vector.about, "encode": vector.encodable}
+        indexes[vector.folder][name] = {"about": vector.about, "encode": vector.encodable}
         yield f"{vector.folder}/{name}.llb", bytes(build(vector.batch).data)
         yield f"{vector.folder}/{name}.json", dump(meaning(vector.batch)).encode()
     for name, fault in sorted(FAULTS.items()):
         yield f"invalid/{name}.llb", fault.data
         told = {"code": fault.code, "offset": fault.offset, "why": fault.about}
         yield f"invalid/{name}.json", (json.dumps(told) + "\n").encode()
-    yield "index.json", (json.dumps(index, indent=2, ensure_ascii=False) + "\n").encode()
+    for path, index in (("index.json", indexes["valid"]), ("hostile.json", indexes["hostile"])):
+        yield path, (json.dumps(index, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def main():

@@ -102,7 +102,7 @@ def fault_in_rejection(fault, data, answer):
 
 class Vectors:
     def __init__(self, pattern):
-        self.index = json.loads((HERE / "index.json").read_text())
+        self.index = json.loads((HERE / "index.json").read_text()) | json.loads((HERE / "hostile.json").read_text())
         self.valid = self.load("valid", pattern) | self.load("hostile", pattern)
         self.invalid = self.load("invalid", pattern)
         self.meanings = {name: normalised(meaning) for name, (_, meaning) in self.valid.items()}

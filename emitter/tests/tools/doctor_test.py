@@ -13,6 +13,16 @@ from batches import BIN
 PACKAGE = BIN.parents[2] / "emitter/python"
 CASES = 120
 
+# ll_init waits a second for the sinks to open, which a busy machine may need more than: a flush comes behind it.
+PROGRAM = """
+import lifeline
+try:
+    lifeline.init(flush_timeout_ms=1)
+except lifeline.LifelineError:
+    pass
+lifeline.flush(60)
+"""
+
 # Some right and some wrong, and changed at random on top.
 SETTINGS = {
     "LIFELINE_URL": ["null:", "null:x", "file://{folder}/out.llb", "file:out.llb", "file://", "foo:", "nats://127.0.0.1:1",
@@ -20,7 +30,7 @@ SETTINGS = {
                      "nats://127.0.0.1:1?ca=/none", "kafka://127.0.0.1:1", "kafka://127.0.0.1:1/topic?acks=1",
                      "kafka://127.0.0.1:1?foo=bar"],
     "LIFELINE_RESOLUTION": ["a sample:10", "a smaple", "** off", "a.* full when x>3", "a summary:5s; b off", "a full for 10m", ";"],
-    "LIFELINE_ROUTES": ["x=null:", "x=foo:", "x=nats://127.0.0.1:1?bar=1", "x=null:,x=null:", "default=null:", "x=file:///a,y=null:"],
+    "LIFELINE_ROUTES": ["x=null:", "x=foo:", "x=null:,x=null:", "default=null:", "x=file:///a,y=null:", "x", "=null:"],
     "LIFELINE_NEVER": ["secret", "**", "a.*;b", "a b"],
     "LIFELINE_MAX_FOR": ["10m", "366d", "x"],
     "LIFELINE_MAX_RATE": ["1000", "-1", "1e3"],
@@ -33,8 +43,8 @@ SETTINGS = {
 }
 
 
-def changed(text, chance):
-    if chance.random() < 0.8:
+def changed(name, text, chance):
+    if name == "LIFELINE_ROUTES" or chance.random() < 0.8:  # a program reads all of a route's URL when it first uses the route
         return text
     at = chance.randrange(len(text) + 1)
     return text[:at] + chance.choice(["", "?", ":", "/", "*", ";", " ", "x", "="]) + text[at + chance.randrange(2):]
@@ -42,7 +52,7 @@ def changed(text, chance):
 
 def some_settings(chance, folder):
     names = [name for name in SETTINGS if name != "LIFELINE_URL" and chance.random() < 0.15]
-    return {name: changed(chance.choice(SETTINGS[name]).format(folder=folder), chance) for name in ["LIFELINE_URL", *names]}
+    return {name: changed(name, chance.choice(SETTINGS[name]).format(folder=folder), chance) for name in ["LIFELINE_URL", *names]}
 
 
 class Doctor(unittest.TestCase):
@@ -67,10 +77,9 @@ class Doctor(unittest.TestCase):
         self.assertEqual({True, False}, outcomes)
 
     def program_refuses(self, environment):
-        done = subprocess.run([sys.executable, "-c", "import lifeline; lifeline.init(flush_timeout_ms=1)"], env=environment,
-                              capture_output=True, text=True, timeout=120, check=False)
-        self.assertTrue(done.returncode == 0 or "LifelineError" in done.stderr, done.stderr)
-        return done.returncode != 0
+        done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return "its events are counted as dropped" in done.stderr
 
     def doctor_finds_them_wrong(self, environment):
         done = subprocess.run([BIN / "lifeline-doctor", "--json"], env=environment, capture_output=True, timeout=120, check=False)
