@@ -12,11 +12,13 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -129,6 +131,34 @@ public abstract class ArchiveContract {
     assertThat(rejections.get(0).position()).isEqualTo(Archives.at(1));
     assertThat(query(SERIALS)).containsExactly("20 20 0 29");
     assertThat(query("SELECT missing_batches FROM ledger")).containsExactly("1");
+  }
+
+  /** Each roll has a hostile batch and an honest one, so that neither hides behind others. */
+  @Test
+  void hostileBatchesAreArchivedOrRefusedAndHarmNobodyElse() throws Exception {
+    long offset = 0;
+    long honest = 0;
+    List<String> refused = new ArrayList<>();
+    try (ArchiveWriter writer = open()) {
+      for (Path hostile : Archives.hostileBatches()) {
+        if (writer.append(Archives.at(offset++), Files.readAllBytes(hostile)) != Appended.ACCEPTED) {
+          refused.add(hostile.getFileName().toString());
+        }
+        writer.append(Archives.at(offset++), Archives.serials(EMITTER, ++honest, 10));
+        writer.roll();
+      }
+    }
+    assertThat(refused).as("%s", rejections).isEmpty();
+    long events = 10 * honest;
+    assertThat(query(SERIALS)).containsExactly("%d %d 0 %d".formatted(events, events, events - 1));
+    assertThat(query("SELECT archived, missing FROM ledger WHERE host = 'host'")).containsExactly(events + " 0");
+    assertThat(query("SELECT count(*) FROM ledger")).containsExactly(String.valueOf(honest + 1));
+    List<String> views = query("SELECT table_name FROM information_schema.tables WHERE table_type = 'VIEW'"
+        + " AND table_schema = current_schema() AND table_name NOT LIKE 'hostile.many.%'");
+    assertThat(views).hasSizeGreaterThan(100).doesNotHaveDuplicates();
+    assertThat(query(views.stream().map(view -> "SELECT count(*) FROM " + Sql.identifier(view))
+        .collect(Collectors.joining(" UNION ALL ")))).hasSameSizeAs(views);
+    assertThat(query("SELECT fields FROM events")).hasSizeGreaterThan((int) events);
   }
 
   @Test

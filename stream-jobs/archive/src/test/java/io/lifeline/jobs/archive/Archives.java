@@ -9,11 +9,13 @@ import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Small batches and archives for tests. */
 public final class Archives {
@@ -38,6 +40,13 @@ public final class Archives {
       batch.event(SERIAL, serial, serial, 1);
     }
     return batch.toByteArray();
+  }
+
+  /** Legal batches that are made to harm who reads them. */
+  public static List<Path> hostileBatches() throws Exception {
+    try (Stream<Path> files = Files.list(Path.of("..", "..", "schemas", "vectors", "hostile"))) {
+      return files.filter(file -> file.toString().endsWith(".llb")).sorted().toList();
+    }
   }
 
   public static Position at(long offset) {

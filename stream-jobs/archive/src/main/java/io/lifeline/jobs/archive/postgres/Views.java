@@ -81,8 +81,9 @@ final class Views {
   }
 
   /**
-   * The view over all types. Each leg has a WHERE, so that it is planned as a query of its own: PostgreSQL would merge simpler
-   * legs into one query of all tables and their partitions, whose planning takes time and memory quadratic in their number.
+   * The view over all types. Each leg has a WHERE, so that it is planned as a query of its own: PostgreSQL would merge
+   * simpler legs into one query of all tables and their partitions, whose planning takes time and memory quadratic in
+   * their number.
    */
   void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
     List<String> legs = new ArrayList<>();

@@ -213,7 +213,8 @@ class PostgresTablesTest {
       batch.event(EventType.named("type." + i).field("v", FieldType.I64).build(), i, (long) i);
     }
     archive(options(), batch);
-    try (Connection connection = PostgresServer.shared().connect(); Statement statement = connection.createStatement()) {
+    try (Connection connection = PostgresServer.shared().connect();
+        Statement statement = connection.createStatement()) {
       statement.execute("SET search_path = " + schema);
       statement.executeQuery("EXPLAIN SELECT count(*) FROM events WHERE program = 'x'").close();
       try (ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
@@ -224,7 +225,8 @@ class PostgresTablesTest {
         assertThat(Long.parseLong(peak.group(1)) / 1024).as("MB of the server's process").isLessThan(200);
       }
     }
-    assertThat(query("SELECT count(*) FROM events WHERE program = 'program' AND ts >= '2026-09-21'")).containsExactly("500");
+    assertThat(query("SELECT count(*) FROM events WHERE program = 'program' AND ts >= '2026-09-21'"))
+        .containsExactly("500");
   }
 
   @Test
