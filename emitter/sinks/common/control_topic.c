@@ -80,23 +80,8 @@ static struct timespec after_ms(int timeout_ms) {
 void sink_control_wait(sink_control *control, int timeout_ms) {
   struct timespec end = after_ms(timeout_ms);
   pthread_mutex_lock(&control->mutex);
-  unsigned before = control->renewals;
-  while (!control->closing && control->renewals == before)
+  while (!control->closing)
     if (pthread_cond_timedwait(&control->changed, &control->mutex, &end) != 0) break;
-  pthread_mutex_unlock(&control->mutex);
-}
-
-unsigned sink_control_renewals(sink_control *control) {
-  pthread_mutex_lock(&control->mutex);
-  unsigned renewals = control->renewals;
-  pthread_mutex_unlock(&control->mutex);
-  return renewals;
-}
-
-void sink_control_renew(sink_control *control) {
-  pthread_mutex_lock(&control->mutex);
-  control->renewals++;
-  pthread_cond_broadcast(&control->changed);
   pthread_mutex_unlock(&control->mutex);
 }
 

@@ -1,7 +1,7 @@
 /* Reading the control topic: what the two brokers' ways of it have in common.
  *
- * A thread of its own reads, since both client libraries wait for the broker there; it never touches batches. What it
- * cannot read is one line of information, as activations are a convenience and not what a program runs for.
+ * On Kafka a thread of its own reads, since the client library waits for the broker there; it never touches batches.
+ * What cannot be read is one line of information, as activations are a convenience and not what a program runs for.
  */
 #ifndef LIFELINE_SINK_CONTROL_TOPIC_H
 #define LIFELINE_SINK_CONTROL_TOPIC_H
@@ -21,7 +21,6 @@ typedef struct sink_control {
   const ll_sink_host *host; /* NULL once the sink is closed: the thread may outlive it */
   bool running;
   bool closing;
-  unsigned renewals;
   void (*read)(void *ctx);
   void *read_ctx;
 } sink_control;
@@ -33,13 +32,9 @@ bool sink_control_init(sink_control *control, const ll_sink_host *host, const si
 /* Starts the thread, which reads until sink_control_closing. Nothing if control is off. */
 void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx);
 
-/* For that thread. wait: until closing, a renewal, or the time is over. */
+/* For that thread. wait: until closing, or the time is over. */
 bool sink_control_closing(sink_control *control);
 void sink_control_wait(sink_control *control, int timeout_ms);
-
-/* Counts up with sink_control_renew: changes may have been missed, so that the whole topic is to be read again. */
-unsigned sink_control_renewals(sink_control *control);
-void sink_control_renew(sink_control *control);
 
 /* To the host, unless the sink is closed. */
 void sink_control_begin(sink_control *control);

@@ -1,97 +1,149 @@
 #include "bucket.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 200, REQUEST_MS = 2000, REREAD_MS = 300000 };
+#include "flight.h"
 
-static void no_activations(nats_watch *watch, const char *why) {
+enum {
+  REQUEST_MS = 2000,
+  HEARTBEAT_S = 5,
+  SILENCE_MS = 3 * HEARTBEAT_S * 1000,
+  FIRST_NUMBER = 2,
+  STREAM_NOT_FOUND = 10059, /* nats-server, server/errors.json */
+};
+
+void nats_watch_start(nats_watch *watch) {
+  if (watch->control->name) __atomic_store_n(&watch->wanted, true, __ATOMIC_RELEASE);
+}
+
+void nats_watch_up(nats_watch *watch) {
+  watch->due_ms = 0;
+}
+
+void nats_watch_down(nats_watch *watch) {
+  watch->state = WATCH_RESTS;
+}
+
+/* Until the next attempt. */
+static void rest(nats_watch *watch, int ms) {
+  if (watch->state != WATCH_RESTS) link_unsubscribe(watch->link, watch->number);
+  watch->state = WATCH_RESTS;
+  watch->due_ms = flight_now_ms() + ms;
+}
+
+static void give_up(nats_watch *watch, const char *why) {
   sink_report_state(&watch->control->report, LL_SINK_INFO, "nats: no activations are read: %s", why);
+  rest(watch, SINK_CONTROL_RETRY_MS);
 }
 
-static void explain(nats_watch *watch, natsStatus status) {
-  char why[256];
-  switch (status) {
-  case NATS_NOT_FOUND:
-    snprintf(why, sizeof why, "the bucket %s is missing; create it with lifeline-setup", watch->control->name);
-    break;
-  case NATS_TIMEOUT:
-  case NATS_NOT_PERMITTED:
-    snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
-    break;
-  case NATS_NO_RESPONDERS: snprintf(why, sizeof why, "the server has no JetStream"); break;
-  case NATS_CONNECTION_CLOSED:
-  case NATS_CONNECTION_DISCONNECTED: return; /* which the link tells */
-  default: snprintf(why, sizeof why, "the bucket %s: %s", watch->control->name, natsStatus_GetText(status));
-  }
-  no_activations(watch, why);
-}
-
-static void pass_on(nats_watch *watch, kvEntry *entry) {
-  const char *key = kvEntry_Key(entry);
-  ll_control_message message = {.id = key, .id_bytes = strlen(key), .written_ms = kvEntry_Created(entry) / 1000000};
-  if (kvEntry_Operation(entry) == kvOp_Put) {
-    message.line = kvEntry_ValueLen(entry) > 0 ? kvEntry_Value(entry) : "";
-    message.line_bytes = (size_t)kvEntry_ValueLen(entry);
-  }
-  sink_control_says(watch->control, &message);
-}
-
-/* Until something may have been missed. */
-static natsStatus follow(nats_watch *watch, kvWatcher *watcher, unsigned renewals) {
-  bool complete = false;
-  for (int quiet_ms = 0; quiet_ms < REREAD_MS;) {
-    if (sink_control_closing(watch->control) || sink_control_renewals(watch->control) != renewals) return NATS_OK;
-    kvEntry *entry = NULL;
-    natsStatus status = kvWatcher_Next(&entry, watcher, LOOK_MS);
-    if (status == NATS_TIMEOUT) {
-      quiet_ms += LOOK_MS;
-      continue;
-    }
-    if (status != NATS_OK) return status;
-    if (entry) pass_on(watch, entry);
-    if (!entry && !complete) {
-      complete = true;
-      sink_control_complete(watch->control);
-      sink_report_state(&watch->control->report, LL_SINK_INFO, "nats: activations are read from the bucket %s",
-                        watch->control->name);
-    }
-    kvEntry_Destroy(entry);
-  }
-  return NATS_OK;
-}
-
-static natsStatus read_bucket(nats_watch *watch, natsConnection *connection, unsigned renewals) {
-  jsCtx *js = NULL;
-  kvStore *store = NULL;
-  kvWatcher *watcher = NULL;
-  jsOptions options;
-  jsOptions_Init(&options);
-  options.Wait = REQUEST_MS;
-  natsStatus status = natsConnection_JetStream(&js, connection, &options);
-  if (status == NATS_OK) status = js_KeyValue(&store, js, watch->control->name);
+static void begin(nats_watch *watch) {
+  char inbox[128], subject[300], reply[128], request[1024];
+  const char *bucket = watch->control->name;
+  watch->number = watch->number < FIRST_NUMBER ? FIRST_NUMBER : watch->number + 1;
+  watch->expected = 1;
+  watch->complete = false;
+  watch->state = WATCH_ASKED;
+  watch->due_ms = flight_now_ms() + REQUEST_MS;
+  snprintf(inbox, sizeof inbox, "%s.control.%u", link_inbox(watch->link), watch->number);
+  snprintf(reply, sizeof reply, "%s." NATS_WATCH_SUFFIX "%u", link_inbox(watch->link), watch->number);
+  snprintf(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.KV_%s", bucket);
+  int bytes = snprintf(request, sizeof request,
+                       "{\"stream_name\":\"KV_%s\",\"config\":{\"deliver_subject\":\"%s\",\"deliver_policy\":"
+                       "\"last_per_subject\",\"filter_subject\":\"$KV.%s.>\",\"ack_policy\":\"none\",\"max_deliver\":1,"
+                       "\"replay_policy\":\"instant\",\"idle_heartbeat\":%d000000000,\"mem_storage\":true,"
+                       "\"num_replicas\":1}}",
+                       bucket, inbox, bucket, HEARTBEAT_S);
   sink_control_begin(watch->control);
-  if (status == NATS_OK) status = kvStore_WatchAll(&watcher, store, NULL);
-  if (status == NATS_OK) status = follow(watch, watcher, renewals);
-  kvWatcher_Destroy(watcher);
-  kvStore_Destroy(store);
-  jsCtx_Destroy(js);
-  return status;
+  link_message message = {.subject = subject, .reply = reply, .data = request, .bytes = (size_t)bytes};
+  if (link_subscribe(watch->link, inbox, watch->number)) link_publish(watch->link, &message);
 }
 
-void nats_watch_read(void *of) {
-  nats_watch *watch = of;
-  while (!sink_control_closing(watch->control)) {
-    unsigned renewals = sink_control_renewals(watch->control);
-    natsConnection *connection = link_borrow(watch->link);
-    natsStatus status = NATS_CONNECTION_DISCONNECTED;
-    if (connection) {
-      status = read_bucket(watch, connection, renewals);
-      link_return(watch->link);
-    }
-    if (status == NATS_OK) continue;
-    explain(watch, status);
-    if (sink_control_renewals(watch->control) == renewals) sink_control_wait(watch->control, SINK_CONTROL_RETRY_MS);
+void nats_watch_tick(nats_watch *watch) {
+  if (!__atomic_load_n(&watch->wanted, __ATOMIC_ACQUIRE) || flight_now_ms() < watch->due_ms) return;
+  char why[300];
+  snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
+  switch (watch->state) {
+  case WATCH_RESTS: begin(watch); break;
+  case WATCH_ASKED: give_up(watch, why); break; /* what the server forbids it does not answer */
+  case WATCH_READS: rest(watch, 0); break;      /* it has lost the consumer */
   }
-  nats_ReleaseThreadMemory();
+}
+
+static void complete(nats_watch *watch) {
+  if (watch->complete) return;
+  watch->complete = true;
+  sink_control_complete(watch->control);
+  sink_report_state(&watch->control->report, LL_SINK_INFO, "nats: activations are read from the bucket %s",
+                    watch->control->name);
+}
+
+void nats_watch_answer(nats_watch *watch, const char *suffix, const wire_frame *answer) {
+  const char *bucket = watch->control->name, *error = wire_json(answer->data, "error"),
+             *code = wire_json(answer->data, "err_code"), *text = wire_json(answer->data, "description"),
+             *pending = wire_json(answer->data, "num_pending");
+  char why[512];
+  if (watch->state != WATCH_ASKED || strtoul(suffix + strlen(NATS_WATCH_SUFFIX), NULL, 10) != watch->number) return;
+  if (link_nobody_answers(answer)) {
+    give_up(watch, "the server has no JetStream");
+  } else if (error && code && atoi(code) == STREAM_NOT_FOUND) {
+    snprintf(why, sizeof why, "the bucket %s is missing; create it with lifeline-setup", bucket);
+    give_up(watch, why);
+  } else if (error) {
+    snprintf(why, sizeof why, "the bucket %s: %.*s", bucket, text ? (int)strcspn(text + 1, "\"") : 7,
+             text ? text + 1 : "unknown");
+    give_up(watch, why);
+  } else {
+    watch->state = WATCH_READS;
+    watch->due_ms = flight_now_ms() + SILENCE_MS;
+    if (pending && *pending == '0') complete(watch);
+  }
+}
+
+/* Where the server says which message this is: $JS.ACK.[domain.account.]stream.consumer.tries.S.C.time.pending[.any] */
+static bool read_place(const char *reply, uint64_t *sequence, int64_t *time_ns, uint64_t *pending) {
+  unsigned dots = 0;
+  for (const char *c = reply; *c; c++)
+    dots += *c == '.';
+  const char *at = reply;
+  for (unsigned skip = dots >= 10 ? 8 : 6; skip > 0 && at; skip--) {
+    at = strchr(at, '.');
+    at = at ? at + 1 : NULL;
+  }
+  return strncmp(reply, "$JS.ACK.", 8) == 0 && at &&
+         sscanf(at, "%" SCNu64 ".%" SCNd64 ".%" SCNu64, sequence, time_ns, pending) == 3;
+}
+
+/* A deletion, or what the server leaves where a value has expired. */
+static bool is_deletion(const char *headers) {
+  const char *operation = strstr(headers, "\r\nKV-Operation:");
+  if (operation) operation += strlen("\r\nKV-Operation:");
+  if (operation) operation += strspn(operation, " ");
+  return (operation && strncmp(operation, "PUT", 3) != 0) || strstr(headers, "\r\nNats-Marker-Reason:");
+}
+
+void nats_watch_message(nats_watch *watch, const wire_frame *message) {
+  char prefix[256];
+  uint64_t sequence, pending;
+  int64_t time_ns;
+  if (watch->state == WATCH_RESTS || message->subscription != watch->number) return;
+  if (watch->state == WATCH_READS) watch->due_ms = flight_now_ms() + SILENCE_MS;
+  if (strncmp(message->headers, "NATS/1.0 100", 12) == 0) return; /* a heartbeat */
+  int length = snprintf(prefix, sizeof prefix, "$KV.%s.", watch->control->name);
+  if (!read_place(message->reply, &sequence, &time_ns, &pending) || sequence != watch->expected ||
+      strncmp(message->subject, prefix, (size_t)length) != 0) {
+    rest(watch, 0); /* something was missed */
+    return;
+  }
+  watch->expected++;
+  const char *key = message->subject + length;
+  ll_control_message says = {.id = key, .id_bytes = strlen(key), .written_ms = time_ns / 1000000};
+  if (!is_deletion(message->headers)) {
+    says.line = message->data;
+    says.line_bytes = message->bytes;
+  }
+  sink_control_says(watch->control, &says);
+  if (pending == 0) complete(watch);
 }

@@ -4,37 +4,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
-enum { TICK_MS = 100, RETRY_FIRST_MS = 500, RETRY_MOST_MS = 5000, WRITE_DEADLINE_MS = 2000 };
+#include "flight.h"
+
+enum {
+  TICK_MS = 100,
+  RETRY_FIRST_MS = 500,
+  RETRY_MOST_MS = 5000,
+  CONNECT_TIMEOUT_MS = 3000,
+  SEND_MS = 2000,
+  PING_AFTER_MS = 20000, /* of silence */
+  LOST_AFTER_MS = 60000,
+  CLOSE_MS = 500, /* for the server to take what was published */
+  ANSWERS = 1,    /* the subscription of the inbox */
+  MOST_SERVERS = 64,
+};
 
 struct nats_link {
   const sink_url *url;
   const sink_security *security;
-  natsOptions *options;
-  char *inbox;
+  char *name;
+  char inbox[48];
   sink_report *report;
   link_callbacks callbacks;
+  wire wire;
+  bool up; /* the connection takes messages */
 
-  pthread_mutex_t publishing; /* held while connection is used or changed */
-  natsConnection *connection;
-
-  pthread_mutex_t mutex; /* the rest */
+  pthread_mutex_t mutex; /* of what follows */
   pthread_cond_t changed;
-  bool up;   /* the connection takes messages */
-  bool lost; /* nats.c has given it up */
   bool closing;
-  int callers; /* nats.c's promises to call back once more, on closed and on complete, and who has borrowed */
-  bool ended;  /* the thread */
-  bool left;   /* by link_close: the thread says that it has ended */
+  bool ended; /* the thread */
+  bool left;  /* by link_close: the thread says that it has ended */
 };
-
-static void change(nats_link *link, bool *what, bool to) {
-  pthread_mutex_lock(&link->mutex);
-  *what = to;
-  pthread_cond_broadcast(&link->changed);
-  pthread_mutex_unlock(&link->mutex);
-}
 
 static bool is(nats_link *link, const bool *what) {
   pthread_mutex_lock(&link->mutex);
@@ -43,55 +46,12 @@ static bool is(nats_link *link, const bool *what) {
   return value;
 }
 
-static void announce_up(nats_link *link) {
-  char server[256] = "";
-  pthread_mutex_lock(&link->publishing);
-  if (link->connection) natsConnection_GetConnectedUrl(link->connection, server, sizeof server);
-  pthread_mutex_unlock(&link->publishing);
-  change(link, &link->up, true);
-  sink_report_state(link->report, LL_SINK_INFO, "nats: connected to %s", server);
-  link->callbacks.event(link->callbacks.ctx, LINK_UP);
+static void set_up(nats_link *link, bool to) {
+  __atomic_store_n(&link->up, to, __ATOMIC_RELEASE);
 }
 
-static void announce_down(nats_link *link) {
-  change(link, &link->up, false);
-  link->callbacks.event(link->callbacks.ctx, LINK_DOWN);
-}
-
-static void on_disconnected(natsConnection *connection, void *ctx) {
-  (void)connection;
-  nats_link *link = ctx;
-  sink_report_withdraw(link->report); /* a server that ends takes its streams away first */
-  if (!is(link, &link->closing))
-    sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s is lost; trying again", link->url->hosts);
-  announce_down(link);
-}
-
-static void called(nats_link *link) {
-  pthread_mutex_lock(&link->mutex);
-  link->callers--;
-  pthread_cond_broadcast(&link->changed);
-  pthread_mutex_unlock(&link->mutex);
-}
-
-static void on_closed(natsConnection *connection, void *ctx) {
-  (void)connection;
-  nats_link *link = ctx;
-  announce_down(link);
-  change(link, &link->lost, true);
-  called(link);
-}
-
-static void on_subscription_complete(void *ctx) {
-  called(ctx);
-}
-
-static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *ctx) {
-  (void)subscription;
-  nats_link *link = ctx;
-  const char *text = "";
-  natsConnection_GetLastError(connection, &text);
-  if (status != NATS_NOT_PERMITTED || !text) return;
+static void on_error(nats_link *link, const char *text) {
+  if (!strcasestr(text, "permissions violation")) return;
   if (strstr(text, "\"$JS.")) return; /* of the control topic: whoever asked gets no answer, and tells */
   bool publish = strcasestr(text, "publish to") != NULL;
   sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s",
@@ -101,123 +61,141 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
   if (publish) link->callbacks.event(link->callbacks.ctx, LINK_FORBIDDEN);
 }
 
-static void on_answer(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *ctx) {
-  (void)connection;
-  (void)subscription;
-  nats_link *link = ctx;
-  const char *subject = natsMsg_GetSubject(message);
-  if (strlen(subject) > strlen(link->inbox) + 1)
-    link->callbacks.answer(link->callbacks.ctx, subject + strlen(link->inbox) + 1, message);
-  natsMsg_Destroy(message);
+static void on_message(nats_link *link, const wire_frame *message) {
+  size_t inbox = strlen(link->inbox);
+  if (message->subscription != ANSWERS)
+    link->callbacks.message(link->callbacks.ctx, message);
+  else if (strncmp(message->subject, link->inbox, inbox) == 0 && message->subject[inbox] == '.')
+    link->callbacks.answer(link->callbacks.ctx, message->subject + inbox + 1, message);
 }
 
-static natsStatus subscribe(nats_link *link, natsConnection *connection, natsSubscription **subscription) {
-  char subject[128];
+/* All that was read. False: what is there speaks no NATS, or the connection is lost. */
+static bool handle_frames(nats_link *link, bool *ponged) {
+  for (;;) {
+    wire_frame frame = wire_next(&link->wire);
+    switch (frame.kind) {
+    case WIRE_NOTHING: return true;
+    case WIRE_MESSAGE: on_message(link, &frame); break;
+    case WIRE_PING:
+      if (!wire_say(&link->wire, "PONG\r\n")) return false;
+      break;
+    case WIRE_PONG: *ponged = true; break;
+    case WIRE_ERROR: on_error(link, frame.text); break;
+    case WIRE_INFO: break;
+    case WIRE_JUNK: return false;
+    }
+  }
+}
+
+/* A server that is silent is asked whether it is there. False: it does not answer. */
+static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
+  int64_t silent_ms = now_ms - link->wire.heard_ms;
+  if (silent_ms < PING_AFTER_MS || now_ms - *pinged_ms < PING_AFTER_MS) return true;
+  *pinged_ms = now_ms;
+  return silent_ms < LOST_AFTER_MS && wire_say(&link->wire, "PING\r\n");
+}
+
+/* Lives with one connection until it is lost or the owner gives it up. */
+static void live(nats_link *link) {
+  int64_t tick_ms = 0, pinged_ms = 0, close_ms = INT64_MAX;
+  for (bool ponged = false;;) {
+    bool good = handle_frames(link, &ponged) && wire_read(&link->wire, TICK_MS);
+    int64_t now_ms = flight_now_ms();
+    if (!good || !still_there(link, now_ms, &pinged_ms)) return;
+    if (now_ms - tick_ms >= TICK_MS) {
+      link->callbacks.event(link->callbacks.ctx, LINK_TICK);
+      tick_ms = now_ms;
+    }
+    if (!is(link, &link->closing)) {
+      ponged = false; /* link_close sends the PING whose answer counts */
+      continue;
+    }
+    if (close_ms == INT64_MAX) close_ms = now_ms + CLOSE_MS;
+    if (handle_frames(link, &ponged) && !ponged && now_ms < close_ms) continue;
+    return;
+  }
+}
+
+/* The servers of the URL one after the other, beginning with any. On failure why holds the clearest reason. */
+static bool connect_to_any(nats_link *link, char *why, size_t why_bytes, bool *is_cause) {
+  const char *hosts[MOST_SERVERS];
+  char *copy = strdup(link->url->hosts), *rest = copy, detail[200];
+  unsigned count = 0, first = 0;
+  for (char *host; copy && count < MOST_SERVERS && (host = strsep(&rest, ","));)
+    hosts[count++] = host;
+  if (count > 1 && getrandom(&first, sizeof first, GRND_NONBLOCK) != sizeof first) first = 0;
+  bool connected = false;
+  *is_cause = false;
+  snprintf(why, why_bytes, "nats: out of memory");
+  for (unsigned i = 0; i < count && !connected && !is(link, &link->closing); i++) {
+    nats_problem problem;
+    char text[256];
+    connected = wire_connect(&link->wire, hosts[(first % count + i) % count], link->security, link->name,
+                             CONNECT_TIMEOUT_MS, &problem, detail, sizeof detail);
+    if (connected || *is_cause) continue;
+    *is_cause = nats_explain_problem(problem, detail, link->url, link->security, text, sizeof text);
+    snprintf(why, why_bytes, "%s", text);
+  }
+  free(copy);
+  return connected;
+}
+
+static bool subscribe_to_answers(nats_link *link) {
+  char subject[64];
   snprintf(subject, sizeof subject, "%s.*", link->inbox);
-  natsStatus status = natsConnection_Subscribe(subscription, connection, subject, on_answer, link);
-  if (status != NATS_OK) return status;
-  pthread_mutex_lock(&link->mutex);
-  link->callers += 1; /* on_subscription_complete */
-  pthread_mutex_unlock(&link->mutex);
-  status = natsSubscription_SetOnCompleteCB(*subscription, on_subscription_complete, link);
-  if (status != NATS_OK) called(link);
-  return status;
+  return link_subscribe(link, subject, ANSWERS);
 }
 
-static struct timespec after_ms(int ms) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_nsec += ms % 1000 * 1000000L;
-  end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000;
-  end.tv_nsec %= 1000000000;
-  return end;
+static void announce_up(nats_link *link) {
+  wire_open_to_all(&link->wire);
+  set_up(link, true);
+  sink_report_state(link->report, LL_SINK_INFO, "nats: connected to nats://%s", link->wire.server);
+  link->callbacks.event(link->callbacks.ctx, LINK_UP);
 }
 
-static void wait_ms(nats_link *link, int ms, const bool *until) {
-  struct timespec end = after_ms(ms);
+static void announce_down(nats_link *link) {
+  set_up(link, false);
+  wire_close(&link->wire);
+  sink_report_withdraw(link->report); /* a server that ends takes its streams away first */
+  if (!is(link, &link->closing))
+    sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s is lost; trying again", link->url->hosts);
+  link->callbacks.event(link->callbacks.ctx, LINK_DOWN);
+}
+
+static void pause_for(nats_link *link, int ms) {
+  int64_t end_ms = flight_now_ms() + ms;
+  struct timespec end = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000};
   pthread_mutex_lock(&link->mutex);
-  while (!link->closing && !*until)
+  while (!link->closing)
     if (pthread_cond_timedwait(&link->changed, &link->mutex, &end) != 0) break;
   pthread_mutex_unlock(&link->mutex);
 }
 
-/* Lives with one connection until it is lost or the owner gives it up. */
-static natsStatus live(nats_link *link) {
-  natsConnection *connection = NULL;
-  natsSubscription *subscription = NULL;
-  natsStatus status = natsConnection_Connect(&connection, link->options);
-  if (status != NATS_OK) {
-    natsConnection_Destroy(connection);
-    return status;
-  }
-  pthread_mutex_lock(&link->mutex);
-  link->callers += 1; /* on_closed */
-  link->lost = false;
-  pthread_mutex_unlock(&link->mutex);
-  status = subscribe(link, connection, &subscription);
-  pthread_mutex_lock(&link->publishing);
-  link->connection = connection;
-  pthread_mutex_unlock(&link->publishing);
-  if (status == NATS_OK) {
-    announce_up(link);
-    while (!is(link, &link->closing) && !is(link, &link->lost)) {
-      wait_ms(link, TICK_MS, &link->lost);
-      link->callbacks.event(link->callbacks.ctx, LINK_TICK);
-    }
-  }
-  pthread_mutex_lock(&link->publishing);
-  link->connection = NULL;
-  pthread_mutex_unlock(&link->publishing);
-  natsConnection_Close(connection);
-  pthread_mutex_lock(&link->mutex);
-  while (link->callers > 0)
-    pthread_cond_wait(&link->changed, &link->mutex);
-  pthread_mutex_unlock(&link->mutex);
-  natsSubscription_Destroy(subscription);
-  natsConnection_Destroy(connection);
-  return status;
-}
-
-static void open_library(void) {
-  struct sigaction pipe;
-  sigaction(SIGPIPE, NULL, &pipe);
-  sink_security_outlive_exit();
-  nats_Open(-1);
-  sigaction(SIGPIPE, &pipe, NULL);
-}
-
-void link_free(nats_link *link) {
-  natsOptions_Destroy(link->options);
-  free(link->inbox);
-  pthread_cond_destroy(&link->changed);
-  pthread_mutex_destroy(&link->mutex);
-  pthread_mutex_destroy(&link->publishing);
-  free(link);
-}
-
 static void *keep(void *ctx) {
   nats_link *link = ctx;
-  const bool never = false;
   int pause_ms = RETRY_FIRST_MS;
   bool loss_told = false; /* that it cannot be reached either is no news then, but any other reason is */
   while (!is(link, &link->closing)) {
-    natsStatus status = live(link);
-    if (is(link, &link->closing)) break;
-    if (status == NATS_OK) { /* it did live */
+    char why[256];
+    bool is_cause;
+    if (connect_to_any(link, why, sizeof why, &is_cause)) {
+      if (subscribe_to_answers(link)) {
+        announce_up(link);
+        live(link);
+      }
+      announce_down(link);
       loss_told = true;
       pause_ms = RETRY_FIRST_MS;
-    } else {
-      char why[256];
-      bool cause = nats_explain(status, link->url, link->security, why, sizeof why);
-      if (cause)
+    } else if (!is(link, &link->closing)) {
+      if (is_cause)
         sink_report_cause(link->report, "%s; trying again", why);
       else if (!loss_told)
         sink_report_symptom(link->report, "%s; trying again", why);
     }
-    wait_ms(link, pause_ms, &never);
+    pause_for(link, pause_ms);
     pause_ms = pause_ms * 2 < RETRY_MOST_MS ? pause_ms * 2 : RETRY_MOST_MS;
   }
-  nats_ReleaseThreadMemory();
+  OPENSSL_thread_stop();
   pthread_mutex_lock(&link->mutex);
   link->ended = true;
   bool left = link->left;
@@ -227,28 +205,14 @@ static void *keep(void *ctx) {
   return NULL;
 }
 
-static bool set_callbacks(nats_link *link) {
-  return natsOptions_SetDisconnectedCB(link->options, on_disconnected, link) == NATS_OK &&
-         natsOptions_SetClosedCB(link->options, on_closed, link) == NATS_OK &&
-         natsOptions_SetErrorHandler(link->options, on_error, link) == NATS_OK &&
-         natsOptions_SetWriteDeadline(link->options, WRITE_DEADLINE_MS) == NATS_OK;
-}
-
-/* With all signals blocked. */
-static bool start(nats_link *link, const char *name, char *error, size_t error_bytes) {
-  open_library();
-  link->options = nats_options_new(link->url, link->security, name, error, error_bytes);
-  if (!link->options) return false;
-  natsInbox *inbox = NULL;
-  if (natsInbox_Create(&inbox) == NATS_OK) link->inbox = strdup(inbox);
-  natsInbox_Destroy(inbox);
-  pthread_t thread;
-  if (!link->inbox || !set_callbacks(link) || pthread_create(&thread, NULL, keep, link) != 0) {
-    snprintf(error, error_bytes, "nats: out of memory or threads");
-    return false;
-  }
-  pthread_setname_np(thread, "lifeline-nats");
-  pthread_detach(thread); /* link_close waits for it, but not for ever */
+/* From the kernel, since a generator's state would be copied by fork: two siblings with one inbox would take each
+ * other's acknowledgements. */
+static bool choose_inbox(nats_link *link) {
+  uint8_t random[16];
+  if (getrandom(random, sizeof random, 0) != sizeof random) return false;
+  size_t used = (size_t)sprintf(link->inbox, "_INBOX.");
+  for (size_t i = 0; i < sizeof random; i++)
+    used += (size_t)sprintf(link->inbox + used, "%02x", random[i]);
   return true;
 }
 
@@ -263,22 +227,28 @@ nats_link *link_open(const sink_url *url, const sink_security *security, const c
   link->security = security;
   link->report = report;
   link->callbacks = *callbacks;
-  pthread_mutex_init(&link->publishing, NULL);
+  link->name = strdup(name);
   pthread_mutex_init(&link->mutex, NULL);
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&link->changed, &attributes);
   pthread_condattr_destroy(&attributes);
+  snprintf(error, error_bytes, "nats: out of memory, threads or random numbers");
   sigset_t all, before;
+  pthread_t thread;
   sigfillset(&all);
+  if (security->tls) sink_security_outlive_exit();
+  bool good = wire_init(&link->wire, security, error, error_bytes) && link->name && choose_inbox(link);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = start(link, name, error, error_bytes);
+  good = good && pthread_create(&thread, NULL, keep, link) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!started) {
+  if (!good) {
     link_free(link);
     return NULL;
   }
+  pthread_setname_np(thread, "lifeline-nats");
+  pthread_detach(thread); /* link_close waits for it, but not for ever */
   return link;
 }
 
@@ -287,63 +257,68 @@ const char *link_inbox(const nats_link *link) {
 }
 
 int64_t link_max_payload(nats_link *link) {
-  pthread_mutex_lock(&link->publishing);
-  int64_t bytes = link->connection ? natsConnection_GetMaxPayload(link->connection) : 0;
-  pthread_mutex_unlock(&link->publishing);
-  return bytes;
+  return link_is_up(link) ? __atomic_load_n(&link->wire.max_payload, __ATOMIC_ACQUIRE) : 0;
 }
 
 bool link_is_up(nats_link *link) {
-  return is(link, &link->up);
+  return __atomic_load_n(&link->up, __ATOMIC_ACQUIRE);
 }
 
-/* OpenSSL writes without MSG_NOSIGNAL, and the caller's thread may not have SIGPIPE blocked as the link's has. */
-static natsStatus publish_quietly(natsConnection *connection, natsMsg *message) {
-  sigset_t pipe, before, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  natsStatus status = natsConnection_PublishMsg(connection, message);
-  if (status != NATS_OK && !sigismember(&before, SIGPIPE) && sigpending(&pending) == 0 &&
-      sigismember(&pending, SIGPIPE))
-    sigtimedwait(&pipe, NULL, &(struct timespec){0});
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return status;
+bool link_publish(nats_link *link, const link_message *message) {
+  char line[640];
+  const char *reply = message->reply ? message->reply : "", *blank = message->reply ? " " : "";
+  size_t headers = message->headers ? strlen(message->headers) : 0;
+  int length = message->headers ? snprintf(line, sizeof line, "HPUB %s %s%s%zu %zu\r\n", message->subject, reply, blank,
+                                           headers, headers + message->bytes)
+                                : snprintf(line, sizeof line, "PUB %s %s%s%zu\r\n", message->subject, reply, blank,
+                                           message->bytes);
+  if (length < 0 || (size_t)length >= sizeof line) return false;
+  struct iovec parts[] = {{line, (size_t)length},
+                          {(void *)message->headers, headers},
+                          {(void *)message->data, message->bytes},
+                          {"\r\n", 2}};
+  return wire_send(&link->wire, parts, 4, SEND_MS);
 }
 
-natsStatus link_publish(nats_link *link, natsMsg *message) {
-  if (!link_is_up(link)) return NATS_CONNECTION_DISCONNECTED;
-  pthread_mutex_lock(&link->publishing);
-  natsStatus status = link->connection ? publish_quietly(link->connection, message) : NATS_CONNECTION_DISCONNECTED;
-  pthread_mutex_unlock(&link->publishing);
-  return status;
+bool link_subscribe(nats_link *link, const char *subject, unsigned number) {
+  char line[320];
+  snprintf(line, sizeof line, "SUB %s %u\r\n", subject, number);
+  return wire_say(&link->wire, line);
 }
 
-natsConnection *link_borrow(nats_link *link) {
-  pthread_mutex_lock(&link->publishing);
-  natsConnection *connection = link->connection;
-  if (connection) {
-    pthread_mutex_lock(&link->mutex);
-    link->callers++;
-    pthread_mutex_unlock(&link->mutex);
-  }
-  pthread_mutex_unlock(&link->publishing);
-  return connection;
+void link_unsubscribe(nats_link *link, unsigned number) {
+  char line[32];
+  snprintf(line, sizeof line, "UNSUB %u\r\n", number);
+  wire_say(&link->wire, line);
 }
 
-void link_return(nats_link *link) {
-  called(link);
+bool link_nobody_answers(const wire_frame *answer) {
+  return answer->bytes == 0 && strncmp(answer->headers, "NATS/1.0 503", 12) == 0;
 }
 
 void link_close(nats_link *link, int timeout_ms) {
-  struct timespec latest = after_ms(timeout_ms);
+  static const char ping[] = "PING\r\n";
+  int64_t end_ms = flight_now_ms() + timeout_ms;
+  struct timespec latest = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000};
   pthread_mutex_lock(&link->mutex);
   link->closing = true;
   pthread_cond_broadcast(&link->changed);
+  pthread_mutex_unlock(&link->mutex);
+  /* Its answer wakes the thread, behind all that was published. */
+  wire_send(&link->wire, &(struct iovec){(void *)ping, sizeof ping - 1}, 1, TICK_MS);
+  pthread_mutex_lock(&link->mutex);
   while (!link->ended)
     if (pthread_cond_timedwait(&link->changed, &link->mutex, &latest) != 0) break;
   bool ended = link->ended;
   link->left = !ended;
   pthread_mutex_unlock(&link->mutex);
   if (ended) link->callbacks.end(link->callbacks.ctx);
+}
+
+void link_free(nats_link *link) {
+  wire_destroy(&link->wire);
+  free(link->name);
+  pthread_cond_destroy(&link->changed);
+  pthread_mutex_destroy(&link->mutex);
+  free(link);
 }

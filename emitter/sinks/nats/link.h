@@ -1,18 +1,11 @@
-/* One NATS connection that is kept: a thread of its own connects, and connects again when the connection is lost.
- * nats.c could do the latter by itself, but then nobody learns why it does not succeed: a certificate that has expired,
- * say.
- *
- * nats.c ignores SIGPIPE for the whole process and starts threads that would take the program's signals. So the thread
- * blocks all signals, which nats.c's threads inherit, and puts SIGPIPE's disposition back.
+/* One NATS connection that is kept: a thread of its own connects, reads, and connects again when the connection is
+ * lost. It has all signals blocked.
  */
 #ifndef LIFELINE_NATS_LINK_H
 #define LIFELINE_NATS_LINK_H
 
-#include <nats/nats.h>
-#include <pthread.h>
-
-#include "options.h"
 #include "report.h"
+#include "wire.h"
 
 typedef struct nats_link nats_link;
 
@@ -20,10 +13,12 @@ typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN, LINK_TICK } link_e
 
 typedef struct link_callbacks {
   void *ctx;
-  /* From nats.c's threads or the link's own, never after end. LINK_TICK comes every 100 ms. */
+  /* All from the link's own thread, never after end. LINK_TICK comes every 100 ms while there is a connection. */
   void (*event)(void *ctx, link_event event);
-  /* A message on "<link_inbox>.<rest>"; suffix is that rest. */
-  void (*answer)(void *ctx, const char *suffix, natsMsg *message);
+  /* A message on "<link_inbox>.<suffix>". */
+  void (*answer)(void *ctx, const char *suffix, const wire_frame *message);
+  /* A message of a subscription made by link_subscribe. */
+  void (*message)(void *ctx, const wire_frame *message);
   /* Once, after link_close: the link does nothing any more, and may be freed with what was passed to link_open. */
   void (*end)(void *ctx);
 } link_callbacks;
@@ -32,6 +27,7 @@ typedef struct link_callbacks {
 nats_link *link_open(const sink_url *url, const sink_security *security, const char *name, sink_report *report,
                      const link_callbacks *callbacks, char *error, size_t error_bytes);
 
+/* Random, so that nobody else has it: no forked sibling either. */
 const char *link_inbox(const nats_link *link);
 
 /* 0 while there is no connection. */
@@ -39,18 +35,29 @@ int64_t link_max_payload(nats_link *link);
 
 bool link_is_up(nats_link *link);
 
-/* NATS_CONNECTION_DISCONNECTED while there is no connection. */
-natsStatus link_publish(nats_link *link, natsMsg *message);
+typedef struct link_message {
+  const char *subject;
+  const char *reply;   /* NULL: none */
+  const char *headers; /* "NATS/1.0\r\n...\r\n\r\n"; NULL: none */
+  const void *data;
+  size_t bytes;
+} link_message;
 
-/* The connection, for another thread; NULL while there is none. It is closed, but not freed, before it is returned. */
-natsConnection *link_borrow(nats_link *link);
-void link_return(nats_link *link);
+/* False while there is no connection; a connection that does not take it all is at its end. Any thread. */
+bool link_publish(nats_link *link, const link_message *message);
 
-/* Closes, which sets free whoever waits for the server on a borrowed connection, and calls end: before it returns, or
- * on the link's own thread if nats.c's threads still are at work after timeout_ms. */
+/* For the link's own thread. A subscription ends with its connection at the latest; its number is above 1. */
+bool link_subscribe(nats_link *link, const char *subject, unsigned number);
+void link_unsubscribe(nats_link *link, unsigned number);
+
+/* True of an answer that says that nobody listens. */
+bool link_nobody_answers(const wire_frame *answer);
+
+/* Closes, once the server has taken what was published, and calls end: before it returns, or on the link's own thread
+ * if that is still at work after timeout_ms. */
 void link_close(nats_link *link, int timeout_ms);
 
-/* Of one that has ended, and that nobody will borrow from. */
+/* Of one that has ended. */
 void link_free(nats_link *link);
 
 #endif

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "explain.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,36 +57,19 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
 }
 
 bool nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes) {
+  nats_problem problem = NATS_UNREACHABLE;
   switch (status) {
   case NATS_CONNECTION_AUTH_FAILED:
-  case NATS_NOT_PERMITTED:
-    snprintf(text, bytes, "nats: %s refuses the credentials (user %s)", url->hosts,
-             security->user    ? security->user
-             : security->creds ? "of the credentials file"
-                               : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
-    return true;
-  case NATS_SECURE_CONNECTION_REQUIRED:
-    snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts);
-    return true;
-  case NATS_SECURE_CONNECTION_WANTED:
-    snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
-    return true;
+  case NATS_NOT_PERMITTED: problem = NATS_REFUSES_CREDENTIALS; break;
+  case NATS_SECURE_CONNECTION_REQUIRED: problem = NATS_WANTS_TLS; break;
+  case NATS_SECURE_CONNECTION_WANTED: problem = NATS_HAS_NO_TLS; break;
   case NATS_SSL_ERROR:
-    if (nats_GetLastError(NULL) && strstr(nats_GetLastError(NULL), "expired")) {
-      snprintf(text, bytes, "nats: TLS with %s fails: its certificate has expired", url->hosts);
-      return true;
-    }
-    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
-             url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
-    return true;
+    problem = nats_GetLastError(NULL) && strstr(nats_GetLastError(NULL), "expired") ? NATS_EXPIRED : NATS_UNTRUSTED;
+    break;
   case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */
-    if (security->tls) {
-      snprintf(text, bytes, "nats: %s ends TLS connections at once: it may want %s, see LIFELINE_TLS_CERT and _KEY",
-               url->hosts, security->tls_cert ? "another client's certificate" : "a client's certificate");
-      return true;
-    } /* fall through */
-  default:
-    snprintf(text, bytes, "nats: %s cannot be reached: %s", url->hosts, natsStatus_GetText(status));
-    return false;
+    if (security->tls) problem = NATS_HANGS_UP;
+    break;
+  default: break;
   }
+  return nats_explain_problem(problem, natsStatus_GetText(status), url, security, text, bytes);
 }

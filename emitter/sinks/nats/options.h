@@ -1,14 +1,11 @@
-/* nats.c's options from a URL and the environment, for the sink and for lifeline-setup. */
+/* nats.c's options from a URL and the environment, for the tools: what of NATS the sink and they have in common. */
 #ifndef LIFELINE_NATS_OPTIONS_H
 #define LIFELINE_NATS_OPTIONS_H
 
 #include <nats/nats.h>
 
+#include "names.h"
 #include "security.h"
-
-#define NATS_DEFAULT_PORT "4222"
-#define NATS_DEFAULT_STREAM "LIFELINE"
-#define NATS_DEFAULT_PREFIX "lifeline.batches"
 
 /* Servers, credentials, TLS and the connection's name. On failure returns NULL and writes one line into error. */
 natsOptions *nats_options_new(const sink_url *url, const sink_security *security, const char *name, char *error,

@@ -103,18 +103,14 @@ static void nobody_answers(ll_sink *sink) {
   char reply[160], question[300];
   snprintf(reply, sizeof reply, "%s.%s", link_inbox(sink->link), STREAMS_SUFFIX);
   int bytes = snprintf(question, sizeof question, "{\"subject\":\"%s\"}", sink->subject);
-  natsMsg *message = NULL;
-  if (natsMsg_Create(&message, "$JS.API.STREAM.NAMES", reply, question, bytes) == NATS_OK)
-    link_publish(sink->link, message);
-  natsMsg_Destroy(message);
+  link_publish(sink->link, &(link_message){"$JS.API.STREAM.NAMES", reply, NULL, question, (size_t)bytes});
 }
 
 /* Only JetStream's own word counts: an error, or silence, does not mean that the stream is missing. */
-static void on_streams(ll_sink *sink, natsMsg *message) {
+static void on_streams(ll_sink *sink, const wire_frame *answer) {
   char why[300];
   snprintf(why, sizeof why, "no stream takes %s", sink->subject);
-  if (get(&sink->unanswered) && !natsMsg_IsNoResponders(message) &&
-      nats_no_streams(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)))
+  if (get(&sink->unanswered) && !link_nobody_answers(answer) && nats_no_streams(answer->data, answer->bytes))
     stream_is_missing(sink, why);
 }
 
@@ -149,31 +145,39 @@ static void on_event(void *ctx, link_event event) {
     set(&sink->forbidden, false);
     set(&sink->missing, false);
     __atomic_store_n(&sink->asked_ms, 0, __ATOMIC_RELEASE);
-    sink_control_renew(&sink->control);
+    nats_watch_up(&sink->watch);
     break;
-  case LINK_DOWN: flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost"); break;
+  case LINK_DOWN:
+    nats_watch_down(&sink->watch);
+    flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost");
+    break;
   case LINK_FORBIDDEN:
     set(&sink->forbidden, true);
     set(&sink->troubled, true);
     flight_hurry(&sink->flight, flight_now_ms() + FORBIDDEN_TIMEOUT_MS);
     break;
-  case LINK_TICK: expire(sink); break;
+  case LINK_TICK:
+    expire(sink);
+    nats_watch_tick(&sink->watch);
+    break;
   }
 }
 
-static void on_answer(void *ctx, const char *suffix, natsMsg *message) {
+static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
   ll_sink *sink = ctx;
   unsigned slot;
   unsigned long long ticket;
-  if (strcmp(suffix, STREAMS_SUFFIX) == 0) on_streams(sink, message);
+  if (strcmp(suffix, STREAMS_SUFFIX) == 0) on_streams(sink, answer);
+  if (strncmp(suffix, NATS_WATCH_SUFFIX, strlen(NATS_WATCH_SUFFIX)) == 0)
+    nats_watch_answer(&sink->watch, suffix, answer);
   if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
   char why[340], report[768];
-  if (natsMsg_IsNoResponders(message)) {
+  if (link_nobody_answers(answer)) {
     nobody_answers(sink);
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, "nobody answers");
     return;
   }
-  switch (nats_ack_read(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), why, sizeof why)) {
+  switch (nats_ack_read(answer->data, answer->bytes, why, sizeof why)) {
   case NATS_ACK_STORED:
     flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
     recovered(sink);
@@ -248,10 +252,12 @@ static void free_sink(ll_sink *sink) {
   free(sink);
 }
 
-/* The watch still looks at the link, but there is no server any more that it could wait for. */
+static void on_control(void *ctx, const wire_frame *message) {
+  nats_watch_message(&((ll_sink *)ctx)->watch, message);
+}
+
 static void on_end(void *ctx) {
   ll_sink *sink = ctx;
-  if (!sink_control_join(&sink->control, CLOSE_TIMEOUT_MS)) return;
   link_free(sink->link);
   free_sink(sink);
 }
@@ -259,8 +265,10 @@ static void on_end(void *ctx) {
 static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
   char name[HEADER_TEXT_BYTES + 16];
   snprintf(name, sizeof name, "lifeline %s", sink->program_header);
-  link_callbacks callbacks = {sink, on_event, on_answer, on_end};
+  link_callbacks callbacks = {sink, on_event, on_answer, on_control, on_end};
+  sink->watch.control = &sink->control;
   sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
+  sink->watch.link = sink->link;
   return sink->link != NULL;
 }
 
@@ -293,19 +301,14 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
   return NULL;
 }
 
-static natsStatus publish(ll_sink *sink, const char *reply, const uint8_t *batch, size_t bytes, uint16_t route,
-                          uint64_t sequence) {
-  char id[128];
-  snprintf(id, sizeof id, "%s-%u-%llu", sink->incarnation, route, (unsigned long long)sequence);
-  natsMsg *message = NULL;
-  natsStatus status = natsMsg_Create(&message, sink->subject, reply, (const char *)batch, (int)bytes);
-  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Msg-Id", id);
-  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Lifeline-Host", sink->host_header);
-  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Lifeline-Program", sink->program_header);
-  if (status == NATS_OK && !sink->core) status = natsMsgHeader_Set(message, "Nats-Expected-Stream", sink->stream);
-  if (status == NATS_OK) status = link_publish(sink->link, message);
-  natsMsg_Destroy(message);
-  return status;
+static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size_t bytes, uint16_t route,
+                    uint64_t sequence) {
+  char headers[1024];
+  snprintf(headers, sizeof headers,
+           "NATS/1.0\r\nNats-Msg-Id: %s-%u-%llu\r\nLifeline-Host: %s\r\nLifeline-Program: %s\r\n%s%s%s\r\n",
+           sink->incarnation, route, (unsigned long long)sequence, sink->host_header, sink->program_header,
+           sink->core ? "" : "Nats-Expected-Stream: ", sink->core ? "" : sink->stream, sink->core ? "" : "\r\n");
+  return link_publish(sink->link, &(link_message){sink->subject, reply, headers, batch, bytes});
 }
 
 /* What the server takes. */
@@ -338,8 +341,7 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
   snprintf(reply, sizeof reply, "%s.%u-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket);
-  natsStatus status = publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence);
-  if (status != NATS_OK && flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_BUSY;
+  if (!publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence) && flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_BUSY;
   return LL_SINK_OK; /* a failed one that landed meanwhile has been answered for */
 }
 
@@ -351,8 +353,7 @@ static void nats_poll(ll_sink *sink, int timeout_ms) {
 }
 
 static void nats_watch_control(ll_sink *sink) {
-  sink->watch = (nats_watch){&sink->control, sink->link};
-  sink_control_start(&sink->control, nats_watch_read, &sink->watch);
+  nats_watch_start(&sink->watch);
 }
 
 static void nats_close(ll_sink *sink) {

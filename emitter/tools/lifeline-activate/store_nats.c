@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "broker.h"
-#include "bucket.h"
+#include "names.h"
 #include "store.h"
 
 enum { WAIT_MS = 3000 };

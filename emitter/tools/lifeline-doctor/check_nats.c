@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bucket.h"
+#include "names.h"
 #include "doctor.h"
 #include "options.h"
 

@@ -1,0 +1,21 @@
+/* Why a server cannot be used, in words that say what to do. Of the sink and of the tools alike. */
+#ifndef LIFELINE_NATS_EXPLAIN_H
+#define LIFELINE_NATS_EXPLAIN_H
+
+#include "security.h"
+
+typedef enum nats_problem {
+  NATS_UNREACHABLE,
+  NATS_REFUSES_CREDENTIALS,
+  NATS_WANTS_TLS,
+  NATS_HAS_NO_TLS,
+  NATS_EXPIRED,   /* its certificate */
+  NATS_UNTRUSTED, /* its certificate */
+  NATS_HANGS_UP,  /* after the TLS handshake, where TLS 1.3 refuses a client's certificate */
+} nats_problem;
+
+/* `detail` says why it is unreachable. False if the problem is but a symptom, which may have a clearer cause. */
+bool nats_explain_problem(nats_problem problem, const char *detail, const sink_url *url, const sink_security *security,
+                          char *text, size_t bytes);
+
+#endif
