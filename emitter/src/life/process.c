@@ -1,6 +1,8 @@
 #include "process.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,46 +12,52 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t read_small(const char *path, char *text, size_t size) {
-  text[0] = '\0';
+/* False with errno set when the file cannot be read. */
+static bool read_small(const char *path, char *text, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) return false;
   ssize_t count = read(fd, text, size - 1);
+  int error = errno;
   close(fd);
+  errno = error;
   text[count > 0 ? count : 0] = '\0';
-  return count > 0 ? (size_t)count : 0;
+  return count > 0;
 }
 
-static void boot_id(uint8_t boot[16]) {
+/* False when it cannot be found out: then it is all zeros. */
+static bool boot_id(uint8_t boot[16]) {
   char text[64];
-  size_t count = read_small("/proc/sys/kernel/random/boot_id", text, sizeof text);
   unsigned digits = 0;
   memset(boot, 0, 16);
-  for (size_t i = 0; i < count && digits < 32; i++) {
-    const char *hex = "0123456789abcdef", *found = strchr(hex, text[i]);
-    if (found == NULL || *found == '\0') continue;
+  if (!read_small("/proc/sys/kernel/random/boot_id", text, sizeof text)) return false;
+  for (const char *c = text; *c != '\0' && digits < 32; c++) {
+    const char *hex = "0123456789abcdef", *found = strchr(hex, *c);
+    if (found == NULL) continue;
     boot[digits / 2] |= (uint8_t)((found - hex) << (digits % 2 ? 0 : 4));
     digits++;
   }
+  return digits == 32;
 }
 
-/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 when there is no such process, or only its zombie. (A
- * first thread that ended before others is shown as a zombie, too: field 20 tells how many there are.) The second field
- * is the command, which may hold blanks and brackets: count from the last bracket. */
-static uint64_t start_time(uint32_t pid) {
+/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 for a zombie. (A first thread that ended before others is
+ * shown as a zombie, too: field 20 tells how many there are.) The second field is the command, which may hold blanks
+ * and brackets: count from the last bracket. False when it cannot be read. */
+static bool start_time(uint32_t pid, uint64_t *time) {
   char path[64], text[1024], state;
   int threads;
   unsigned long long start;
   snprintf(path, sizeof path, "/proc/%u/stat", pid);
-  read_small(path, text, sizeof text);
-  const char *after = strrchr(text, ')');
+  *time = 0;
+  const char *after = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
   if (after == NULL ||
       sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu", &state,
              &threads, &start) != 3)
-    return 0;
-  return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
+    return false;
+  *time = (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
+  return true;
 }
 
+/* 0 when it cannot be found out. */
 static uint64_t pid_namespace(void) {
   struct stat status;
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
@@ -65,18 +73,22 @@ static uint32_t image(void) {
 ll_process ll_process_self(void) {
   ll_process self = {.pid_namespace = pid_namespace(), .pid = (uint32_t)getpid(), .image = image()};
   boot_id(self.boot);
-  self.start_time = start_time(self.pid);
+  start_time(self.pid, &self.start_time);
   return self;
 }
 
 ll_liveness ll_process_liveness(const ll_process *process) {
+  static const uint8_t unknown_boot[16];
   if (process->pid == 0) return LL_DEAD;
   uint8_t boot[16];
-  boot_id(boot);
+  if (!boot_id(boot) || memcmp(process->boot, unknown_boot, sizeof boot) == 0) return LL_UNKNOWN;
   if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_DEAD;
-  if (process->pid_namespace != pid_namespace()) return LL_UNKNOWN;
+  uint64_t namespace = pid_namespace(), start;
+  if (namespace == 0 || process->pid_namespace != namespace) return LL_UNKNOWN;
   if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* we, before an exec */
-  return start_time(process->pid) == process->start_time ? LL_ALIVE : LL_DEAD;
+  if (process->pid > INT32_MAX || (kill((pid_t)process->pid, 0) != 0 && errno == ESRCH)) return LL_DEAD;
+  if (!start_time(process->pid, &start) || process->start_time == 0) return LL_UNKNOWN;
+  return start == 0 ? LL_DEAD : start == process->start_time ? LL_ALIVE : LL_REPLACED;
 }
 
 void ll_random(void *bytes, unsigned count) {

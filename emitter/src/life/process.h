@@ -15,10 +15,12 @@ typedef struct ll_process {
   uint32_t image; /* random, from the kernel at each exec; a fork keeps it */
 } ll_process;
 
+/* Only what is known to be dead is LL_DEAD: what could not be found out is no reason to touch what a process owns. */
 typedef enum ll_liveness {
   LL_DEAD,
   LL_ALIVE,
-  LL_UNKNOWN, /* of another pid namespace of this boot: nobody here can tell */
+  LL_REPLACED, /* its pid has another start time: it is dead, unless it lives in another time namespace */
+  LL_UNKNOWN,  /* of another pid namespace of this boot, or /proc cannot be read */
 } ll_liveness;
 
 ll_process ll_process_self(void);

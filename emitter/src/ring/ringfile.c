@@ -7,11 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x31474e5249464c4c) /* "LLFIRNG1" on a little-endian machine */
@@ -249,21 +252,63 @@ static const char *fault_of(const ll_store *store) {
   return NULL;
 }
 
-static bool may_be_alive(const ll_process *process, bool other_namespaces) {
-  ll_liveness liveness = ll_process_liveness(process);
-  return liveness == LL_ALIVE || (liveness == LL_UNKNOWN && !other_namespaces);
+/* What the kernel says of who has the file open for writing, or mapped so. */
+typedef enum usage { NO_USERS, SOME_USERS, USERS_UNKNOWN } usage;
+
+/* What was found in the file before it was opened for writing. `users` is of these two. */
+typedef struct outlook {
+  usage users;
+  ll_process owner, recoverer;
+} outlook;
+
+/* A read lease is granted only while nobody on this machine has the file open for writing; an owner has its mapping
+ * until it dies or executes another program, whatever its pid means here. On tmpfs alone: where one filesystem lies upon
+ * another (overlayfs), a mapping is of the lower file and does not count, and files of network filesystems may have
+ * users elsewhere. The lease is given back at once. Who opens the file meanwhile waits for that; the signal that would
+ * tell us is one that is ignored unless the program wants it. */
+static usage users_of(int fd) {
+  struct statfs filesystem;
+  if (fstatfs(fd, &filesystem) != 0 || filesystem.f_type != TMPFS_MAGIC) return USERS_UNKNOWN;
+  fcntl(fd, F_SETSIG, SIGURG);
+  if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? SOME_USERS : USERS_UNKNOWN;
+  fcntl(fd, F_SETLEASE, F_UNLCK);
+  return NO_USERS;
+}
+
+/* Processes first: whoever took the file over between the two looks is still at it at the second one. */
+static outlook look_from_outside(const char *path) {
+  outlook found = {.users = USERS_UNKNOWN};
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return found;
+  const size_t bytes = sizeof(ll_process);
+  if (pread(fd, &found.owner, bytes, offsetof(ll_file_header, owner)) == (ssize_t)bytes &&
+      pread(fd, &found.recoverer, bytes, offsetof(ll_file_header, recoverer)) == (ssize_t)bytes)
+    found.users = users_of(fd);
+  close(fd);
+  return found;
+}
+
+static bool may_be_alive(const ll_process *process, const ll_process *then, usage users, bool other_namespaces) {
+  if (memcmp(process, then, sizeof *process) != 0) users = USERS_UNKNOWN;
+  switch (ll_process_liveness(process)) {
+  case LL_ALIVE: return true;
+  case LL_REPLACED: return users == SOME_USERS;
+  case LL_UNKNOWN: return users != NO_USERS && !other_namespaces;
+  default: return false;
+  }
 }
 
 /* Two recoveries must not work on one file. The lock is held only while the claim is written: who holds the claim is
  * told by pid and start time, which no fork inherits. A file whose end another recovery has just seen has no name. */
-static int claim(ll_store *store, int fd, bool other_namespaces) {
+static int claim(ll_store *store, int fd, const outlook *before, bool other_namespaces) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
+  const ll_file_header *header = store->header;
   struct stat status;
   int error = 0;
   if (fstat(fd, &status) != 0 || status.st_nlink == 0)
     error = ENOENT;
-  else if (may_be_alive(&store->header->owner, other_namespaces) ||
-           may_be_alive(&store->header->recoverer, other_namespaces))
+  else if (may_be_alive(&header->owner, &before->owner, before->users, other_namespaces) ||
+           may_be_alive(&header->recoverer, &before->recoverer, before->users, other_namespaces))
     error = EBUSY;
   if (error == 0) store->header->recoverer = ll_process_self();
   flock(fd, LOCK_UN);
@@ -301,7 +346,7 @@ static const char *fault_from_outside(int fd, struct stat *status) {
 }
 
 /* With the file open. Returns as ll_store_attach. */
-static int attach(ll_store *store, int fd, bool other_namespaces, char *why, size_t why_bytes) {
+static int attach(ll_store *store, int fd, const outlook *before, bool other_namespaces, char *why, size_t why_bytes) {
   struct stat status;
   const char *fault = fault_from_outside(fd, &status);
   if (fault != NULL) {
@@ -324,7 +369,7 @@ static int attach(ll_store *store, int fd, bool other_namespaces, char *why, siz
   }
   madvise(store->map, store->bytes, MADV_DONTFORK);
   point_into(store);
-  error = claim(store, fd, other_namespaces);
+  error = claim(store, fd, before, other_namespaces);
   if (error != 0) {
     ll_store_unmap(store);
     return error;
@@ -341,12 +386,13 @@ int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, ch
   memset(store, 0, sizeof *store);
   store->unnamed_fd = -1;
   snprintf(store->path, sizeof store->path, "%s", path);
+  outlook before = look_from_outside(path);
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
     snprintf(why, why_bytes, "%s", strerror(errno));
     return errno == ENOENT ? ENOENT : EACCES;
   }
-  int error = attach(store, fd, other_namespaces, why, why_bytes);
+  int error = attach(store, fd, &before, other_namespaces, why, why_bytes);
   close(fd);
   return error;
 }

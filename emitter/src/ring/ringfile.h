@@ -157,8 +157,8 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes);
 
 /* Maps a file that was left behind and checks every number in it. Returns 0; EBUSY when its owner or a recovery is
- * alive (or of another pid namespace, unless those are wanted); ENOENT; EACCES for a file that is not ours; EINVAL for
- * one that is no ring file. why says what is wrong. */
+ * alive, or may be for all that is known, unless those of other pid namespaces are wanted; ENOENT; EACCES for a file
+ * that is not ours; EINVAL for one that is no ring file. why says what is wrong. */
 int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes);
 
 /* A program's name as it stands in its files' names. */

@@ -214,7 +214,7 @@ static void *recover_earlier_runs(void *unused) {
                           .url = core->config.url,
                           .routes = &core->config.routes,
                           .program = core->config.program,
-                          .beside_an_emitter = true,
+                          .own = core->store.path,
                           .deadline_ns = &core->recovery_deadline_ns,
                           .report = report_recovered,
                           .ctx = core};

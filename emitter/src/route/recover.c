@@ -96,7 +96,7 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
     return false;
   }
   ll_route_setup setup = {
-      .url = url, .host = work->host, .program = work->program, .silent = recovery->beside_an_emitter};
+      .url = url, .host = work->host, .program = work->program, .silent = recovery->own != NULL};
   bool good = ll_harvest_is_done(harvest);
   if (!good && url == NULL)
     snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",
@@ -187,7 +187,7 @@ static void recover_file(ll_recovery *recovery, const char *path) {
 }
 
 bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
-  if (access(recovery->directory, F_OK) != 0) return true;
+  if (access(recovery->directory, F_OK) != 0 && errno == ENOENT) return true;
   int fd = ll_directory_open(recovery->directory, "ring", true, why, why_bytes);
   if (fd < 0) return false;
   DIR *directory = fdopendir(fd);
@@ -201,7 +201,8 @@ bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
     if (ll_monotonic_ns() >= load_acquire(recovery->deadline_ns)) break;
     if (!is_file_of(entry->d_name, recovery->program)) continue;
     int length = snprintf(path, sizeof path, "%s/%s", recovery->directory, entry->d_name);
-    if (length > 0 && (size_t)length < sizeof path) recover_file(recovery, path);
+    if (length < 0 || (size_t)length >= sizeof path) continue;
+    if (recovery->own == NULL || strcmp(path, recovery->own) != 0) recover_file(recovery, path);
   }
   closedir(directory);
   return true;

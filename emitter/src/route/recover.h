@@ -32,7 +32,8 @@ typedef struct ll_recovery {
   const char *url;             /* of the default route */
   const ll_routes *routes;     /* of the others */
   const char *program;         /* only its files; NULL: of all programs */
-  bool beside_an_emitter;      /* of this process, with the same sinks: trouble with these is its to tell */
+  const char *own;             /* the ring file of this process's own emitter, with the same sinks, whose trouble it
+                                  tells itself; NULL: there is none */
   bool other_namespaces;       /* also files whose owner's pid means nothing here: the caller knows that it is dead */
   const uint64_t *deadline_ns; /* read as time goes by; may be moved by another thread */
   void (*report)(void *ctx, const ll_recovered *file);

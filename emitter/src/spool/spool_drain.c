@@ -158,7 +158,7 @@ static void drain_segment(ll_spool_drain *drain, int directory, const ll_spool_f
 }
 
 bool ll_spool_drain_all(ll_spool_drain *drain, char *why, size_t why_bytes) {
-  if (access(drain->directory, F_OK) != 0) return true;
+  if (access(drain->directory, F_OK) != 0 && errno == ENOENT) return true;
   int directory = ll_spool_directory_open(drain->directory, false, why, why_bytes);
   if (directory < 0) return false;
   ll_spool_listing listing;

@@ -59,8 +59,8 @@ void ll_give_up_slot(ll_spool *spool, uint32_t slot, uint64_t sequence) {
 }
 
 /* A segment was given up if it has that name. Its absence alone would not tell: a drain that was faster removes it,
- * too, but under its first name, after it has delivered it. */
-static void settle_segment(const ll_store *store, uint32_t route, int directory, const char *program) {
+ * too, but under its first name, after it has delivered it. False when nobody can say. */
+static bool settle_segment(const ll_store *store, uint32_t route, int directory, const char *program) {
   ll_segment_identity identity = {.route = (uint16_t)route, .owner = store->header->owner};
   char gone[LL_SPOOL_NAME_MAX];
   struct stat status;
@@ -68,7 +68,9 @@ static void settle_segment(const ll_store *store, uint32_t route, int directory,
   snprintf(identity.program, sizeof identity.program, "%s", program);
   identity.number = (uint32_t)store->header->routes[route].spool.what;
   ll_spool_name(&identity, LL_SPOOL_GIVEN_UP, gone);
-  if (fstatat(directory, gone, &status, AT_SYMLINK_NOFOLLOW) == 0) count(&store->header->routes[route].spool);
+  bool found = fstatat(directory, gone, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (found) count(&store->header->routes[route].spool);
+  return found || errno == ENOENT;
 }
 
 static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
@@ -99,11 +101,13 @@ bool ll_give_up_resolve(ll_store *store, uint32_t route, const char *program, ch
     directory = ll_spool_directory_open(store->header->spool, false, why, why_bytes);
     if (directory < 0 && errno != ENOENT && books->giving_up == LL_GIVING_UP_SEGMENT) return false;
   }
+  bool settled = true;
   if (directory >= 0) {
-    if (books->giving_up == LL_GIVING_UP_SEGMENT) settle_segment(store, route, directory, program);
-    remove_counted(store, route, directory);
+    if (books->giving_up == LL_GIVING_UP_SEGMENT) settled = settle_segment(store, route, directory, program);
+    if (!settled) snprintf(why, why_bytes, "spool directory %s cannot be read: %s", store->header->spool, strerror(errno));
+    if (settled) remove_counted(store, route, directory);
     close(directory);
   }
-  books->giving_up = LL_GIVING_UP_NOTHING;
-  return true;
+  if (settled) books->giving_up = LL_GIVING_UP_NOTHING;
+  return settled;
 }
