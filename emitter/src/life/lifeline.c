@@ -229,7 +229,7 @@ static void report_left(const ll_core *core) {
   else if (core->store.crash_safe)
     ll_log(LL_LOG_WARN, "%s wait in %s for the next start or lifeline-recover", what, core->store.path);
   else
-    ll_log(LL_LOG_WARN, "%s are lost with this process: %s could not be made", what, core->store.path);
+    ll_log(LL_LOG_WARN, "%s are lost with this process: there is no ring file %s", what, core->store.path);
 }
 
 int ll_shutdown(unsigned timeout_ms) {

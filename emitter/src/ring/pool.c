@@ -3,21 +3,10 @@
 #include "life/atomics.h"
 #include "life/core.h"
 
-#include <sys/mman.h>
-
 enum {
   RESERVE = 4,  /* rings that wait for a thread */
   CLUTTER = 32, /* rings that wait to be drained: 2 MiB of the smallest */
 };
-
-/* Maps the pages before an event needs them. Old kernels do it at the first touch. */
-static void prefault(const ll_store *store, const ll_ring *ring) {
-#ifdef MADV_POPULATE_WRITE
-  madvise(ll_ring_base(store, ring), ring->bytes, MADV_POPULATE_WRITE);
-#else
-  (void)store, (void)ring;
-#endif
-}
 
 /* A ring that was never used is anybody's. One that was stays with its route, whose counters it holds. */
 static bool is_fresh(const ll_ring *ring) {
@@ -67,7 +56,6 @@ static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) 
     ring = &store->rings[index];
     ring->offset = offset;
     ring->bytes = bytes;
-    prefault(store, ring);
     store_relaxed(&ring->state, state);
     header->data_used += bytes;
     store_release(&header->ring_count, index + 1);

@@ -3,6 +3,7 @@
 #include "life/atomics.h"
 #include "life/crash_point.h"
 #include "life/directory.h"
+#include "life/log.h"
 #include "slots.h"
 
 #include <errno.h>
@@ -18,6 +19,10 @@
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x31474e5249464c4c) /* "LLFIRNG1" on a little-endian machine */
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 enum { PAGE = 4096 };
 
@@ -117,7 +122,8 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
     store->crash_safe = store->map != MAP_FAILED;
     if (!store->crash_safe) snprintf(why, why_bytes, "ring file %s cannot be mapped: %s", store->path, strerror(errno));
   }
-  if (!store->crash_safe) {
+  store->in_file = store->crash_safe;
+  if (!store->in_file) {
     store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (store->map == MAP_FAILED) {
       if (fd >= 0) close(fd);
@@ -170,6 +176,7 @@ static void move_to_memory(ll_store *store) {
   munmap(store->map, store->bytes);
   madvise(map, store->bytes, MADV_DONTFORK);
   store->map = map;
+  store->in_file = false;
   point_into(store);
 }
 
@@ -186,16 +193,41 @@ void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
   store->unnamed_fd = -1;
 }
 
-bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
-  if (!store->crash_safe) return true;
-  if (store->unnamed_fd >= 0) return allocate(store->unnamed_fd, offset, bytes) == 0;
+/* The events go on, but nobody will find them if this process is killed. */
+static void lose_crash_safety(ll_store *store, const char *why) {
+  if (!store->crash_safe) return;
+  store_release(&store->crash_safe, false);
+  ll_log(LL_LOG_WARN, "ring file %s %s; from now on events do not survive a crash of this program", store->path, why);
+}
+
+/* Before Linux 5.14: the file is opened again by its name, which a program that changed its user or its root cannot. */
+static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return false;
   struct stat status;
-  bool ours = fstat(fd, &status) == 0 && status.st_dev == store->device && status.st_ino == store->inode;
+  bool ours = fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == store->device && status.st_ino == store->inode;
   bool reserved = ours && allocate(fd, offset, bytes) == 0;
-  close(fd);
+  int error = errno;
+  if (fd >= 0) close(fd);
+  if (!ours && error != EMFILE && error != ENFILE)
+    lose_crash_safety(store, "cannot be opened again, and events beyond the room that it has are dropped");
   return reserved;
+}
+
+/* Touching the pages through the mapping needs neither a descriptor nor a name. */
+bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
+  if (!store->in_file) return true;
+  if (store->unnamed_fd >= 0) return allocate(store->unnamed_fd, offset, bytes) == 0;
+  uint64_t begin = offset - offset % (uint64_t)sysconf(_SC_PAGESIZE);
+  if (madvise(store->map + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
+  return errno == EINVAL && allocate_by_path(store, offset, bytes);
+}
+
+void ll_store_look(ll_store *store) {
+  struct stat status;
+  if (!store->in_file || !store->crash_safe || store->unnamed_fd >= 0) return;
+  bool found = lstat(store->path, &status) == 0;
+  if (found ? status.st_dev != store->device || status.st_ino != store->inode : errno == ENOENT)
+    lose_crash_safety(store, "is gone");
 }
 
 static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ring) {
@@ -356,7 +388,7 @@ static int attach(ll_store *store, int fd, const outlook *before, bool other_nam
   store->bytes = (size_t)status.st_size;
   store->device = status.st_dev;
   store->inode = status.st_ino;
-  store->crash_safe = true;
+  store->crash_safe = store->in_file = true;
   int error = fill_holes_at_start(fd);
   if (error == 0) {
     store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -410,7 +442,7 @@ void ll_store_release(ll_store *store) {
 
 void ll_store_remove(ll_store *store) {
   ll_crash_point("finished-unremoved");
-  if (store->crash_safe) unlink(store->path);
+  if (store->in_file) unlink(store->path);
 }
 
 void ll_store_after_fork(ll_store *store) {

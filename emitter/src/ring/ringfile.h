@@ -9,8 +9,8 @@
  * the others have room. Slots are dealt out by index when the file is made; a ring takes its route with its first event
  * and keeps it, and each route may own rings up to its share of the data.
  *
- * The file is sparse. Each part is allocated (posix_fallocate) before it is first touched, so that a full filesystem is
- * an error at that moment and never a SIGBUS. Without room for even the start, the same layout lies in anonymous
+ * The file is sparse. Each part is allocated (posix_fallocate, and MADV_POPULATE_WRITE once the descriptor is closed)
+ * before it is first touched, so that a full filesystem is an error at that moment and never a SIGBUS. Without room for even the start, the same layout lies in anonymous
  * memory: everything works, but does not survive the process.
  *
  * No descriptor is kept open: a program that closes all of its descriptors and reuses their numbers must not find us
@@ -129,7 +129,8 @@ typedef struct ll_file_header {
 typedef struct ll_store {
   uint8_t *map;
   size_t bytes;
-  bool crash_safe;
+  bool in_file;    /* the mapping is of a file, and not of memory */
+  bool crash_safe; /* and a recovery can find it */
   int unnamed_fd; /* -1 once it has its name */
   char path[PATH_MAX];
   dev_t device;
@@ -166,6 +167,9 @@ void ll_store_program(const char *program, char *name, size_t name_bytes);
 
 /* Makes sure that the range may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
+
+/* To be called now and then: once the file is gone, crash_safe turns false, and a line says so. */
+void ll_store_look(ll_store *store);
 
 /* Ends a recovery: the file is anybody's again, and unmapped. */
 void ll_store_release(ll_store *store);

@@ -135,7 +135,10 @@ static void run(ll_core *core) {
     ll_sealed sealed = ll_streams_advance(core, work, wanted);
     ll_pool_replenish(&core->store);
     advance_flush(core, &current, sealed);
-    if (due) due_ns = ll_monotonic_ns() + interval_ns;
+    if (due) {
+      ll_store_look(&core->store);
+      due_ns = ll_monotonic_ns() + interval_ns;
+    }
     if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
 
     /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
@@ -255,7 +258,7 @@ static bool leave_to_the_late(ll_core *core) {
          core->store.crash_safe
              ? "a thread was held up in an emit beyond the shutdown; its event waits in %s for the next start or "
                "lifeline-recover"
-             : "a thread was held up in an emit beyond the shutdown; its event is lost: %s could not be made",
+             : "a thread was held up in an emit beyond the shutdown; its event is lost: there is no ring file %s",
          core->store.path);
   return true;
 }
