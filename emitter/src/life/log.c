@@ -1,8 +1,13 @@
 #include "log.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static ll_log_function log_function;
@@ -11,6 +16,18 @@ static void *log_ctx;
 void ll_log_to(ll_log_function function, void *ctx) {
   log_function = function;
   log_ctx = ctx;
+}
+
+/* stderr may be a pipe that nobody reads any more: that must not end the program. */
+static void write_quietly(const char *line, size_t length) {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  bool broken = write(STDERR_FILENO, line, length) < 0 && errno == EPIPE;
+  if (broken && !sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &(struct timespec){0});
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void ll_log(ll_log_level level, const char *format, ...) {
@@ -30,5 +47,7 @@ void ll_log(ll_log_level level, const char *format, ...) {
   }
   size_t length = strlen(line);
   line[length++] = '\n';
-  if (write(STDERR_FILENO, line, length) < 0) return; /* nobody to tell */
+  int error = errno;
+  write_quietly(line, length);
+  errno = error;
 }
