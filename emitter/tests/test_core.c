@@ -13,10 +13,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void crc32c_is_that_of_rfc_3720(void **state) {
@@ -272,6 +275,67 @@ static void we_are_alive_and_an_ended_child_is_dead(void **state) {
   close(ends[1]);
 }
 
+static void what_cannot_be_found_out_is_not_dead(void **state) {
+  (void)state;
+  struct rlimit before, none = {0, 0};
+  ll_process self = ll_process_self(), child = self;
+  child.pid = (uint32_t)fork();
+  if (child.pid == 0) {
+    pause();
+    _exit(0);
+  }
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none.rlim_max = before.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0); /* /proc cannot be read */
+  ll_liveness ours = ll_process_liveness(&self), childs = ll_process_liveness(&child);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_int_equal(ours, LL_UNKNOWN);
+  assert_int_equal(childs, LL_UNKNOWN);
+  self.start_time = 0; /* it could not find out when it wrote this */
+  assert_int_equal(ll_process_liveness(&self), LL_UNKNOWN);
+  kill((pid_t)child.pid, SIGKILL);
+  test_wait_for((pid_t)child.pid, SIGKILL);
+  assert_int_equal(ll_process_liveness(&child), LL_DEAD);
+}
+
+/* In a child: a ring file whose owner's pid means nothing to whoever finds it, as in another container. */
+static void own_a_file_in_another_namespace(const test_directory *directory, int told) {
+  ll_store store;
+  char why[256] = "";
+  uint8_t incarnation[16] = {1};
+  if (ll_store_create(&store, directory->rings, "test", 4u << 20, incarnation, why, sizeof why) != 0) _exit(1);
+  store.header->owner.pid_namespace ^= 1;
+  ll_store_publish(&store, why, sizeof why);
+  if (write(told, store.path, sizeof store.path) != (ssize_t)sizeof store.path) _exit(1);
+  pause();
+  _exit(0);
+}
+
+static void an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file(void **state) {
+  (void)state;
+  test_directory directory;
+  ll_store found;
+  int ends[2];
+  char path[PATH_MAX], why[256] = "";
+  test_directory_make(&directory);
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) own_a_file_in_another_namespace(&directory, ends[1]);
+  assert_int_equal(read(ends[0], path, sizeof path), sizeof path);
+  assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), EBUSY);
+  kill(child, SIGKILL);
+  test_wait_for(child, SIGKILL);
+  assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), 0);
+  found.header->recoverer.pid_namespace ^= 1; /* and so may be whoever recovers it */
+  ll_store again;
+  assert_int_equal(ll_store_attach(&again, path, false, why, sizeof why), EBUSY);
+  ll_store_remove(&found);
+  ll_store_unmap(&found);
+  close(ends[0]);
+  close(ends[1]);
+  test_directory_remove(&directory);
+}
+
 static void records_that_do_not_shrink_stay_as_they_are(void **state) {
   (void)state;
   char why[256];
@@ -333,6 +397,8 @@ int main(void) {
       cmocka_unit_test(a_ring_that_fills_every_batch_does_not_shut_out_the_others),
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
+      cmocka_unit_test(what_cannot_be_found_out_is_not_dead),
+      cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),
       cmocka_unit_test(records_that_do_not_shrink_stay_as_they_are),
       cmocka_unit_test(shuffled_records_are_where_the_format_says),
   };

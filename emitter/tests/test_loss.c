@@ -1,10 +1,12 @@
 /* When the sink is wrong, away, slow or unwilling: the program runs on, one line tells, and the books balance. */
 #include "support.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <lifeline/lifeline.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
 LL_EVENT(bad_type, "", LL_INFO, (u64, value, ""));
 
-enum { MANY = 300000, SKIPPED = 77 };
+enum { MANY = 300000, SKIPPED = 77, NOBODY = 65534 };
 
 static test_directory directory;
 static char log_path[200];
@@ -565,6 +567,88 @@ static void rings_of_threads_that_ended_are_used_again(void **state) {
   expect(start_and_end_threads, NULL);
 }
 
+enum { BURSTS = 20, LATE_THREADS = 40 };
+
+/* More than the room that was there at the start, in bursts and from new threads. */
+static void emit_in_need_of_room(void) {
+  for (int burst = 0; burst < BURSTS; burst++) {
+    for (uint64_t i = 0; i < MANY / BURSTS; i++)
+      ll_emit(number, i);
+    if (ll_flush(TEST_PATIENCE_MS) != 0) exit(2);
+  }
+  pthread_t threads[LATE_THREADS];
+  for (int i = 0; i < LATE_THREADS; i++)
+    if (pthread_create(&threads[i], NULL, emit_once, NULL) != 0) exit(3);
+  for (int i = 0; i < LATE_THREADS; i++)
+    pthread_join(threads[i], NULL);
+  if (ll_flush(TEST_PATIENCE_MS) != 0) exit(4);
+  ll_statistics now = stats();
+  if (now.emitted == MANY + LATE_THREADS + 1 && now.dropped_ring_full == 0 && now.dropped_no_ring == 0) return;
+  fprintf(stderr, "wrong books: emitted=%llu ring_full=%llu no_ring=%llu\n", (unsigned long long)now.emitted,
+          (unsigned long long)now.dropped_ring_full, (unsigned long long)now.dropped_no_ring);
+  exit(1);
+}
+
+static void emit_first(void) {
+  ll_emit(number, 0);
+  if (ll_flush(TEST_PATIENCE_MS) != 0 || !stats().crash_safe) exit(6);
+}
+
+/* As a cleaner of temporary files does, or logind where a user's last session ends. */
+static void remove_the_ring_file(void) {
+  emit_first();
+  DIR *entries = opendir(directory.rings);
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    unlinkat(dirfd(entries), entry->d_name, 0);
+  closedir(entries);
+  emit_in_need_of_room();
+  for (int i = 0; i < LOOKS && stats().crash_safe; i++)
+    usleep(LOOK_US);
+  if (stats().crash_safe) exit(5);
+}
+
+static void a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_line(void **state) {
+  (void)state;
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
+  setenv("LIFELINE_INTERVAL_MS", "100", 1);
+  expect(remove_the_ring_file, "is gone; from now on events do not survive a crash of this program");
+}
+
+static void become_another_user(void) {
+  emit_first();
+  if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) exit(SKIPPED);
+  emit_in_need_of_room();
+  if (!stats().crash_safe) exit(5);
+}
+
+static void a_program_that_drops_its_privileges_loses_no_event(void **state) {
+  (void)state;
+  if (geteuid() != 0) skip();
+  setenv("LIFELINE_URL", "null:", 1); /* a sink that needs no privileges either */
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
+  expect(become_another_user, NULL);
+}
+
+static void complain_to_nobody(void) {
+  int ends[2];
+  if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) exit(2);
+  close(ends[0]);
+  close(ends[1]);
+  signal(SIGPIPE, SIG_DFL);
+  ll_emit(number, 1);
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGPIPE)) exit(3);
+}
+
+static void a_line_that_nobody_reads_does_not_end_the_program(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "garbage", 1);
+  assert_int_equal(test_in_child(complain_to_nobody, NULL), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -592,6 +676,9 @@ int main(void) {
       TEST(without_a_ring_directory_events_still_arrive_and_a_line_warns),
       TEST(a_ring_file_that_gets_no_name_is_no_sigbus),
       TEST(rings_of_threads_that_ended_are_used_again),
+      TEST(a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_line),
+      TEST(a_program_that_drops_its_privileges_loses_no_event),
+      TEST(a_line_that_nobody_reads_does_not_end_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
