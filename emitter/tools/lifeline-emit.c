@@ -35,7 +35,7 @@ static const char usage[] =
     "  --url URL        where to (LIFELINE_URL)\n"
     "  --level LEVEL    fatal error warn info debug debug1 debug2 debug3 (info)\n"
     "  --program NAME   what the emitter calls itself (LIFELINE_PROGRAM; lifeline-emit)\n"
-    "  --timeout MS     how long to wait for the sink (10000)\n"
+    "  --timeout MS     how long to wait for the sink (5000, or 300 where it cannot be reached)\n"
     "  --help, --version\n"
     "\n"
     "Ctrl-C ends the reading; a second one also the waiting, and what was not sent is left to the\n"
@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
   static const char *const levels[] = {"fatal", "error", "warn", "info", "debug", "debug1", "debug2", "debug3", NULL};
   ll_options options = LL_OPTIONS_INIT;
   ll_level level = LL_INFO;
-  unsigned long timeout_ms = 10000;
+  unsigned long timeout_ms = LL_AS_AT_EXIT;
   char *end;
   options.policy = LL_BLOCK; /* a shell can wait, where a program could not */
   opterr = 0;
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
   }
   bool lines = optind == argc - 1 && strcmp(argv[optind], "-") == 0;
   if (optind == argc) return wrong_usage("no event's name", "");
-  options.block_timeout_ms = timeout_ms > 0 ? (unsigned)timeout_ms : 1;
+  options.block_timeout_ms = timeout_ms == LL_AS_AT_EXIT ? 10000 : timeout_ms > 0 ? (unsigned)timeout_ms : 1;
   const char *given = getenv("LIFELINE_URL");
   if (options.url == NULL && (given == NULL || *given == '\0'))
     return wrong_usage("nowhere to send to: say --url, or set LIFELINE_URL", "");

@@ -114,7 +114,8 @@ typedef struct ll_options {
   const char *program;       /* LIFELINE_PROGRAM; the executable's name */
   const char *host;          /* LIFELINE_HOST; the machine's name */
   const char *context;       /* LIFELINE_CONTEXT: "key=value,key=value", travels with every batch */
-  unsigned flush_timeout_ms; /* LIFELINE_FLUSH_TIMEOUT_MS; 5000: how long exit may wait for acknowledgements */
+  unsigned flush_timeout_ms; /* LIFELINE_FLUSH_TIMEOUT_MS: how long exit may wait for acknowledgements; 5000, or 300
+                                where there never was a connection to the broker and the ring file keeps the events */
   ll_log_function log;       /* stderr */
   void *log_ctx;
   const char *routes; /* LIFELINE_ROUTES: "name=url,name=url"; other routes that activations may send events to, at most
@@ -155,6 +156,9 @@ typedef struct ll_statistics {
   uint64_t folded;             /* the same, since they are in summaries that were emitted */
 } ll_statistics;
 
+/* For ll_shutdown: as long as exit would wait. */
+#define LL_AS_AT_EXIT (~0u)
+
 #ifndef LIFELINE_DISABLE
 
 /* Starts the emitter with what `options`, which may be NULL, and the environment say. Optional: the first emit does the
@@ -165,7 +169,7 @@ typedef struct ll_statistics {
  *              that dlopen is just loading, a sink can only be opened once that returns)
  *   ownership  everything is copied but log_ctx, which must live as long as the process
  *   errors     EALREADY  it runs, or ran, already
- *              EINVAL    a bad value or URL
+ *              EINVAL    a bad value or URL, or options that were not begun with LL_OPTIONS_INIT
  *              ENOENT    the sink is not installed
  *              ENOMEM, EAGAIN  the system gives no memory, or no thread
  *
@@ -187,7 +191,8 @@ LL_API int ll_flush(unsigned timeout_ms);
  * not. There is no way back: events emitted from now on, also while this waits, are counted as dropped_shutdown.
  *
  *   threads    any; a second call waits for the first
- *   blocks     for at most timeout_ms milliseconds, and three seconds more when the sink does not close
+ *   blocks     for at most timeout_ms milliseconds, and three seconds more when the sink does not close;
+ *              LL_AS_AT_EXIT: what flush_timeout_ms says
  *   errors     ETIMEDOUT  what is not acknowledged stays in the ring file, where the next start of the program or
  *                         lifeline-recover finds it, or in the spool; a line says so
  *

@@ -24,6 +24,7 @@ enum {
   RESTART_PAUSE_MS = 1000,
   FORBIDDEN_PAUSE_MS = 3000,
   CLOSE_TIMEOUT_MS = 1500,
+  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
   RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
 };
 
@@ -53,6 +54,7 @@ struct ll_sink {
   bool stalled;    /* the last send was refused for now */
   unsigned health; /* a health */
   unsigned buried; /* producers that are being destroyed */
+  bool reached;    /* a broker has answered, once */
   char incarnation[INCARNATION_HEX_BYTES];
 };
 
@@ -357,11 +359,20 @@ static void kafka_watch_control(ll_sink *sink) {
   sink_control_start(&sink->control, kafka_watch_read, &sink->watch);
 }
 
+/* The brokers' first answer says what cluster they are. */
+static bool kafka_reached(ll_sink *sink) {
+  char *cluster = !sink->reached && sink->producer ? rd_kafka_clusterid(sink->producer, 0) : NULL;
+  sink->reached |= cluster != NULL;
+  if (cluster) rd_kafka_mem_free(sink->producer, cluster);
+  return sink->reached;
+}
+
 static void kafka_close(ll_sink *sink) {
+  int timeout_ms = kafka_reached(sink) ? CLOSE_TIMEOUT_MS : CLOSE_UNREACHED_MS;
   sink_report_close(&sink->report);
   sink_control_close(&sink->control);
   stop(sink);
-  for (int64_t end_ms = flight_now_ms() + CLOSE_TIMEOUT_MS; flight_now_ms() < end_ms;) {
+  for (int64_t end_ms = flight_now_ms() + timeout_ms; flight_now_ms() < end_ms;) {
     if (__atomic_load_n(&sink->buried, __ATOMIC_ACQUIRE) == 0 && flight_idle(&sink->flight) &&
         sink_control_join(&sink->control, 0)) {
       free_sink(sink);
@@ -381,4 +392,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .max_batch_bytes = kafka_max_batch_bytes,
     .close = kafka_close,
     .watch = kafka_watch_control,
+    .reached = kafka_reached,
 };

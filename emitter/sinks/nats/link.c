@@ -30,7 +30,8 @@ struct nats_link {
   sink_report *report;
   link_callbacks callbacks;
   wire wire;
-  bool up; /* the connection takes messages */
+  bool up;     /* the connection takes messages */
+  bool was_up; /* or took them once */
 
   pthread_mutex_t mutex; /* of what follows */
   pthread_cond_t changed;
@@ -149,6 +150,7 @@ static bool subscribe_to_answers(nats_link *link) {
 static void announce_up(nats_link *link) {
   wire_open_to_all(&link->wire);
   set_up(link, true);
+  __atomic_store_n(&link->was_up, true, __ATOMIC_RELEASE);
   sink_report_state(link->report, LL_SINK_INFO, "nats: connected to nats://%s", link->wire.server);
   link->callbacks.event(link->callbacks.ctx, LINK_UP);
 }
@@ -262,6 +264,10 @@ int64_t link_max_payload(nats_link *link) {
 
 bool link_is_up(nats_link *link) {
   return __atomic_load_n(&link->up, __ATOMIC_ACQUIRE);
+}
+
+bool link_was_up(nats_link *link) {
+  return __atomic_load_n(&link->was_up, __ATOMIC_ACQUIRE);
 }
 
 bool link_publish(nats_link *link, const link_message *message) {

@@ -35,6 +35,9 @@ int64_t link_max_payload(nats_link *link);
 
 bool link_is_up(nats_link *link);
 
+/* Whether it ever was. */
+bool link_was_up(nats_link *link);
+
 typedef struct link_message {
   const char *subject;
   const char *reply;   /* NULL: none */

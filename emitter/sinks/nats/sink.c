@@ -21,6 +21,7 @@ enum {
   FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer what it forbids */
   ASK_AGAIN_MS = 1000,
   CLOSE_TIMEOUT_MS = 1500,
+  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
   HEADER_TEXT_BYTES = 256,
 };
 
@@ -356,8 +357,12 @@ static void nats_watch_control(ll_sink *sink) {
   nats_watch_start(&sink->watch);
 }
 
+static bool nats_reached(ll_sink *sink) {
+  return link_was_up(sink->link);
+}
+
 static void nats_close(ll_sink *sink) {
-  int64_t end_ms = flight_now_ms() + CLOSE_TIMEOUT_MS;
+  int64_t end_ms = flight_now_ms() + (link_was_up(sink->link) ? CLOSE_TIMEOUT_MS : CLOSE_UNREACHED_MS);
   sink_report_close(&sink->report);
   sink_control_close(&sink->control);
   flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the sink was closed");
@@ -375,4 +380,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .max_batch_bytes = nats_max_batch_bytes,
     .close = nats_close,
     .watch = nats_watch_control,
+    .reached = nats_reached,
 };

@@ -194,6 +194,10 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   loader load = {why, why_bytes, true};
   ll_options options = known_options(given);
   memset(config, 0, sizeof *config);
+  if (given != NULL && given->size < offsetof(ll_options, url) + sizeof given->url) {
+    snprintf(why, why_bytes, "ll_options says that its size is %zu: begin with LL_OPTIONS_INIT", given->size);
+    return false;
+  }
 
   const char *url = text_of(options.url, "LIFELINE_URL");
   config->on = word_of(&load, NULL, "LIFELINE", switch_names) == 0 && url != NULL;
@@ -210,6 +214,7 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
       small_number_of(&load, options.block_timeout_ms, "LIFELINE_BLOCK_TIMEOUT_MS", 1000, 1, 3600000);
   config->flush_timeout_ms =
       small_number_of(&load, options.flush_timeout_ms, "LIFELINE_FLUSH_TIMEOUT_MS", 5000, 0, 3600000);
+  config->patient = options.flush_timeout_ms != 0 || text_of(NULL, "LIFELINE_FLUSH_TIMEOUT_MS") != NULL;
   config->policy = options.policy != LL_POLICY_DEFAULT
                        ? options.policy
                        : (ll_policy)(LL_DROP_NEWEST + word_of(&load, NULL, "LIFELINE_POLICY", policy_names));

@@ -47,6 +47,7 @@ typedef struct ll_config {
   ll_policy policy;
   unsigned block_timeout_ms;
   unsigned flush_timeout_ms;
+  bool patient; /* which somebody has set: it holds for sinks that were never reached, too */
   ll_clock_kind clock;
   ll_spool_settings spool;
   ll_activation_settings activations;

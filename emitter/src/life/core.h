@@ -43,6 +43,8 @@ typedef struct ll_core {
   uint64_t flush_wanted, flush_done; /* tickets */
   uint32_t stop_wanted;
   uint64_t stop_deadline_ns;
+  uint64_t unreached_deadline_ns;   /* the same, for sinks that never had a connection */
+  bool reached;                     /* at the end: the default route's sink had one */
   uint64_t recovery_deadline_ns;    /* of what earlier runs left: the end of this one */
   bool recovering;                  /* a thread works on them; with the lock */
   ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */

@@ -15,6 +15,7 @@ ll_core ll_the_core = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum {
   CLOSE_GRACE_MS = 3000, /* what a sink may take to close, and some */
+  UNREACHED_MS = 300,    /* for a connection, at the end of a program that never had one: the ring file keeps the events */
   OPEN_WAIT_MS = 1000, /* in a constructor of a library that is just being loaded, the sink cannot be: the caller holds
                           the loader's lock */
 };
@@ -234,7 +235,7 @@ static void report_left(const ll_core *core) {
 
 int ll_shutdown(unsigned timeout_ms) {
   ll_core *core = &ll_the_core;
-  uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
+  bool as_at_exit = timeout_ms == LL_AS_AT_EXIT;
   ll_disturbances before;
   if (load_acquire(&core->state) == LL_CORE_NEW) { /* or in the middle of its start, by another thread's first emit */
     ll_core_lock(&before);
@@ -242,8 +243,12 @@ int ll_shutdown(unsigned timeout_ms) {
     ll_core_unlock(&before);
   }
   if (!is_running(core)) return 0;
+  if (as_at_exit) timeout_ms = core->config.flush_timeout_ms;
+  bool patient = !as_at_exit || core->config.patient || !core->store.crash_safe;
+  uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
   ll_core_lock(&before);
   if (core->stop_wanted == 0) {
+    core->unreached_deadline_ns = patient ? UINT64_MAX : from_now(UNREACHED_MS);
     store_release(&core->stop_deadline_ns, from_now(timeout_ms));
     store_release(&core->stop_wanted, 1);
     ll_wake_harvester();
@@ -257,7 +262,7 @@ int ll_shutdown(unsigned timeout_ms) {
 }
 
 static void at_exit(void) {
-  if (is_running(&ll_the_core)) ll_shutdown(ll_the_core.config.flush_timeout_ms);
+  if (is_running(&ll_the_core)) ll_shutdown(LL_AS_AT_EXIT);
 }
 
 void ll_flush_at_exit(void) {

@@ -36,25 +36,28 @@ static bool advance(ll_ending *ending, uint32_t flags, bool late) {
 static void wait(ll_ending *endings, uint32_t waiting) {
   int share_ms = waiting < NAP_MS ? NAP_MS / (int)waiting : 1;
   for (ll_ending *ending = endings; waiting > 0; ending++) {
-    if (ending->done) continue;
+    if (ending->done || ending->late) continue;
     ll_route_wait(ending->route, share_ms);
     waiting--;
   }
 }
 
-bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns) {
+bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns, uint64_t unreached_ns) {
   for (uint32_t i = 0; i < count; i++)
     endings[i].done = ll_harvest_is_done(endings[i].harvest);
   for (;;) {
-    bool late = ll_monotonic_ns() >= load_acquire(deadline_ns), progress = false;
-    uint32_t waiting = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      if (!endings[i].done && advance(&endings[i], flags, late)) progress = true;
-      waiting += !endings[i].done;
+    uint64_t now = ll_monotonic_ns();
+    bool over = now >= load_acquire(deadline_ns), progress = false;
+    uint32_t waiting = 0, late = 0;
+    for (ll_ending *ending = endings; ending < endings + count; ending++) {
+      if (ending->done) continue;
+      ending->late = over || (now >= unreached_ns && !ll_route_reached(ending->route));
+      if (advance(ending, flags, ending->late)) progress = true;
+      late += !ending->done && ending->late;
+      waiting += !ending->done && !ending->late;
     }
-    if (waiting == 0) return true;
     if (progress) continue;
-    if (late) return false;
+    if (waiting == 0) return late == 0;
     wait(endings, waiting);
   }
 }

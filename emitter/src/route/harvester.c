@@ -271,11 +271,13 @@ static void deliver(ll_core *core) {
   run(core);
   ll_producers_close();
   report_last_summaries(core);
-  core->left = ll_streams_finish(core, &core->stop_deadline_ns);
+  core->left = ll_streams_finish(core);
   ll_control_free(core->control);
   if (core->left != LL_LEFT_IN_FILE && !leave_to_the_late(core)) ll_store_remove(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
-  uint64_t end_ns = core->left == LL_LEFT_NOTHING ? load_acquire(&core->stop_deadline_ns) : 0;
+  uint64_t end_ns = core->left != LL_LEFT_NOTHING ? 0
+                    : core->reached              ? load_acquire(&core->stop_deadline_ns)
+                                                 : core->unreached_deadline_ns;
   store_release(&core->recovery_deadline_ns, end_ns);
   wait_for_recovery(core);
 }

@@ -125,7 +125,7 @@ static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *f
     sequences += work->harvests[i].sequence;
     events += work->harvests[i].events;
   }
-  if (!ll_finish(work->endings, work->count, LL_BATCH_RECOVERED, recovery->deadline_ns)) {
+  if (!ll_finish(work->endings, work->count, LL_BATCH_RECOVERED, recovery->deadline_ns, UINT64_MAX)) {
     if (all) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
     all = false;
   }

@@ -207,6 +207,10 @@ bool ll_route_settled(const ll_route *route, uint64_t sequence) {
   return ll_slot_next_sealed(route->store, route->number, &lowest) == NULL || lowest > sequence;
 }
 
+bool ll_route_reached(const ll_route *route) {
+  return route->plugin->reached == NULL || route->plugin->reached(route->sink);
+}
+
 size_t ll_route_limit(const ll_route *route) {
   size_t limit = route->plugin->max_batch_bytes(route->sink);
   return limit != 0 && limit < LL_BATCH_STORED_MAX ? limit : LL_BATCH_STORED_MAX;

@@ -66,6 +66,9 @@ void ll_route_wait(ll_route *route, int timeout_ms);
 /* True when no batch up to this sequence waits for its acknowledgement. */
 bool ll_route_settled(const ll_route *route, uint64_t sequence);
 
+/* False while the sink has never had a connection. */
+bool ll_route_reached(const ll_route *route);
+
 /* What the sink takes at most, header included. */
 size_t ll_route_limit(const ll_route *route);
 

@@ -8,11 +8,12 @@
 #ifndef LIFELINE_SINK_H
 #define LIFELINE_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LL_SINK_ABI 2
-#define LL_SINK_ENTRY ll_sink_plugin_v2
+#define LL_SINK_ABI 3
+#define LL_SINK_ENTRY ll_sink_plugin_v3
 
 typedef struct ll_sink ll_sink; /* each sink defines its own */
 
@@ -85,6 +86,10 @@ typedef struct ll_sink_plugin {
   /* Begins to read the control topic, unless the URL says control=off. NULL in a sink that has none. A topic that is
    * missing or may not be read is said once and looked for again now and then; it is never in the way of batches. */
   void (*watch)(ll_sink *sink);
+
+  /* Whether there ever was a connection: a program that ends waits no longer for a broker that it never reached. NULL
+   * in a sink that needs none. */
+  bool (*reached)(ll_sink *sink);
 } ll_sink_plugin;
 
 #endif

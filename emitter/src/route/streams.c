@@ -204,7 +204,7 @@ static bool leave_to_spool(ll_stream *stream) {
   return ll_route_leave_to_spool(&stream->route) && ll_harvest_is_done(&stream->harvest);
 }
 
-ll_left ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {
+ll_left ll_streams_finish(ll_core *core) {
   ll_ending endings[LL_ROUTES_MAX];
   uint32_t count = 0;
   uint32_t used = ll_streams_work(core).some;
@@ -216,9 +216,10 @@ ll_left ll_streams_finish(ll_core *core, const uint64_t *deadline_ns) {
     else
       discard(core, used & 1u << route);
   }
-  bool delivered = ll_finish(endings, count, 0, deadline_ns);
+  bool delivered = ll_finish(endings, count, 0, &core->stop_deadline_ns, core->unreached_deadline_ns);
   bool spooled = true;
   if (!delivered) core->undelivered = ll_streams_in_flight(core);
+  core->reached = ll_route_reached(&core->streams[0].route);
   for (uint32_t route = 0; route < core->store.header->route_count; route++) {
     ll_stream *stream = &core->streams[route];
     if (stream->state != LL_STREAM_OPEN) continue;

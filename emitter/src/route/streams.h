@@ -61,9 +61,9 @@ typedef enum ll_left {
   LL_LEFT_IN_FILE,
 } ll_left;
 
-/* Delivers the rest before the deadline, which another thread may move, and closes the sinks. What is left then goes
+/* Delivers the rest before the deadlines of the stop, and closes the sinks. What is left then goes
  * into the spool, if there is one with room. */
-ll_left ll_streams_finish(struct ll_core *core, const uint64_t *deadline_ns);
+ll_left ll_streams_finish(struct ll_core *core);
 
 /* Nothing can be sent at all: what was emitted meanwhile is counted. */
 void ll_streams_discard(struct ll_core *core);
