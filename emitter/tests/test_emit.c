@@ -261,6 +261,29 @@ static void host_program_and_context_travel_with_each_batch(void **state) {
   test_free_batches(&batches);
 }
 
+LL_EVENT(costly, "test.costly", LL_INFO, (u64, value, ""));
+static unsigned computed;
+
+static uint64_t compute(void) {
+  return ++computed;
+}
+
+static void emit_what_is_costly(void) {
+  for (int i = 0; i < 3; i++)
+    if (ll_event_is_on(costly)) ll_emit(costly, compute());
+  fprintf(stderr, "%u", computed);
+  exit(computed == (getenv("LIFELINE_RESOLUTION") != NULL ? 1 : 3) ? 0 : 1);
+}
+
+static void values_of_a_type_that_is_off_need_not_be_computed(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(emit_what_is_costly, NULL), 0);
+  setenv("LIFELINE_RESOLUTION", "test.costly off", 1);
+  int status = test_in_child(emit_what_is_costly, NULL); /* the first event finds out */
+  unsetenv("LIFELINE_RESOLUTION");
+  assert_int_equal(status, 0);
+}
+
 static void flush_and_look(void) {
   ll_emit(number, 7);
   if (ll_flush(TEST_PATIENCE_MS) != 0) exit(1);
@@ -397,6 +420,7 @@ int main(void) {
       TEST(every_compression_arrives),
       TEST(host_program_and_context_travel_with_each_batch),
       TEST(a_flush_returns_when_the_sink_has_everything),
+      TEST(values_of_a_type_that_is_off_need_not_be_computed),
       TEST(events_of_signal_handlers_arrive_or_are_counted),
       TEST(a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs),
       TEST(no_function_touches_errno),

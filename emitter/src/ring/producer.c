@@ -66,7 +66,7 @@ ll_producer *ll_producer_interrupted(void) {
 static void give_back(ll_core *core, ll_producer *producer) {
   store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
   store_relaxed(&producer->limit, 0);
-  store_relaxed(&producer->busy, 0);
+  store_release(&producer->busy, 0);
   store_release(&producer->in_use, 0);
 }
 

@@ -27,6 +27,10 @@
 
 #define ll_emit(...) LL_EMIT_(__VA_ARGS__, LL_END_OF_VALUES)
 
+/* False when the type is off, so that values need not be computed: if (ll_event_is_on(ident)) ll_emit(ident, costly()).
+ * True of a type that was never emitted: what becomes of it is found out with its first event. */
+#define ll_event_is_on(ident) LL_IS_ON_(ident)
+
 /* A value that closes each argument list, so that an event without fields is a call with one argument. */
 typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 
@@ -38,11 +42,26 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 
 enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
-#define LL_CHECK_LIMITS_(constant_list, ...)                                                                           \
+/* A field whose name is a macro (errno, say) would be another field, or none. What such a macro makes of the name is no
+ * member of a structure in C; C++ takes it for a function, but can look at the text. */
+#ifdef __cplusplus
+#define LL_NAME_(type, field, ...) static_assert(#field[0] != '(', "a field's name is a macro");
+#else
+#define LL_NAME_(type, field, ...) char field;
+#endif
+
+#define LL_CHECK_(ident, constant_list, ...)                                                                           \
   LL_ASSERT_(LL_COUNT_(__VA_ARGS__) <= LL_FIELDS_MAX_, "an event type has at most 24 fields");                         \
-  LL_ASSERT_(LL_COUNT_ constant_list <= LL_CONSTANTS_MAX_, "an event type has at most 8 constants")
+  LL_ASSERT_(LL_COUNT_ constant_list <= LL_CONSTANTS_MAX_, "an event type has at most 8 constants");                   \
+  struct ll_names_that_are_no_macros_##ident {                                                                         \
+    LL_EACH(LL_NAME_, __VA_ARGS__)                                                                                     \
+    LL_EACH(LL_NAME_, LL_STRIP_ constant_list)                                                                         \
+    char ll_end;                                                                                                       \
+  }
 
 #ifdef LIFELINE_DISABLE
+
+#define LL_IS_ON_(ident) 0
 
 #define LL_EMIT_(ident, ...)                                                                                           \
   do {                                                                                                                 \
@@ -50,7 +69,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
   } while (0)
 
 #define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
-  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
+  LL_CHECK_(ident, constant_list, __VA_ARGS__);                                                                        \
   __attribute__((unused)) static inline void ll_emit_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)                       \
                                                                  ll_end_of_values ll_end) {                            \
     LL_EACH(LL_IGNORE_, __VA_ARGS__)(void) ll_end;                                                                     \
@@ -60,6 +79,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 #else
 
 #define LL_EMIT_(ident, ...) ll_emit_##ident(__VA_ARGS__)
+#define LL_IS_ON_(ident) (__atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED) != LL_TYPE_OFF)
 
 #define LL_EVENT_TYPE_(ident, event_name, event_level, event_kind, constant_list, ...)                                 \
   static const ll_field ll_fields_##ident[] = {LL_EACH(LL_FIELD_, __VA_ARGS__){0, NULL, NULL}};                        \
@@ -78,7 +98,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
                                           event_kind}
 
 #define LL_DECLARE_(ident, event_name, event_level, constant_list, ...)                                                \
-  LL_CHECK_LIMITS_(constant_list, __VA_ARGS__);                                                                        \
+  LL_CHECK_(ident, constant_list, __VA_ARGS__);                                                                        \
   LL_EVENT_TYPE_(ident, event_name, event_level, LL_KIND_EVENT, constant_list, __VA_ARGS__);                           \
   __attribute__((unused, noinline)) static void ll_emit_slowly_##ident(LL_EACH(LL_PARAMETER_, __VA_ARGS__)             \
                                                                            ll_end_of_values ll_end) {                  \

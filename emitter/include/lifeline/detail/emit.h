@@ -198,7 +198,7 @@ static inline void ll_publish(ll_reservation taken) {
   taken.producer->position = taken.end;
   __atomic_store_n(taken.producer->head, taken.end, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(&taken.producer->busy, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&taken.producer->busy, 0, __ATOMIC_RELEASE); /* whoever sees it idle sees the record, too */
 }
 
 #endif
