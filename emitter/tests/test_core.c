@@ -215,6 +215,34 @@ static void a_file_with_a_ring_that_was_never_made_is_refused(void **state) {
   test_directory_remove(&directory);
 }
 
+/* A word of zeros is a filler at a lap's end alone: elsewhere the program has written over its ring. */
+static void zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  ll_store store;
+  ll_types own;
+  char why[256] = "";
+  uint8_t incarnation[16] = {1};
+  static ll_batch batch;
+  assert_int_equal(ll_types_create(&own), 0);
+  assert_int_equal(ll_store_create(&store, directory.rings, "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_ring *ring = ll_pool_take(&store, 0, LL_RING_BYTES_MIN);
+  assert_non_null(ring);
+  ring->thread = 1;
+  ring->head = 4096; /* of zeros */
+  ll_batch_begin(&batch, &own, &store, 64 << 10, 64 << 10);
+  assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_GARBAGE);
+  ring->tail = ring->head = ring->bytes - 4096;
+  ring->head = ring->bytes; /* and here they are a filler */
+  ll_batch_begin(&batch, &own, &store, 64 << 10, 64 << 10);
+  assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_ALL);
+  ll_store_remove(&store);
+  ll_store_unmap(&store);
+  ll_types_free(&own);
+  test_directory_remove(&directory);
+}
+
 static void calibrations_thin_out_but_keep_first_last_and_steps(void **state) {
   (void)state;
   ll_calibrations known = {.count = 0};
@@ -396,6 +424,7 @@ int main(void) {
       cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),
       cmocka_unit_test(a_ring_that_fills_every_batch_does_not_shut_out_the_others),
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
+      cmocka_unit_test(zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
       cmocka_unit_test(what_cannot_be_found_out_is_not_dead),
       cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),

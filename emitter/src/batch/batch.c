@@ -78,12 +78,14 @@ static size_t run_bytes(const ll_batch *batch, const uint8_t *at, size_t room, s
 }
 
 /* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
-static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, uint32_t known, walk *walked) {
+static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bool is_lap_end, uint32_t known,
+                            walk *walked) {
   while (walked->position < end) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
     uint16_t number = (uint16_t)word;
-    if (number == 0) { /* filler: the next record did not fit behind it */
+    if (number == 0) { /* filler: the next record did not fit behind it. Anywhere else it is none of ours */
+      if (word != 0 || !is_lap_end || end - walked->position >= LL_RECORD_MAX) return LL_GATHERED_GARBAGE;
       walked->position = end;
       break;
     }
@@ -129,7 +131,7 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   while (walked.position < head && result == LL_GATHERED_ALL) {
     size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
     uint64_t lap_end = walked.position + ring->bytes - offset; /* no record crosses it */
-    result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, known, &walked);
+    result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, lap_end <= head, known, &walked);
     if (walked.bytes > before) batch->pieces[batch->piece_count++] = (ll_piece){base + offset, walked.bytes - before};
   }
   if (result == LL_GATHERED_GARBAGE) walked.position = head;
