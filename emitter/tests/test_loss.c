@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <lifeline/lifeline.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -116,6 +118,33 @@ static void init_wrongly(void) {
 static void init_tells_what_is_wrong(void **state) {
   (void)state;
   expect(init_wrongly, "the URL of the null sink");
+}
+
+static void init_without_a_size(void) {
+  ll_options options = {0};
+  options.url = "null:";
+  if (ll_init(&options) != EINVAL || stats().on) exit(1);
+}
+
+static void options_that_do_not_say_their_size_are_refused(void **state) {
+  (void)state;
+  expect(init_without_a_size, "begin with LL_OPTIONS_INIT");
+}
+
+static void wait_for_a_locked_file(void) {
+  ll_emit(number, 1);
+  if (ll_flush(3000) != ETIMEDOUT) exit(1); /* with the harvester held up in the lock, nothing would be said */
+}
+
+static void a_file_that_another_process_has_locked_is_a_line_and_no_standstill(void **state) {
+  (void)state;
+  int fd = open(directory.out, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  assert_int_equal(flock(fd, LOCK_EX), 0);
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "1", 1);
+  assert_int_equal(test_in_child(wait_for_a_locked_file, log_path), 0);
+  assert_non_null(strstr(test_text_of(log_path), "another process has had it locked"));
+  assert_int_equal(flock(fd, LOCK_UN), 0);
+  close(fd);
 }
 
 static void stay_silent(void) {
@@ -656,6 +685,8 @@ int main(void) {
       TEST(a_sink_that_is_not_installed_is_named),
       TEST(a_bad_setting_is_one_clear_error),
       TEST(init_tells_what_is_wrong),
+      TEST(options_that_do_not_say_their_size_are_refused),
+      TEST(a_file_that_another_process_has_locked_is_a_line_and_no_standstill),
       TEST(without_a_url_nothing_happens_and_nothing_is_said),
       TEST(lifeline_off_wins_over_the_url),
       TEST(the_programs_own_log_gets_the_line_instead),

@@ -4,6 +4,7 @@
  * lock, looks where the last whole batch ends, and cuts off what a killed writer left half behind it. The descriptor is
  * not kept: see ringfile.h.
  */
+#include "batch/clock.h"
 #include "plugin.h"
 
 #include <errno.h>
@@ -15,9 +16,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LENGTH_OFFSET = 56, LENGTH_END = 60, BATCH_MAX = 960000 };
+enum { LENGTH_OFFSET = 56, LENGTH_END = 60, BATCH_MAX = 960000, LOCK_NS = 1000000000 };
 
 struct ll_sink {
   const ll_sink_host *host;
@@ -60,8 +62,18 @@ static bool find_end(ll_sink *sink, int fd, off_t size) {
   return pread(fd, head, rest, sink->whole) == (ssize_t)rest && memcmp(head, "\x89LLB", rest) == 0;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t count, off_t at) {
+/* Looked at before each change: a program that closes all of its descriptors and uses their numbers for files of its
+ * own must not find our batches in them. */
+static bool is_ours(int fd, const struct stat *file) {
+  struct stat status;
+  if (fstat(fd, &status) == 0 && status.st_dev == file->st_dev && status.st_ino == file->st_ino) return true;
+  errno = EBADF;
+  return false;
+}
+
+static bool write_all(int fd, const struct stat *file, const uint8_t *bytes, size_t count, off_t at) {
   while (count > 0) {
+    if (!is_ours(fd, file)) return false;
     ssize_t written = pwrite(fd, bytes, count, at);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
@@ -72,31 +84,52 @@ static bool write_all(int fd, const uint8_t *bytes, size_t count, off_t at) {
   return true;
 }
 
+/* Not for ever: a process that is stopped keeps its lock. */
+static bool lock(int fd) {
+  static const struct timespec moment = {0, 1000000};
+  uint64_t end_ns = ll_monotonic_ns() + LOCK_NS;
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || ll_monotonic_ns() >= end_ns) return false;
+    nanosleep(&moment, NULL);
+  }
+  return true;
+}
+
+/* With the lock. NULL, or why the batch could not be appended. */
+static const char *append_locked(ll_sink *sink, int fd, const struct stat *file, const uint8_t *batch, size_t bytes) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return strerror(errno);
+  if (status.st_ino != sink->inode || status.st_size < sink->whole) sink->whole = 0;
+  sink->inode = status.st_ino;
+  if (!find_end(sink, fd, status.st_size)) return "it holds something that is no batch; choose another path";
+  if (!is_ours(fd, file)) return strerror(errno);
+  if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0) return strerror(errno);
+  if (!write_all(fd, file, batch, bytes, sink->whole)) {
+    const char *trouble = strerror(errno);
+    return is_ours(fd, file) && ftruncate(fd, sink->whole) == 0 ? trouble : "a write failed half way";
+  }
+  sink->whole += (off_t)bytes;
+  return NULL;
+}
+
 /* NULL, or why the batch could not be appended. */
 static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
   int fd = open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return strerror(errno);
-  struct stat status;
-  const char *trouble = NULL;
-  if (flock(fd, LOCK_EX) != 0 || fstat(fd, &status) != 0) {
+  struct stat file = {.st_ino = 0};
+  const char *trouble;
+  if (fstat(fd, &file) != 0)
     trouble = strerror(errno);
-  } else if (!S_ISREG(status.st_mode)) {
+  else if (!S_ISREG(file.st_mode))
     trouble = "not a regular file";
-  } else {
-    if (status.st_ino != sink->inode || status.st_size < sink->whole) sink->whole = 0;
-    sink->inode = status.st_ino;
-    if (!find_end(sink, fd, status.st_size))
-      trouble = "it holds something that is no batch; choose another path";
-    else if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0)
-      trouble = strerror(errno);
-    else if (!write_all(fd, batch, bytes, sink->whole)) {
-      trouble = strerror(errno);
-      if (ftruncate(fd, sink->whole) != 0) trouble = "a write failed half way";
-    } else
-      sink->whole += (off_t)bytes;
+  else if (!lock(fd))
+    trouble = errno == EWOULDBLOCK ? "another process has had it locked for a second" : strerror(errno);
+  else {
+    trouble = append_locked(sink, fd, &file, batch, bytes);
+    /* A child forked meanwhile has the descriptor too: closing ours would leave the lock with it. */
+    if (is_ours(fd, &file)) flock(fd, LOCK_UN);
   }
-  flock(fd, LOCK_UN); /* a child forked meanwhile has the descriptor too: closing ours would leave the lock with it */
-  close(fd);
+  if (is_ours(fd, &file)) close(fd);
   return trouble;
 }
 
