@@ -100,11 +100,27 @@ static unsigned long emit_lines(ll_level level) {
   return bad;
 }
 
-static unsigned long long dropped(void) {
+/* Says how many events were dropped, and why. False if there are any. */
+static bool check_drops(void) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
-  return now.dropped_ring_full + now.dropped_no_ring + now.dropped_oversize + now.dropped_shutdown + now.dropped_sink +
-         now.dropped_spool_full;
+  const struct {
+    uint64_t events;
+    const char *why;
+  } drops[] = {{now.dropped_oversize, "larger than 32,768 bytes"},
+               {now.dropped_sink, "the sink refused them"},
+               {now.dropped_spool_full, "the spool is full"},
+               {now.dropped_ring_full, "the sink did not take them in time"},
+               {now.dropped_no_ring, "no memory within LIFELINE_BUDGET_BYTES, or too many event types"},
+               {now.dropped_shutdown, "they came after the end"}};
+  bool none = true;
+  for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++) {
+    if (drops[i].events == 0) continue;
+    none = false;
+    fprintf(stderr, "lifeline-emit: %llu event%s dropped: %s\n", (unsigned long long)drops[i].events,
+            drops[i].events == 1 ? " was" : "s were", drops[i].why);
+  }
+  return none;
 }
 
 int main(int argc, char **argv) {
@@ -159,12 +175,12 @@ int main(int argc, char **argv) {
   const char *fault = lines ? NULL : emit(argv[optind], level, argv + optind + 1, (unsigned)(argc - optind - 1));
   if (fault != NULL) {
     ll_shutdown(0);
-    return wrong_usage(fault, "");
+    fprintf(stderr, "lifeline-emit: %s\n", fault);
+    return 2;
   }
   unsigned long bad = lines ? emit_lines(level) : 0;
   int late = ll_shutdown((unsigned)timeout_ms); /* has said so */
-  unsigned long long lost = dropped();
-  if (lost > 0) fprintf(stderr, "lifeline-emit: %llu events were dropped\n", lost);
+  bool whole = check_drops();
   if (interrupted) return 128 + interrupted;
-  return late != 0 || lost > 0 || bad > 0 ? 1 : 0;
+  return late != 0 || !whole || bad > 0 ? 1 : 0;
 }

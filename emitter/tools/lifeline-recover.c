@@ -111,9 +111,13 @@ static bool parse_number(const char *text, uint64_t *value) {
   return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *value <= UINT64_MAX / 2000000;
 }
 
-static int wrong(const char *what) {
-  fprintf(stderr, "lifeline-recover: %s (try --help)\n", what);
+static int complain(const char *what, const char *hint) {
+  fprintf(stderr, "lifeline-recover: %s%s\n", what, hint);
   return 2;
+}
+
+static int wrong(const char *what) {
+  return complain(what, " (try --help)");
 }
 
 int main(int argc, char **argv) {
@@ -133,7 +137,7 @@ int main(int argc, char **argv) {
   totals all = {false, 0, 0, 0, 0};
   static ll_routes routes;
   char why[512];
-  if (!ll_routes_parse(&routes, secure_getenv("LIFELINE_ROUTES"), why, sizeof why)) return wrong(why);
+  if (!ll_routes_parse(&routes, secure_getenv("LIFELINE_ROUTES"), why, sizeof why)) return complain(why, "");
   bool given = false;
   ll_recovery recovery = {.routes = &routes, .url = secure_getenv("LIFELINE_URL"), .report = report, .ctx = &all};
   for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
@@ -164,9 +168,9 @@ int main(int argc, char **argv) {
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
     return wrong("the ring directory's name is too long");
   /* shown now, and not only on the day on which there is something to send */
-  if (ll_sink_plugin_for(recovery.url, why, sizeof why) == NULL) return wrong(why);
+  if (ll_sink_plugin_for(recovery.url, why, sizeof why) == NULL) return complain(why, "");
   for (uint32_t i = 0; i < routes.count; i++)
-    if (ll_sink_plugin_for(routes.urls[i], why, sizeof why) == NULL) return wrong(why);
+    if (ll_sink_plugin_for(routes.urls[i], why, sizeof why) == NULL) return complain(why, "");
   if (directory_option != NULL && access(directory, F_OK) != 0)
     fprintf(stderr, "lifeline-recover: there is no directory %s, so nothing was left in it\n", directory);
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);

@@ -89,6 +89,24 @@ class Emit(unittest.TestCase):
     def test_a_sink_that_cannot_be_had_is_status_1(self):
         self.emit("--url", "gopher://localhost", "a", "x=1", status=1, says="gopher")
 
+    def test_a_drop_says_why_and_only_wrong_usage_points_to_the_help(self):
+        self.emit("a", "x=" + 40000 * "x", status=1, says="1 event was dropped: larger than 32,768 bytes")
+        self.assertNotIn("--help", self.complaint("a", "n:u8=1"))
+        self.assertIn("--help", self.complaint("--what"))
+
+    def complaint(self, *arguments):
+        return subprocess.run([BIN / "lifeline-emit", *arguments], env=self.environment, text=True, capture_output=True,
+                              timeout=60, check=False).stderr
+
+    def test_a_broker_that_is_away_is_waited_for_only_where_somebody_asks_for_it(self):
+        away = [BIN / "lifeline-emit", "--url", "nats://127.0.0.1:1"]
+        with subprocess.Popen([*away, "--timeout", "4000", "a"], env=self.environment, stderr=subprocess.DEVNULL) as patient:
+            done = subprocess.run([*away, "a"], env=self.environment, text=True, capture_output=True, timeout=60, check=False)
+            self.assertIsNone(patient.poll())
+            patient.kill()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("wait in", done.stderr)
+
     def test_an_interrupt_delivers_what_was_read(self):
         with subprocess.Popen([BIN / "lifeline-emit", "-"], env=self.environment, stdin=subprocess.PIPE, text=True,
                               stderr=subprocess.PIPE) as running:
