@@ -299,6 +299,34 @@ static void a_child_made_inside_of_an_emit_finishes_it_unharmed(void **state) {
   assert_int_equal(test_in_child(fork_inside_of_emits, NULL), 0);
 }
 
+/* The harvester is loading the sink, and the libraries below it. */
+static void fork_at_once(void) {
+  ll_emit(mine, (uint32_t)getpid(), 0);
+  pid_t children[CHILDREN];
+  for (int i = 0; i < CHILDREN; i++) {
+    children[i] = fork();
+    if (children[i] != 0) continue;
+    ll_emit(mine, (uint32_t)getpid(), 0);
+    ll_shutdown(0); /* which opens the sink first */
+    _exit(0);
+  }
+  for (int i = 0; i < CHILDREN; i++)
+    if (test_wait(children[i]) != 0) exit(1);
+  ll_shutdown(0);
+}
+
+static void children_made_while_libraries_are_loaded_run_on(void **state) {
+  (void)state;
+  enum { ROUNDS = 30 };
+  char output[200];
+  snprintf(output, sizeof output, "%s/said", directory.path);
+  setenv("LIFELINE_URL", "nats://127.0.0.1:1", 1);
+  setenv("LIFELINE_PLUGIN_DIR", TEST_BIN_DIR "/../lib/lifeline", 1);
+  for (int i = 0; i < ROUNDS; i++)
+    assert_int_equal(test_in_child(fork_at_once, output), 0);
+  unsetenv("LIFELINE_PLUGIN_DIR");
+}
+
 enum { SKIPPED = 77 };
 
 int main(void) {
@@ -320,6 +348,7 @@ int main(void) {
       TEST(all_threads_of_a_child_begin_one_emitter),
       TEST(the_thread_that_forked_has_a_ring_of_its_own_in_the_child),
       TEST(a_child_made_inside_of_an_emit_finishes_it_unharmed),
+      TEST(children_made_while_libraries_are_loaded_run_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,8 @@ type books struct {
 	t      *testing.T
 	reader llb.Reader
 	runs   map[int]*account
-	only   int // this run and no other, if not 0
+	only   int              // this run and no other, if not 0
+	forked map[[16]byte]int // runs by incarnation, where events say it: forked processes have one context
 }
 
 // account is of one run of an emitter: one process, one incarnation.
@@ -62,8 +63,8 @@ func (b *books) enter(message []byte) {
 		b.t.Errorf("wrong books: the topic holds what is no batch: %v", err)
 		return
 	}
+	run := b.runOf(message)
 	header := b.reader.Header()
-	run := runOf(b.t, header)
 	if b.only != 0 && run != b.only {
 		return
 	}
@@ -114,15 +115,28 @@ func (a *account) tick(run, thread int, serial uint64) {
 	}
 }
 
-// runOf is what the emitter's context says, so that a run of which no event came is known too.
-func runOf(t *testing.T, header *llb.Header) int {
+// runOf is what the emitter's context says, so that a run of which no event came is known too; or of forked processes,
+// what the events of the incarnation say.
+func (b *books) runOf(message []byte) int {
+	header := b.reader.Header()
+	if b.forked != nil {
+		for b.reader.Next() {
+			b.forked[header.Incarnation] = int(b.reader.Uint32(0))
+		}
+		run, known := b.forked[header.Incarnation]
+		if !known {
+			b.t.Errorf("wrong books: no event says which process incarnation %x is", header.Incarnation)
+		}
+		b.reader.Read(message)
+		return run
+	}
 	for _, pair := range header.Context {
 		if pair.Key == "run" {
 			run, _ := strconv.Atoi(pair.Value)
 			return run
 		}
 	}
-	t.Errorf("wrong books: a batch of incarnation %x does not say which run made it", header.Incarnation)
+	b.t.Errorf("wrong books: a batch of incarnation %x does not say which run made it", header.Incarnation)
 	return -1
 }
 

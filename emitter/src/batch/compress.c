@@ -1,5 +1,6 @@
 #include "compress.h"
 
+#include "life/loading.h"
 #include "ring/ringfile.h"
 
 #include <dlfcn.h>
@@ -67,8 +68,10 @@ ll_compressor *ll_compressor_create(const char *wish, char *why, size_t why_byte
   ll_compressor *compressor = calloc(1, sizeof *compressor);
   why[0] = '\0';
   if (compressor == NULL) return NULL;
+  ll_loading_begin();
   compressor->may[LL_COMPRESSION_LZ4] = (any || lz4) && load_lz4(compressor);
   compressor->may[LL_COMPRESSION_ZSTD] = (any || zstd) && load_zstd(compressor);
+  ll_loading_end();
   bool done_without = (lz4 && !compressor->may[LL_COMPRESSION_LZ4]) || (zstd && !compressor->may[LL_COMPRESSION_ZSTD]);
   compressor->may[LL_COMPRESSION_NONE] = any || done_without;
   if (done_without)

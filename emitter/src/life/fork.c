@@ -1,5 +1,6 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
 #include "core.h"
+#include "loading.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
 #include "summary/summary.h"
@@ -22,14 +23,20 @@ static ll_producer *interrupted;    /* and its emit on another route, if a signa
 
 static void before_any(void) {
   ll_disturbances before;
+  ll_loading_before_fork();
   ll_core_lock(&before);
   before_fork = before;
   interrupted = ll_producer_interrupted();
 }
 
-static void in_parent(void) {
+static void unlock(void) {
   ll_disturbances before = before_fork;
   ll_core_unlock(&before);
+}
+
+static void in_parent(void) {
+  unlock();
+  ll_loading_after_fork_in_parent();
 }
 
 /* Before Linux 4.14 the handler is all there is. It also covers the emit that was interrupted by a signal handler which
@@ -52,7 +59,8 @@ static void in_child(void) {
       unfinished[i]->base = nowhere;
       unfinished[i]->head = &nothing;
     }
-  in_parent();
+  unlock();
+  ll_loading_after_fork_in_child();
 }
 
 /* When the library is loaded: handlers that are registered while another thread forks might not run in that fork, and

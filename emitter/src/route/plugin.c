@@ -1,5 +1,7 @@
 #include "plugin.h"
 
+#include "life/loading.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -93,7 +95,9 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     snprintf(why, why_bytes, "no sink for %s:// is installed; there are %s (in %s)", scheme, installed, where);
     return NULL;
   }
+  ll_loading_begin();
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  ll_loading_end();
   if (library == NULL) {
     snprintf(why, why_bytes, "the sink for %s:// cannot be loaded: %s", scheme, dlerror());
     return NULL;
@@ -104,4 +108,11 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     return NULL;
   }
   return plugin;
+}
+
+ll_sink *ll_sink_open(const ll_sink_plugin *plugin, const ll_sink_host *host, char *why, size_t why_bytes) {
+  ll_loading_begin();
+  ll_sink *sink = plugin->open(host, why, why_bytes);
+  ll_loading_end();
+  return sink;
 }

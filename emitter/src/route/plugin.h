@@ -14,4 +14,7 @@ extern const ll_sink_plugin ll_sink_file;
 /* NULL with one line in why (never the URL itself, which may hold a password). */
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes);
 
+/* The plugin's open, while nobody forks. */
+ll_sink *ll_sink_open(const ll_sink_plugin *plugin, const ll_sink_host *host, char *why, size_t why_bytes);
+
 #endif

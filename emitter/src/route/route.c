@@ -95,7 +95,7 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const ll_r
                                .control_complete = control_is_complete};
   memcpy(route->host.incarnation, store->header->incarnation, sizeof route->host.incarnation);
   route->plugin = ll_sink_plugin_for(setup->url, why, why_bytes);
-  if (route->plugin != NULL) route->sink = route->plugin->open(&route->host, why, why_bytes);
+  if (route->plugin != NULL) route->sink = ll_sink_open(route->plugin, &route->host, why, why_bytes);
   return route->sink != NULL;
 }
 

@@ -66,7 +66,7 @@ static bool open_carrier(carrier *with, const ll_spool_drain *drain, ll_replay *
                               .done = done};
   memcpy(with->host.incarnation, identity->incarnation, sizeof with->host.incarnation);
   with->plugin = ll_sink_plugin_for(url, why, why_bytes);
-  if (with->plugin != NULL) with->sink = with->plugin->open(&with->host, why, why_bytes);
+  if (with->plugin != NULL) with->sink = ll_sink_open(with->plugin, &with->host, why, why_bytes);
   return with->sink != NULL;
 }
 
