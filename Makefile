@@ -87,7 +87,9 @@ lint: ## formatters and linters, changes nothing
 install: ## library, tools, manual pages, Python (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
-	@DESTDIR='$(DESTDIR)' cmake --install build/emitter --prefix '$(or $(PREFIX),/usr/local)'
+	@cmake -DCMAKE_INSTALL_PREFIX='$(or $(PREFIX),/usr/local)' build/emitter >build/log/install.log
+	@cmake --build build/emitter >>build/log/install.log
+	@DESTDIR='$(DESTDIR)' cmake --install build/emitter
 
 clean: ## remove what was built; fetched tools stay in build/deps
 	@scripts/clean

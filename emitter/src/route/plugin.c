@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,16 +28,27 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
 
 enum { PLACES = 4 };
 
+/* The directory of the file that this code lies in, as the kernel or the loader knows it; empty when that is not an
+ * absolute path. What a program was called (argv[0], which dladdr says of one that has the core inside of it) may be
+ * anything, and be found below the working directory. */
+static void find_own(char own[PATH_MAX]) {
+  Dl_info self;
+  struct link_map *object = NULL;
+  if (dladdr1((const void *)&ll_sink_null, &self, (void **)&object, RTLD_DL_LINKMAP) == 0 || object == NULL) return;
+  const char *path = object->l_name[0] == '\0' ? "/proc/self/exe" : object->l_name;
+  if (path[0] == '/' && realpath(path, own) != NULL)
+    *strrchr(own, '/') = '\0';
+  else
+    own[0] = '\0';
+}
+
 /* The directories of sinks, in the order in which they are looked at: what the environment says, and then nothing else;
  * beside liblifeline.so; beside the directory of a program that has the core inside of it; where the build installs to.
  * Only the last one in a set-user-id program. False: there is none of this number. */
 static bool place(unsigned number, char directory[PATH_MAX]) {
   char own[PATH_MAX] = "";
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
-  Dl_info self;
-  bool secure = getauxval(AT_SECURE) != 0;
-  if (!secure && dladdr((const void *)&ll_sink_null, &self) != 0 && realpath(self.dli_fname, own) != NULL)
-    *strrchr(own, '/') = '\0';
+  if (getauxval(AT_SECURE) == 0) find_own(own);
   const struct {
     const char *base, *below;
   } places[PLACES] = {{given, ""}, {own, "/lifeline"}, {own, "/../lib/lifeline"}, {LL_INSTALLED_PLUGIN_DIR, ""}};
