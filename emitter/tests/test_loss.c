@@ -21,7 +21,7 @@ LL_EVENT(number, "test.number", LL_INFO, (u64, value, ""));
 LL_EVENT(text, "test.text", LL_INFO, (string, value, ""));
 LL_EVENT(bad_type, "", LL_INFO, (u64, value, ""));
 
-enum { MANY = 300000, SKIPPED = 77, NOBODY = 65534 };
+enum { MANY = 300000, SKIPPED = 77, NOBODY = 65534, SQUATTED = 64999 };
 
 static test_directory directory;
 static char log_path[200];
@@ -660,6 +660,76 @@ static void a_program_that_drops_its_privileges_loses_no_event(void **state) {
   expect(become_another_user, NULL);
 }
 
+static void emit_in_a_cluttered_directory(void) {
+  char path[300];
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", directory.rings, "tmpfs", 0, "size=40m,mode=700") != 0)
+    exit(SKIPPED);
+  snprintf(path, sizeof path, "%s/dead-1-00000000000000000000000000000000.rings", directory.rings);
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (posix_fallocate(fd, 0, 17 << 20) != 0) exit(3);
+  ll_emit(number, 1);
+  bool safe = stats().crash_safe;
+  exit(ll_shutdown(TEST_PATIENCE_MS) != 0 || safe ? 1 : 0);
+}
+
+static void remains_of_earlier_runs_do_not_fill_the_directory(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  int status = test_in_child(emit_in_a_cluttered_directory, log_path);
+  if (status == SKIPPED) skip();
+  if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
+  assert_non_null(strstr(test_text_of(log_path), "earlier runs have left 17 MiB"));
+  test_batches batches = test_read_batches(directory.out);
+  BOOKS_EQUAL(test_events_in(&batches), 1);
+  test_free_batches(&batches);
+}
+
+static void emit_and_leave(void) {
+  ll_emit(number, 1);
+}
+
+static void what_is_left_takes_little_room(void **state) {
+  (void)state;
+  struct stat status = {.st_blocks = 0};
+  test_use_sink(&directory, "never");
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "1", 1);
+  assert_int_equal(test_in_child(emit_and_leave, log_path), 0);
+  DIR *entries = opendir(directory.rings);
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    if (strstr(entry->d_name, ".rings") != NULL) fstatat(dirfd(entries), entry->d_name, &status, 0);
+  closedir(entries);
+  assert_in_range(status.st_blocks * 512, 1, 256 << 10);
+}
+
+/* Somebody else has made the standard directory of this user. */
+static void emit_as_a_squatted_user(void) {
+  char standard[64], session[300], file[400];
+  snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", SQUATTED);
+  snprintf(session, sizeof session, "%s/session", directory.path);
+  if (chmod(directory.path, 0755) != 0 || mkdir(session, 0700) != 0 || chown(session, SQUATTED, SQUATTED) != 0 ||
+      (mkdir(standard, 0700) != 0 && errno != EEXIST) || setgid(SQUATTED) != 0 || setuid(SQUATTED) != 0)
+    exit(SKIPPED);
+  unsetenv("LIFELINE_RING_DIR");
+  setenv("LIFELINE_URL", "null:", 1);
+  setenv("XDG_RUNTIME_DIR", session, 1);
+  ll_emit(number, 1);
+  snprintf(file, sizeof file, "%s/lifeline", session);
+  exit(stats().crash_safe && access(file, F_OK) == 0 ? 0 : 1);
+}
+
+static void a_directory_that_another_user_has_taken_costs_no_crash_safety(void **state) {
+  (void)state;
+  char standard[64];
+  if (geteuid() != 0) skip();
+  int status = test_in_child(emit_as_a_squatted_user, log_path);
+  snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", SQUATTED);
+  rmdir(standard);
+  if (status == SKIPPED) skip();
+  if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
+  assert_string_equal(test_text_of(log_path), "");
+}
+
 static void complain_to_nobody(void) {
   int ends[2];
   if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) exit(2);
@@ -710,6 +780,9 @@ int main(void) {
       TEST(a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_line),
       TEST(a_program_that_drops_its_privileges_loses_no_event),
       TEST(a_line_that_nobody_reads_does_not_end_the_program),
+      TEST(remains_of_earlier_runs_do_not_fill_the_directory),
+      TEST(what_is_left_takes_little_room),
+      TEST(a_directory_that_another_user_has_taken_costs_no_crash_safety),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct loader {
@@ -122,11 +123,21 @@ static bool make_absolute(const char *given, char *directory, size_t directory_b
   return used > 0 && (size_t)used < directory_bytes;
 }
 
+static bool is_anothers(const char *path) {
+  struct stat status;
+  return lstat(path, &status) == 0 && (!S_ISDIR(status.st_mode) || status.st_uid != geteuid());
+}
+
+/* Anybody may have made the standard directory before us; the session's own is as good, where there is one. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
-  const char *given = text_of(option, "LIFELINE_RING_DIR");
-  char standard[64];
+  const char *given = text_of(option, "LIFELINE_RING_DIR"), *session = text_of(NULL, "XDG_RUNTIME_DIR");
+  char standard[64], other[PATH_MAX];
   snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", (unsigned)geteuid());
-  return make_absolute(given != NULL ? given : standard, directory, directory_bytes);
+  if (given == NULL) given = standard;
+  if (given == standard && session != NULL && session[0] == '/' && is_anothers(standard) && !is_anothers(session) &&
+      snprintf(other, sizeof other, "%s/lifeline", session) < (int)sizeof other)
+    given = other;
+  return make_absolute(given, directory, directory_bytes);
 }
 
 bool ll_config_spool_dir(const char *option, char *directory, size_t directory_bytes) {

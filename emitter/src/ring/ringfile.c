@@ -6,6 +6,7 @@
 #include "life/log.h"
 #include "slots.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, REMAINS_LEAST = 16 << 20, REMAINS_MOST = 256 << 20 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -72,9 +74,54 @@ static uint32_t slots_within(size_t budget_bytes) {
   return count < LL_SLOTS_MAX ? (uint32_t)count : LL_SLOTS_MAX;
 }
 
+/* What a ring file holds of the filesystem, unless its owner lives. */
+static uint64_t remains_in(int directory, const char *name, bool all) {
+  struct stat status;
+  ll_process owner;
+  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return 0;
+  int fd = all ? -1 : openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  bool alive = fd >= 0 && pread(fd, &owner, sizeof owner, offsetof(ll_file_header, owner)) == (ssize_t)sizeof owner &&
+               ll_process_liveness(&owner) == LL_ALIVE;
+  if (fd >= 0) close(fd);
+  return alive ? 0 : (uint64_t)status.st_blocks * 512;
+}
+
+static uint64_t remains(int directory, bool all) {
+  uint64_t bytes = 0;
+  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+  if (entries == NULL && fd >= 0) close(fd);
+  if (entries == NULL) return 0;
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    if (strstr(entry->d_name, ".rings") != NULL) bytes += remains_in(directory, entry->d_name, all);
+  closedir(entries);
+  return bytes;
+}
+
+/* What ended runs left, with the broker away, must not fill the machine's memory: an eighth of the filesystem is the
+ * most, between 16 and 256 MiB. Nothing that lies there is given up for that. The living are only told from the dead
+ * when there is need to. */
+static bool is_cluttered(int directory, const char *path, char *why, size_t why_bytes) {
+  struct statvfs filesystem;
+  if (fstatvfs(directory, &filesystem) != 0) return false;
+  uint64_t most = (uint64_t)filesystem.f_blocks * filesystem.f_frsize / 8;
+  most = most < REMAINS_LEAST ? REMAINS_LEAST : most > REMAINS_MOST ? REMAINS_MOST : most;
+  if (remains(directory, true) <= most) return false;
+  uint64_t bytes = remains(directory, false);
+  if (bytes <= most) return false;
+  snprintf(why, why_bytes, "earlier runs have left %llu MiB in %s, and no more than %llu may lie there: run "
+           "lifeline-recover", (unsigned long long)(bytes >> 20), path, (unsigned long long)(most >> 20));
+  return true;
+}
+
 static int create_file(ll_store *store, const char *directory, char *why, size_t why_bytes) {
   int directory_fd = ll_directory_open(directory, "ring", true, why, why_bytes);
   if (directory_fd < 0) return -1;
+  store->cluttered = is_cluttered(directory_fd, directory, why, why_bytes);
+  if (store->cluttered) {
+    close(directory_fd);
+    return -1;
+  }
   int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   close(directory_fd);
   if (fd < 0) {
@@ -220,6 +267,29 @@ bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
   uint64_t begin = offset - offset % (uint64_t)sysconf(_SC_PAGESIZE);
   if (madvise(store->map + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
   return errno == EINVAL && allocate_by_path(store, offset, bytes);
+}
+
+/* Whole pages of the range. What cannot be given back stays. */
+static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  begin = round_up(begin, page);
+  end -= end % page;
+  if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
+}
+
+void ll_store_trim(ll_store *store) {
+  const ll_file_header *header = store->header;
+  if (!store->in_file || store->unnamed_fd >= 0) return;
+  for (uint32_t i = 0; i < header->ring_count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    if (ring->head == ring->tail) give_back(store, ring->offset, ring->offset + ring->bytes);
+  }
+  give_back(store, rings_offset() + header->ring_count * sizeof(ll_ring), slots_offset());
+  for (uint32_t i = 0; i < header->slot_count; i++) {
+    uint64_t word = load_acquire(&header->slot_words[i]), at = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
+    uint64_t used = ll_slot_state_of(word) == LL_SLOT_FREE ? 0 : ll_slot_at(store, i)->bytes;
+    if (word != 0) give_back(store, at + LL_SLOT_META_BYTES + used, at + LL_SLOT_BYTES);
+  }
 }
 
 void ll_store_look(ll_store *store) {

@@ -131,6 +131,7 @@ typedef struct ll_store {
   size_t bytes;
   bool in_file;    /* the mapping is of a file, and not of memory */
   bool crash_safe; /* and a recovery can find it */
+  bool cluttered;  /* by what earlier runs left: that is why there is no file */
   int unnamed_fd; /* -1 once it has its name */
   char path[PATH_MAX];
   dev_t device;
@@ -167,6 +168,9 @@ void ll_store_program(const char *program, char *name, size_t name_bytes);
 
 /* Makes sure that the range may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
+
+/* Gives back what holds nothing, when the file is left behind. Nobody emits any more. */
+void ll_store_trim(ll_store *store);
 
 /* To be called now and then: once the file is gone, crash_safe turns false, and a line says so. */
 void ll_store_look(ll_store *store);

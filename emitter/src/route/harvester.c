@@ -266,14 +266,17 @@ static bool leave_to_the_late(ll_core *core) {
 static void deliver(ll_core *core) {
   store_release(&core->recovery_deadline_ns, UINT64_MAX);
   core->recovering = false; /* a forked child has the parent's */
-  if (core->store.crash_safe) start_recovery(core);
+  if (core->store.crash_safe || core->store.cluttered) start_recovery(core);
   watch_control(core);
   run(core);
   ll_producers_close();
   report_last_summaries(core);
   core->left = ll_streams_finish(core);
   ll_control_free(core->control);
-  if (core->left != LL_LEFT_IN_FILE && !leave_to_the_late(core)) ll_store_remove(&core->store);
+  if (core->left != LL_LEFT_IN_FILE && !leave_to_the_late(core))
+    ll_store_remove(&core->store);
+  else if (ll_producers_are_quiet())
+    ll_store_trim(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   uint64_t end_ns = core->left != LL_LEFT_NOTHING ? 0
                     : core->reached              ? load_acquire(&core->stop_deadline_ns)
