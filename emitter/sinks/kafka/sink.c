@@ -43,6 +43,7 @@ struct ll_sink {
   sink_control control;
   kafka_watch watch;
   rd_kafka_t *producer; /* NULL between a fatal error and the next one */
+  rd_kafka_topic_t *topic;
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
   size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
@@ -175,8 +176,8 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
       {"api.version.request.timeout.ms", "5000"},
       {NULL, NULL},
   };
-  char client_id[128], value[32];
-  size_t size = sizeof value;
+  char client_id[128], value[32], servers[4096];
+  size_t size = sizeof value, servers_size = sizeof servers;
   snprintf(client_id, sizeof client_id, "lifeline-%.8s", sink->incarnation);
   rd_kafka_conf_t *conf = kafka_conf_new(&sink->url, &sink->security, client_id, defaults, error, error_bytes);
   if (!conf) return false;
@@ -186,6 +187,9 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
     rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
     if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
   }
+  /* The topic before the brokers: a topic that is new to a connected librdkafka waits a second for its leaders. */
+  rd_kafka_conf_get(conf, "bootstrap.servers", servers, &servers_size);
+  rd_kafka_conf_set(conf, "bootstrap.servers", NULL, value, sizeof value);
   rd_kafka_conf_set_opaque(conf, sink);
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   rd_kafka_conf_set_background_event_cb(conf, on_event);
@@ -201,6 +205,8 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_queue_forward(main_queue, background);
   rd_kafka_queue_destroy(background);
   rd_kafka_queue_destroy(main_queue);
+  sink->topic = rd_kafka_topic_new(sink->producer, sink->url.name, NULL);
+  rd_kafka_brokers_add(sink->producer, servers);
   ask_for_limit(sink);
   return true;
 }
@@ -224,6 +230,8 @@ static void stop(ll_sink *sink) {
   rd_kafka_t *producer = sink->producer;
   sink->producer = NULL;
   if (!producer) return;
+  if (sink->topic) rd_kafka_topic_destroy(sink->topic);
+  sink->topic = NULL;
   rd_kafka_purge(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
   flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the producer was closed");
   burial *b = malloc(sizeof *b);
