@@ -152,9 +152,12 @@ static int fork_short_ones(uint32_t count) {
 
 int main(int argc, char **argv) {
   static const struct option OPTIONS[] = {
-      {"side", required_argument, NULL, 's'},     {"when", required_argument, NULL, 'w'},
-      {"children", required_argument, NULL, 'c'}, {"short", required_argument, NULL, 'n'},
-      {"base", required_argument, NULL, 'b'},     {"help", no_argument, NULL, 'h'},
+      {"side", required_argument, NULL, 's'},
+      {"when", required_argument, NULL, 'w'},
+      {"children", required_argument, NULL, 'c'},
+      {"short", required_argument, NULL, 'n'},
+      {"base", required_argument, NULL, 'b'},
+      {"help", no_argument, NULL, 'h'},
       {0},
   };
   const char *path = NULL, *when = NULL;

@@ -28,8 +28,8 @@
  *
  * The life of a process, and what becomes of events:
  *  - before main, in constructors of static objects: emitted as any other;
- *  - fork, with or without threads: the child is an emitter of its own, from its first event on, with connections of its
- *    own; what the parent emitted before is sent once, by the parent. A child that executes another program at once
+ *  - fork, with or without threads: the child is an emitter of its own, from its first event on, with connections of
+ * its own; what the parent emitted before is sent once, by the parent. A child that executes another program at once
  *    leaves no trace. While the emitter loads its libraries, at its start, a fork waits for that;
  *  - vfork, posix_spawn: nothing happens, since nothing may be called between them and exec;
  *  - exec: the rings stay behind in their file. The process' new program sends them when it is the same program, and
@@ -50,11 +50,12 @@
  *  - after ll_shutdown: counted as dropped_shutdown, at the price of a function call.
  *
  * Poor surroundings: without a directory for the ring file, without room in it, with too much in it that earlier runs
- * left (an eighth of the filesystem, 16 to 256 MiB), or without /proc, everything works but does not survive a kill, and
- * a line says so; so it is once somebody has removed the file. A filesystem that fills up later costs counted events. Without memory or
- * threads instrumentation stays off, and events are counted. A program that runs with another user's privileges
- * (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A program that closes all of
- * its descriptors, once the sink is open, loses nothing but a connection to the broker, which is made anew.
+ * left (an eighth of the filesystem, 16 to 256 MiB), or without /proc, everything works but does not survive a kill,
+ * and a line says so; so it is once somebody has removed the file. A filesystem that fills up later costs counted
+ * events. Without memory or threads instrumentation stays off, and events are counted. A program that runs with another
+ * user's privileges (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A program
+ * that closes all of its descriptors, once the sink is open, loses nothing but a connection to the broker, which is
+ * made anew.
  */
 #ifndef LIFELINE_LIFELINE_H
 #define LIFELINE_LIFELINE_H

@@ -24,7 +24,7 @@ enum {
   RESTART_PAUSE_MS = 1000,
   FORBIDDEN_PAUSE_MS = 3000,
   CLOSE_TIMEOUT_MS = 1500,
-  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
+  CLOSE_UNREACHED_MS = 50,     /* what there is to wait for is a connection that nobody wants any more */
   RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
 };
 

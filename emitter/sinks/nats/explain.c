@@ -11,9 +11,7 @@ bool nats_explain_problem(nats_problem problem, const char *detail, const sink_u
              : security->creds ? "of the credentials file"
                                : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
     return true;
-  case NATS_WANTS_TLS:
-    snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts);
-    return true;
+  case NATS_WANTS_TLS: snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts); return true;
   case NATS_HAS_NO_TLS:
     snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
     return true;

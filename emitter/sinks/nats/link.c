@@ -274,10 +274,10 @@ bool link_publish(nats_link *link, const link_message *message) {
   char line[640];
   const char *reply = message->reply ? message->reply : "", *blank = message->reply ? " " : "";
   size_t headers = message->headers ? strlen(message->headers) : 0;
-  int length = message->headers ? snprintf(line, sizeof line, "HPUB %s %s%s%zu %zu\r\n", message->subject, reply, blank,
-                                           headers, headers + message->bytes)
-                                : snprintf(line, sizeof line, "PUB %s %s%s%zu\r\n", message->subject, reply, blank,
-                                           message->bytes);
+  int length = message->headers
+                   ? snprintf(line, sizeof line, "HPUB %s %s%s%zu %zu\r\n", message->subject, reply, blank, headers,
+                              headers + message->bytes)
+                   : snprintf(line, sizeof line, "PUB %s %s%s%zu\r\n", message->subject, reply, blank, message->bytes);
   if (length < 0 || (size_t)length >= sizeof line) return false;
   struct iovec parts[] = {{line, (size_t)length},
                           {(void *)message->headers, headers},

@@ -342,7 +342,9 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
   snprintf(reply, sizeof reply, "%s.%u-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket);
-  if (!publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence) && flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_BUSY;
+  if (!publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence) &&
+      flight_cancel(&sink->flight, slot, ticket))
+    return LL_SINK_BUSY;
   return LL_SINK_OK; /* a failed one that landed meanwhile has been answered for */
 }
 

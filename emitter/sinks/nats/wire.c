@@ -247,7 +247,8 @@ static wire_frame read_message(wire *w, char *line, size_t line_bytes, bool head
   char *body = line + line_bytes + 2;
   line[line_bytes] = 0;
   word(&line);
-  wire_frame message = {.kind = WIRE_MESSAGE, .reply = "", .headers = "", .data = body + before, .bytes = bytes - before};
+  wire_frame message = {
+      .kind = WIRE_MESSAGE, .reply = "", .headers = "", .data = body + before, .bytes = bytes - before};
   message.subject = word(&line);
   message.subscription = (unsigned)strtoul(word(&line), NULL, 10);
   if (count > least) message.reply = word(&line);
@@ -414,9 +415,9 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
                   nats_problem *problem, char *detail, size_t detail_bytes) {
   wire_frame frame = await_frame(w, deadline_ms);
   snprintf(detail, detail_bytes, "%s",
-           frame.kind == WIRE_JUNK             ? "what listens there is no NATS server"
-           : flight_now_ms() >= deadline_ms    ? "no answer"
-                                               : "the connection is closed");
+           frame.kind == WIRE_JUNK          ? "what listens there is no NATS server"
+           : flight_now_ms() >= deadline_ms ? "no answer"
+                                            : "the connection is closed");
   if (frame.kind != WIRE_INFO) return false;
   learn(w, frame.text);
   if (!w->headers) {

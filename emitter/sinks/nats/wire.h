@@ -20,7 +20,8 @@
 typedef struct wire {
   SSL_CTX *tls; /* NULL: without, unless the server wants it */
   int fd;       /* -1: there is no connection */
-  ino_t inode;  /* of the socket: a program that closes all of its descriptors may have given the number to another file */
+  ino_t
+      inode; /* of the socket: a program that closes all of its descriptors may have given the number to another file */
   SSL *ssl;
   pthread_mutex_t sending; /* held while anything is written, and while OpenSSL is at work */
   bool ready;              /* any thread may send */
@@ -68,8 +69,8 @@ wire_frame wire_next(wire *w);
 /* Waits for something to read, and reads it. False: the connection is lost. */
 bool wire_read(wire *w, int timeout_ms);
 
-/* Any thread, once it is open to all: at most 8 parts. False: nothing was sent, or the connection is lost, as it is when
- * the socket does not take all of it in time. */
+/* Any thread, once it is open to all: at most 8 parts. False: nothing was sent, or the connection is lost, as it is
+ * when the socket does not take all of it in time. */
 bool wire_send(wire *w, const struct iovec *parts, int count, int timeout_ms);
 
 /* The thread that reads, at any time. */

@@ -59,8 +59,8 @@ typedef struct ll_config {
 /* Returns false with one line in why when a value is bad. `options` may be NULL. */
 bool ll_config_load(ll_config *config, const ll_options *options, char *why, size_t why_bytes);
 
-/* The directory that ring files lie in by default or by LIFELINE_RING_DIR; below XDG_RUNTIME_DIR when the default one is
- * another user's. False when it is too long. */
+/* The directory that ring files lie in by default or by LIFELINE_RING_DIR; below XDG_RUNTIME_DIR when the default one
+ * is another user's. False when it is too long. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes);
 
 /* The spool's directory, made absolute; empty when none is asked for. False when it is too long. */

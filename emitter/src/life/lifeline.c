@@ -15,7 +15,7 @@ ll_core ll_the_core = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum {
   CLOSE_GRACE_MS = 3000, /* what a sink may take to close, and some */
-  UNREACHED_MS = 300,    /* for a connection, at the end of a program that never had one: the ring file keeps the events */
+  UNREACHED_MS = 300, /* for a connection, at the end of a program that never had one: the ring file keeps the events */
   OPEN_WAIT_MS = 1000, /* in a constructor of a library that is just being loaded, the sink cannot be: the caller holds
                           the loader's lock */
 };

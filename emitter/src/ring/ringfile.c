@@ -109,8 +109,10 @@ static bool is_cluttered(int directory, const char *path, char *why, size_t why_
   if (remains(directory, true) <= most) return false;
   uint64_t bytes = remains(directory, false);
   if (bytes <= most) return false;
-  snprintf(why, why_bytes, "earlier runs have left %llu MiB in %s, and no more than %llu may lie there: run "
-           "lifeline-recover", (unsigned long long)(bytes >> 20), path, (unsigned long long)(most >> 20));
+  snprintf(why, why_bytes,
+           "earlier runs have left %llu MiB in %s, and no more than %llu may lie there: run "
+           "lifeline-recover",
+           (unsigned long long)(bytes >> 20), path, (unsigned long long)(most >> 20));
   return true;
 }
 
@@ -364,10 +366,10 @@ typedef struct outlook {
 } outlook;
 
 /* A read lease is granted only while nobody on this machine has the file open for writing; an owner has its mapping
- * until it dies or executes another program, whatever its pid means here. On tmpfs alone: where one filesystem lies upon
- * another (overlayfs), a mapping is of the lower file and does not count, and files of network filesystems may have
- * users elsewhere. The lease is given back at once. Who opens the file meanwhile waits for that; the signal that would
- * tell us is one that is ignored unless the program wants it. */
+ * until it dies or executes another program, whatever its pid means here. On tmpfs alone: where one filesystem lies
+ * upon another (overlayfs), a mapping is of the lower file and does not count, and files of network filesystems may
+ * have users elsewhere. The lease is given back at once. Who opens the file meanwhile waits for that; the signal that
+ * would tell us is one that is ignored unless the program wants it. */
 static usage users_of(int fd) {
   struct statfs filesystem;
   if (fstatfs(fd, &filesystem) != 0 || filesystem.f_type != TMPFS_MAGIC) return USERS_UNKNOWN;

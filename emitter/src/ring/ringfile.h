@@ -10,8 +10,8 @@
  * and keeps it, and each route may own rings up to its share of the data.
  *
  * The file is sparse. Each part is allocated (posix_fallocate, and MADV_POPULATE_WRITE once the descriptor is closed)
- * before it is first touched, so that a full filesystem is an error at that moment and never a SIGBUS. Without room for even the start, the same layout lies in anonymous
- * memory: everything works, but does not survive the process.
+ * before it is first touched, so that a full filesystem is an error at that moment and never a SIGBUS. Without room for
+ * even the start, the same layout lies in anonymous memory: everything works, but does not survive the process.
  *
  * No descriptor is kept open: a program that closes all of its descriptors and reuses their numbers must not find us
  * writing into its files.
@@ -132,7 +132,7 @@ typedef struct ll_store {
   bool in_file;    /* the mapping is of a file, and not of memory */
   bool crash_safe; /* and a recovery can find it */
   bool cluttered;  /* by what earlier runs left: that is why there is no file */
-  int unnamed_fd; /* -1 once it has its name */
+  int unnamed_fd;  /* -1 once it has its name */
   char path[PATH_MAX];
   dev_t device;
   ino_t inode;

@@ -279,8 +279,8 @@ static void deliver(ll_core *core) {
     ll_store_trim(&core->store);
   /* A sink that took ours will take theirs: short runs must be able to recover, too. */
   uint64_t end_ns = core->left != LL_LEFT_NOTHING ? 0
-                    : core->reached              ? load_acquire(&core->stop_deadline_ns)
-                                                 : core->unreached_deadline_ns;
+                    : core->reached               ? load_acquire(&core->stop_deadline_ns)
+                                                  : core->unreached_deadline_ns;
   store_release(&core->recovery_deadline_ns, end_ns);
   wait_for_recovery(core);
 }

@@ -95,8 +95,7 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
     snprintf(why, why_bytes, "no memory");
     return false;
   }
-  ll_route_setup setup = {
-      .url = url, .host = work->host, .program = work->program, .silent = recovery->own != NULL};
+  ll_route_setup setup = {.url = url, .host = work->host, .program = work->program, .silent = recovery->own != NULL};
   bool good = ll_harvest_is_done(harvest);
   if (!good && url == NULL)
     snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",

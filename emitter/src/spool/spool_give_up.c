@@ -104,7 +104,8 @@ bool ll_give_up_resolve(ll_store *store, uint32_t route, const char *program, ch
   bool settled = true;
   if (directory >= 0) {
     if (books->giving_up == LL_GIVING_UP_SEGMENT) settled = settle_segment(store, route, directory, program);
-    if (!settled) snprintf(why, why_bytes, "spool directory %s cannot be read: %s", store->header->spool, strerror(errno));
+    if (!settled)
+      snprintf(why, why_bytes, "spool directory %s cannot be read: %s", store->header->spool, strerror(errno));
     if (settled) remove_counted(store, route, directory);
     close(directory);
   }

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "names.h"
 #include "doctor.h"
+#include "names.h"
 #include "options.h"
 
 enum { WAIT_MS = 1000, FAIR_DUPLICATES_S = 10 };
