@@ -618,14 +618,14 @@ static void emit_in_need_of_room(void) {
   exit(1);
 }
 
-static void emit_first(void) {
+static void emit_into_the_file(void) {
   ll_emit(number, 0);
   if (ll_flush(TEST_PATIENCE_MS) != 0 || !stats().crash_safe) exit(6);
 }
 
 /* As a cleaner of temporary files does, or logind where a user's last session ends. */
 static void remove_the_ring_file(void) {
-  emit_first();
+  emit_into_the_file();
   DIR *entries = opendir(directory.rings);
   for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
     unlinkat(dirfd(entries), entry->d_name, 0);
@@ -645,7 +645,7 @@ static void a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_li
 }
 
 static void become_another_user(void) {
-  emit_first();
+  emit_into_the_file();
   if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) exit(SKIPPED);
   emit_in_need_of_room();
   if (!stats().crash_safe) exit(5);
