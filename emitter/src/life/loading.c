@@ -29,6 +29,6 @@ void ll_loading_after_fork_in_parent(void) {
 
 void ll_loading_after_fork_in_child(void) {
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-  held = false;
-  loading = fresh;
+  if (!held) loading = fresh; /* whoever had it is not here */
+  ll_loading_after_fork_in_parent();
 }
