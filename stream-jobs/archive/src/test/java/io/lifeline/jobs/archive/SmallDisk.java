@@ -10,7 +10,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /** A disk that is really full: a small tmpfs of its own. */
 public final class SmallDisk implements AutoCloseable {
+  /** What somebody who keeps files there has to do before it goes. */
+  public interface Farewell {
+    void run() throws Exception;
+  }
+
   private final Path mountPoint;
+  private Farewell beforeItGoes = () -> {};
 
   private SmallDisk(Path mountPoint) {
     this.mountPoint = mountPoint;
@@ -31,6 +37,10 @@ public final class SmallDisk implements AutoCloseable {
 
   public Path path() {
     return mountPoint;
+  }
+
+  public void beforeItGoes(Farewell farewell) {
+    beforeItGoes = farewell;
   }
 
   /** Runs a command, such as one that changes the owner of something there. */
@@ -65,7 +75,11 @@ public final class SmallDisk implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
-    run("umount", "-l", mountPoint.toString());
-    Files.deleteIfExists(mountPoint);
+    try {
+      beforeItGoes.run();
+    } finally {
+      run("umount", "-l", mountPoint.toString());
+      Files.deleteIfExists(mountPoint);
+    }
   }
 }

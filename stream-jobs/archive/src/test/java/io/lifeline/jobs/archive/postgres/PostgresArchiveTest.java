@@ -70,6 +70,10 @@ class PostgresArchiveTest extends ArchiveContract {
     if (query("SELECT 1 FROM pg_tablespace WHERE spcname = '" + space + "'").isEmpty()) {
       assertThat(SmallDisk.run("chown", "postgres:", disk.path().toString())).isZero();
       server.execute("CREATE TABLESPACE \"" + space + "\" LOCATION '" + disk.path() + "'");
+      disk.beforeItGoes(() -> { // or the server could write no checkpoint any more
+        server.execute("DROP SCHEMA " + schema + ", " + schema + Schema.DATA + " CASCADE");
+        server.execute("DROP TABLESPACE \"" + space + "\"");
+      });
     }
     String url = server.url() + "?options=-c%20default_tablespace%3D" + space;
     return new AtTheTimeOfTheEvents(PostgresDatabases.options(url, server.passwordFile(), schema));
