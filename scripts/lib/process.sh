@@ -17,9 +17,9 @@ process_is_alive() { [[ -n ${1:-} && -n ${2:-} && $(process_start_time "$1") == 
 process_end() {
   local deadline=$((SECONDS + $3))
   process_is_alive "$1" "$2" || return 0
-  kill -TERM "$1" 2>/dev/null
+  kill -TERM "$1" 2>/dev/null || true # it may have gone just now
   while process_is_alive "$1" "$2"; do
-    ((SECONDS < deadline)) || kill -KILL "$1" 2>/dev/null
+    ((SECONDS < deadline)) || kill -KILL "$1" 2>/dev/null || true
     sleep 0.05
   done
 }
