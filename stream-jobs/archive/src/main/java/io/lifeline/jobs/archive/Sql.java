@@ -8,6 +8,11 @@ import java.util.stream.Collectors;
 public final class Sql {
   private Sql() {}
 
+  /** With U+FFFD for NUL: no name and no literal of SQL can hold it, and no text of PostgreSQL. */
+  public static String clean(String text) {
+    return text.indexOf(0) < 0 ? text : text.replace('\0', '\uFFFD');
+  }
+
   /** A quoted identifier that names exactly {@code name}. */
   public static String identifier(String name) {
     return '"' + name.replace("\"", "\"\"") + '"';

@@ -9,12 +9,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
- * An event type as manifests describe it.
+ * An event type as archives describe it, with names that every archive can hold: {@link Sql#clean}.
  *
  * @param id tells types apart inside the archive: unlike the hash, which FNV leaves open to forgery, it is the
  *     beginning of a SHA-256 over all of the description
@@ -65,7 +67,26 @@ public record TypeEntry(
         type.constants().stream()
             .map(c -> new ConstantEntry(c.name(), c.type().label(), c.unit(), text(c)))
             .toList();
-    return new TypeEntry(id(type), type.hashHex(), type.level().label(), type.name(), fields, constants);
+    return new TypeEntry(id(type), type.hashHex(), type.level().label(), type.name(), fields, constants).clean();
+  }
+
+  /** With clean names and texts; fields and constants whose names differed only in that stay apart. */
+  public TypeEntry clean() {
+    Set<String> names = new HashSet<>();
+    return new TypeEntry(id, hash, level, Sql.clean(name),
+        fields.stream().map(field ->
+            new FieldEntry(cleanOther(field.name, names), field.type, Sql.clean(field.unit))).toList(),
+        constants.stream().map(constant -> new ConstantEntry(
+            cleanOther(constant.name, names), constant.type, Sql.clean(constant.unit), Sql.clean(constant.value)))
+            .toList());
+  }
+
+  private static String cleanOther(String name, Set<String> those) {
+    String clean = Sql.clean(name);
+    while (!those.add(clean)) {
+      clean += "~";
+    }
+    return clean;
   }
 
   public static String id(EventType type) {
