@@ -1,5 +1,6 @@
 #include "conf.h"
 
+#include <netdb.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,11 +79,27 @@ static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_erro
   return 0;
 }
 
+/* librdkafka would ask with AI_ADDRCONFIG. For that glibc looks at this machine's addresses behind a lock that fork
+ * does not renew: in a child that was forked meanwhile every later look would wait for ever (__check_pf). Without it
+ * glibc looks only to sort several addresses of one name. */
+static int resolve(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found,
+                   void *opaque) {
+  (void)opaque;
+  if (!node && !service && !hints) {
+    freeaddrinfo(*found);
+    return 0;
+  }
+  struct addrinfo wanted = *hints;
+  wanted.ai_flags &= ~AI_ADDRCONFIG;
+  return getaddrinfo(node, service, &wanted, found);
+}
+
 rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
                                 const kafka_setting *defaults, char *error, size_t error_bytes) {
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, drop_log);
   rd_kafka_conf_set_ssl_cert_verify_cb(conf, verify);
+  rd_kafka_conf_set_resolve_cb(conf, resolve);
   bool good = set(conf, "bootstrap.servers", url->hosts, error, error_bytes) &&
               set(conf, "client.id", client_id, error, error_bytes) && set_security(conf, security, error, error_bytes);
   for (; good && defaults->key; defaults++)
