@@ -562,6 +562,7 @@ static void close_everything_and_go_on(void) {
     emit(part * (EVENTS / 20) + 1, (part + 1) * (EVENTS / 20));
     closefrom(3);
   }
+  usleep(200000); /* a write that had found its descriptor still ours may be under way: nothing can hold that back */
   char path[300];
   snprintf(path, sizeof path, "%s/mine", directory.path);
   int mine[32];
