@@ -87,9 +87,7 @@ lint: ## formatters and linters, changes nothing
 install: ## library, tools, manual pages, Python (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
-	@cmake -DCMAKE_INSTALL_PREFIX='$(or $(PREFIX),/usr/local)' build/emitter >build/log/install.log
-	@cmake --build build/emitter >>build/log/install.log
-	@DESTDIR='$(DESTDIR)' cmake --install build/emitter
+	@DESTDIR='$(DESTDIR)' cmake --install build/emitter --prefix '$(or $(PREFIX),/usr/local)'
 
 clean: ## remove what was built; fetched tools stay in build/deps
 	@scripts/clean
