@@ -1,4 +1,5 @@
-/* sinks/permissions/nats.conf, as it is shipped, on a real nats-server: what an emitter may do, and what it may not. */
+/* sinks/permissions/nats.conf, as it is shipped, on a real nats-server: what an emitter may do, and what it may not. A
+ * second emitter has the same file with its own prefix in it, as its page says for programs that do not trust each other. */
 #include <nats/nats.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,8 +19,9 @@ enum { PATIENCE_MS = 30000, HASTE_MS = 500 };
 static char directory[] = "/tmp/lifeline-permissions-XXXXXX";
 static pid_t server;
 static char url[64];
-static natsConnection *operator_connection, *emitter;
-static jsCtx *operator_js, *emitter_js, *hasty_js; /* the last for what is forbidden, since that is not answered */
+static natsConnection *operator_connection, *emitter, *other;
+static jsCtx *operator_js, *emitter_js, *other_js;
+static jsCtx *hasty_js, *hasty_other_js; /* for what is forbidden, since that is not answered */
 
 static void write_configuration(const char *path) {
   FILE *file = fopen(path, "w");
@@ -28,7 +30,8 @@ static void write_configuration(const char *path) {
       file,
       "listen: \"127.0.0.1:-1\"\nports_file_dir: \"%s\"\njetstream { store_dir: \"%s/data\", max_file_store: 64GB }\n"
       "authorization { users: [ { user: operator, password: o }\n"
-      "{ user: emitter, password: e, include permissions.conf } ] }\n",
+      "{ user: emitter, password: e, include permissions.conf }\n"
+      "{ user: other, password: t, include other.conf } ] }\n",
       directory, directory);
   assert_int_equal(fclose(file), 0);
 }
@@ -70,7 +73,9 @@ static int start(void **state) {
   (void)state;
   char configuration[128], command[1024];
   assert_non_null(mkdtemp(directory));
-  snprintf(command, sizeof command, "cp '" TEMPLATE "' %s/permissions.conf", directory);
+  snprintf(command, sizeof command,
+           "cp '" TEMPLATE "' %s/permissions.conf && sed s/lifeline/other/g '" TEMPLATE "' >%s/other.conf", directory,
+           directory);
   assert_int_equal(system(command), 0);
   snprintf(configuration, sizeof configuration, "%s/server.conf", directory);
   write_configuration(configuration);
@@ -85,18 +90,27 @@ static int start(void **state) {
   assert_true(*url);
   connect_as("operator", "o", &operator_connection, &operator_js);
   connect_as("emitter", "e", &emitter, &emitter_js);
+  connect_as("other", "t", &other, &other_js);
   ask_for_jetstream(emitter, HASTE_MS, &hasty_js);
+  ask_for_jetstream(other, HASTE_MS, &hasty_other_js);
   char setup[1024];
-  snprintf(setup, sizeof setup, "'" SETUP_TOOL "' --url nats://operator:o@%s >/dev/null", url + strlen("nats://"));
+  const char *host = url + strlen("nats://");
+  snprintf(setup, sizeof setup,
+           "'" SETUP_TOOL "' --url nats://operator:o@%s >/dev/null && "
+           "'" SETUP_TOOL "' --url 'nats://operator:o@%s/?stream=OTHER' --prefix other >/dev/null",
+           host, host);
   assert_int_equal(system(setup), 0);
   return 0;
 }
 
 static int stop(void **state) {
   (void)state;
+  jsCtx_Destroy(hasty_other_js);
   jsCtx_Destroy(hasty_js);
+  jsCtx_Destroy(other_js);
   jsCtx_Destroy(emitter_js);
   jsCtx_Destroy(operator_js);
+  natsConnection_Destroy(other);
   natsConnection_Destroy(emitter);
   natsConnection_Destroy(operator_connection);
   kill(server, SIGTERM);
@@ -182,11 +196,31 @@ static void an_emitter_does_not_read_batches(void **state) {
   assert_int_not_equal(js_GetMsg(&message, hasty_js, "LIFELINE", 1, NULL, NULL), NATS_OK);
 }
 
+static void emitters_with_prefixes_of_their_own_do_not_reach_each_other(void **state) {
+  (void)state;
+  uint64_t before = messages_in("LIFELINE");
+  assert_true(stored(other_js, "other.batches.7"));
+  assert_false(stored(hasty_other_js, "lifeline.batches.7"));
+  assert_false(stored(hasty_js, "other.batches.7"));
+  assert_int_equal(messages_in("LIFELINE"), before);
+  assert_int_equal(messages_in("OTHER"), 1);
+  kvStore *bucket = NULL;
+  kvEntry *entry = NULL;
+  assert_int_equal(js_KeyValue(&bucket, operator_js, "lifeline-activations"), NATS_OK);
+  assert_int_equal(kvStore_PutString(NULL, bucket, "secret", "value"), NATS_OK);
+  kvStore_Destroy(bucket);
+  bucket = NULL;
+  if (js_KeyValue(&bucket, hasty_other_js, "lifeline-activations") == NATS_OK)
+    assert_int_not_equal(kvStore_Get(&entry, bucket, "secret"), NATS_OK);
+  kvStore_Destroy(bucket);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_emitter_publishes_batches),       cmocka_unit_test(an_emitter_reads_and_watches_activations),
       cmocka_unit_test(an_emitter_does_not_write_control),  cmocka_unit_test(an_emitter_does_not_write_results),
       cmocka_unit_test(an_emitter_does_not_manage_streams), cmocka_unit_test(an_emitter_does_not_read_batches),
+      cmocka_unit_test(emitters_with_prefixes_of_their_own_do_not_reach_each_other),
   };
   return cmocka_run_group_tests_name("permissions nats", tests, start, stop);
 }
