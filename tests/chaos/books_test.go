@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 	"testing"
 
 	llb "lifeline/schemas/go"
@@ -98,7 +99,7 @@ func (b *books) enter(message []byte) {
 		a.recovered += int64(header.EventCount)
 	}
 	for b.reader.Next() {
-		if b.reader.Type().Name == "test.serial" {
+		if strings.HasPrefix(b.reader.Type().Name, "test.") {
 			a.tick(int(b.reader.Uint32(0)), int(b.reader.Uint32(1)), b.reader.Uint64(2))
 		}
 	}
