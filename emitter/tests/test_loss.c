@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,6 +79,7 @@ static ll_statistics stats(void) {
 static void expect(void (*body)(void), const char *line) {
   int status = test_in_child(body, log_path);
   const char *told = test_text_of(log_path);
+  if (status == SKIPPED) skip();
   if (status != 0) fail_msg("status %d: %s", status, told);
   assert_int_equal(test_lines(told), line != NULL ? 1 : 0);
   if (line != NULL && strstr(told, line) == NULL) fail_msg("told: %s", told);
@@ -651,13 +653,44 @@ static void become_another_user(void) {
   if (!stats().crash_safe) exit(5);
 }
 
+static void confine(void) {
+  emit_into_the_file();
+  if (chroot(directory.rings) != 0 || chdir("/") != 0) exit(SKIPPED);
+  emit_in_need_of_room();
+  if (!stats().crash_safe) exit(5);
+}
+
+static void run_out_of_descriptors(void) {
+  emit_into_the_file();
+  const struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_NOFILE, &none) != 0) exit(2);
+  emit_in_need_of_room();
+  if (!stats().crash_safe) exit(5);
+}
+
+/* A sink that needs nothing of what the program gives up. */
+static void expect_no_loss(void (*program)(void)) {
+  setenv("LIFELINE_URL", "null:", 1);
+  setenv("LIFELINE_POLICY", "block", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
+  expect(program, NULL);
+}
+
 static void a_program_that_drops_its_privileges_loses_no_event(void **state) {
   (void)state;
   if (geteuid() != 0) skip();
-  setenv("LIFELINE_URL", "null:", 1); /* a sink that needs no privileges either */
-  setenv("LIFELINE_POLICY", "block", 1);
-  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
-  expect(become_another_user, NULL);
+  expect_no_loss(become_another_user);
+}
+
+static void a_program_that_changes_its_root_loses_no_event(void **state) {
+  (void)state;
+  if (geteuid() != 0) skip();
+  expect_no_loss(confine);
+}
+
+static void a_program_without_a_descriptor_left_loses_no_event(void **state) {
+  (void)state;
+  expect_no_loss(run_out_of_descriptors);
 }
 
 static void emit_in_a_cluttered_directory(void) {
@@ -779,6 +812,8 @@ int main(void) {
       TEST(rings_of_threads_that_ended_are_used_again),
       TEST(a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_line),
       TEST(a_program_that_drops_its_privileges_loses_no_event),
+      TEST(a_program_that_changes_its_root_loses_no_event),
+      TEST(a_program_without_a_descriptor_left_loses_no_event),
       TEST(a_line_that_nobody_reads_does_not_end_the_program),
       TEST(remains_of_earlier_runs_do_not_fill_the_directory),
       TEST(what_is_left_takes_little_room),
