@@ -1,5 +1,6 @@
 /* sinks/permissions/nats.conf, as it is shipped, on a real nats-server: what an emitter may do, and what it may not. A
- * second emitter has the same file with its own prefix in it, as its page says for programs that do not trust each other. */
+ * second emitter has the same file with its own prefix in it, as its page says for programs that do not trust each
+ * other. */
 #include <nats/nats.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -217,9 +218,12 @@ static void emitters_with_prefixes_of_their_own_do_not_reach_each_other(void **s
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_emitter_publishes_batches),       cmocka_unit_test(an_emitter_reads_and_watches_activations),
-      cmocka_unit_test(an_emitter_does_not_write_control),  cmocka_unit_test(an_emitter_does_not_write_results),
-      cmocka_unit_test(an_emitter_does_not_manage_streams), cmocka_unit_test(an_emitter_does_not_read_batches),
+      cmocka_unit_test(an_emitter_publishes_batches),
+      cmocka_unit_test(an_emitter_reads_and_watches_activations),
+      cmocka_unit_test(an_emitter_does_not_write_control),
+      cmocka_unit_test(an_emitter_does_not_write_results),
+      cmocka_unit_test(an_emitter_does_not_manage_streams),
+      cmocka_unit_test(an_emitter_does_not_read_batches),
       cmocka_unit_test(emitters_with_prefixes_of_their_own_do_not_reach_each_other),
   };
   return cmocka_run_group_tests_name("permissions nats", tests, start, stop);
