@@ -34,7 +34,7 @@ func StartNATSWithAccounts(t T) *Broker {
 	write(t, dir, "server.conf", fmt.Sprintf(`
 listen: "127.0.0.1:-1"
 ports_file_dir: %q
-jetstream { store_dir: %q }
+jetstream { store_dir: %q, max_file_store: 64GB }
 operator: %q
 resolver: MEMORY
 resolver_preload: { %s: %q, %s: %q }
