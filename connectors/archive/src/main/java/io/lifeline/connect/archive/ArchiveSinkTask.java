@@ -63,9 +63,9 @@ public final class ArchiveSinkTask extends SinkTask {
 
   @Override
   public void open(Collection<TopicPartition> assigned) {
-    partitions.assign(assigned, System.currentTimeMillis());
+    partitions.assign(assigned);
     if (!redelivering) { // the framework has all partitions paused then, and one must not start before the others
-      partitions.takeFree(System.currentTimeMillis());
+      partitions.takeFree();
     }
   }
 
@@ -75,7 +75,7 @@ public final class ArchiveSinkTask extends SinkTask {
       for (SinkRecord taken : records) {
         append(taken);
       }
-      partitions.rollIfDue(System.currentTimeMillis());
+      partitions.rollIfDue();
       redelivering = false;
     } catch (ArchiveWriteException | RetriableException e) {
       throw tryAgain(e);
@@ -87,7 +87,7 @@ public final class ArchiveSinkTask extends SinkTask {
     } catch (RuntimeException e) {
       throw fail(e);
     }
-    partitions.takeFree(System.currentTimeMillis());
+    partitions.takeFree();
     figures.show(partitions.heldBytes(), partitions.waiting());
     context.timeout(pollMs());
   }
@@ -138,7 +138,7 @@ public final class ArchiveSinkTask extends SinkTask {
     LOG.warn("the archive is opened again in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
     figures.retries.increment();
     redelivering = false;
-    partitions.reopenAt(System.currentTimeMillis() + config.retryBackoffMs());
+    partitions.reopenIn(config.retryBackoffMs());
     context.timeout(config.retryBackoffMs());
   }
 
@@ -161,7 +161,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   @Override
   public void close(Collection<TopicPartition> revoked) {
-    partitions.release(revoked, System.currentTimeMillis());
+    partitions.release(revoked);
   }
 
   @Override

@@ -3,15 +3,14 @@ package io.lifeline.connect.archive;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
-import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.errors.ConnectException;
@@ -28,35 +27,36 @@ import org.slf4j.LoggerFactory;
 final class HeldPartitions {
 
   private static final Logger LOG = LoggerFactory.getLogger(HeldPartitions.class);
-  private static final long LOOK_INTERVAL_MS = 500;
+  private static final long LOOK_INTERVAL_NS = 500_000_000;
 
   private final SinkTaskContext context;
   private final Archive archive;
-  private final Consumer<Rejection> rejections;
+  private final ArchiveFeed feed;
   private final long takeoverTimeoutMs;
 
-  /** Those without a lock, and since when they are waited for. */
+  /** Those without a lock, and since when they are waited for, by System.nanoTime. */
   private final Map<TopicPartition, Long> waiting = new HashMap<>();
 
   /** Those with a lock, and where the archive ended when it was taken. */
   private final Map<TopicPartition, Long> held = new HashMap<>();
 
   private ArchiveWriter writer;
-  private long nextLookMs;
+  private long nextLookNs = System.nanoTime();
 
   HeldPartitions(
-      SinkTaskContext context, Archive archive, Consumer<Rejection> rejections, long takeoverTimeoutMs) {
+      SinkTaskContext context, Archive archive, ArchiveFeed feed, long takeoverTimeoutMs) {
     this.context = context;
     this.archive = archive;
-    this.rejections = rejections;
+    this.feed = feed;
     this.takeoverTimeoutMs = takeoverTimeoutMs;
   }
 
   /** Pauses what the group has given, until its locks are taken. */
-  void assign(Collection<TopicPartition> assigned, long nowMs) {
+  void assign(Collection<TopicPartition> assigned) {
+    long now = System.nanoTime();
     context.pause(assigned.toArray(TopicPartition[]::new));
-    assigned.forEach(partition -> waiting.put(partition, nowMs));
-    nextLookMs = nowMs;
+    assigned.forEach(partition -> waiting.put(partition, now));
+    nextLookNs = now;
   }
 
   /**
@@ -64,18 +64,19 @@ final class HeldPartitions {
    *
    * @throws ConnectException if another writer has kept one for too long, or the archive is not as it should be
    */
-  void takeFree(long nowMs) {
-    if (waiting.isEmpty() || nowMs < nextLookMs) {
+  void takeFree() {
+    long now = System.nanoTime();
+    if (waiting.isEmpty() || now - nextLookNs < 0) {
       return;
     }
-    nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    nextLookNs = now + LOOK_INTERVAL_NS;
     for (Iterator<Map.Entry<TopicPartition, Long>> each = waiting.entrySet().iterator(); each.hasNext(); ) {
       Map.Entry<TopicPartition, Long> partition = each.next();
       try {
         take(partition.getKey());
         each.remove();
       } catch (ArchiveCollisionException e) {
-        if (nowMs - partition.getValue() > takeoverTimeoutMs) {
+        if (now - partition.getValue() > takeoverTimeoutMs * 1_000_000) {
           throw new ConnectException(e.getMessage(), e);
         }
         LOG.info("{} is waited for: {}", partition.getKey(), e.getMessage());
@@ -91,7 +92,7 @@ final class HeldPartitions {
 
   private void take(TopicPartition partition) throws IOException {
     if (writer == null) {
-      writer = archive.open(rejections);
+      writer = archive.open(feed);
     }
     long next = writer.nextOffset(partition.partition());
     context.offset(partition, next);
@@ -122,9 +123,9 @@ final class HeldPartitions {
     return writer;
   }
 
-  void rollIfDue(long nowMs) throws IOException {
+  void rollIfDue() throws IOException {
     if (writer != null) {
-      writer.rollIfDue(nowMs);
+      writer.rollIfDue(System.nanoTime());
     }
   }
 
@@ -150,7 +151,7 @@ final class HeldPartitions {
   }
 
   /** Stores what is held, so that the partitions' next owners need not read it again, and gives them up. */
-  void release(Collection<TopicPartition> revoked, long nowMs) {
+  void release(Collection<TopicPartition> revoked) {
     waiting.keySet().removeAll(revoked);
     if (writer == null) {
       return;
@@ -165,19 +166,20 @@ final class HeldPartitions {
     } catch (IOException e) {
       LOG.warn("what is held of {} is left to their next owner: {}", revoked, e.getMessage());
       held.keySet().removeAll(revoked);
-      reopenAt(nowMs);
+      reopenIn(0);
     }
     if (held.isEmpty() && waiting.isEmpty()) {
       abandon();
     }
   }
 
-  /** Lets the writer go without storing what it holds; from that time on the same partitions are taken again. */
-  void reopenAt(long ms) {
+  /** Lets the writer go without storing what it holds; after that time the same partitions are taken again. */
+  void reopenIn(long ms) {
+    long then = System.nanoTime() + ms * 1_000_000;
     context.pause(held.keySet().toArray(TopicPartition[]::new));
-    held.keySet().forEach(partition -> waiting.put(partition, ms));
+    held.keySet().forEach(partition -> waiting.put(partition, then));
     abandon();
-    nextLookMs = ms;
+    nextLookNs = then;
   }
 
   /** Gives up the locks without storing what is held. */

@@ -45,8 +45,19 @@ public interface ArchiveWriter extends AutoCloseable {
    */
   Appended append(Position position, byte[] message) throws IOException;
 
-  /** Stores what is held when the oldest of it is older than the roll interval; says whether it did. */
-  boolean rollIfDue(long nowMs) throws IOException;
+  /**
+   * Stores what is held when the oldest of it is older than the roll interval; says whether it did.
+   *
+   * @param nanoTime of {@link System#nanoTime}, which nobody sets back
+   */
+  boolean rollIfDue(long nanoTime) throws IOException;
+
+  /**
+   * Makes sure that the positions of the partitions still belong to what is read; so does each storing.
+   *
+   * @throws ArchiveException if one was made anew, see {@link ArchiveFeed#source}
+   */
+  void checkSources() throws IOException;
 
   /** Stores what is held. After a failure it is still held. */
   void roll() throws IOException;

@@ -3,34 +3,53 @@ package io.lifeline.jobs.archive;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.RejectedBatchException;
+import io.lifeline.jobs.core.BrokerTime;
 import io.lifeline.jobs.core.Deduplicator;
+import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
-import java.util.function.Consumer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 
 /**
  * One partition on its way into an archive: checks messages, absorbs repeats, and knows which offsets what is held
  * covers. An implementation collects events and stores them. Used by one thread.
  */
 public abstract class PartitionWriter {
+  /** So many are compared with the archive at once, and remembered until then. */
+  private static final int MAX_LATE = 10_000;
+
+  private final int partition;
   private final RollOptions options;
-  private final Consumer<Rejection> rejections;
+  private final ArchiveFeed feed;
+  private final MemoryState checksums = new MemoryState();
   private final Deduplicator deduplicator;
+  private final BrokerTime brokerTime = new BrokerTime();
+  private final List<LateBatch> late = new ArrayList<>();
+  private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
+  private String source;
   private long stored;
   private long from;
   private long to;
+  private long batches;
+  private long events;
   private long duplicates;
   private long rejected;
-  private long firstAppendMs;
+  private long firstAppendNs;
+  private long newestBrokerMs;
+  private long newestReadNs;
 
-  protected PartitionWriter(RollOptions options, Consumer<Rejection> rejections) {
+  protected PartitionWriter(int partition, RollOptions options, ArchiveFeed feed) {
+    this.partition = partition;
     this.options = options;
-    this.rejections = rejections;
-    this.deduplicator = new Deduplicator(new ForgetfulState(), options.remembered().toMillis());
+    this.feed = feed;
+    this.deduplicator = new Deduplicator(checksums, options.remembered().toMillis());
   }
 
   /** Tells which sequences of a route the archive holds already. */
@@ -38,11 +57,21 @@ public abstract class PartitionWriter {
     route.forEachRun((first, last) -> deduplicator.seen(route.key(), first, last, route.lastBrokerTimeMs()));
   }
 
-  /** Tells where the archive ends. */
-  protected final void startAt(long offset) {
+  /**
+   * Tells where the archive ends.
+   *
+   * @param in what that offset counts in, see {@link ArchiveFeed#source}; null if the archive does not know
+   */
+  protected final void startAt(long offset, String in) {
+    source = in;
     stored = offset;
     from = offset;
     to = offset;
+  }
+
+  /** What the offsets count in; null if nobody could tell. */
+  protected final String source() {
+    return source;
   }
 
   /** First offset that what is collected covers. */
@@ -102,6 +131,15 @@ public abstract class PartitionWriter {
     return 0;
   }
 
+  /** Says of each of these batches, by {@link LateBatch#found}, what the archive holds in its place. */
+  protected abstract void lookUp(List<LateBatch> batches) throws IOException;
+
+  /** Whether the archive keeps every batch for ever. */
+  protected abstract boolean keepsAll();
+
+  /** Names the archive to people. */
+  protected abstract String place();
+
   /** Lets the partition go without storing what is held. */
   protected abstract void close() throws IOException;
 
@@ -110,21 +148,36 @@ public abstract class PartitionWriter {
     return stored;
   }
 
-  final boolean isDue(long nowMs) {
-    return to != stored && nowMs - firstAppendMs >= options.interval().toMillis();
+  /** Makes sure that the partition's offsets still count in what the archive's position does. */
+  final void checkSource() throws IOException {
+    String now = feed.source(partition);
+    if (now != null && source != null && !now.equals(source)) {
+      throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + stored
+          + " of " + source + ", and now there is another one of that name, " + now
+          + ": it was made anew, so give it another archive");
+    }
+    source = now == null ? source : now;
   }
 
-  final void forgetSilentEmitters(long nowMs) {
-    deduplicator.expire(nowMs);
+  final boolean isDue(long nanoTime) {
+    return to != stored && nanoTime - firstAppendNs >= options.interval().toNanos();
+  }
+
+  /** By the brokers' time: a clock of this machine that is wrong makes nobody forgotten. */
+  final void forgetSilentEmitters(long nanoTime) {
+    if (newestReadNs != 0) {
+      deduplicator.expire(newestBrokerMs + (nanoTime - newestReadNs) / 1_000_000);
+    }
   }
 
   /** Stores everything. */
   final void roll() throws IOException {
     finish();
     if (to != from) {
+      makeReady();
       store();
       collectAnew();
-      stored = from;
+      isStored();
     }
   }
 
@@ -132,6 +185,7 @@ public abstract class PartitionWriter {
   final void rollAhead() throws IOException {
     finish();
     if (to != from) {
+      makeReady();
       startStoring();
       collectAnew();
     }
@@ -149,23 +203,47 @@ public abstract class PartitionWriter {
   private void finish() throws IOException {
     if (stored != from) {
       finishStoring();
-      stored = from;
+      isStored();
     }
   }
 
+  private void makeReady() throws IOException {
+    compareLate();
+    feed.beforeStoring();
+    checkSource();
+  }
+
   private void collectAnew() {
+    underWay.add(new ArchiveFeed.Stored(partition, batches, events, duplicates, rejected));
+    checksums.deleteAll("");
     from = to;
+    batches = 0;
+    events = 0;
     duplicates = 0;
     rejected = 0;
   }
 
-  final Appended append(Position position, byte[] message) throws IOException {
-    if (position.offset() < to) {
+  private void isStored() {
+    stored = from;
+    while (!underWay.isEmpty()) {
+      feed.stored(underWay.remove());
+    }
+  }
+
+  final Appended append(Position stamped, byte[] message) throws IOException {
+    if (stamped.offset() < to) {
       return Appended.ALREADY_ARCHIVED;
     }
-    if (to == from) {
-      firstAppendMs = System.currentTimeMillis();
+    if (late.size() >= MAX_LATE) {
+      finish();
+      compareLate();
     }
+    if (to == from) {
+      firstAppendNs = System.nanoTime();
+    }
+    Position position = brokerTime.believable(stamped);
+    newestBrokerMs = newestReadNs == 0 ? position.brokerTimeMs() : Math.max(newestBrokerMs, position.brokerTimeMs());
+    newestReadNs = System.nanoTime();
     Appended result = take(position, message);
     to = position.offset() + 1;
     return result;
@@ -180,29 +258,57 @@ public abstract class PartitionWriter {
     RouteKey route = RouteKey.of(reader);
     String refusal = prepare(reader);
     if (refusal != null) {
-      return reject(identified(position, "too_many_types", refusal, route));
+      return reject(identified(position, "too_many_types", refusal, route, reader.sequence()));
     }
     return switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
       case NEW -> {
         collect(reader, columns.fill(reader), route, position);
+        batches++;
+        events += reader.eventCount();
         yield Appended.ACCEPTED;
       }
       case DUPLICATE -> {
         duplicates++;
         yield Appended.DUPLICATE;
       }
-      case CONFLICT -> reject(identified(position, "conflict", "another batch came with the same sequence", route));
-      case TOO_MANY_GAPS ->
-          reject(identified(position, "too_many_gaps", "more sequences of its route are missing than are kept", route));
+      case UNKNOWN -> {
+        late.add(new LateBatch(position, route, reader.sequence(), reader.crc()));
+        duplicates++;
+        yield Appended.DUPLICATE;
+      }
+      case CONFLICT -> reject(conflict(position, route, reader.sequence()));
     };
   }
 
-  private Rejection identified(Position position, String code, String message, RouteKey route) {
-    return new Rejection(position, code, 32, message, route + "-" + Long.toUnsignedString(reader.sequence()));
+  /** Asks the archive what it holds in the place of batches that came late: all of them at once, before each storing. */
+  private void compareLate() throws IOException {
+    if (late.isEmpty()) {
+      return;
+    }
+    lookUp(late);
+    for (LateBatch batch : late) {
+      if (batch.contradicts()) {
+        reject(conflict(batch.position(), batch.route(), batch.sequence()));
+        duplicates--;
+      } else if (!batch.isFound() && keepsAll()) {
+        reject(identified(batch.position(), "too_many_gaps", "it comes late, for one of its route's oldest gaps, of"
+            + " which there were more than are kept", batch.route(), batch.sequence()));
+        duplicates--;
+      }
+    }
+    late.clear();
+  }
+
+  private static Rejection conflict(Position position, RouteKey route, long sequence) {
+    return identified(position, "conflict", "another batch came with the same sequence", route, sequence);
+  }
+
+  private static Rejection identified(Position position, String code, String message, RouteKey route, long sequence) {
+    return new Rejection(position, code, 32, message, route + "-" + Long.toUnsignedString(sequence));
   }
 
   private Appended reject(Rejection rejection) {
-    rejections.accept(rejection); // first: a listener that fails is told of the same message again
+    feed.reject(rejection); // first: a listener that fails is told of the same message again
     rejected++;
     return Appended.REJECTED;
   }

@@ -62,16 +62,23 @@ public final class PartitionedWriter implements ArchiveWriter {
   }
 
   @Override
-  public boolean rollIfDue(long nowMs) throws IOException {
+  public boolean rollIfDue(long nanoTime) throws IOException {
     boolean rolled = false;
     for (PartitionWriter writer : partitions.values()) {
-      writer.forgetSilentEmitters(nowMs);
-      if (writer.isDue(nowMs)) {
+      writer.forgetSilentEmitters(nanoTime);
+      if (writer.isDue(nanoTime)) {
         writer.roll();
         rolled = true;
       }
     }
     return rolled;
+  }
+
+  @Override
+  public void checkSources() throws IOException {
+    for (PartitionWriter writer : partitions.values()) {
+      writer.checkSource();
+    }
   }
 
   @Override
@@ -123,6 +130,12 @@ public final class PartitionedWriter implements ArchiveWriter {
     PartitionWriter writer = partitions.get(partition);
     if (writer == null) {
       writer = backend.take(partition);
+      try {
+        writer.checkSource();
+      } catch (IOException | RuntimeException e) {
+        writer.close();
+        throw e;
+      }
       partitions.put(partition, writer);
     }
     return writer;

@@ -33,6 +33,9 @@ public record RouteEntry(
     boolean recovered,
     long lastBrokerTimeMs) {
 
+  /** A route with more gaps than this loses its oldest ones, as in {@link io.lifeline.jobs.core.Deduplicator}. */
+  private static final int MAX_RUNS = 10_000;
+
   @JsonIgnore
   public RouteKey key() {
     return new RouteKey(Incarnation.parse(incarnation), route);
@@ -44,9 +47,7 @@ public record RouteEntry(
 
   /** How many sequences up to the last one are not in the archive; unsigned. */
   public long missingBatches() {
-    SequenceSet sequences = new SequenceSet();
-    addTo(sequences);
-    return sequences.missing();
+    return Long.parseUnsignedLong(lastSequence) - batches;
   }
 
   /** What two manifests know together. */
@@ -57,6 +58,9 @@ public record RouteEntry(
     SequenceSet sequences = new SequenceSet();
     a.addTo(sequences);
     b.addTo(sequences);
+    while (sequences.runs() > MAX_RUNS) {
+      sequences.fillOldestGap(0);
+    }
     return new RouteEntry(newest.incarnation, newest.route, newest.routeName, newest.host, newest.program, newest.pid,
         runs(sequences), a.batches + b.batches, a.events + b.events, newest.lastSequence, newest.counters,
         a.finalBatch || b.finalBatch, a.recovered || b.recovered, Math.max(a.lastBrokerTimeMs, b.lastBrokerTimeMs));
@@ -106,9 +110,9 @@ public record RouteEntry(
         lastSequence = batch.sequence();
         incarnation = batch.incarnation().toString();
         route = batch.route();
-        routeName = batch.routeName();
-        host = batch.host();
-        program = batch.program();
+        routeName = Sql.clean(batch.routeName());
+        host = Sql.clean(batch.host());
+        program = Sql.clean(batch.program());
         pid = batch.pid();
         for (Counter counter : Counter.values()) {
           counters[counter.ordinal()] = batch.counter(counter);

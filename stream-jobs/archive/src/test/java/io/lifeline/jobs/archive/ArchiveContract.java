@@ -171,6 +171,120 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("10 10 0 9");
   }
 
+  /** Beyond what is in memory the archive itself knows; it is asked once per storing. */
+  @Test
+  void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {
+    int batches = 300;
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < batches; i++) {
+        writer.append(Archives.at(i), Archives.serials(EMITTER, i + 1, 2));
+      }
+    }
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < batches; i++) {
+        assertThat(writer.append(Archives.at(batches + 2 * i), Archives.serials(EMITTER, i + 1, 2)))
+            .isEqualTo(Appended.DUPLICATE);
+        writer.append(Archives.at(batches + 2 * i + 1), Archives.serials(EMITTER, i + 1, 1));
+      }
+      writer.append(Archives.at(5_000), Archives.serials(EMITTER, batches + 1, 2));
+    }
+    assertThat(rejections).hasSize(batches).extracting(Rejection::code).containsOnly("conflict");
+    assertThat(rejections).extracting(rejection -> rejection.position().offset()).doesNotHaveDuplicates()
+        .allMatch(offset -> offset % 2 == 1);
+    assertThat(query(SERIALS)).containsExactly("602 602 0 601");
+  }
+
+  /** Also of batches that were taken a moment ago, and are neither in memory nor stored yet. */
+  @Test
+  void aConflictWithABatchThatIsNotStoredYetIsOne() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < 300; i++) {
+        writer.append(Archives.at(i), Archives.serials(EMITTER, i + 1, 2));
+      }
+      assertThat(writer.append(Archives.at(300), Archives.serials(EMITTER, 1, 1))).isEqualTo(Appended.REJECTED);
+      assertThat(writer.append(Archives.at(301), Archives.serials(EMITTER, 1, 2))).isEqualTo(Appended.DUPLICATE);
+    }
+  }
+
+  @Test
+  void whatComesTooLateForAGapThatWasGivenUpIsReported() throws Exception {
+    int gaps = 10_010;
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < gaps; i++) {
+        assertThat(writer.append(Archives.at(i), Archives.batch(EMITTER, 2L * i + 1).toByteArray()))
+            .isEqualTo(Appended.ACCEPTED);
+      }
+    }
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(gaps), Archives.batch(EMITTER, 2).toByteArray());
+      writer.append(Archives.at(gaps + 1), Archives.batch(EMITTER, 2L * gaps).toByteArray());
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("too_many_gaps");
+    assertThat(query("SELECT batches, missing_batches FROM ledger")).containsExactly("10011 10009");
+  }
+
+  @Test
+  void aTopicThatWasMadeAnewIsNotArchivedBehindTheOtherOne() throws Exception {
+    String[] topic = {"first"};
+    ArchiveFeed feed =
+        new ArchiveFeed() {
+          @Override
+          public void reject(Rejection rejection) {
+            rejections.add(rejection);
+          }
+
+          @Override
+          public String source(int partition) {
+            return topic[0];
+          }
+        };
+    try (ArchiveWriter writer = archive(defaultRoll()).open(feed)) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      writer.roll();
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+      topic[0] = "second";
+      assertThatThrownBy(writer::checkSources).isInstanceOf(ArchiveException.class);
+      assertThatThrownBy(writer::roll).isInstanceOf(ArchiveException.class)
+          .hasMessageContaining("up to offset 1 of first, and now there is another one of that name, second")
+          .hasMessageContaining("give it another archive");
+      writer.abandon();
+    }
+    try (ArchiveWriter writer = archive(defaultRoll()).open(feed)) {
+      assertThatThrownBy(() -> writer.nextOffset(0)).isInstanceOf(ArchiveException.class);
+    }
+    topic[0] = "first";
+    try (ArchiveWriter writer = archive(defaultRoll()).open(feed)) {
+      assertThat(writer.nextOffset(0)).isEqualTo(1);
+    }
+    assertThat(query(SERIALS)).containsExactly("10 10 0 9");
+  }
+
+  @Test
+  void whatIsStoredIsCountedOnceHoweverOftenItWasTaken() throws Exception {
+    List<ArchiveFeed.Stored> stored = new ArrayList<>();
+    ArchiveFeed feed =
+        new ArchiveFeed() {
+          @Override
+          public void reject(Rejection rejection) {}
+
+          @Override
+          public void stored(Stored what) {
+            stored.add(what);
+          }
+        };
+    for (boolean dies : new boolean[] {true, false}) {
+      try (ArchiveWriter writer = archive(defaultRoll()).open(feed)) {
+        writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+        writer.append(Archives.at(1), Archives.serials(EMITTER, 1, 10));
+        writer.append(Archives.at(2), new byte[1]);
+        if (dies) {
+          writer.abandon();
+        }
+      }
+    }
+    assertThat(stored).containsExactly(new ArchiveFeed.Stored(0, 1, 10, 1, 1));
+  }
+
   @Test
   void onlyRejectedMessagesStillMoveThePositionOn() throws Exception {
     try (ArchiveWriter writer = open()) {
@@ -185,7 +299,7 @@ public abstract class ArchiveContract {
   void whatIsHeldIsStoredWhenItIsOldEnough() throws Exception {
     try (ArchiveWriter writer =
         archive(defaultRoll().withInterval(Duration.ofHours(10))).open(rejections::add)) {
-      long now = System.currentTimeMillis();
+      long now = System.nanoTime();
       assertThat(writer.rollIfDue(now + hours(15))).isFalse();
       writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
       assertThat(writer.rollIfDue(now + hours(5))).isFalse();
@@ -196,19 +310,19 @@ public abstract class ArchiveContract {
   }
 
   private static long hours(int hours) {
-    return Duration.ofHours(hours).toMillis();
+    return Duration.ofHours(hours).toNanos();
   }
 
   @Test
   void emittersThatHaveBeenSilentForLongAreForgottenSoThatMemoryIsBounded() throws Exception {
     byte[] batch = Archives.serials(EMITTER, 1, 10);
-    long sentMs = Archives.at(0).brokerTimeMs();
+    long now = System.nanoTime();
     try (ArchiveWriter writer =
         archive(defaultRoll().withRemembered(Duration.ofDays(1))).open(rejections::add)) {
       writer.append(Archives.at(0), batch);
-      writer.rollIfDue(sentMs + Duration.ofHours(23).toMillis());
+      writer.rollIfDue(now + hours(23));
       assertThat(writer.append(Archives.at(1), batch)).isEqualTo(Appended.DUPLICATE);
-      writer.rollIfDue(sentMs + Duration.ofHours(25).toMillis());
+      writer.rollIfDue(now + hours(25));
       assertThat(writer.append(Archives.at(2), batch)).isEqualTo(Appended.ACCEPTED);
     }
   }
@@ -351,7 +465,8 @@ public abstract class ArchiveContract {
   @ParameterizedTest
   @ValueSource(strings = {
     "a\"; DROP VIEW ledger; --", "'; COPY (SELECT 1) TO 'x'; --", "x'y\"z", "..", "a b", "SELECT", "%s%n", "漢字",
-    "\\", "{}", "$1", "?", ":name", "a\nb", "CamelCase"
+    "\\", "{}", "$1", "?", ":name", "a\nb", "CamelCase",
+    "a\0b", "\0", "\u202Eb"
   })
   void namesThatNeedQuotingAreNamesAndNothingElse(String name) throws Exception {
     EventType type = EventType.named(name).field(name, FieldType.I32, name)
@@ -360,10 +475,12 @@ public abstract class ArchiveContract {
       writer.append(Archives.at(0), Archives.batch(EMITTER, 1).host(name).program(name).context(name, name)
           .event(type, 1, 7).toByteArray());
     }
-    String quoted = '"' + name.replace("\"", "\"\"") + '"';
+    String clean = name.replace('\0', '\uFFFD'); // which no name in SQL can hold
+    String quoted = '"' + clean.replace("\"", "\"\"") + '"';
     assertThat(query("SELECT " + quoted + " FROM " + quoted)).containsExactly("7");
-    assertThat(query("SELECT type, host FROM events")).containsExactly(name + " " + name);
-    assertThat(query("SELECT host FROM emitters")).containsExactly(name);
+    assertThat(query("SELECT type, host FROM events")).containsExactly(clean + " " + clean);
+    assertThat(query("SELECT host FROM emitters")).containsExactly(clean);
+    assertThat(query("SELECT program FROM batches")).containsExactly(clean);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.lifeline.jobs.cli;
 import io.lifeline.jobs.archive.cli.CompactCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
+import io.lifeline.jobs.archive.cli.VerifyCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,6 +23,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       SqlCommand.class,
       ReportCommand.class,
       CompactCommand.class,
+      VerifyCommand.class,
       ConfigCommand.class,
       CommandLine.HelpCommand.class
     })

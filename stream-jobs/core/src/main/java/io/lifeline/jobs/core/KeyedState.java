@@ -19,6 +19,9 @@ public interface KeyedState {
 
   void delete(String key);
 
+  /** Deletes all keys that start with the prefix. */
+  void deleteAll(String prefix);
+
   /** Visits the keys that start with the prefix, in order. The visitor must not change the state. */
   void scan(String prefix, BiConsumer<String, byte[]> visitor);
 }

@@ -25,6 +25,11 @@ public final class MemoryState implements KeyedState {
   }
 
   @Override
+  public void deleteAll(String prefix) {
+    entries.subMap(prefix, true, prefix + Character.MAX_VALUE, true).clear();
+  }
+
+  @Override
   public void scan(String prefix, BiConsumer<String, byte[]> visitor) {
     for (Map.Entry<String, byte[]> entry : entries.tailMap(prefix, true).entrySet()) {
       if (!entry.getKey().startsWith(prefix)) {

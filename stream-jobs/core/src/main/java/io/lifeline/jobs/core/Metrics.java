@@ -43,9 +43,20 @@ public final class Metrics {
         });
   }
 
-  /** Shows a value that moves both ways; a second call with equal name and labels replaces the supplier. */
-  public synchronized void gauge(String name, String help, DoubleSupplier value, String... labels) {
-    family(name, "gauge", help).series().put(name + labelText(labels), value);
+  /**
+   * Registers a gauge; a second call with equal name and labels replaces the supplier.
+   *
+   * @return removes it again, unless another supplier has taken its place
+   */
+  public synchronized Runnable gauge(String name, String help, DoubleSupplier value, String... labels) {
+    Map<String, DoubleSupplier> series = family(name, "gauge", help).series();
+    String key = name + labelText(labels);
+    series.put(key, value);
+    return () -> {
+      synchronized (this) {
+        series.remove(key, value);
+      }
+    };
   }
 
   /** All of it in the Prometheus text format, version 0.0.4. */

@@ -10,6 +10,11 @@ import java.util.List;
  */
 public final class Pipeline {
 
+  private static final String GIVEN_UP =
+      "it comes late, for one of its route's oldest gaps, of which there were more than are kept";
+
+  private final BrokerTime brokerTime = new BrokerTime();
+  private final Runnable removeGauge;
   private final StreamClock clock;
   private final Deduplicator deduplicator;
   private final List<Job> jobs;
@@ -28,11 +33,16 @@ public final class Pipeline {
    */
   public Pipeline(String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics) {
     this.clock = new StreamClock(state, System::nanoTime);
-    this.deduplicator = new Deduplicator(state, retentionMs);
+    this.deduplicator =
+        new Deduplicator(
+            state,
+            retentionMs,
+            metrics.counter(
+                "lifeline_gaps_given_up_total", "Gaps in sequences that were too many to remember.", "task", task));
     this.jobs = List.copyOf(jobs);
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", task);
     this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", task);
-    metrics.gauge(
+    this.removeGauge = metrics.gauge(
         "lifeline_events_per_second",
         "Events in accepted batches, over the last ten seconds.",
         eventRate::perSecond,
@@ -46,7 +56,8 @@ public final class Pipeline {
             "lifeline_expired_gaps_total", "How often retention removed messages before they were read.", "task", task);
   }
 
-  public void accept(byte[] message, Position position, Output output) {
+  public void accept(byte[] message, Position stamped, Output output) {
+    Position position = brokerTime.believable(stamped);
     clock.observe(position.brokerTimeMs());
     try {
       reader.read(message, 0, message.length);
@@ -73,10 +84,7 @@ public final class Pipeline {
       }
       case CONFLICT ->
           reject(identified(position, "conflict", "another batch came with the same sequence", route), output);
-      case TOO_MANY_GAPS ->
-          reject(
-              identified(position, "too_many_gaps", "more sequences of its route are missing than are kept", route),
-              output);
+      case UNKNOWN -> reject(identified(position, "too_many_gaps", GIVEN_UP, route), output);
     }
   }
 
@@ -113,6 +121,11 @@ public final class Pipeline {
     for (Job job : jobs) {
       job.save();
     }
+  }
+
+  /** Shows no more what only moves while there is work; another pipeline may show it. */
+  public void close() {
+    removeGauge.run();
   }
 
   private Rejection identified(Position position, String code, String message, RouteKey route) {

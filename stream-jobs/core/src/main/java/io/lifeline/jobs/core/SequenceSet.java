@@ -51,12 +51,10 @@ public final class SequenceSet {
     return i >= 0 && Long.compareUnsigned(sequence, ends[2 * i + 1]) <= 0;
   }
 
-  /** Whether adding the sequence would need one more run. */
-  public boolean opensRun(long sequence) {
-    int i = runUpTo(sequence);
-    boolean joinsBefore = i >= 0 && Long.compareUnsigned(sequence, ends[2 * i + 1] + 1) <= 0;
-    boolean joinsAfter = i + 1 < runs && ends[2 * (i + 1)] == sequence + 1;
-    return !joinsBefore && !joinsAfter;
+  /** Whether any of the sequences from first to last is in the set. */
+  public boolean containsAny(long first, long last) {
+    int i = runUpTo(last);
+    return i >= 0 && Long.compareUnsigned(first, ends[2 * i + 1]) <= 0;
   }
 
   /** Adds one sequence; false if it was there. */
@@ -84,6 +82,15 @@ public final class SequenceSet {
     long newFirst = to > from ? min(ends[2 * from], first) : first;
     long newLast = to > from ? max(ends[2 * to - 1], last) : last;
     replaceRuns(from, to, newFirst, newLast);
+  }
+
+  /**
+   * Merges the first two runs, of at least three: the gap between them counts as filled. If the first one holds a
+   * sequence that is growing, and so will fill that gap itself, the two after it are merged.
+   */
+  public void fillOldestGap(long growing) {
+    int first = runUpTo(growing) == 0 ? 1 : 0;
+    replaceRuns(first, first + 2, ends[2 * first], ends[2 * first + 3]);
   }
 
   public void forEachRun(RunVisitor visitor) {

@@ -29,6 +29,15 @@ public final class StateReader {
     return this;
   }
 
+  /** As {@link #version}, of a value that earlier programs wrote in other ways; which way it was. */
+  public int versionUpTo(int newest) {
+    int found = fixed8();
+    if (found < 1 || found > newest) {
+      throw new CorruptStateException("state has version " + found + ", this program reads 1 to " + newest);
+    }
+    return found;
+  }
+
   public int fixed8() {
     need(1);
     return bytes[at++] & 0xFF;

@@ -91,6 +91,29 @@ class PipelineTest {
         .contains("lifeline_expired_total{task=\"task\"} 3\n", "lifeline_expired_gaps_total{task=\"task\"} 2\n");
   }
 
+  /** Where a topic has producers' times, one of them in 2096 must not have every batch forgotten. */
+  @Test
+  void aMessageFromTheFarFutureForgetsNothing() {
+    long nowMs = System.currentTimeMillis();
+    pipeline.accept(bytes(1, 5), new Position(0, 1, nowMs), output);
+    pipeline.accept("no batch".getBytes(), new Position(0, 2, 4_000_000_000_000L), output);
+    pipeline.accept(bytes(2, 5), new Position(0, 3, Long.MAX_VALUE), output);
+    pipeline.punctuate(output);
+    pipeline.accept(bytes(1, 5), new Position(0, 4, nowMs), output);
+    assertThat(first.calls).containsExactly("accept 1 with 1", "accept 2 with 1", "duplicate 1");
+  }
+
+  @Test
+  void aBatchThatComesForAGapThatWasGivenUpIsRejected() {
+    for (long sequence = 2; sequence <= 2L * Deduplicator.MAX_RUNS + 4; sequence += 2) {
+      pipeline.accept(bytes(sequence, 5), at(sequence, 1), output);
+    }
+    pipeline.accept(bytes(3, 5), at(100_000, 1), output);
+    assertThat(output.messages()).hasSize(1);
+    assertThat(output.messages().get(0).value()).contains("\"code\":\"too_many_gaps\"");
+    assertThat(metrics.text()).contains("lifeline_gaps_given_up_total{task=\"task\"} 2\n");
+  }
+
   @Test
   void letsTimePassOnlyOnceItKnowsWhatTimeItIs() {
     List<Long> times = new ArrayList<>();

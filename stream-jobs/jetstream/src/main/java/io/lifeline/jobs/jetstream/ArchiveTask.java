@@ -1,15 +1,18 @@
 package io.lifeline.jobs.jetstream;
 
-import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Rejection;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.api.KeyValueEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,11 +29,14 @@ final class ArchiveTask extends LeasedTask {
   private final Archive target;
   private final String[] subjects;
   private final String prefix;
+  private final Metrics metrics;
   private final Metrics.Counter batches;
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
   private final Metrics.Counter expired;
+  private final Metrics.Counter events;
   private volatile long nextSequence;
+  private volatile long behind;
 
   ArchiveTask(
       Broker broker,
@@ -45,17 +51,53 @@ final class ArchiveTask extends LeasedTask {
     this.subjects = subjects;
     this.prefix = prefix;
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
+    this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", NAME);
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
     this.expired =
         metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", NAME);
-    metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME);
+    this.metrics = metrics;
+  }
+
+  /** Rejections are on the broker before the archive moves its end past the messages. */
+  private ArchiveFeed feed(Publisher publisher) {
+    return new ArchiveFeed() {
+      @Override
+      public void reject(Rejection rejection) {
+        rejection.send(publisher);
+      }
+
+      @Override
+      public void beforeStoring() throws IOException {
+        publisher.awaitAcknowledgements();
+      }
+
+      @Override
+      public String source(int partition) throws IOException {
+        try {
+          StreamBounds bounds = StreamBounds.of(broker().batches());
+          return "stream " + bounds.name() + " made at " + bounds.made();
+        } catch (JetStreamApiException e) {
+          throw new IOException("the stream cannot be looked at: " + e.getMessage(), e);
+        }
+      }
+
+      @Override
+      public void stored(Stored what) {
+        batches.add(what.batches());
+        events.add(what.events());
+        duplicates.add(what.duplicates());
+        rejected.add(what.rejected());
+        works();
+      }
+    };
   }
 
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
-    ArchiveWriter archive = target.open(rejection -> rejection.send(publisher));
+    ArchiveWriter archive = target.open(feed(publisher));
+    List<Runnable> gauges = new ArrayList<>();
     boolean finished = false;
     try {
       long next = Math.max(1, archive.nextOffset(PARTITION));
@@ -67,9 +109,13 @@ final class ArchiveTask extends LeasedTask {
       }
       next = Math.max(next, bounds.first());
       nextSequence = next;
+      gauges.add(
+          metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME));
+      gauges.add(
+          metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", NAME));
       try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, next)) {
-        status(RUNNING);
-        copy(stream, archive, publisher, lease);
+        begins();
+        copy(stream, archive, lease);
       }
       archive.close();
       finished = true;
@@ -78,13 +124,17 @@ final class ArchiveTask extends LeasedTask {
       lease.renew();
       throw new FatalException(e.getMessage(), e);
     } finally {
+      gauges.forEach(Runnable::run);
       if (!finished) {
         archive.abandon();
       }
     }
   }
 
-  /** When the stream was made that the archive's position belongs to; the archive itself knows of no streams. */
+  /**
+   * When the stream was made that the archive's position belongs to, of archives to which an earlier program wrote: now
+   * they know it themselves, see {@link ArchiveFeed#source}.
+   */
   private Instant streamMade() throws IOException, JetStreamApiException {
     KeyValueEntry entry = broker().bucket().get(streamKey());
     return entry == null ? StreamBounds.UNKNOWN : Instant.parse(entry.getValueAsString());
@@ -98,29 +148,18 @@ final class ArchiveTask extends LeasedTask {
     return NAME + "-" + Integer.toHexString(target.name().hashCode());
   }
 
-  private void copy(BatchStream stream, ArchiveWriter archive, Publisher publisher, Lease lease)
-      throws IOException, JetStreamApiException {
+  private void copy(BatchStream stream, ArchiveWriter archive, Lease lease) throws IOException, JetStreamApiException {
     while (!isStopping()) {
       lease.renewIfDue();
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {
-        count(archive.append(received.position(), received.data()), publisher);
+        archive.append(received.position(), received.data());
         nextSequence = received.position().offset() + 1;
+        behind = received.behind();
+      } else if (isFailing() && archive.heldBytes() == 0 && stream.isAtEnd()) {
+        works();
       }
-      archive.rollIfDue(System.currentTimeMillis());
-    }
-  }
-
-  /** A rejection is acknowledged before the archive can move its end past the message. */
-  private void count(Appended appended, Publisher publisher) throws IOException {
-    switch (appended) {
-      case ACCEPTED -> batches.increment();
-      case DUPLICATE -> duplicates.increment();
-      case REJECTED -> {
-        rejected.increment();
-        publisher.awaitAcknowledgements();
-      }
-      case ALREADY_ARCHIVED -> {}
+      archive.rollIfDue(System.nanoTime());
     }
   }
 }

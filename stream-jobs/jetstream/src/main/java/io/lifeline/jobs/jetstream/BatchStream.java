@@ -31,8 +31,8 @@ final class BatchStream implements AutoCloseable {
    */
   record Received(Position position, byte[] data, long behind) {}
 
-  /** Batches that the broker may send ahead: 13 MB of usual ones. */
-  private static final int READ_AHEAD = 200;
+  /** What the broker may send ahead, in messages of any size up to the largest. */
+  private static final long READ_AHEAD_BYTES = 16 << 20;
 
   private static final long RENEW_WHEN_IDLE_NS = Duration.ofSeconds(10).toNanos();
 
@@ -87,6 +87,11 @@ final class BatchStream implements AutoCloseable {
     }
   }
 
+  /** Whether the broker has nothing more for this reader; asked when nothing came. */
+  boolean isAtEnd() throws IOException, JetStreamApiException {
+    return consumer.getConsumerInfo().getNumPending() == 0;
+  }
+
   @Override
   public void close() {
     closeConsumer();
@@ -104,7 +109,7 @@ final class BatchStream implements AutoCloseable {
     consumer =
         stream
             .createOrderedConsumer(configuration)
-            .iterate(ConsumeOptions.builder().batchSize(READ_AHEAD).build());
+            .iterate(ConsumeOptions.builder().batchBytes(READ_AHEAD_BYTES).build());
   }
 
   private void closeConsumer() {

@@ -22,6 +22,9 @@ interface Intake {
   /** Writes what changed into the state. */
   void save();
 
+  /** The session is over: what moves only while there is one is shown no more. */
+  void close();
+
   /** Of batches, for jobs. */
   static Intake of(Pipeline pipeline) {
     return new Intake() {
@@ -43,6 +46,11 @@ interface Intake {
       @Override
       public void save() {
         pipeline.save();
+      }
+
+      @Override
+      public void close() {
+        pipeline.close();
       }
     };
   }
@@ -66,6 +74,11 @@ interface Intake {
       @Override
       public void save() {
         merger.save();
+      }
+
+      @Override
+      public void close() {
+        merger.close();
       }
     };
   }

@@ -47,6 +47,7 @@ final class JobTask extends LeasedTask {
   private final Source source;
   private final Settings settings;
   private final Intakes intakes;
+  private final Metrics metrics;
   private final Metrics.Counter checkpoints;
   private volatile long nextSequence;
   private volatile long behind;
@@ -65,8 +66,7 @@ final class JobTask extends LeasedTask {
     this.settings = settings;
     this.intakes = intakes;
     this.checkpoints = metrics.counter("lifeline_checkpoints_total", "Checkpoints written.", "task", name);
-    metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", name);
-    metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name);
+    this.metrics = metrics;
   }
 
   @Override
@@ -89,8 +89,11 @@ final class JobTask extends LeasedTask {
       next = first;
     }
     nextSequence = next;
+    List<Runnable> gauges = List.of(
+        metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", name()),
+        metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name()));
     try (BatchStream stream = BatchStream.open(broker, source.stream(), bounds.made(), source.subjects(), next)) {
-      status(RUNNING);
+      begins();
       int batches = 0;
       long checkpointedNs = System.nanoTime();
       while (!isOver()) {
@@ -115,6 +118,9 @@ final class JobTask extends LeasedTask {
           } else {
             // Nothing may come for hours that would ask for another checkpoint, and so for what the last one sent.
             publisher.awaitAcknowledgements();
+            if (isFailing() && stream.isAtEnd()) {
+              works();
+            }
           }
           batches = 0;
           checkpointedNs = System.nanoTime();
@@ -123,6 +129,9 @@ final class JobTask extends LeasedTask {
       intake.punctuate(publisher);
       checkpoint(intake, publisher, store, bounds.made(), next, state);
       publisher.awaitAcknowledgements();
+    } finally {
+      gauges.forEach(Runnable::run);
+      intake.close();
     }
   }
 
@@ -134,6 +143,7 @@ final class JobTask extends LeasedTask {
     List<OutgoingMessage> outbox = publisher.takeOutbox();
     store.write(new Checkpoint(streamMade, next, state, outbox));
     checkpoints.increment();
+    works();
     publisher.publishAll(outbox);
   }
 }

@@ -62,7 +62,7 @@ abstract class LeasedTask extends Task {
           turn.end();
         }
       }
-      status(STANDBY);
+      standsBy();
       pause(Math.min(MAX_STANDBY_POLL_MS, leaseLength.toMillis() / 4));
     }
   }

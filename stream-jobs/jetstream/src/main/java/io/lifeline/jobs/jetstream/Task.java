@@ -31,6 +31,7 @@ abstract class Task implements Runnable {
   private final CompletableFuture<Throwable> failure;
   private volatile boolean stopping;
   private volatile String status = STARTING;
+  private boolean hasFailed;
 
   /** @param failure is completed when the task cannot go on */
   Task(String name, CompletableFuture<Throwable> failure) {
@@ -48,6 +49,30 @@ abstract class Task implements Runnable {
 
   final void status(String newStatus) {
     status = newStatus;
+  }
+
+  /** A session begins. After a failure the task is well again only when it has shown so, see {@link #works}. */
+  final void begins() {
+    if (!hasFailed) {
+      status = RUNNING;
+    }
+  }
+
+  /** Something became durable, or there is nothing to do. */
+  final void works() {
+    hasFailed = false;
+    status = RUNNING;
+  }
+
+  /** Whether the last session failed and this one has not shown yet that it {@link #works}. */
+  final boolean isFailing() {
+    return hasFailed;
+  }
+
+  /** Another instance does the work. */
+  final void standsBy() {
+    hasFailed = false;
+    status = STANDBY;
   }
 
   final boolean isStopping() {
@@ -72,6 +97,7 @@ abstract class Task implements Runnable {
       } catch (InterruptedIOException e) {
         stopping = true;
       } catch (IOException | JetStreamApiException | IllegalStateException e) {
+        hasFailed = true;
         status = "retrying: " + e.getMessage();
         LOG.warn("{}: {}; trying again from the last checkpoint", name, e.getMessage());
         pause(RETRY_MS);

@@ -1,8 +1,8 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -46,28 +45,31 @@ final class ArchiveLoop implements Runnable {
 
   private final KafkaSettings settings;
   private final Archive target;
-  private final Consumer<Rejection> rejections;
+  private final Feed feed;
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
   private final Metrics.Counter batches;
+  private final Metrics.Counter events;
   private final Metrics.Counter duplicates;
   private final Metrics.Counter rejected;
   private final CountDownLatch stop = new CountDownLatch(1);
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
+  private boolean hasFailed;
 
   ArchiveLoop(
       KafkaSettings settings,
       Archive target,
-      Consumer<Rejection> rejections,
+      ArchiveFeed feed,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     this.settings = settings;
     this.target = target;
-    this.rejections = rejections;
+    this.feed = new Feed(feed);
     this.failure = failure;
     this.metrics = metrics;
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
+    this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", NAME);
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
   }
@@ -116,9 +118,58 @@ final class ArchiveLoop implements Runnable {
     failure.complete(reason);
   }
 
+  /** What was stored counts, however often it had to be read. */
+  private final class Feed implements ArchiveFeed {
+    private final ArchiveFeed inner;
+    private String source;
+
+    Feed(ArchiveFeed inner) {
+      this.inner = inner;
+    }
+
+    @Override
+    public void reject(Rejection rejection) {
+      inner.reject(rejection);
+    }
+
+    @Override
+    public void beforeStoring() throws IOException {
+      inner.beforeStoring();
+    }
+
+    /** An answer holds for what was read before it. */
+    @Override
+    public String source(int partition) throws IOException {
+      if (source == null) {
+        source = inner.source(partition);
+      }
+      return source;
+    }
+
+    void hasRead() {
+      source = null;
+    }
+
+    @Override
+    public void stored(Stored what) {
+      batches.add(what.batches());
+      events.add(what.events());
+      duplicates.add(what.duplicates());
+      rejected.add(what.rejected());
+      works();
+    }
+  }
+
+  /** Something was stored, or there is nothing to store. */
+  private void works() {
+    hasFailed = false;
+    status = RUNNING;
+  }
+
   /** Pauses before the next try; how long to pause if that fails, too. */
   private long waitFor(Exception reason, long pauseMs) {
-    status = String.valueOf(reason.getMessage());
+    hasFailed = true;
+    status = "retrying: " + reason.getMessage();
     LOG.warn("the archive tries again in {} ms: {}", pauseMs, reason.getMessage());
     pause(pauseMs);
     return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -135,7 +186,7 @@ final class ArchiveLoop implements Runnable {
 
   /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
   private void session() throws IOException {
-    ArchiveWriter archive = target.open(rejections);
+    ArchiveWriter archive = target.open(feed);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + NAME))) {
@@ -155,18 +206,25 @@ final class ArchiveLoop implements Runnable {
     ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), archive, metrics);
     try {
       while (!isStopping()) {
-        partitions.takeFree(System.currentTimeMillis());
+        partitions.takeFree();
         if (partitions.isEmpty()) {
+          hasFailed = false;
           status = STANDBY;
           pause(POLL.toMillis());
           continue;
         }
-        status = RUNNING;
+        if (!hasFailed) {
+          status = RUNNING;
+        }
         ConsumerRecords<byte[], byte[]> messages = consumer.poll(POLL);
+        feed.hasRead();
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
-        archive.rollIfDue(System.currentTimeMillis());
+        if (hasFailed && archive.heldBytes() == 0 && partitions.isAtEnd()) {
+          works();
+        }
+        archive.rollIfDue(System.nanoTime());
       }
     } catch (WakeupException e) {
       if (!isStopping()) {
@@ -177,12 +235,6 @@ final class ArchiveLoop implements Runnable {
 
   private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
     Position position = new Position(message.partition(), message.offset(), message.timestamp());
-    Appended appended = archive.append(position, message.value());
-    switch (appended) {
-      case ACCEPTED -> batches.increment();
-      case DUPLICATE -> duplicates.increment();
-      case REJECTED -> rejected.increment();
-      case ALREADY_ARCHIVED -> {}
-    }
+    archive.append(position, message.value());
   }
 }

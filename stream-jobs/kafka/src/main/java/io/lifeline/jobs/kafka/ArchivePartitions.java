@@ -12,8 +12,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes every partition whose lock in the archive is free, and reads it on from where the archive ends. What another
@@ -24,13 +27,14 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class ArchivePartitions {
 
-  private static final long LOOK_INTERVAL_MS = 1000;
+  private static final Logger LOG = LoggerFactory.getLogger(ArchivePartitions.class);
+  private static final long LOOK_INTERVAL_NS = 1_000_000_000;
 
   private final Consumer<?, ?> consumer;
   private final String topic;
   private final ArchiveWriter archive;
   private final Metrics.Counter expired;
-  private long nextLookMs;
+  private long nextLookNs = System.nanoTime();
 
   ArchivePartitions(Consumer<?, ?> consumer, String topic, ArchiveWriter archive, Metrics metrics) {
     this.consumer = consumer;
@@ -45,12 +49,18 @@ final class ArchivePartitions {
     return consumer.assignment().isEmpty();
   }
 
+  /** Whether everything was read that the topic is known to have. */
+  boolean isAtEnd() {
+    return consumer.assignment().stream().allMatch(partition -> consumer.currentLag(partition).orElse(1) == 0);
+  }
+
   /** Takes what is free, if it is time to look. */
-  void takeFree(long nowMs) throws IOException {
-    if (nowMs < nextLookMs) {
+  void takeFree() throws IOException {
+    if (System.nanoTime() - nextLookNs < 0) {
       return;
     }
-    nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    nextLookNs = System.nanoTime() + LOOK_INTERVAL_NS;
+    checkSources();
     Set<Integer> others = new TreeSet<>();
     for (PartitionInfo partition : consumer.partitionsFor(topic)) {
       others.add(partition.partition());
@@ -64,6 +74,15 @@ final class ArchivePartitions {
     }
     if (!taken.isEmpty()) {
       read(taken);
+    }
+  }
+
+  /** Where the topic is a shorter one now nothing would be stored, and so nobody would look. */
+  private void checkSources() throws IOException {
+    try {
+      archive.checkSources();
+    } catch (KafkaException e) {
+      LOG.debug("the topic's id cannot be found out now", e);
     }
   }
 

@@ -63,6 +63,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     readPosition =
         new ReadPosition(
             state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));
+    requireTopic();
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::punctuate);
   }
 
@@ -76,7 +77,23 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     pipeline.save();
   }
 
+  private void requireTopic() {
+    String id = settings.batchesId().get();
+    if (id != null) { // else nobody can tell now, and it is asked again
+      readPosition.requireTopic(settings.batches(), id);
+    }
+  }
+
+  /** Another instance shows what this one did. */
+  @Override
+  public void close() {
+    if (pipeline != null) {
+      pipeline.close();
+    }
+  }
+
   private void punctuate(long nowMs) {
+    requireTopic();
     pipeline.punctuate(this);
     pipeline.save();
   }

@@ -1,11 +1,13 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.bottleneck.BottleneckJob;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -63,6 +65,8 @@ public final class KafkaHost implements JobHost {
     try {
       topics = new Topics(settings);
       topics.require(requiredTopics());
+      topics.warnUnlessBrokerTime();
+      topics.awaitBatchesId();
       if (!streamJobs().isEmpty()) {
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
       }
@@ -113,7 +117,9 @@ public final class KafkaHost implements JobHost {
             config.get(Keys.RETENTION),
             metrics,
             topics,
-            topics::logStart);
+            topics::logStart,
+            topics::lastBatchesId,
+            System::nanoTime);
     SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
     BottleneckSettings bottleneck = jobs.contains(BottleneckJob.NAME) ? BottleneckSettings.of(config) : null;
     return JobsTopology.build(surroundings, jobsByEmitter(), summarise, bottleneck);
@@ -145,11 +151,33 @@ public final class KafkaHost implements JobHost {
   private void startArchive() {
     Archive target = ArchiveSettings.archive(config);
     rejected = streamJobs().isEmpty() ? new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX)) : null;
-    archive =
-        new ArchiveLoop(
-            settings, target, rejected == null ? rejection -> {} : rejected::publish, metrics, failure);
+    archive = new ArchiveLoop(settings, target, feed(topics, rejected), metrics, failure);
     archiveThread = new Thread(archive, "lifeline-archive");
     archiveThread.start();
+  }
+
+  /** @param rejected null if others tell of rejections */
+  private static ArchiveFeed feed(Topics topics, RejectedTopic rejected) {
+    return new ArchiveFeed() {
+      @Override
+      public void reject(Rejection rejection) {
+        if (rejected != null) {
+          rejected.publish(rejection);
+        }
+      }
+
+      @Override
+      public void beforeStoring() {
+        if (rejected != null) {
+          rejected.await();
+        }
+      }
+
+      @Override
+      public String source(int partition) {
+        return "topic " + topics.batchesId();
+      }
+    };
   }
 
   private void awaitRunning() throws InterruptedException {

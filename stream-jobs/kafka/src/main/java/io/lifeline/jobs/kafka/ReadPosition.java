@@ -18,6 +18,7 @@ final class ReadPosition {
   }
 
   private static final String KEY = "kafka/next";
+  private static final String TOPIC_KEY = "kafka/topic";
   private static final long UNKNOWN = -1;
   private static final long LOOK_UP_INTERVAL_NS = 1_000_000_000;
 
@@ -34,6 +35,23 @@ final class ReadPosition {
     byte[] saved = state.get(KEY);
     if (saved != null) {
       next = new StateReader(saved).version(1).varint();
+    }
+  }
+
+  /**
+   * Makes sure that the position belongs to the topic that there is, and to none that had its name before.
+   *
+   * @param now the topic's id
+   */
+  void requireTopic(String topic, String now) {
+    byte[] saved = state.get(TOPIC_KEY);
+    if (saved == null) {
+      state.put(TOPIC_KEY, new StateWriter().version(1).text(now).toBytes());
+      return;
+    }
+    String before = new StateReader(saved).version(1).text();
+    if (!before.equals(now)) {
+      throw new TopicReplacedException(topic, before, now);
     }
   }
 

@@ -3,6 +3,8 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Rejection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -20,36 +22,53 @@ import org.apache.kafka.common.errors.InterruptException;
 final class RejectedTopic implements AutoCloseable {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int MAX_UNDER_WAY = 1_000;
 
   private final KafkaProducer<String, byte[]> producer;
   private final String prefix;
+  private final Queue<Future<RecordMetadata>> underWay = new ArrayDeque<>();
 
   RejectedTopic(KafkaSettings settings, String prefix) {
     this.producer = new KafkaProducer<>(settings.producer(settings.applicationId() + "-rejected"));
     this.prefix = prefix;
   }
 
+  /** Sends; {@link #await} tells whether it arrived. */
   void publish(Rejection rejection) {
+    if (underWay.size() >= MAX_UNDER_WAY) {
+      await();
+    }
     rejection.send(
         (to, key, id, value) -> {
           ProducerRecord<String, byte[]> message = new ProducerRecord<>(to.topic(prefix), key, value);
           message.headers().add(IntakeProcessor.ID_HEADER, id.getBytes(StandardCharsets.UTF_8));
-          await(producer.send(message), message.topic());
+          underWay.add(producer.send(message));
         });
   }
 
-  /** The archive's end must not pass a message before it is told of. */
-  private static void await(Future<RecordMetadata> sent, String topic) {
+  /** Returns when all that was sent is there: the archive's end must not pass a message before it is told of. */
+  void await() {
+    while (!underWay.isEmpty()) {
+      await(underWay.remove());
+    }
+  }
+
+  private void await(Future<RecordMetadata> sent) {
     try {
       sent.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new KafkaException("a rejection cannot be written to " + topic + ": " + e.getCause().getMessage(), e);
+      throw new KafkaException("a rejection cannot be written: " + e.getCause().getMessage(), e);
     } catch (TimeoutException e) {
-      throw new KafkaException("a rejection was not written to " + topic + " within " + TIMEOUT.toSeconds() + " s", e);
+      throw new KafkaException("a rejection was not written within " + TIMEOUT.toSeconds() + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptException(e);
     }
+  }
+
+  /** After a failure: the messages are read again, and told of again. */
+  void forget() {
+    underWay.clear();
   }
 
   @Override

@@ -7,7 +7,6 @@ import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -20,7 +19,6 @@ import org.apache.kafka.streams.processor.api.Record;
 abstract class SecondHalfProcessor implements Processor<String, byte[], String, Outgoing>, Output {
 
   private static final Duration PUNCTUATION = Duration.ofSeconds(1);
-  private static final long NS_PER_MS = 1_000_000;
 
   private final TopologySettings settings;
   private final String store;
@@ -51,8 +49,7 @@ abstract class SecondHalfProcessor implements Processor<String, byte[], String, 
     context = processorContext;
     KeyedState state = new StoreState(context.getStateStore(store));
     open(state);
-    LongSupplier nanoTime = () -> context.currentSystemTimeMs() * NS_PER_MS;
-    clocks = new SourceClocks(state, nanoTime, settings.partitions(), patienceNs);
+    clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), patienceNs);
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
   }
 

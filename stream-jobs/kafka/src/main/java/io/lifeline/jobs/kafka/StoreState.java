@@ -1,6 +1,8 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.KeyedState;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiConsumer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KeyValue;
@@ -29,6 +31,13 @@ public final class StoreState implements KeyedState {
   @Override
   public void delete(String key) {
     store.delete(key);
+  }
+
+  @Override
+  public void deleteAll(String prefix) {
+    List<String> keys = new ArrayList<>();
+    scan(prefix, (key, value) -> keys.add(key));
+    keys.forEach(store::delete);
   }
 
   @Override

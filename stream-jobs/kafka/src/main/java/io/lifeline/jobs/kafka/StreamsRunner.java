@@ -23,6 +23,10 @@ import org.slf4j.LoggerFactory;
 final class StreamsRunner implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StreamsRunner.class);
+
+  /** A thread that was replaced looks well until it meets what the other one failed at. */
+  private static final long WELL_AGAIN_NS = Duration.ofSeconds(30).toNanos();
+
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
   /** State is in the changelog, so nobody need wait for this instance to come back. */
@@ -35,6 +39,8 @@ final class StreamsRunner implements AutoCloseable {
   private final Path directory;
   private final boolean isTemporary;
   private volatile boolean hasRun;
+  private volatile Throwable lastFailure;
+  private volatile long lastFailureNs;
 
   /** @param stateDirectory if empty, a temporary one is made and removed at the end */
   StreamsRunner(
@@ -58,21 +64,36 @@ final class StreamsRunner implements AutoCloseable {
     streams.start();
   }
 
-  /** {@code starting}, {@code running}, or the state that Kafka Streams is in. */
+  /** {@code starting}, {@code running}, the state that Kafka Streams is in, or what failed a moment ago. */
   String status() {
     KafkaStreams.State state = streams.state();
+    Throwable reason = lastFailure;
+    if (reason != null && System.nanoTime() - lastFailureNs < WELL_AGAIN_NS) {
+      return "retrying: " + reason.getMessage();
+    }
     return state == KafkaStreams.State.CREATED || state == KafkaStreams.State.REBALANCING && !hasRun
         ? ArchiveLoop.STARTING
         : state.name().toLowerCase(Locale.ROOT);
   }
 
   private StreamThreadExceptionResponse onFailure(Throwable reason) {
-    if (failures.allowsAnother()) {
+    lastFailure = reason;
+    lastFailureNs = System.nanoTime();
+    if (!hasCause(reason, TopicReplacedException.class) && failures.allowsAnother()) {
       LOG.warn("a stream thread failed and is replaced: {}", reason.getMessage(), reason);
       return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
     failure.complete(reason);
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+  }
+
+  private static boolean hasCause(Throwable reason, Class<? extends Throwable> wanted) {
+    for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
+      if (wanted.isInstance(cause)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

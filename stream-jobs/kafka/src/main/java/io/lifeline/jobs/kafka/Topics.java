@@ -17,8 +17,13 @@ import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -31,12 +36,17 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Topics.class);
   private static final long TIMEOUT_S = 30;
+  private static final String LOG_APPEND_TIME = "LogAppendTime";
+  private static final long ASK_AGAIN_NS = 1_000_000_000;
   private static final int ANSWER_MS = 2000;
   private static final long WAIT_MS = 100;
   private static final long LONGEST_WAIT_MS = 2000;
 
   private final Admin admin;
   private final KafkaSettings settings;
+  private Uuid lastId;
+  private long askedNs = System.nanoTime() - ASK_AGAIN_NS - 1;
+  private boolean isAsking;
   private final Map<String, String> ensured = new ConcurrentHashMap<>();
 
   /** Makes a client; nothing is sent yet. */
@@ -99,6 +109,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   /**
    * Makes the topic, unless it is there, and returns its name. It has the broker's defaults but for the partitions, on
    * whose number its readers rely: one for batches gets as many as the batches have, one for events as many as are set.
+   * One for batches has the broker's time, as the batches have.
    * Kafka refuses a name that differs from another's in dots and underscores alone: then the hash of what was wanted
    * tells them apart.
    */
@@ -109,8 +120,10 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       return known;
     }
     int partitions = kind == Destination.Kind.DERIVED ? partitions() : settings.eventPartitions();
-    String made = isMade(topic, partitions) ? topic : Destination.hashed(topic);
-    if (!made.equals(topic) && !isMade(made, partitions)) {
+    Map<String, String> config =
+        kind == Destination.Kind.DERIVED ? Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, LOG_APPEND_TIME) : Map.of();
+    String made = isMade(topic, partitions, config) ? topic : Destination.hashed(topic);
+    if (!made.equals(topic) && !isMade(made, partitions, config)) {
       throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);
     }
     ensured.put(topic, made);
@@ -118,8 +131,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /** Makes the topic, unless it is there; false if the broker refuses its name. */
-  private boolean isMade(String topic, int partitions) {
-    NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty());
+  private boolean isMade(String topic, int partitions, Map<String, String> config) {
+    NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(config);
     try {
       admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
       return true;
@@ -141,15 +154,78 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   /** How many partitions the batches have. */
   int partitions() {
     try {
-      return admin
-          .describeTopics(List.of(settings.batches()))
-          .topicNameValues()
-          .get(settings.batches())
-          .get(TIMEOUT_S, TimeUnit.SECONDS)
-          .partitions()
-          .size();
+      return batchesDescribed().get(TIMEOUT_S, TimeUnit.SECONDS).partitions().size();
     } catch (ExecutionException | TimeoutException e) {
       throw new KafkaException("the partitions of " + settings.batches() + " cannot be counted", e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  /**
+   * The id of the topic of the batches: one that is made anew under its name has another.
+   *
+   * @throws KafkaException if it cannot be found out now
+   */
+  Uuid batchesId() {
+    try {
+      return batchesDescribed().get(ANSWER_MS, TimeUnit.MILLISECONDS).topicId();
+    } catch (ExecutionException | TimeoutException e) {
+      throw new KafkaException("the id of " + settings.batches() + " cannot be found out now", e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  /** Finds the id out, so that {@link #lastBatchesId} knows it from the start. */
+  void awaitBatchesId() {
+    Uuid id = batchesId();
+    synchronized (this) {
+      lastId = id;
+    }
+  }
+
+  /**
+   * As {@link #batchesId}, a second old or as old as it is when the broker does not answer; null before the first
+   * answer. Does not wait, since streams do not.
+   */
+  synchronized String lastBatchesId() {
+    if (System.nanoTime() - askedNs > ASK_AGAIN_NS && !isAsking) {
+      isAsking = true;
+      askedNs = System.nanoTime();
+      batchesDescribed().whenComplete((description, error) -> setBatchesId(description));
+    }
+    return lastId == null ? null : lastId.toString();
+  }
+
+  private synchronized void setBatchesId(TopicDescription description) {
+    isAsking = false;
+    lastId = description == null ? lastId : description.topicId();
+  }
+
+  private KafkaFuture<TopicDescription> batchesDescribed() {
+    return admin.describeTopics(List.of(settings.batches())).topicNameValues().get(settings.batches());
+  }
+
+  /**
+   * Says so where the batches do not have the broker's time: what is too old goes by it, and producers should not say
+   * what time it is. What cannot be true is not believed anyway, see {@link io.lifeline.jobs.core.BrokerTime}.
+   */
+  void warnUnlessBrokerTime() {
+    ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, settings.batches());
+    try {
+      String type =
+          admin.describeConfigs(List.of(topic)).all().get(TIMEOUT_S, TimeUnit.SECONDS).get(topic)
+              .get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG).value();
+      if (!type.equals(LOG_APPEND_TIME)) {
+        LOG.warn(
+            "the topic {} has message.timestamp.type={}, so that producers say when a batch came, by which it is"
+                + " forgotten: kafka-configs.sh --alter --topic {} --add-config message.timestamp.type=LogAppendTime"
+                + " gives it the broker's time, as lifeline-setup does",
+            settings.batches(), type, settings.batches());
+      }
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("whether {} has the broker's time cannot be found out: {}", settings.batches(), e.toString());
     } catch (InterruptedException e) {
       throw interrupted(e);
     }

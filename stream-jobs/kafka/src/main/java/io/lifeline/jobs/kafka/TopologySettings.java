@@ -3,6 +3,8 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import java.time.Duration;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * What the processors need to know of their surroundings.
@@ -12,6 +14,8 @@ import java.time.Duration;
  * @param partitions how many partitions that topic has
  * @param prefix what the names of result topics start with
  * @param retention how long the broker keeps batches
+ * @param batchesId tells which topic has that name now; null if that is not known
+ * @param nanoTime usually {@code System::nanoTime}
  */
 record TopologySettings(
     String jobs,
@@ -21,7 +25,9 @@ record TopologySettings(
     Duration retention,
     Metrics metrics,
     ResultTopics topics,
-    LogStart logStart) {
+    LogStart logStart,
+    Supplier<String> batchesId,
+    LongSupplier nanoTime) {
 
   /** Makes sure that a topic is there before the first result is sent to it; returns the name that it has. */
   @FunctionalInterface

@@ -34,12 +34,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** The topology without a broker. */
 class JobsTopologyTest {
 
-  private static final long START_S = 1_800_000_000;
+  private static final long START_S = 1_700_000_000;
   private static final Instant START = Instant.ofEpochSecond(START_S);
   private static final Duration WINDOW = Duration.ofSeconds(10);
 
   @TempDir private Path stateDirectory;
   private final Metrics metrics = new Metrics();
+  private long nowNs;
   private final List<String> ensuredTopics = new ArrayList<>();
   private TopologyTestDriver driver;
   private TestInputTopic<String, byte[]> batches;
@@ -63,7 +64,9 @@ class JobsTopologyTest {
               ensuredTopics.add(topic);
               return topic;
             },
-            partition -> 0);
+            partition -> 0,
+            () -> "topic",
+            () -> nowNs);
     Properties properties = new KafkaSettings(config).streams(stateDirectory);
     driver =
         new TopologyTestDriver(
@@ -83,6 +86,11 @@ class JobsTopologyTest {
     return List.of(new DecodeJob(DecodeSettings.of(config), metrics));
   }
 
+  private void advance(Duration time) {
+    nowNs += time.toNanos();
+    driver.advanceWallClockTime(time);
+  }
+
   @AfterEach
   void stop() {
     driver.close();
@@ -100,7 +108,7 @@ class JobsTopologyTest {
   void sharesOfSeveralEmittersBecomeOneSummary() {
     send(1, Batches.reads(1, 1, true, START_S, 100, 300));
     send(2, Batches.reads(2, 1, true, START_S, 200));
-    driver.advanceWallClockTime(WINDOW.multipliedBy(2));
+    advance(WINDOW.multipliedBy(2));
 
     List<String> summaries = output("lifeline.summaries").readValuesToList();
     assertThat(summaries).hasSize(1);
@@ -113,11 +121,11 @@ class JobsTopologyTest {
     send(1, Batches.reads(1, 1, false, START_S, 100));
     send(2, Batches.reads(2, 1, false, START_S, 200));
     send(1, Batches.reads(1, 2, false, START_S + 15, 100));
-    driver.advanceWallClockTime(Duration.ofSeconds(1));
+    advance(Duration.ofSeconds(1));
     assertThat(output("lifeline.summaries").isEmpty()).isTrue();
 
     send(2, Batches.reads(2, 2, false, START_S + 15, 200));
-    driver.advanceWallClockTime(Duration.ofSeconds(1));
+    advance(Duration.ofSeconds(1));
     assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"sum\":300");
   }
 
@@ -135,7 +143,7 @@ class JobsTopologyTest {
     assertThat(new String(alerts.get(0).headers().lastHeader("lifeline-id").value(), StandardCharsets.UTF_8))
         .startsWith("bottleneck:program%3Dcopy:disk-write:18").endsWith(":on");
 
-    driver.advanceWallClockTime(Duration.ofSeconds(62));
+    advance(Duration.ofSeconds(62));
     assertThat(output("lifeline.alerts").readValue()).contains("\"state\":\"off\"", "\"reason\":\"silent\"");
   }
 
@@ -144,7 +152,7 @@ class JobsTopologyTest {
     byte[] batch = Batches.reads(1, 1, true, START_S, 100);
     send(1, batch);
     send(1, batch);
-    driver.advanceWallClockTime(WINDOW.multipliedBy(2));
+    advance(WINDOW.multipliedBy(2));
 
     assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"count\":1");
     assertThat(output("lifeline.events.disk.read.end").readValuesToList()).hasSize(1);
@@ -179,7 +187,7 @@ class JobsTopologyTest {
 
   @Test
   void aDecodedEventCarriesItsIdAndTheTimeOfWritingAndItsTopicIsMadeFirst() {
-    driver.advanceWallClockTime(Duration.ofHours(3));
+    advance(Duration.ofHours(3));
     send(1, Batches.reads(1, 1, false, START_S, 100));
 
     TestRecord<String, String> event = output("lifeline.events.disk.read.end").readRecord();

@@ -46,7 +46,9 @@ class MonitorProcessorTest {
             Duration.ofDays(7),
             new Metrics(),
             (topic, kind) -> topic,
-            partition -> 0);
+            partition -> 0,
+            () -> "topic",
+            () -> wallClockMs * 1_000_000);
     context = new MockProcessorContext<>(new Properties(), new TaskId(0, 0), stateDirectory.toFile());
     context.setCurrentSystemTimeMs(wallClockMs);
     KeyValueStore<String, byte[]> store =

@@ -4,8 +4,6 @@ import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -105,23 +103,16 @@ public final class ArchiveDirectory {
     }
   }
 
-  /** Takes a lock that the kernel releases when this process ends, however it ends. */
-  FileChannel lock(String name, String what) throws IOException {
+  /** Takes a lock. */
+  WriterLock lock(String name, String what) throws IOException {
     Path file = locks.resolve(name);
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    FileLock lock;
-    try {
-      lock = channel.tryLock();
-    } catch (OverlappingFileLockException e) {
-      lock = null;
-    }
+    WriterLock lock = WriterLock.tryLock(file);
     if (lock == null) {
-      channel.close();
       throw new ArchiveCollisionException(
           what + " of the archive " + root + " is in the hands of another writer (lock " + file
               + "): stop that one, or give this one another archive.dir");
     }
-    return channel;
+    return lock;
   }
 
   /**
@@ -143,7 +134,12 @@ public final class ArchiveDirectory {
     if (Files.exists(published)) {
       return published;
     }
-    throw new ArchiveException("the archive " + root + " has lost " + published
-        + ", which a manifest names: restore it from a backup, or remove that manifest to go on without its events");
+    throw lost(published);
+  }
+
+  ArchiveException lost(Path dataFile) {
+    return new ArchiveException("the archive " + root + " has lost " + dataFile
+        + ", which a manifest names: restore it from a backup, or remove that manifest to go on without its events. If"
+        + " two writers had the same partition, the file system has no working locks: stop one of them");
   }
 }

@@ -3,15 +3,18 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBDataChunkWriter;
 
 /** The batches of a roll as a table: what their events have in common, and the header that is worth keeping. */
-final class BatchRows implements RowSource {
+public final class BatchRows implements RowSource {
   /** Rough size of one entry in memory. */
   private static final long ENTRY_BYTES = 400;
 
@@ -24,14 +27,17 @@ final class BatchRows implements RowSource {
 
   /** Remembers the header; returns the batch's place in the roll. */
   int add(BatchReader batch, Position position) {
-    String context = Json.object(batch.context());
+    Map<String, String> clean = new LinkedHashMap<>();
+    batch.context().forEach((key, value) -> clean.put(Sql.clean(key), Sql.clean(value)));
+    String context = Json.object(clean);
     contextBytes += 2L * context.length();
     String[] texts = {
-      batch.incarnation().toString(), batch.routeName(), batch.host(), batch.program(), context,
+      batch.incarnation().toString(), Sql.clean(batch.routeName()), Sql.clean(batch.host()),
+      Sql.clean(batch.program()), context,
     };
     int place = entries.size();
     Counter[] counters = Counter.values();
-    long[] numbers = new long[8 + counters.length];
+    long[] numbers = new long[9 + counters.length];
     numbers[0] = place;
     numbers[1] = position.offset();
     numbers[2] = position.brokerTimeMs();
@@ -40,8 +46,9 @@ final class BatchRows implements RowSource {
     numbers[5] = batch.pid();
     numbers[6] = batch.eventCount();
     numbers[7] = batch.flags();
+    numbers[8] = Integer.toUnsignedLong(batch.crc());
     for (Counter counter : counters) {
-      numbers[8 + counter.ordinal()] = batch.counter(counter);
+      numbers[9 + counter.ordinal()] = batch.counter(counter);
     }
     entries.add(new Entry(texts, numbers));
     return place;
@@ -51,12 +58,19 @@ final class BatchRows implements RowSource {
     return ENTRY_BYTES * entries.size() + contextBytes;
   }
 
+  /** SQL that reads files of batches; an earlier program wrote some without the column crc. */
+  public static String read(List<String> files) {
+    return "FROM read_parquet(" + Sql.literals(files) + ", union_by_name = true)"
+        + " UNION ALL BY NAME SELECT NULL::UINTEGER AS crc WHERE false";
+  }
+
   private static List<VectorColumn> columnList() {
     List<VectorColumn> columns = new ArrayList<>();
     for (String name : List.of("incarnation", "route_name", "host", "program", "context")) {
       columns.add(new VectorColumn(name, DuckDBColumnType.VARCHAR));
     }
-    for (String name : List.of("batch", "offset", "broker_time_ms", "route", "sequence", "pid", "events", "flags")) {
+    for (String name : List.of("batch", "offset", "broker_time_ms", "route", "sequence", "pid", "events", "flags",
+        "crc")) {
       columns.add(new VectorColumn(name, DuckDBColumnType.BIGINT));
     }
     for (Counter counter : Counter.values()) {

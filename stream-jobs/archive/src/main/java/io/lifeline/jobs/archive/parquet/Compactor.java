@@ -7,7 +7,6 @@ import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
@@ -66,8 +65,8 @@ public final class Compactor {
       throw new ArchiveException("there is no archive at " + options.directory());
     }
     directory.create();
-    FileChannel lock = directory.lock("compaction", "the compaction");
-    try (lock; DuckTables duck = new DuckTables(options.threads(), DUCKDB_BYTES)) {
+    try (WriterLock lock = directory.lock("compaction", "the compaction");
+        DuckTables duck = new DuckTables(options.threads(), DUCKDB_BYTES)) {
       Map<String, Manifest> before = Manifests.readByName(directory);
       finishFormerOnes(before);
       int deleted = deleteObsolete(before.values());
@@ -164,11 +163,13 @@ public final class Compactor {
     String name = ArchiveDirectory.compactedName(partition, from, to);
     Publication publication = new Publication(directory, progress);
     Manifest merged;
+    requireSound(group);
     try {
       writeMerged(old, types, files);
       merged = new Manifest(Manifest.VERSION, partition, from, to, Instant.now().toString(), files.entries(),
           List.copyOf(types.values()), routes(old), old.stream().mapToLong(Manifest::duplicates).sum(),
-          old.stream().mapToLong(Manifest::rejected).sum(), List.copyOf(group.keySet()), obsolete(old));
+          old.stream().mapToLong(Manifest::rejected).sum(), List.copyOf(group.keySet()), obsolete(old),
+          old.get(old.size() - 1).source());
       publication.publish(name, merged);
     } catch (IOException | RuntimeException e) {
       if (!Files.exists(directory.manifests().resolve(name))) {
@@ -178,6 +179,20 @@ public final class Compactor {
     }
     publication.rollForward(merged.files());
     removeReplaced(merged);
+  }
+
+  /** What is damaged must not be copied: the copy would be sound, and wrong for good. */
+  private void requireSound(Map<String, Manifest> group) throws IOException {
+    for (Map.Entry<String, Manifest> manifest : group.entrySet()) {
+      for (Manifest.FileEntry file : manifest.getValue().files()) {
+        String damage = FileHash.damage(directory, file);
+        if (damage != null) {
+          throw new ArchiveException(damage + ". It is not merged with others: restore it from a backup, or remove the"
+              + " manifest " + manifest.getKey() + " and those after it of its partition to have their messages read"
+              + " again; 'lifeline-jobs verify' looks at all files");
+        }
+      }
+    }
   }
 
   private void writeMerged(List<Manifest> old, Map<String, TypeEntry> types, DataFiles files) throws IOException {
@@ -217,7 +232,7 @@ public final class Compactor {
           "FROM read_parquet(" + Sql.literals(shared) + ", union_by_name = true)", sharedRows);
     }
     if (!batches.isEmpty()) {
-      files.write(Manifest.Kind.BATCHES, List.of(), "FROM read_parquet(" + Sql.literals(batches) + ")", batchRows);
+      files.write(Manifest.Kind.BATCHES, List.of(), BatchRows.read(batches), batchRows);
     }
   }
 

@@ -8,9 +8,14 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Data files in the making: complete, but under temporary names, and no manifest knows them. */
 final class DataFiles {
+  /** What DuckDB says of a query that is wrong, whatever the disk is like. */
+  private static final Pattern FAULT = Pattern.compile(
+      "^(Parser|Binder|Catalog|Syntax|Conversion|Invalid Input|Not implemented|INTERNAL) Error");
+
   private final ArchiveDirectory directory;
   private final DuckTables duck;
   private final String prefix;
@@ -29,11 +34,15 @@ final class DataFiles {
   void write(Manifest.Kind kind, List<String> types, String query, long expectedRows) throws IOException {
     String name = "%s-%05d.parquet".formatted(prefix, entries.size());
     Path temporary = temporary(name);
-    entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0));
+    entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0, null));
     long rows;
     try {
       rows = duck.copy(query, temporary);
     } catch (SQLException e) {
+      if (FAULT.matcher(firstLine(e)).find()) {
+        throw new ArchiveException("DuckDB does not take what is to be written into " + temporary + ": " + firstLine(e)
+            + ". Nothing was published; this is a fault of the program, and no space on the disk helps", e);
+      }
       throw new ArchiveWriteException("cannot write " + temporary + ": " + firstLine(e)
           + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
     }
@@ -41,7 +50,8 @@ final class DataFiles {
       throw new ArchiveException("DuckDB wrote " + rows + " rows into " + temporary + " where " + expectedRows
           + " are right. Nothing was published; this is a fault of the program or of the disk");
     }
-    entries.set(entries.size() - 1, new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary)));
+    entries.set(entries.size() - 1,
+        new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary), FileHash.of(temporary)));
   }
 
   List<Manifest.FileEntry> entries() {

@@ -115,6 +115,19 @@ final class DuckTables implements AutoCloseable {
     }
   }
 
+  /** Takes a row of a result. */
+  interface RowVisitor {
+    void visit(ResultSet row) throws SQLException;
+  }
+
+  void forEach(String query, RowVisitor visitor) throws SQLException {
+    try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(query)) {
+      while (rows.next()) {
+        visitor.visit(rows);
+      }
+    }
+  }
+
   void execute(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);

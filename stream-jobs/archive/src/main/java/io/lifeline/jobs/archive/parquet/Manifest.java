@@ -16,6 +16,7 @@ import java.util.List;
  * @param rejected messages that were no legal batches, or conflicts
  * @param replaces names of the manifests whose content a compaction took over; they count no more
  * @param obsolete names of data files that no manifest uses any more, for a later compaction to delete
+ * @param source what the offsets count in, such as the id of the topic; null if nobody could tell
  */
 public record Manifest(
     int version,
@@ -29,7 +30,8 @@ public record Manifest(
     long duplicates,
     long rejected,
     List<String> replaces,
-    List<String> obsolete) {
+    List<String> obsolete,
+    String source) {
 
   public static final int VERSION = 1;
 
@@ -47,8 +49,15 @@ public record Manifest(
    * A data file.
    *
    * @param types ids of the types whose events it holds
+   * @param sha256 of its content; null if an earlier program wrote it
    */
-  public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes) {}
+  public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes, String sha256) {}
+
+  /** With the names of types as they would be written now. */
+  Manifest clean() {
+    return new Manifest(version, partition, from, to, written, files, types.stream().map(TypeEntry::clean).toList(),
+        routes, duplicates, rejected, replaces, obsolete, source);
+  }
 
   @JsonIgnore
   String name() {

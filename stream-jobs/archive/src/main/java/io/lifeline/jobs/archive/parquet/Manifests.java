@@ -1,6 +1,8 @@
 package io.lifeline.jobs.archive.parquet;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.Json;
@@ -11,6 +13,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,6 +28,7 @@ import java.util.function.Consumer;
 
 /** The manifests of an archive: the list of what it holds. */
 public final class Manifests {
+  private static final String END = ".end";
   private static final int READ_ATTEMPTS = 5;
   private static final Comparator<Manifest> ORDER =
       Comparator.comparingInt(Manifest::partition).thenComparingLong(Manifest::from);
@@ -48,6 +52,7 @@ public final class Manifests {
   static Map<String, Manifest> readByName(ArchiveDirectory directory, Map<String, Manifest> known)
       throws IOException {
     for (int attempt = 1; ; attempt++) {
+      Map<Integer, Long> ends = ends(directory);
       List<String> names = names(directory);
       try {
         known.keySet().retainAll(names);
@@ -58,7 +63,9 @@ public final class Manifests {
         }
         // A listing is no snapshot: one that a compaction overtakes may lack the old manifests and the new one.
         if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory)))) {
-          return current(directory, known);
+          Map<String, Manifest> current = current(directory, known);
+          checkEnds(directory, ends, current.values());
+          return current;
         }
       } catch (NoSuchFileException e) {
         // A compaction removed it between the listing and the reading; its successor is in the next listing.
@@ -109,7 +116,7 @@ public final class Manifests {
   private static Manifest parse(Path file) throws IOException {
     byte[] bytes = Files.readAllBytes(file);
     try {
-      Manifest manifest = Json.MAPPER.readValue(bytes, Manifest.class);
+      Manifest manifest = Json.MAPPER.treeToValue(withNewer(Json.MAPPER.readTree(bytes)), Manifest.class).clean();
       if (manifest.version() != Manifest.VERSION) {
         throw new ArchiveException("the manifest " + file + " has version " + manifest.version()
             + ", which this program does not know: use a newer one");
@@ -117,6 +124,19 @@ public final class Manifests {
       return manifest;
     } catch (JacksonException e) {
       throw new ArchiveException("the manifest " + file + " is damaged: restore it from a backup", e);
+    }
+  }
+
+  /** With nulls for what earlier programs did not write. */
+  private static JsonNode withNewer(JsonNode manifest) {
+    addMissing(manifest, "source");
+    manifest.path("files").forEach(file -> addMissing(file, "sha256"));
+    return manifest;
+  }
+
+  private static void addMissing(JsonNode node, String name) {
+    if (node instanceof ObjectNode object && !object.has(name)) {
+      object.putNull(name);
     }
   }
 
@@ -151,6 +171,49 @@ public final class Manifests {
     }
     progress.accept(PublicationStep.MANIFEST_LINKED);
     ArchiveDirectory.sync(directory.manifests());
+    noteEnd(directory, manifest);
+  }
+
+  /** Notes how far a partition goes, so that it shows when its last manifest gets lost. A death may leave it behind. */
+  private static void noteEnd(ArchiveDirectory directory, Manifest manifest) throws IOException {
+    Path end = directory.manifests().resolve(manifest.partition() + END);
+    Path temporary = directory.manifests().resolve(manifest.partition() + END + "." + UUID.randomUUID()
+        + ArchiveDirectory.TEMPORARY);
+    try {
+      Files.writeString(temporary, Long.toString(manifest.to()));
+      ArchiveDirectory.sync(temporary);
+      Files.move(temporary, end, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      // The manifest stands; a note that stayed behind tells less, and nothing wrong.
+      Files.deleteIfExists(temporary);
+    }
+  }
+
+  /** How far each partition went, as far as that was noted. */
+  private static Map<Integer, Long> ends(ArchiveDirectory directory) throws IOException {
+    Map<Integer, Long> ends = new TreeMap<>();
+    for (String name : ArchiveDirectory.names(directory.manifests())) {
+      String text = name.endsWith(END) ? Files.readString(directory.manifests().resolve(name)) : "";
+      if (text.matches("\\d{1,18}")) {
+        ends.put(Integer.parseInt(name.substring(0, name.length() - END.length())), Long.parseLong(text));
+      }
+    }
+    return ends;
+  }
+
+  private static void checkEnds(ArchiveDirectory directory, Map<Integer, Long> ends, Collection<Manifest> manifests)
+      throws ArchiveException {
+    Map<Integer, Long> found = new TreeMap<>();
+    manifests.forEach(manifest -> found.merge(manifest.partition(), manifest.to(), Math::max));
+    for (Map.Entry<Integer, Long> end : ends.entrySet()) {
+      long last = found.getOrDefault(end.getKey(), 0L);
+      if (last < end.getValue()) {
+        throw new ArchiveException("the archive " + directory.root() + " has lost the last manifests of partition "
+            + end.getKey() + ": it went up to offset " + end.getValue() + " and now ends at " + last
+            + "; restore its manifests from a backup, or remove " + directory.manifests().resolve(end.getKey() + END)
+            + " to go on there and read again what the broker still has");
+      }
+    }
   }
 
   private static ArchiveCollisionException collision(ArchiveDirectory directory, Manifest manifest) {

@@ -1,10 +1,10 @@
 package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
 import java.util.function.Consumer;
@@ -21,12 +21,12 @@ public final class ParquetArchive implements Archive {
   }
 
   @Override
-  public ArchiveWriter open(Consumer<Rejection> rejections) throws IOException {
-    return open(rejections, step -> {});
+  public ArchiveWriter open(ArchiveFeed feed) throws IOException {
+    return open(feed, step -> {});
   }
 
-  ArchiveWriter open(Consumer<Rejection> rejections, Consumer<PublicationStep> progress) throws IOException {
-    return new PartitionedWriter(options.roll(), new Partitions(options, rejections, progress));
+  ArchiveWriter open(ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
+    return new PartitionedWriter(options.roll(), new Partitions(options, feed, progress));
   }
 
   @Override
@@ -43,15 +43,15 @@ public final class ParquetArchive implements Archive {
   private static final class Partitions implements PartitionedWriter.Backend {
     private final ParquetOptions options;
     private final ArchiveDirectory directory;
-    private final Consumer<Rejection> rejections;
+    private final ArchiveFeed feed;
     private final Consumer<PublicationStep> progress;
     private final DuckTables duck;
 
-    Partitions(ParquetOptions options, Consumer<Rejection> rejections, Consumer<PublicationStep> progress)
+    Partitions(ParquetOptions options, ArchiveFeed feed, Consumer<PublicationStep> progress)
         throws IOException {
       this.options = options;
       this.directory = new ArchiveDirectory(options.directory());
-      this.rejections = rejections;
+      this.feed = feed;
       this.progress = progress;
       directory.create();
       this.duck = new DuckTables(options.threads(), DUCKDB_BYTES + 4 * options.roll().bytes());
@@ -59,7 +59,7 @@ public final class ParquetArchive implements Archive {
 
     @Override
     public PartitionWriter take(int partition) throws IOException {
-      return new ParquetPartition(partition, options, directory, duck, rejections, progress);
+      return new ParquetPartition(partition, options, directory, duck, feed, progress);
     }
 
     @Override

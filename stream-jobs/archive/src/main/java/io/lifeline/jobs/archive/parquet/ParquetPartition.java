@@ -3,17 +3,22 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.LateBatch;
 import io.lifeline.jobs.archive.PartitionWriter;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Collects the events of one partition as columns, and publishes them as a {@link Manifest}. */
 final class ParquetPartition extends PartitionWriter {
@@ -22,14 +27,14 @@ final class ParquetPartition extends PartitionWriter {
   private final ArchiveDirectory directory;
   private final DuckTables duck;
   private final Publication publication;
-  private final FileChannel lock;
+  private final WriterLock lock;
   private Roll roll = new Roll();
   private boolean needsReopening;
 
   /** Takes the partition, finishes or clears away what a dead writer left, and finds the end of the archive. */
   ParquetPartition(int partition, ParquetOptions options, ArchiveDirectory directory, DuckTables duck,
-      Consumer<Rejection> rejections, Consumer<PublicationStep> progress) throws IOException {
-    super(options.roll(), rejections);
+      ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
+    super(partition, options.roll(), feed);
     this.partition = partition;
     this.options = options;
     this.directory = directory;
@@ -49,7 +54,7 @@ final class ParquetPartition extends PartitionWriter {
       if (manifest.partition() == partition) {
         publication.rollForward(manifest.files());
         manifest.routes().forEach(this::remember);
-        startAt(manifest.to());
+        startAt(manifest.to(), manifest.source());
       }
     }
     for (String name : ArchiveDirectory.names(directory.data())) {
@@ -80,7 +85,8 @@ final class ParquetPartition extends PartitionWriter {
     DataFiles files = new DataFiles(directory, duck, prefix);
     new RollFiles(duck, files).write(roll, options.rareRows());
     Manifest manifest = new Manifest(Manifest.VERSION, partition, from(), to(), Instant.now().toString(),
-        files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of());
+        files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of(),
+        source());
     try {
       publication.publish(name, manifest);
     } catch (IOException | RuntimeException e) {
@@ -98,6 +104,45 @@ final class ParquetPartition extends PartitionWriter {
       needsReopening = true;
       throw e;
     }
+  }
+
+  @Override
+  protected void lookUp(List<LateBatch> batches) throws IOException {
+    List<String> files = new ArrayList<>();
+    for (Manifest manifest : Manifests.read(directory)) {
+      for (Manifest.FileEntry file : manifest.files()) {
+        if (manifest.partition() == partition && file.kind() == Manifest.Kind.BATCHES) {
+          files.add(directory.locate(file.name()).toString());
+        }
+      }
+    }
+    if (files.isEmpty()) {
+      return;
+    }
+    String wanted = IntStream.range(0, batches.size()).mapToObj(i -> "(" + i + ", "
+            + Sql.literal(batches.get(i).route().incarnation().toString()) + ", " + batches.get(i).route().route() + ", "
+            + Long.toUnsignedString(batches.get(i).sequence()) + "::UBIGINT)")
+        .collect(Collectors.joining(", ", "(VALUES ", ") w(i, incarnation, route, sequence)"));
+    try {
+      duck.forEach("SELECT w.i, b.crc FROM (" + BatchRows.read(files) + ") b JOIN " + wanted + " ON b.incarnation ="
+          + " w.incarnation AND b.route = w.route AND b.sequence = w.sequence", row -> {
+            long crc = row.getLong(2);
+            batches.get(row.getInt(1)).found(row.wasNull() ? null : crc);
+          });
+    } catch (SQLException e) {
+      throw new ArchiveException("the batches of the archive " + directory.root() + " cannot be read: "
+          + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  protected boolean keepsAll() {
+    return true;
+  }
+
+  @Override
+  protected String place() {
+    return directory.root().toString();
   }
 
   @Override

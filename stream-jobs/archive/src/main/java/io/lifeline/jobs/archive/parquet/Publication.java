@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.parquet;
 
+import io.lifeline.jobs.archive.ArchiveException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -26,6 +27,9 @@ final class Publication {
     }
     ArchiveDirectory.sync(directory.data());
     progress.accept(PublicationStep.FILES_SYNCED);
+    for (Manifest.FileEntry file : manifest.files()) {
+      requireSomewhere(file);
+    }
     Manifests.publish(directory, manifestName, manifest, progress);
   }
 
@@ -45,16 +49,25 @@ final class Publication {
   }
 
   private boolean rename(Manifest.FileEntry file) throws IOException {
-    Path temporary = temporary(file);
-    if (!Files.exists(temporary)) {
+    if (!Files.exists(temporary(file))) {
+      requireSomewhere(file);
       return false;
     }
     try {
-      Files.move(temporary, directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
+      Files.move(temporary(file), directory.data().resolve(file.name()), StandardCopyOption.ATOMIC_MOVE);
       return true;
     } catch (NoSuchFileException e) {
       // Another process has just finished the same publication.
+      requireSomewhere(file);
       return false;
+    }
+  }
+
+  /** A writer that believed the partition to be free takes away what it finds unpublished. */
+  private void requireSomewhere(Manifest.FileEntry file) throws ArchiveException {
+    Path published = directory.data().resolve(file.name());
+    if (!Files.exists(temporary(file)) && !Files.exists(published)) {
+      throw directory.lost(published);
     }
   }
 

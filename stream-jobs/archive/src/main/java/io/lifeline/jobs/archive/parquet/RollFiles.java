@@ -88,7 +88,7 @@ final class RollFiles {
         .append(" b.incarnation, b.route::USMALLINT AS route, b.route_name, ")
         .append(Sql.unsigned("b.sequence")).append(" AS sequence, b.host, b.program, b.pid::UINTEGER AS pid,")
         .append(" b.events::UINTEGER AS events, (b.flags & 1) <> 0 AS final, (b.flags & 2) <> 0 AS recovered,")
-        .append(" (b.flags & 4) <> 0 AS clock_uncertain, b.context::JSON AS context");
+        .append(" (b.flags & 4) <> 0 AS clock_uncertain, b.crc::UINTEGER AS crc, b.context::JSON AS context");
     for (Counter counter : Counter.values()) {
       select.append(", ").append(Sql.unsigned("b." + counter.label())).append(" AS ").append(counter.label());
     }

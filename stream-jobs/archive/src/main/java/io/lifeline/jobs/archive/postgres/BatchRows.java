@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.postgres;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -12,10 +13,10 @@ import java.util.stream.Collectors;
 /** The headers of the batches since the last roll, encoded for COPY. */
 final class BatchRows {
   static final String COLUMNS = "batch, partition, \"offset\", broker_time, incarnation, route, route_name, sequence,"
-      + " host, program, pid, events, final, recovered, clock_uncertain, context, "
+      + " host, program, pid, events, final, recovered, clock_uncertain, crc, context, "
       + Arrays.stream(Counter.values()).map(Counter::label).collect(Collectors.joining(", "));
 
-  private static final int COLUMN_COUNT = 16 + Counter.values().length;
+  private static final int COLUMN_COUNT = 17 + Counter.values().length;
 
   /** Positions as one number, which is all that an event carries of its batch. */
   private static final int OFFSET_BITS = 48;
@@ -53,6 +54,7 @@ final class BatchRows {
     rows.putBool(batch.isFinal());
     rows.putBool(batch.isRecovered());
     rows.putBool((batch.flags() & 4) != 0);
+    rows.putLong(Integer.toUnsignedLong(batch.crc()));
     rows.putJson(context(batch));
     for (Counter counter : Counter.values()) {
       rows.putUnsigned(batch.counter(counter));
@@ -62,7 +64,7 @@ final class BatchRows {
 
   private static String context(BatchReader batch) {
     Map<String, String> clean = new LinkedHashMap<>();
-    batch.context().forEach((key, value) -> clean.put(PostgresText.clean(key), PostgresText.clean(value)));
+    batch.context().forEach((key, value) -> clean.put(Sql.clean(key), Sql.clean(value)));
     return Json.object(clean);
   }
 

@@ -37,7 +37,7 @@ final class Catalog {
   /** New types in one transaction, which locks about ten things for each; a server has room for 6,400 by default. */
   private static final int CHUNK = 100;
 
-  private static final long REFRESH_INTERVAL_MS = 10_000;
+  private static final long REFRESH_INTERVAL_NS = 10_000_000_000L;
 
   private final Connection connection;
   private final Schema schema;
@@ -46,7 +46,7 @@ final class Catalog {
   private final Map<String, EventTable.Version> byId = new HashMap<>();
   private final Map<EventType, EventTable.Version> byType = new HashMap<>();
   private boolean eventsViewIsOld;
-  private long nextRefreshMs;
+  private long nextRefreshNs = System.nanoTime();
 
   Catalog(Connection connection, Schema schema) throws SQLException {
     this.connection = connection;
@@ -71,7 +71,7 @@ final class Catalog {
       if (known(type)) {
         continue;
       }
-      TypeEntry entry = clean(TypeEntry.of(type));
+      TypeEntry entry = TypeEntry.of(type);
       EventTable table = tables.get(entry.name());
       if (!columns.containsKey(entry.name())) {
         columns.put(entry.name(), table == null ? new HashSet<>() : new HashSet<>(table.columns().keySet()));
@@ -140,7 +140,7 @@ final class Catalog {
   }
 
   private EventTable create(Statement statement, EventType type) throws SQLException {
-    TypeEntry entry = clean(TypeEntry.of(type));
+    TypeEntry entry = TypeEntry.of(type);
     EventTable table = tables.get(entry.name());
     boolean isNew = table == null;
     if (isNew) {
@@ -207,27 +207,9 @@ final class Catalog {
     }
   }
 
-  /** The name, clean, and none of those: names that differ only in what PostgreSQL cannot hold stay apart. */
-  private static String cleanOther(String name, Set<String> those) {
-    String clean = PostgresText.clean(name);
-    while (!those.add(clean)) {
-      clean += "~";
-    }
-    return clean;
-  }
-
-  private static TypeEntry clean(TypeEntry type) {
-    Set<String> names = new HashSet<>();
-    return new TypeEntry(type.id(), type.hash(), type.level(), PostgresText.clean(type.name()),
-        type.fields().stream().map(field -> new TypeEntry.FieldEntry(
-            cleanOther(field.name(), names), field.type(), PostgresText.clean(field.unit()))).toList(),
-        type.constants().stream().map(constant -> new TypeEntry.ConstantEntry(cleanOther(constant.name(), names),
-            constant.type(), PostgresText.clean(constant.unit()), PostgresText.clean(constant.value()))).toList());
-  }
-
   /** Makes the view over all types anew, if there are new ones; later, if somebody is reading it. */
-  void refreshEventsView(long nowMs) throws SQLException {
-    if (!eventsViewIsOld || nowMs < nextRefreshMs) {
+  void refreshEventsView() throws SQLException {
+    if (!eventsViewIsOld || System.nanoTime() - nextRefreshNs < 0) {
       return;
     }
     schema.lockDefinitions(connection);
@@ -241,7 +223,7 @@ final class Catalog {
       if (!Database.isInUse(e)) {
         throw e;
       }
-      nextRefreshMs = nowMs + REFRESH_INTERVAL_MS;
+      nextRefreshNs = System.nanoTime() + REFRESH_INTERVAL_NS;
     } finally {
       schema.unlockDefinitions(connection);
     }

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.postgres;
 
+import io.lifeline.jobs.archive.Sql;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -159,7 +160,7 @@ final class CopyBuffer {
 
   /** A text that may hold NUL. */
   void putText(String text) {
-    byte[] utf8 = PostgresText.clean(text).getBytes(StandardCharsets.UTF_8);
+    byte[] utf8 = Sql.clean(text).getBytes(StandardCharsets.UTF_8);
     putBytes(utf8, 0, utf8.length);
   }
 

@@ -91,7 +91,7 @@ final class EventRows {
     if (Utf8.isWellFormed(raw, offset, length) && !holdsNul(raw, offset, length)) {
       out.putBytes(raw, offset, length);
     } else {
-      byte[] repaired = PostgresText.clean(Utf8.decode(raw, offset, length)).getBytes(StandardCharsets.UTF_8);
+      byte[] repaired = Sql.clean(Utf8.decode(raw, offset, length)).getBytes(StandardCharsets.UTF_8);
       out.putBytes(repaired, 0, repaired.length);
     }
   }

@@ -5,6 +5,7 @@ import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Utf8;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
 import java.math.BigDecimal;
@@ -116,8 +117,8 @@ final class LatestRows {
         row.setLong(3, Math.floorDiv(entry.timeNs(), 1_000));
         row.setLong(4, entry.timeNs());
         row.setString(5, entry.type().level().label());
-        row.setString(6, PostgresText.clean(entry.host()));
-        row.setString(7, PostgresText.clean(entry.program()));
+        row.setString(6, Sql.clean(entry.host()));
+        row.setString(7, Sql.clean(entry.program()));
         row.setBigDecimal(8, new BigDecimal(Long.toUnsignedString(entry.sequence())));
         row.setInt(9, entry.eventIndex());
         setId(row, 10, entry);
@@ -157,7 +158,7 @@ final class LatestRows {
 
   private static String text(FieldType type, Object value) {
     return switch (type) {
-      case STRING -> PostgresText.clean(Utf8.decode((byte[]) value, 0, ((byte[]) value).length));
+      case STRING -> Sql.clean(Utf8.decode((byte[]) value, 0, ((byte[]) value).length));
       case BYTES -> "\\x" + HexFormat.of().formatHex((byte[]) value);
       case U64 -> Long.toUnsignedString((Long) value);
       case BOOL -> Boolean.toString((Long) value != 0);

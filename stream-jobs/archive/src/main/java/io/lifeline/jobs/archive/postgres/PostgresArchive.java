@@ -1,9 +1,9 @@
 package io.lifeline.jobs.archive.postgres;
 
 import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
 import java.util.function.Consumer;
@@ -18,13 +18,13 @@ public final class PostgresArchive implements Archive {
   }
 
   @Override
-  public ArchiveWriter open(Consumer<Rejection> rejections) throws IOException {
-    return open(rejections, step -> {}, System::currentTimeMillis);
+  public ArchiveWriter open(ArchiveFeed feed) throws IOException {
+    return open(feed, step -> {}, System::currentTimeMillis);
   }
 
-  ArchiveWriter open(Consumer<Rejection> rejections, Consumer<StoreStep> progress, LongSupplier clock)
+  ArchiveWriter open(ArchiveFeed feed, Consumer<StoreStep> progress, LongSupplier clock)
       throws IOException {
-    return new PartitionedWriter(options.roll(), new PostgresSession(options, rejections, progress, clock));
+    return new PartitionedWriter(options.roll(), new PostgresSession(options, feed, progress, clock));
   }
 
   @Override

@@ -3,16 +3,20 @@ package io.lifeline.jobs.archive.postgres;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.LateBatch;
 import io.lifeline.jobs.archive.PartitionWriter;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.function.Consumer;
+import java.util.List;
 
 /**
  * Collects the events of one partition, encoded, and stores them together with its position, if need be while the next
@@ -49,11 +53,11 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   /** The messages of a roll. */
-  private record Span(long from, long to, long duplicates, long rejected) {}
+  private record Span(long from, long to, long duplicates, long rejected, String source) {}
 
   /** Takes the partition and finds the end of the archive. */
-  PostgresPartition(int partition, PostgresSession session, Consumer<Rejection> rejections) throws IOException {
-    super(session.options().roll(), rejections);
+  PostgresPartition(int partition, PostgresSession session, ArchiveFeed feed) throws IOException {
+    super(partition, session.options().roll(), feed);
     this.partition = partition;
     this.session = session;
     this.routes = new RouteTable(session.connection(), session.schema(), partition);
@@ -69,13 +73,14 @@ final class PostgresPartition extends PartitionWriter {
 
   private void recover() throws SQLException {
     try (PreparedStatement query = session.connection().prepareStatement(
-        "SELECT next FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
+        "SELECT next, source FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
       query.setInt(1, partition);
       try (ResultSet row = query.executeQuery()) {
-        startAt(row.next() ? row.getLong(1) : 0);
+        boolean isKnown = row.next();
+        startAt(isKnown ? row.getLong(1) : 0, isKnown ? row.getString(2) : null);
       }
     }
-    routes.load(session.nowMs() - session.options().roll().remembered().toMillis(), this::remember);
+    routes.load(session.nowMs(), session.options().roll().remembered().toMillis(), this::remember);
   }
 
   @Override
@@ -100,6 +105,7 @@ final class PostgresPartition extends PartitionWriter {
   @Override
   protected void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position) {
     long brokerMs = Math.max(FIRST_MS, Math.min(LAST_MS, position.brokerTimeMs()));
+    session.observe(brokerMs);
     Position plausible = new Position(position.partition(), position.offset(), brokerMs);
     collected.add(batch, events, route, plausible, session.catalog(), session.partitions(), session.nowMs());
   }
@@ -142,7 +148,7 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   private Span span() {
-    return new Span(from(), to(), duplicates(), rejected());
+    return new Span(from(), to(), duplicates(), rejected(), source());
   }
 
   private void collectAnew() {
@@ -156,7 +162,7 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   private void prepare(PostgresRoll roll) throws SQLException {
-    session.catalog().refreshEventsView(session.nowMs());
+    session.catalog().refreshEventsView();
     roll.prepare(session.partitions());
     session.reached(StoreStep.TABLES_READY);
   }
@@ -186,18 +192,55 @@ final class PostgresPartition extends PartitionWriter {
   private void movePosition(Span span) throws SQLException, ArchiveCollisionException {
     String table = session.schema().own("positions");
     String sql = span.from() == 0
-        ? "INSERT INTO " + table + " VALUES (?1, ?2, ?3, ?4, now()) ON CONFLICT (partition) DO NOTHING"
-        : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, written = now()"
-            + " WHERE partition = ?1 AND next = " + span.from();
+        ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, written) VALUES (?1, ?2, ?3, ?4,"
+            + " ?5, now()) ON CONFLICT (partition) DO NOTHING"
+        : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, source = ?5,"
+            + " written = now() WHERE partition = ?1 AND next = " + span.from();
+    String source = span.source() == null ? "NULL" : Sql.literal(span.source());
     try (PreparedStatement move = session.connection().prepareStatement(sql
         .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(span.to()))
-        .replace("?3", Long.toString(span.duplicates())).replace("?4", Long.toString(span.rejected())))) {
+        .replace("?3", Long.toString(span.duplicates())).replace("?4", Long.toString(span.rejected()))
+        .replace("?5", source))) {
       if (move.executeUpdate() != 1) {
         throw new ArchiveCollisionException("another writer has already archived partition " + partition
             + " from offset " + span.from() + " in " + session.options().url()
             + ": only one may write a partition; stop one of the two");
       }
     }
+  }
+
+  @Override
+  protected void lookUp(List<LateBatch> batches) throws IOException {
+    session.run("cannot read", () -> {
+      Connection connection = session.connection();
+      try (PreparedStatement query = connection.prepareStatement("SELECT w.i, b.crc FROM unnest(?::text[], ?::int[],"
+          + " ?::numeric[]) WITH ORDINALITY w(incarnation, route, sequence, i) JOIN " + session.schema().own("batches")
+          + " b ON b.incarnation = w.incarnation AND b.route = w.route AND b.sequence = w.sequence AND b.partition = "
+          + partition)) {
+        query.setArray(1, connection.createArrayOf("text",
+            batches.stream().map(batch -> batch.route().incarnation().toString()).toArray()));
+        query.setArray(2, connection.createArrayOf("int", batches.stream().map(b -> b.route().route()).toArray()));
+        query.setArray(3, connection.createArrayOf("numeric",
+            batches.stream().map(batch -> new BigDecimal(Long.toUnsignedString(batch.sequence()))).toArray()));
+        try (ResultSet rows = query.executeQuery()) {
+          while (rows.next()) {
+            long crc = rows.getLong(2);
+            batches.get((int) rows.getLong(1) - 1).found(rows.wasNull() ? null : crc);
+          }
+        }
+      }
+      connection.commit();
+    });
+  }
+
+  @Override
+  protected boolean keepsAll() {
+    return session.options().retention() == null;
+  }
+
+  @Override
+  protected String place() {
+    return "in " + session.options().url();
   }
 
   @Override

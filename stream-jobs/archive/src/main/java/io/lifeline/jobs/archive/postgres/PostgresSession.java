@@ -1,28 +1,39 @@
 package io.lifeline.jobs.archive.postgres;
 
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
-import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.StreamClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection, and what the partitions of a writer share on it. Used by one thread; it may have work done on another
  * one meanwhile, and everything else on the connection waits for that.
  */
 final class PostgresSession implements PartitionedWriter.Backend {
-  private static final long EXPIRY_INTERVAL_MS = 600_000;
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresSession.class);
+  private static final long EXPIRY_INTERVAL_NS = Duration.ofMinutes(10).toNanos();
+
+  /** Before the next try, where there was too much to delete at once. */
+  private static final long EXPIRY_PAUSE_NS = Duration.ofSeconds(10).toNanos();
+
+  private static final long CLOCK_TOLERANCE_MS = Duration.ofHours(1).toMillis();
 
   private final PostgresOptions options;
-  private final Consumer<Rejection> rejections;
+  private final ArchiveFeed feed;
   private final Consumer<StoreStep> progress;
   private final LongSupplier clock;
   private final Connection connection;
@@ -31,7 +42,9 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final TimePartitions partitions;
   private final ExecutorService storer = Executors.newSingleThreadExecutor(PostgresSession::thread);
   private Task last;
-  private long nextExpiryMs;
+  private final StreamClock streamClock = new StreamClock(new MemoryState(), System::nanoTime);
+  private long nextExpiryNs = System.nanoTime();
+  private long warnedNs;
 
   /** Work on the connection. */
   interface Work {
@@ -63,10 +76,10 @@ final class PostgresSession implements PartitionedWriter.Backend {
     }
   }
 
-  PostgresSession(PostgresOptions options, Consumer<Rejection> rejections, Consumer<StoreStep> progress,
+  PostgresSession(PostgresOptions options, ArchiveFeed feed, Consumer<StoreStep> progress,
       LongSupplier clock) throws IOException {
     this.options = options;
-    this.rejections = rejections;
+    this.feed = feed;
     this.progress = progress;
     this.clock = clock;
     this.connection = Database.connect(options);
@@ -105,8 +118,18 @@ final class PostgresSession implements PartitionedWriter.Backend {
     return partitions;
   }
 
+  /** Takes note of when the broker took a message. */
+  void observe(long brokerMs) {
+    streamClock.observe(brokerMs);
+  }
+
+  /**
+   * What time it is. Data are deleted by it, so it goes by the broker's time, which messages bring, and no further than
+   * this machine's clock: if one of the two is wrong, things are kept too long.
+   */
   long nowMs() {
-    return clock.getAsLong();
+    long wallMs = clock.getAsLong();
+    return streamClock.isSet() ? Math.min(streamClock.nowMs(), wallMs) : wallMs;
   }
 
   void reached(StoreStep step) {
@@ -169,7 +192,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   @Override
   public PartitionWriter take(int partition) throws IOException {
-    return new PostgresPartition(partition, this, rejections);
+    return new PostgresPartition(partition, this, feed);
   }
 
   @Override
@@ -190,12 +213,24 @@ final class PostgresSession implements PartitionedWriter.Backend {
     }
   }
 
-  /** Drops what is older than the retention, now and then. */
+  /** Drops what is older than the retention, now and then; not before a message has told what time it is. */
   void expireIfDue() throws IOException {
+    if (options.retention() == null || !streamClock.isSet() || System.nanoTime() - nextExpiryNs < 0) {
+      return;
+    }
     long now = nowMs();
-    if (options.retention() != null && now >= nextExpiryMs) {
-      run("cannot drop old partitions of", () -> partitions.expire(options.retention(), now));
-      nextExpiryMs = now + EXPIRY_INTERVAL_MS;
+    warnIfClocksDiffer(now);
+    boolean[] isComplete = new boolean[1];
+    run("cannot drop old partitions of", () -> isComplete[0] = partitions.expire(options.retention(), now));
+    nextExpiryNs = System.nanoTime() + (isComplete[0] ? EXPIRY_INTERVAL_NS : EXPIRY_PAUSE_NS);
+  }
+
+  private void warnIfClocksDiffer(long now) {
+    long aheadMs = clock.getAsLong() - now;
+    if (aheadMs > CLOCK_TOLERANCE_MS && (warnedNs == 0 || System.nanoTime() - warnedNs > CLOCK_TOLERANCE_MS * 1_000_000)) {
+      warnedNs = System.nanoTime();
+      LOG.warn("the newest message that was read is {} s older than this machine's clock: retention goes by the message"
+          + " (is the clock wrong, or is there a backlog?)", aheadMs / 1000);
     }
   }
 

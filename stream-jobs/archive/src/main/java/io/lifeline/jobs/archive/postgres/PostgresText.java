@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.postgres;
 
+import io.lifeline.jobs.archive.Sql;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -10,22 +11,16 @@ final class PostgresText {
   /** The longest name that PostgreSQL does not cut without a word, in bytes. */
   static final int NAME_BYTES = 63;
 
-  private static final char REPLACEMENT = '\uFFFD';
   private static final int HASH_DIGITS = 8;
 
   private PostgresText() {}
-
-  /** With U+FFFD for NUL, which no text and no name in PostgreSQL can hold. */
-  static String clean(String text) {
-    return text.indexOf(0) < 0 ? text : text.replace('\0', REPLACEMENT);
-  }
 
   /**
    * A name that PostgreSQL leaves as it is: {@code name} and {@code suffix} where they fit, else as much of the name's
    * beginning as fits, {@code ~}, eight digits that depend on all of the name, and the suffix.
    */
   static String fit(String name, String suffix) {
-    String clean = clean(name);
+    String clean = Sql.clean(name);
     if (bytes(clean) + bytes(suffix) <= NAME_BYTES) {
       return clean + suffix;
     }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.postgres;
 
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.RouteKey;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -38,10 +39,12 @@ final class RouteTable {
     this.partition = partition;
   }
 
-  /** Reads the routes that had a batch since then. */
-  void load(long sinceMs, Consumer<RouteEntry> visitor) throws SQLException {
-    try (PreparedStatement query = select("last_broker_time >= ?")) {
-      query.setTimestamp(2, new Timestamp(sinceMs));
+  /** Reads the routes that had a batch that long before the newest one, or before now, whichever is earlier. */
+  void load(long nowMs, long rememberedMs, Consumer<RouteEntry> visitor) throws SQLException {
+    try (PreparedStatement query = select("last_broker_time >= least(?, (SELECT max(last_broker_time) FROM " + table
+        + " WHERE partition = " + partition + ")) - ? * interval '1 millisecond'")) {
+      query.setTimestamp(2, new Timestamp(nowMs));
+      query.setLong(3, rememberedMs);
       read(query);
     }
     known.values().forEach(visitor);
@@ -121,9 +124,9 @@ final class RouteTable {
     row.setInt(++at, partition);
     row.setString(++at, entry.incarnation());
     row.setInt(++at, entry.route());
-    row.setString(++at, PostgresText.clean(entry.routeName()));
-    row.setString(++at, PostgresText.clean(entry.host()));
-    row.setString(++at, PostgresText.clean(entry.program()));
+    row.setString(++at, Sql.clean(entry.routeName()));
+    row.setString(++at, Sql.clean(entry.host()));
+    row.setString(++at, Sql.clean(entry.program()));
     row.setLong(++at, entry.pid());
     row.setString(++at,
         entry.runs().stream().map(run -> run.get(0) + "-" + run.get(1)).collect(Collectors.joining(",")));

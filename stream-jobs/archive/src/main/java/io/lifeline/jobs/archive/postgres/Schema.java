@@ -56,9 +56,40 @@ final class Schema {
             + options.partition().toSeconds() + ")");
       }
       check(statement);
+      addNewer(connection, statement);
       connection.commit();
     } finally {
       unlockDefinitions(connection);
+    }
+  }
+
+  /** What archives of earlier programs lack. Those programs can go on writing to it. */
+  private void addNewer(Connection connection, Statement statement) throws SQLException {
+    if (!hasColumn(statement, "batches", "crc")) {
+      statement.execute("ALTER TABLE " + own("batches") + " ADD COLUMN crc bigint");
+    }
+    if (!hasColumn(statement, "positions", "source")) {
+      statement.execute("ALTER TABLE " + own("positions") + " ADD COLUMN source text");
+    }
+    addIndex(connection, statement, "batches_broker_time", "(broker_time)");
+    addIndex(connection, statement, "batches_identity", "(incarnation, sequence)");
+  }
+
+  /** A large table takes longer than any other statement may. */
+  private void addIndex(Connection connection, Statement statement, String index, String columns) throws SQLException {
+    if (!has(statement, index)) {
+      int limit = connection.getNetworkTimeout();
+      connection.setNetworkTimeout(Runnable::run, 0);
+      statement.execute("CREATE INDEX " + Sql.identifier(index) + " ON " + own("batches") + " " + columns);
+      connection.setNetworkTimeout(Runnable::run, limit);
+    }
+  }
+
+  private boolean hasColumn(Statement statement, String table, String column) throws SQLException {
+    try (ResultSet row = statement.executeQuery("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = "
+        + Sql.literal(own(table)) + "::regclass AND attname = " + Sql.literal(column) + " AND NOT attisdropped)")) {
+      row.next();
+      return row.getBoolean(1);
     }
   }
 

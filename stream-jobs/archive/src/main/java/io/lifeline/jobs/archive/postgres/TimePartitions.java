@@ -37,6 +37,11 @@ final class TimePartitions {
   /** After so many partitions in use, the others are not tried: a backup uses all of them. */
   private static final int MOST_IN_USE = 10;
 
+  /** So many rows are deleted in one transaction, and so many times until the writer goes on. */
+  private static final int DELETE_ROWS = 20_000;
+
+  private static final int DELETE_ROUNDS = 10;
+
   private static final String OTHER_SUFFIX = ":other";
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("':'uuuuMMdd").withZone(ZoneOffset.UTC);
   private static final DateTimeFormatter HOUR =
@@ -193,9 +198,12 @@ final class TimePartitions {
 
   /**
    * Drops the partitions that end before the retention, and what was received before it of the other times. Those that
-   * somebody uses are left for the next time. Commits.
+   * somebody uses are left for the next time. Rows are deleted some at a time, each in a transaction that ends soon: the
+   * writer has other things to do, and one that is cut off must not have worked in vain. Commits.
+   *
+   * @return whether nothing is left to do now
    */
-  void expire(Duration retention, long nowMs) throws SQLException {
+  boolean expire(Duration retention, long nowMs) throws SQLException {
     String cutoff = time(Math.floorDiv((nowMs - retention.toMillis()) * 1_000_000, lengthNs));
     String batches = schema.own("batches");
     schema.lockDefinitions(connection);
@@ -206,19 +214,32 @@ final class TimePartitions {
           inUse++;
         }
       }
+      boolean isComplete = deleteSome(statement, schema.own("latest"), "ctid", "ts < " + cutoff);
       for (String name : names(statement, "ends IS NULL")) {
-        statement.execute("DELETE FROM " + schema.data(name) + " WHERE \"@batch\" IN (SELECT batch FROM " + batches
-            + " WHERE broker_time < " + cutoff + ")");
+        isComplete &= deleteSome(statement, schema.data(name), "ctid",
+            "\"@batch\" IN (SELECT batch FROM " + batches + " WHERE broker_time < " + cutoff + ")");
       }
-      // Events may be a partition ahead of their batch.
-      statement.execute("DELETE FROM " + batches + " WHERE broker_time < " + cutoff + " - interval '"
+      // Events may be a partition ahead of their batch; those of the other times go before it.
+      isComplete = isComplete && deleteSome(statement, batches, "batch", "broker_time < " + cutoff + " - interval '"
           + 2 * (lengthNs / 1_000_000_000) + " seconds'");
-      statement.execute("DELETE FROM " + schema.own("latest") + " WHERE ts < " + cutoff);
-      connection.commit();
       forget();
+      return isComplete;
     } finally {
       schema.unlockDefinitions(connection);
     }
+  }
+
+  /** Deletes rows, up to a limit; says whether there are no more. */
+  private boolean deleteSome(Statement statement, String table, String key, String condition) throws SQLException {
+    for (int round = 0; round < DELETE_ROUNDS; round++) {
+      int deleted = statement.executeUpdate("DELETE FROM " + table + " WHERE " + key + " IN (SELECT " + key + " FROM "
+          + table + " WHERE " + condition + " LIMIT " + DELETE_ROWS + ")");
+      connection.commit();
+      if (deleted < DELETE_ROWS) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Drops a partition, in a transaction of its own: one that a long query uses must not keep the others. */

@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
+import io.lifeline.jobs.archive.parquet.BatchRows;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Manifests;
 import java.io.IOException;
@@ -100,7 +101,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     put(views, "events", events.all());
     put(views, "lifelines", EventViews.LIFELINES);
     if (!batchFiles.isEmpty()) {
-      put(views, "batches", "FROM read_parquet(" + Sql.literals(batchFiles) + ")");
+      put(views, "batches", BatchRows.read(batchFiles));
     }
     return viewByType;
   }

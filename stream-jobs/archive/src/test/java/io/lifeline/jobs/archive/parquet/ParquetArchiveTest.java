@@ -56,6 +56,37 @@ class ParquetArchiveTest extends ArchiveContract {
     Files.delete(directory.resolve("locks/partition-" + partition));
   }
 
+  /** Where a type is frequent its fields are columns of a file, which NUL is no name for. */
+  @Test
+  void aNulInTheNamesOfAFrequentTypeStopsNothing() throws Exception {
+    EventType poison = EventType.named("a\0b").field("id", FieldType.I64).field("a\0", FieldType.I64)
+        .field("a\uFFFD", FieldType.I64).constant("c\0", FieldType.STRING, "", "v\0").build();
+    ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRareRows(0);
+    try (ArchiveWriter writer = new ParquetArchive(options).open(rejections::add)) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).event(poison, 1, 7L, 8L, 9L).toByteArray());
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+    }
+    assertThat(rejections).isEmpty();
+    assertThat(query("SELECT * EXCLUDE (ts) FROM \"a\uFFFDb\"")).singleElement().asString()
+        .startsWith("7 8 9 v\uFFFD host program");
+    assertThat(query("SHOW TABLES")).contains("a\uFFFDb", "test.serial");
+    assertThat(query("SELECT fields->>'a\uFFFD~' FROM events WHERE id = '7'")).containsExactly("9");
+    new Compactor(options, 1 << 20, Duration.ofHours(1)).compact();
+  }
+
+  /** Manifests that an earlier program wrote have names as they came. */
+  @Test
+  void namesOfOldManifestsAreMadeClean() throws Exception {
+    EventType type = EventType.named("a_b").field("n", FieldType.I64).build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).event(type, 1, 7L).toByteArray());
+    }
+    Path manifest = directory.resolve("manifests/0-00000000000000000000.json");
+    Files.writeString(manifest, Files.readString(manifest).replace("a_b", "a\\u0000b"));
+    assertThat(query("SELECT n FROM \"a\uFFFDb\"")).containsExactly("7");
+    assertThat(query("SHOW TABLES")).contains("a\uFFFDb");
+  }
+
   @Test
   void largeConstantsAreHeldOnceAndNotInEveryRow() throws Exception {
     EventType large =
@@ -98,7 +129,8 @@ class ParquetArchiveTest extends ArchiveContract {
     }
     assertThat(Archives.query(directory, SERIALS)).containsExactly("150 150 0 149");
     assertThat(Files.list(directory.resolve("manifests")).map(file -> file.getFileName().toString()).sorted())
-        .containsExactly("0-00000000000000000000.json", "0-00000000000000000005.json", "0-00000000000000000010.json");
+        .containsExactly("0-00000000000000000000.json", "0-00000000000000000005.json", "0-00000000000000000010.json",
+            "0.end");
   }
 
   @Test

@@ -4,16 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveContract;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
 import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.archive.SmallDisk;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.servers.PostgresServer;
 import java.io.IOException;
 import java.util.List;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 
 /** The contract, on a real server. */
@@ -37,7 +36,7 @@ class PostgresArchiveTest extends ArchiveContract {
     }
 
     @Override
-    public ArchiveWriter open(Consumer<Rejection> rejected) throws IOException {
+    public ArchiveWriter open(ArchiveFeed rejected) throws IOException {
       session = new PostgresSession(options, rejected, step -> {}, () -> PostgresDatabases.NOW_MS);
       return new PartitionedWriter(options.roll(), session);
     }

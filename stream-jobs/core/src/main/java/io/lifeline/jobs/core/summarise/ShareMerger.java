@@ -25,6 +25,7 @@ public final class ShareMerger {
   private final int groups;
   private final KeyedState state;
   private final WindowMerger merger;
+  private final Runnable removeGauge;
   private final SourceClocks clocks;
   private final Map<Integer, SequenceSet> seen = new TreeMap<>();
   private final Set<Integer> changed = new HashSet<>();
@@ -47,7 +48,7 @@ public final class ShareMerger {
     this.merger = new WindowMerger(settings, state, metrics);
     this.clocks = new SourceClocks(state, nanoTime, groups, settings.idleNs());
     this.repeated = metrics.counter("lifeline_summarise_repeated_shares_total", "Repeated shares absorbed.");
-    metrics.gauge(
+    this.removeGauge = metrics.gauge(
         "lifeline_summarise_missing_shares",
         "Shares of groups of emitters that have not come, although later ones have.",
         this::missing);
@@ -55,6 +56,11 @@ public final class ShareMerger {
         PREFIX,
         (key, value) ->
             seen.put(Integer.valueOf(key.substring(PREFIX.length())), SequenceSet.decode(new StateReader(value))));
+  }
+
+  /** Shows no more what only another merger can know now. */
+  public void close() {
+    removeGauge.run();
   }
 
   /**

@@ -1,0 +1,51 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RouteKey;
+
+/** A batch whose sequence the archive holds, while only the archive itself knows whether with the same bytes. */
+public final class LateBatch {
+  private final Position position;
+  private final RouteKey route;
+  private final long sequence;
+  private final int crc;
+  private boolean found;
+  private boolean contradicts;
+
+  LateBatch(Position position, RouteKey route, long sequence, int crc) {
+    this.position = position;
+    this.route = route;
+    this.sequence = sequence;
+    this.crc = crc;
+  }
+
+  public RouteKey route() {
+    return route;
+  }
+
+  public long sequence() {
+    return sequence;
+  }
+
+  Position position() {
+    return position;
+  }
+
+  /**
+   * Notes what the archive has.
+   *
+   * @param archived the checksum, as an unsigned number; null if an earlier program did not keep it
+   */
+  public void found(Long archived) {
+    found = true;
+    contradicts |= archived != null && archived.intValue() != crc;
+  }
+
+  boolean isFound() {
+    return found;
+  }
+
+  boolean contradicts() {
+    return contradicts;
+  }
+}

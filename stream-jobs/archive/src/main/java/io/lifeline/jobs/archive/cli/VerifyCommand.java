@@ -1,0 +1,45 @@
+package io.lifeline.jobs.archive.cli;
+
+import io.lifeline.jobs.archive.parquet.Verifier;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Says whether an archive's files are as they were written. */
+@Command(
+    name = "verify",
+    mixinStandardHelpOptions = true,
+    description = "Reads all files of a Parquet archive and compares them with their hashes.",
+    footer = {
+      "",
+      "Each damaged file is a line, and then the exit code is 1. Files of earlier",
+      "programs have no hash; 'compact' gives them one, and refuses damaged files.",
+      "",
+      "Example: lifeline-jobs verify --archive archive"
+    })
+public final class VerifyCommand implements Callable<Integer> {
+
+  @Option(names = "--archive", required = true, paramLabel = "DIR", description = "the archive's directory")
+  private Path archive;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    try {
+      Verifier.Result result = Verifier.verify(archive);
+      result.damages().forEach(damage -> spec.commandLine().getErr().println(spec.root().name() + ": " + damage));
+      spec.commandLine().getOut().printf("verify: manifests=%d files=%d bytes=%d unverified=%d damaged=%d%n",
+          result.manifests(), result.files(), result.bytes(), result.unhashed(), result.damages().size());
+      spec.commandLine().getOut().flush();
+      return result.damages().isEmpty() ? 0 : 1;
+    } catch (IOException e) {
+      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
+      return 1;
+    }
+  }
+}
