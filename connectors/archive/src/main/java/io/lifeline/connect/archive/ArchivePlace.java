@@ -1,5 +1,6 @@
 package io.lifeline.connect.archive;
 
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,8 +54,8 @@ final class ArchivePlace {
 
   /** Connects as a task would, and reads; within 10 s. */
   private static void testConnection(ArchiveSinkConfig config, List<ConfigValue> values) {
-    try {
-      config.archive().counts().count();
+    try (ArchivedEvents counts = config.archive().counts()) {
+      counts.count();
     } catch (IOException e) {
       error(values, ArchiveSinkSettings.URL, e.getMessage());
     }

@@ -2,8 +2,8 @@ package io.lifeline.jobs.cli;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.JsonWriter;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
@@ -11,13 +11,29 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
-/** Answers {@code GET /health} (200 while all is well, else 503) and {@code GET /metrics} (Prometheus text). */
+/**
+ * Answers {@code GET /health} (200 while all is well, else 503) and {@code GET /metrics} (Prometheus text).
+ *
+ * <p>Each client has a thread and ten seconds: one that connects and says nothing keeps nobody else waiting.
+ */
 final class HealthServer implements AutoCloseable {
 
   private static final Set<String> WELL = Set.of("running", "standby");
 
+  private static final int CLIENTS = 16;
+  private static final String CLIENT_S = "10";
+
+  static {
+    // The server reads these when its first one is made, and takes an interval in milliseconds to look at them.
+    System.setProperty("sun.net.httpserver.maxReqTime", CLIENT_S);
+    System.setProperty("sun.net.httpserver.maxRspTime", CLIENT_S);
+  }
+
   private final HttpServer server;
+  private final ExecutorService clients = Executors.newFixedThreadPool(CLIENTS, HealthServer::thread);
   private final JobHost host;
   private final Metrics metrics;
 
@@ -36,11 +52,18 @@ final class HealthServer implements AutoCloseable {
       HealthServer health = new HealthServer(HttpServer.create(socket, 0), host, metrics);
       health.server.createContext("/health", health::health);
       health.server.createContext("/metrics", health::metrics);
+      health.server.setExecutor(health.clients);
       health.server.start();
       return health;
     } catch (IOException | IllegalArgumentException e) {
       throw new HostException("cannot listen on health.listen=" + listen + ": " + e.getMessage(), e);
     }
+  }
+
+  private static Thread thread(Runnable work) {
+    Thread thread = new Thread(work, "lifeline-health");
+    thread.setDaemon(true);
+    return thread;
   }
 
   String url() {
@@ -76,5 +99,6 @@ final class HealthServer implements AutoCloseable {
   @Override
   public void close() {
     server.stop(0);
+    clients.shutdownNow();
   }
 }

@@ -3,6 +3,7 @@ package io.lifeline.jobs.jetstream;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.ArchiveMetrics;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
@@ -30,11 +31,8 @@ final class ArchiveTask extends LeasedTask {
   private final String[] subjects;
   private final String prefix;
   private final Metrics metrics;
-  private final Metrics.Counter batches;
-  private final Metrics.Counter duplicates;
-  private final Metrics.Counter rejected;
+  private final ArchiveMetrics counts;
   private final Metrics.Counter expired;
-  private final Metrics.Counter events;
   private volatile long nextSequence;
   private volatile long behind;
 
@@ -50,13 +48,10 @@ final class ArchiveTask extends LeasedTask {
     this.target = target;
     this.subjects = subjects;
     this.prefix = prefix;
-    this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
-    this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", NAME);
-    this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
-    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
     this.expired =
         metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", NAME);
     this.metrics = metrics;
+    this.counts = new ArchiveMetrics(metrics, NAME);
   }
 
   /** Rejections are on the broker before the archive moves its end past the messages. */
@@ -65,6 +60,7 @@ final class ArchiveTask extends LeasedTask {
       @Override
       public void reject(Rejection rejection) {
         rejection.send(publisher);
+        counts.count(rejection);
       }
 
       @Override
@@ -84,10 +80,7 @@ final class ArchiveTask extends LeasedTask {
 
       @Override
       public void stored(Stored what) {
-        batches.add(what.batches());
-        events.add(what.events());
-        duplicates.add(what.duplicates());
-        rejected.add(what.rejected());
+        counts.count(what);
         works();
       }
     };
@@ -96,6 +89,7 @@ final class ArchiveTask extends LeasedTask {
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
+    counts.startOver();
     ArchiveWriter archive = target.open(feed(publisher));
     List<Runnable> gauges = new ArrayList<>();
     boolean finished = false;
@@ -153,7 +147,7 @@ final class ArchiveTask extends LeasedTask {
       lease.renewIfDue();
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {
-        archive.append(received.position(), received.data());
+        counts.count(received.position(), archive.append(received.position(), received.data()));
         nextSequence = received.position().offset() + 1;
         behind = received.behind();
       } else if (isFailing() && archive.heldBytes() == 0 && stream.isAtEnd()) {

@@ -1,6 +1,5 @@
 package io.lifeline.jobs.jetstream;
 
-import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
@@ -16,7 +15,7 @@ import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
 import io.lifeline.jobs.core.filter.FilterJob;
 import io.lifeline.jobs.core.filter.FilterSettings;
-import io.lifeline.jobs.core.ledger.ArchivedEvents;
+import io.lifeline.jobs.core.ledger.ArchivedCounts;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
 import io.lifeline.jobs.core.pair.PairJob;
@@ -30,7 +29,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -56,6 +54,7 @@ public final class JetStreamHost implements JobHost {
   private final List<Thread> threads = new ArrayList<>();
   private final List<Sharing> sharings = new ArrayList<>();
   private Broker broker;
+  private ArchivedCounts archived;
 
   public JetStreamHost(JobConfig config, Metrics metrics) {
     this.config = config;
@@ -111,6 +110,9 @@ public final class JetStreamHost implements JobHost {
         Thread.currentThread().interrupt();
       }
     }
+    if (archived != null) {
+      archived.close();
+    }
     if (broker != null) {
       sharings.forEach(JetStreamHost::leave);
       broker.close();
@@ -145,7 +147,13 @@ public final class JetStreamHost implements JobHost {
         PairSettings settings = PairSettings.of(config);
         addJobTasks(name, groups, state -> new PairJob(settings, state, metrics));
       }
-      case "ledger" -> addJobTasks(name, groups, this::ledgerJob);
+      case "ledger" -> {
+        archived =
+            ArchiveSettings.find(config)
+                .map(target -> new ArchivedCounts(target.counts(), config.get(Keys.LEDGER_INTERVAL)))
+                .orElse(null);
+        addJobTasks(name, groups, state -> new LedgerJob(LedgerSettings.of(config), state, archived, metrics));
+      }
       case "archive" ->
           tasks.add(
               new ArchiveTask(
@@ -162,11 +170,6 @@ public final class JetStreamHost implements JobHost {
 
   private void requireDerived(String job) throws HostException {
     broker.requireOutput(config.get(Keys.NAMES_PREFIX) + Destination.DERIVED + ">", "which " + job + " needs");
-  }
-
-  private Job ledgerJob(KeyedState state) {
-    Optional<ArchivedEvents> archived = ArchiveSettings.find(config).map(Archive::counts);
-    return new LedgerJob(LedgerSettings.of(config), state, archived, metrics);
   }
 
   /** One task if there is one group; else one per group, and one that merges their shares. */

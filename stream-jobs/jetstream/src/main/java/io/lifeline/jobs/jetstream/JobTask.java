@@ -76,10 +76,11 @@ final class JobTask extends LeasedTask {
         new CheckpointStore(broker.bucket(), broker.management(), name(), broker.maxMessageBytes());
     Checkpoint start = store.takeOver(epoch);
     MemoryState state = start.state();
+    SpilledState spilled = new SpilledState(state, broker.bucket(), broker.management(), name());
     String life = Buckets.life(broker.bucket());
     Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life);
     publisher.publishAll(start.outbox());
-    Intake intake = intakes.over(state, life);
+    Intake intake = intakes.over(spilled, life);
     long next = start.nextSequence();
     StreamBounds bounds = StreamBounds.of(source.stream());
     bounds.requirePosition(next, start.streamMade());
@@ -115,6 +116,7 @@ final class JobTask extends LeasedTask {
           intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
             checkpoint(intake, publisher, store, bounds.made(), next, state);
+            spilled.spill();
           } else {
             // Nothing may come for hours that would ask for another checkpoint, and so for what the last one sent.
             publisher.awaitAcknowledgements();
@@ -128,6 +130,7 @@ final class JobTask extends LeasedTask {
       }
       intake.punctuate(publisher);
       checkpoint(intake, publisher, store, bounds.made(), next, state);
+      spilled.spill();
       publisher.awaitAcknowledgements();
     } finally {
       gauges.forEach(Runnable::run);

@@ -98,6 +98,31 @@ class JetStreamHostTest {
     }
   }
 
+  /** What is not in memory any more lies in the bucket, and not in each checkpoint. */
+  @Test
+  void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {
+    Emitter emitter = new Emitter(2);
+    emitter.publish(jetStream, 400, false);
+    for (String when : List.of("0-1", "0-2")) {
+      try (JetStreamHost host = start("jobs", "ledger", "ledger.interval", "100ms")) {
+        OutputReader.await(
+            connection, "lifeline.ledger",
+            map -> map.values().stream().anyMatch(balance -> balance.get("batches").intValue() == 400));
+        Emitter impostor = new Emitter(2);
+        for (int i = 0; i < (when.equals("0-1") ? 1 : 2); i++) {
+          byte[] batch = impostor.nextBatch(i == (when.equals("0-1") ? 0 : 1));
+          jetStream.publish("lifeline.batches.2", batch);
+        }
+        OutputReader.await(
+            connection, "lifeline.rejected",
+            map -> map.values().stream().anyMatch(value -> value.get("batch").textValue().endsWith(when)));
+      }
+    }
+    assertThat(OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 2).values())
+        .extracting(value -> value.get("code").textValue()).containsOnly("conflict");
+    assertThat(connection.keyValue("lifeline-jobs").keys("ledger.crc.>")).hasSizeGreaterThan(3);
+  }
+
   @Test
   void writesDecodedEventsOfAllowedTypesOnly() throws Exception {
     new Emitter(3).publish(jetStream, 2, true);

@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.ArchiveMetrics;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
@@ -48,10 +49,7 @@ final class ArchiveLoop implements Runnable {
   private final Feed feed;
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
-  private final Metrics.Counter batches;
-  private final Metrics.Counter events;
-  private final Metrics.Counter duplicates;
-  private final Metrics.Counter rejected;
+  private final ArchiveMetrics counts;
   private final CountDownLatch stop = new CountDownLatch(1);
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
@@ -68,10 +66,7 @@ final class ArchiveLoop implements Runnable {
     this.feed = new Feed(feed);
     this.failure = failure;
     this.metrics = metrics;
-    this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", NAME);
-    this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", NAME);
-    this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", NAME);
-    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", NAME);
+    this.counts = new ArchiveMetrics(metrics, NAME);
   }
 
   /** {@link #STARTING}, {@link #RUNNING}, {@link #STANDBY}, or what is wrong. */
@@ -130,6 +125,7 @@ final class ArchiveLoop implements Runnable {
     @Override
     public void reject(Rejection rejection) {
       inner.reject(rejection);
+      counts.count(rejection);
     }
 
     @Override
@@ -152,10 +148,7 @@ final class ArchiveLoop implements Runnable {
 
     @Override
     public void stored(Stored what) {
-      batches.add(what.batches());
-      events.add(what.events());
-      duplicates.add(what.duplicates());
-      rejected.add(what.rejected());
+      counts.count(what);
       works();
     }
   }
@@ -186,6 +179,7 @@ final class ArchiveLoop implements Runnable {
 
   /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
   private void session() throws IOException {
+    counts.startOver();
     ArchiveWriter archive = target.open(feed);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
@@ -235,6 +229,6 @@ final class ArchiveLoop implements Runnable {
 
   private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
     Position position = new Position(message.partition(), message.offset(), message.timestamp());
-    archive.append(position, message.value());
+    counts.count(position, archive.append(position, message.value()));
   }
 }

@@ -16,6 +16,7 @@ import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
 import io.lifeline.jobs.core.filter.FilterJob;
 import io.lifeline.jobs.core.filter.FilterSettings;
+import io.lifeline.jobs.core.ledger.ArchivedCounts;
 import io.lifeline.jobs.core.ledger.LedgerJob;
 import io.lifeline.jobs.core.ledger.LedgerSettings;
 import io.lifeline.jobs.core.pair.PairJob;
@@ -26,7 +27,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -52,6 +52,7 @@ public final class KafkaHost implements JobHost {
   private RejectedTopic rejected;
   private ArchiveLoop archive;
   private Thread archiveThread;
+  private ArchivedCounts archived;
 
   public KafkaHost(JobConfig config, Metrics metrics) {
     this.config = config;
@@ -142,8 +143,11 @@ public final class KafkaHost implements JobHost {
     }
     if (jobs.contains(LedgerJob.NAME)) {
       LedgerSettings ledger = LedgerSettings.of(config);
-      Optional<Archive> target = ArchiveSettings.find(config);
-      makers.add(state -> new LedgerJob(ledger, state, target.map(Archive::counts), metrics));
+      archived =
+          ArchiveSettings.find(config)
+              .map(target -> new ArchivedCounts(target.counts(), config.get(Keys.LEDGER_INTERVAL)))
+              .orElse(null);
+      makers.add(state -> new LedgerJob(ledger, state, archived, metrics));
     }
     return state -> makers.stream().map(maker -> maker.apply(state)).toList();
   }
@@ -226,6 +230,9 @@ public final class KafkaHost implements JobHost {
     }
     if (rejected != null) {
       rejected.close();
+    }
+    if (archived != null) {
+      archived.close();
     }
     if (topics != null) {
       topics.close();

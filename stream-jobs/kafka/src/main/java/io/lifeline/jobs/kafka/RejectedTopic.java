@@ -3,8 +3,8 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Rejection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +26,7 @@ final class RejectedTopic implements AutoCloseable {
 
   private final KafkaProducer<String, byte[]> producer;
   private final String prefix;
-  private final Queue<Future<RecordMetadata>> underWay = new ArrayDeque<>();
+  private final List<Future<RecordMetadata>> underWay = new ArrayList<>();
 
   RejectedTopic(KafkaSettings settings, String prefix) {
     this.producer = new KafkaProducer<>(settings.producer(settings.applicationId() + "-rejected"));
@@ -48,12 +48,16 @@ final class RejectedTopic implements AutoCloseable {
 
   /** Returns when all that was sent is there: the archive's end must not pass a message before it is told of. */
   void await() {
-    while (!underWay.isEmpty()) {
-      await(underWay.remove());
+    try {
+      for (Future<RecordMetadata> sent : underWay) {
+        await(sent);
+      }
+    } finally {
+      underWay.clear(); // after a failure the messages are read again, and told of again
     }
   }
 
-  private void await(Future<RecordMetadata> sent) {
+  private static void await(Future<RecordMetadata> sent) {
     try {
       sent.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
@@ -64,11 +68,6 @@ final class RejectedTopic implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new InterruptException(e);
     }
-  }
-
-  /** After a failure: the messages are read again, and told of again. */
-  void forget() {
-    underWay.clear();
   }
 
   @Override

@@ -79,7 +79,12 @@ final class StreamsRunner implements AutoCloseable {
   private StreamThreadExceptionResponse onFailure(Throwable reason) {
     lastFailure = reason;
     lastFailureNs = System.nanoTime();
-    if (!hasCause(reason, TopicReplacedException.class) && failures.allowsAnother()) {
+    TopicReplacedException replaced = replacedTopic(reason);
+    if (replaced != null) {
+      failure.complete(replaced);
+      return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+    if (failures.allowsAnother()) {
       LOG.warn("a stream thread failed and is replaced: {}", reason.getMessage(), reason);
       return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
@@ -87,13 +92,14 @@ final class StreamsRunner implements AutoCloseable {
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
   }
 
-  private static boolean hasCause(Throwable reason, Class<? extends Throwable> wanted) {
+  /** Null if that is not why. */
+  private static TopicReplacedException replacedTopic(Throwable reason) {
     for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
-      if (wanted.isInstance(cause)) {
-        return true;
+      if (cause instanceof TopicReplacedException replaced) {
+        return replaced;
       }
     }
-    return false;
+    return null;
   }
 
   @Override

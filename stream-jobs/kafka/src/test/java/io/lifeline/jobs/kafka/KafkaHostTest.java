@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -27,7 +27,6 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -39,6 +38,8 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The host on a real broker. Each test has topics of its own. */
 @ExtendWith(EmbeddedKafka.Shared.class)
@@ -60,7 +61,8 @@ class KafkaHostTest {
 
   @BeforeEach
   void createTopics(TestInfo test) throws Exception {
-    prefix = test.getTestMethod().orElseThrow().getName();
+    String name = test.getTestMethod().orElseThrow().getName();
+    prefix = name + test.getDisplayName().replaceAll("[^\\[\\w].*|[^\\w]", "").replace(name, "");
     kafka.createTopics(2, prefix + ".batches", prefix + ".summaries", prefix + ".ledger", prefix + ".rejected");
   }
 
@@ -300,7 +302,7 @@ class KafkaHostTest {
   @Test
   void anArchiveThatDiesIsToldWhateverItDiesOf() throws Exception {
     CompletableFuture<Throwable> failure = new CompletableFuture<>();
-    Consumer<Rejection> fatal =
+    ArchiveFeed fatal =
         rejection -> {
           throw new OutOfMemoryError("only a test");
         };
@@ -312,6 +314,64 @@ class KafkaHostTest {
     assertThat(failure.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(OutOfMemoryError.class);
     assertThat(loop.status()).isEqualTo("failed: only a test");
     thread.join();
+  }
+
+  /** New batches at offsets that the archive has behind it must not be passed by, whatever the topic's length. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 20})
+  void aTopicThatIsMadeAnewEndsTheArchiveAndIsNotSkipped(int batches) throws Exception {
+    Map<String, String> settings = Map.of("archive.dir", directory.toString(), "archive.roll.interval", "100ms");
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      for (int i = 1; i <= 5; i++) {
+        send(1, Batches.reads(1, i, false, 1000, 1));
+      }
+      ManifestCounts counts = new ManifestCounts(directory);
+      await("the archive", counts::refresh, now -> now.equals(Map.of(new RouteKey(new Incarnation(0, 1), 0), 5L)));
+      kafka.deleteTopic(prefix + ".batches");
+      kafka.createTopics(2, prefix + ".batches");
+      for (int i = 1; i <= batches; i++) {
+        send(1, Batches.reads(2, i, false, 1000, 1));
+      }
+      Throwable failure = host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertThat(failure).hasMessageContaining("it was made anew, so give it another archive");
+      assertThat(counts.refresh()).hasSize(1);
+    }
+    try (KafkaHost host = host("archive", settings)) {
+      host.start();
+      assertThat(host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+          .hasMessageContaining("it was made anew, so give it another archive");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aTopicThatIsMadeAnewEndsTheStreamJobs(boolean whileTheyRun) throws Exception {
+    KafkaHost host = host("ledger", Map.of());
+    try {
+      host.start();
+      for (int i = 1; i <= 5; i++) {
+        send(1, Batches.reads(1, i, false, 1000, 1));
+      }
+      await("the ledger", () -> newest("ledger"), balance -> balance.contains("\"batches\":5,"));
+      if (!whileTheyRun) {
+        host.close();
+      }
+      kafka.deleteTopic(prefix + ".batches");
+      kafka.createTopics(2, prefix + ".batches");
+      for (int i = 1; i <= 10; i++) {
+        send(1, Batches.reads(2, i, false, 1000, 1));
+      }
+      if (!whileTheyRun) {
+        host = host("ledger", Map.of());
+        host.start();
+      }
+      assertThat(host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+          .isInstanceOf(TopicReplacedException.class)
+          .hasMessageContaining("was made anew");
+    } finally {
+      host.close();
+    }
   }
 
   @Test

@@ -29,7 +29,7 @@ public final class PostgresArchive implements Archive {
 
   @Override
   public ArchivedEvents counts() {
-    return new PostgresCounts(options)::count;
+    return new PostgresCounts(options);
   }
 
   @Override

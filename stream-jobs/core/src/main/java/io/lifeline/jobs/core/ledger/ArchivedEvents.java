@@ -6,6 +6,9 @@ import java.util.Map;
 
 /** Tells how many events of each route an archive holds. */
 @FunctionalInterface
-public interface ArchivedEvents {
+public interface ArchivedEvents extends AutoCloseable {
   Map<RouteKey, Long> count() throws IOException;
+
+  @Override
+  default void close() {}
 }

@@ -10,38 +10,44 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
-import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Keeps the books per emitter and route, and publishes those that changed as upserts. */
 public final class LedgerJob implements Job {
 
   public static final String NAME = "ledger";
 
-  private static final Logger LOG = LoggerFactory.getLogger(LedgerJob.class);
   private static final String PREFIX = "ledger/account/";
   private static final String GAPS_KEY = "ledger/gaps";
 
+  /** What is known of an archive, without asking it. */
+  @FunctionalInterface
+  public interface Archived {
+    /** The archived events of each route; null as long as nobody knows. */
+    Map<RouteKey, Long> last();
+
+    /** Whether the archive was asked and has answered, be it with a failure. */
+    default boolean hasAnswered() {
+      return true;
+    }
+  }
+
   private final LedgerSettings settings;
   private final KeyedState state;
-  private final Optional<ArchivedEvents> archive;
+  private final Archived archive;
   private final Metrics.Counter published;
   private final Map<RouteKey, Account> accounts = new HashMap<>();
   private final Map<RouteKey, Balance> lastPublished = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
-  private Map<RouteKey, Long> archived = Map.of();
   private long retentionGaps;
   private long nextPublishMs;
 
-  /** @param archive what has been archived, if there is an archive to ask */
-  public LedgerJob(LedgerSettings settings, KeyedState state, Optional<ArchivedEvents> archive, Metrics metrics) {
+  /** @param archive what has been archived; null if there is no archive to ask */
+  public LedgerJob(LedgerSettings settings, KeyedState state, Archived archive, Metrics metrics) {
     this.settings = settings;
     this.state = state;
     this.archive = archive;
@@ -88,9 +94,12 @@ public final class LedgerJob implements Job {
     if (nowMs < nextPublishMs) {
       return;
     }
+    if (archive != null && !archive.hasAnswered()) {
+      return; // it will in a moment
+    }
     nextPublishMs = nowMs + settings.intervalMs();
-    refreshArchived();
-    accounts.forEach((key, account) -> publishIfChanged(key, account, nowMs, output));
+    Map<RouteKey, Long> archived = archive == null ? null : archive.last();
+    accounts.forEach((key, account) -> publishIfChanged(key, account, archived, nowMs, output));
     forgetSilent(nowMs);
   }
 
@@ -107,19 +116,11 @@ public final class LedgerJob implements Job {
     changed.clear();
   }
 
-  private void refreshArchived() {
-    if (archive.isPresent()) {
-      try {
-        archived = archive.get().count();
-      } catch (IOException e) {
-        LOG.warn("the archive's manifests cannot be read: {}; the ledger keeps what it knew", e.getMessage());
-      }
-    }
-  }
-
-  private void publishIfChanged(RouteKey key, Account account, long nowMs, Output output) {
+  /** @param archived null if it is not known */
+  private void publishIfChanged(
+      RouteKey key, Account account, Map<RouteKey, Long> archived, long nowMs, Output output) {
     OptionalLong inArchive =
-        archive.isPresent() ? OptionalLong.of(archived.getOrDefault(key, 0L)) : OptionalLong.empty();
+        archived == null ? OptionalLong.empty() : OptionalLong.of(archived.getOrDefault(key, 0L));
     Balance balance = Balance.of(account, inArchive, nowMs, settings.lostContactMs());
     if (balance.equals(lastPublished.put(key, balance))) {
       return;

@@ -13,13 +13,16 @@ import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Recorder;
 import io.lifeline.jobs.core.Recorder.Sent;
+import io.lifeline.jobs.core.Recorder;
 import io.lifeline.jobs.core.RouteKey;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LedgerJobTest {
@@ -39,6 +42,38 @@ class LedgerJobTest {
     assertThat(balance(3))
         .contains("\"state\":\"final\"", "\"emitted\":15,\"received\":15,\"archived\":15,\"in_flight\":0,\"dropped\":0,"
             + "\"expired\":0,\"missing\":0,\"duplicated\":0");
+  }
+
+  /** A database that does not answer is asked on another thread, and what it holds is unknown and not nothing. */
+  @Test
+  void anArchiveThatDoesNotAnswerHoldsNothingUp() throws Exception {
+    CountDownLatch answer = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    ArchivedEvents slow =
+        () -> {
+          if (asked.incrementAndGet() == 1) {
+            throw new IOException("the first answer is none");
+          }
+          try {
+            answer.await();
+          } catch (InterruptedException e) {
+            throw new IOException(e);
+          }
+          return Map.of(route(1), 10L);
+        };
+    try (ArchivedCounts counts = new ArchivedCounts(slow, Duration.ofMillis(1))) {
+      while (asked.get() < 2) {
+        Thread.onSpinWait();
+      }
+      job = new LedgerJob(SETTINGS, state, counts, new Metrics());
+      accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+      assertThat(balance(2)).contains("\"archived\":null,");
+      answer.countDown();
+      while (counts.last() == null) {
+        Thread.onSpinWait();
+      }
+      assertThat(balance(4)).contains("\"archived\":10,");
+    }
   }
 
   @Test
@@ -120,13 +155,13 @@ class LedgerJobTest {
 
   @Test
   void leavesArchivedOpenWithoutAnArchive() {
-    job = new LedgerJob(SETTINGS, state, Optional.empty(), new Metrics());
+    job = new LedgerJob(SETTINGS, state, null, new Metrics());
     accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
     assertThat(balance(2)).contains("\"received\":10,\"archived\":null,\"in_flight\":0,");
   }
 
   private LedgerJob open() {
-    return new LedgerJob(SETTINGS, state, Optional.of(() -> archived), new Metrics());
+    return new LedgerJob(SETTINGS, state, () -> archived, new Metrics());
   }
 
   private static BatchWriter events(int emitter, long sequence, int count) {
