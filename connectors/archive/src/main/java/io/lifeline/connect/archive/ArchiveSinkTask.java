@@ -57,8 +57,16 @@ public final class ArchiveSinkTask extends SinkTask {
   }
 
   private void reject(Rejection rejection) {
-    rejections.report(current, rejection);
+    rejections.report(record(rejection.position()), rejection);
     figures.rejected.increment();
+  }
+
+  /** That of a conflict which only the archive knew of is gone by then: its place is told, and its bytes are there. */
+  private SinkRecord record(Position position) {
+    return current.originalKafkaPartition() == position.partition()
+            && current.originalKafkaOffset() == position.offset()
+        ? current
+        : new SinkRecord(current.originalTopic(), position.partition(), null, null, null, null, position.offset());
   }
 
   @Override

@@ -37,7 +37,7 @@ final class HeldPartitions {
   /** Those without a lock, and since when they are waited for, by System.nanoTime. */
   private final Map<TopicPartition, Long> waiting = new HashMap<>();
 
-  /** Those with a lock, and where the archive ended when it was taken. */
+  /** Those with a lock, and from where on they are read: one before the archive's end, if that can be compared. */
   private final Map<TopicPartition, Long> held = new HashMap<>();
 
   private ArchiveWriter writer;
@@ -94,7 +94,7 @@ final class HeldPartitions {
     if (writer == null) {
       writer = archive.open(feed);
     }
-    long next = writer.nextOffset(partition.partition());
+    long next = writer.comparableOffset(partition.partition());
     context.offset(partition, next);
     context.resume(partition);
     held.put(partition, next);

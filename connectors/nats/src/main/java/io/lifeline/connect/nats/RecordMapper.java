@@ -1,13 +1,14 @@
 package io.lifeline.connect.nats;
 
+import io.lifeline.codec.Fnv1a;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.internals.Topic;
-import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.source.SourceRecord;
 
@@ -24,6 +25,7 @@ final class RecordMapper {
     }
   }
 
+  private static final int MAX_TOPIC = 249;
   private static final String HEADER_KEY = "header:";
   private static final long NS_PER_MS = 1_000_000;
 
@@ -83,18 +85,26 @@ final class RecordMapper {
     return lastTimeMs;
   }
 
+  /** Whoever may publish chooses subjects: one that is no topic's name must not end the reading of all others. */
   private String topicOf(String subject) {
     String name = topicHasSubject ? topic.replace("${subject}", subject) : topic;
+    return isTopic(name) ? name : legal(name);
+  }
+
+  private static boolean isTopic(String name) {
     try {
       Topic.validate(name);
-      return name;
+      return true;
     } catch (InvalidTopicException e) {
-      throw new ConnectException(
-          "a message of subject " + subject + " cannot be written to a topic of that name (" + e.getMessage() + "):"
-              + " set "
-              + SourceConfig.TOPIC + " to a name without ${subject}, or leave the subject out of "
-              + SourceConfig.SUBJECTS);
+      return false;
     }
+  }
+
+  /** What can stay of the name, and a hash of all of it. */
+  private static String legal(String name) {
+    String hash = HexFormat.of().toHexDigits(Fnv1a.hash(name.getBytes(StandardCharsets.UTF_8)));
+    String kept = name.replaceAll("[^A-Za-z0-9._-]", "_");
+    return kept.substring(0, Math.min(kept.length(), MAX_TOPIC - hash.length() - 1)) + "-" + hash;
   }
 
   private byte[] keyOf(Message message) {

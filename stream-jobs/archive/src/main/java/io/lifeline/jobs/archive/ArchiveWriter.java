@@ -33,6 +33,12 @@ public interface ArchiveWriter extends AutoCloseable {
   long nextOffset(int partition) throws IOException;
 
   /**
+   * Where to begin to read, for those who cannot tell what their offsets count in: {@link #nextOffset}, or one before
+   * it. The message there is compared with the one that was archived, and what differs was made anew.
+   */
+  long comparableOffset(int partition) throws IOException;
+
+  /**
    * The first offset of the partition that the archive does not hold: what lies before it survives this process. Takes
    * the partition.
    */

@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.zip.CRC32;
 
 /**
  * One partition on its way into an archive: checks messages, absorbs repeats, and knows which offsets what is held
@@ -34,6 +35,9 @@ public abstract class PartitionWriter {
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
   private String source;
+  private long found;
+  private Long foundMessage;
+  private byte[] lastMessage;
   private long stored;
   private long from;
   private long to;
@@ -61,9 +65,12 @@ public abstract class PartitionWriter {
    * Tells where the archive ends.
    *
    * @param in what that offset counts in, see {@link ArchiveFeed#source}; null if the archive does not know
+   * @param message the checksum of the message before it; null if the archive does not know
    */
-  protected final void startAt(long offset, String in) {
+  protected final void startAt(long offset, String in, Long message) {
     source = in;
+    found = offset;
+    foundMessage = message;
     stored = offset;
     from = offset;
     to = offset;
@@ -72,6 +79,18 @@ public abstract class PartitionWriter {
   /** What the offsets count in; null if nobody could tell. */
   protected final String source() {
     return source;
+  }
+
+  /** The checksum of the message before {@link #to}; null if there was none, or it is not known. */
+  protected final Long lastMessage() {
+    return lastMessage == null ? to == found ? foundMessage : null : (Long) checksum(lastMessage);
+  }
+
+  /** Not CRC-32C: a batch ends in its own, and so that of any whole batch is the same. */
+  private static long checksum(byte[] message) {
+    CRC32 crc = new CRC32();
+    crc.update(message);
+    return crc.getValue();
   }
 
   /** First offset that what is collected covers. */
@@ -159,6 +178,11 @@ public abstract class PartitionWriter {
     source = now == null ? source : now;
   }
 
+  /** From where on to read so that {@link #append} sees whether the messages are still the same ones. */
+  final long comparableOffset() {
+    return to == found && foundMessage != null ? to - 1 : to;
+  }
+
   final boolean isDue(long nanoTime) {
     return to != stored && nanoTime - firstAppendNs >= options.interval().toNanos();
   }
@@ -232,6 +256,10 @@ public abstract class PartitionWriter {
 
   final Appended append(Position stamped, byte[] message) throws IOException {
     if (stamped.offset() < to) {
+      if (stamped.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
+        throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
+            + ", and another message stands before that now: it was made anew, so give it another archive");
+      }
       return Appended.ALREADY_ARCHIVED;
     }
     if (late.size() >= MAX_LATE) {
@@ -246,6 +274,7 @@ public abstract class PartitionWriter {
     newestReadNs = System.nanoTime();
     Appended result = take(position, message);
     to = position.offset() + 1;
+    lastMessage = message;
     return result;
   }
 

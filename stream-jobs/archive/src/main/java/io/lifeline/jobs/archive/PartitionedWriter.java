@@ -41,6 +41,11 @@ public final class PartitionedWriter implements ArchiveWriter {
   }
 
   @Override
+  public long comparableOffset(int partition) throws IOException {
+    return partition(partition).comparableOffset();
+  }
+
+  @Override
   public long durableOffset(int partition) throws IOException {
     return partition(partition).stored();
   }

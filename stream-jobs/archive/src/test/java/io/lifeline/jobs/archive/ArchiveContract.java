@@ -259,6 +259,23 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("10 10 0 9");
   }
 
+  /** For those who know of offsets only, as in Kafka Connect. */
+  @Test
+  void aPartitionWhoseLastMessageIsAnotherOneNowWasMadeAnew() throws Exception {
+    byte[] last = Archives.serials(EMITTER, 2, 10);
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.comparableOffset(0)).isZero();
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      writer.append(Archives.at(1), last);
+    }
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.comparableOffset(0)).isEqualTo(1);
+      assertThat(writer.append(Archives.at(1), last)).isEqualTo(Appended.ALREADY_ARCHIVED);
+      assertThatThrownBy(() -> writer.append(Archives.at(1), Archives.serials(EMITTER, 3, 10)))
+          .isInstanceOf(ArchiveException.class).hasMessageContaining("made anew, so give it another archive");
+    }
+  }
+
   @Test
   void whatIsStoredIsCountedOnceHoweverOftenItWasTaken() throws Exception {
     List<ArchiveFeed.Stored> stored = new ArrayList<>();

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.jobs.core.Terminal;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ final class AlertTable {
     List<List<String>> rows = new ArrayList<>();
     rows.add(COLUMNS);
     for (JsonNode alert : alerts) {
-      rows.add(COLUMNS.stream().map(column -> AlignedColumns.printable(alert.path(column).asText("-"))).toList());
+      rows.add(COLUMNS.stream().map(column -> Terminal.printable(alert.path(column).asText("-"))).toList());
     }
     AlignedColumns.print(rows, COLUMNS.size(), out);
     out.println("alerts: on=" + alerts.stream().filter(AlertTable::isOn).count());

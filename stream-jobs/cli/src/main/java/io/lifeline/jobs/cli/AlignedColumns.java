@@ -29,9 +29,4 @@ final class AlignedColumns {
       out.println(line.toString().stripTrailing());
     }
   }
-
-  /** Names come from emitters, and must not drive the terminal. */
-  static String printable(String text) {
-    return text.replaceAll("[\\p{Cntrl}\\x{80}-\\x{9F}]", "\uFFFD");
-  }
 }

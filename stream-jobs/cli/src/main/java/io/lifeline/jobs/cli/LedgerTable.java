@@ -1,6 +1,7 @@
 package io.lifeline.jobs.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.jobs.core.Terminal;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,6 @@ final class LedgerTable {
   private static String cell(String column, JsonNode value) {
     String text = value.isNull() || value.isMissingNode() ? "-" : value.asText();
     return column.equals("incarnation")
-        ? text.substring(0, Math.min(8, text.length())) : AlignedColumns.printable(text);
+        ? text.substring(0, Math.min(8, text.length())) : Terminal.printable(text);
   }
 }

@@ -28,8 +28,9 @@ final class BatchStream implements AutoCloseable {
    * One message with its place.
    *
    * @param behind how many more there were when the broker sent it
+   * @param id by which the stream drops repeats; null if it has none
    */
-  record Received(Position position, byte[] data, long behind) {}
+  record Received(Position position, byte[] data, long behind, String id) {}
 
   /** What the broker may send ahead, in messages of any size up to the largest. */
   private static final long READ_AHEAD_BYTES = 16 << 20;
@@ -78,13 +79,17 @@ final class BatchStream implements AutoCloseable {
       nextSequence = meta.streamSequence() + 1;
       long brokerTimeMs = meta.timestamp().toInstant().toEpochMilli();
       Position position = new Position(0, meta.streamSequence(), brokerTimeMs);
-      return new Received(position, message.getData(), meta.pendingCount());
+      return new Received(position, message.getData(), meta.pendingCount(), id(message));
     } catch (JetStreamStatusCheckedException e) {
       throw new IOException("the broker ended the reading: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while reading");
     }
+  }
+
+  private static String id(Message message) {
+    return message.hasHeaders() ? message.getHeaders().getFirst("Nats-Msg-Id") : null;
   }
 
   /** Whether the broker has nothing more for this reader; asked when nothing came. */

@@ -30,7 +30,7 @@ interface Intake {
     return new Intake() {
       @Override
       public void accept(BatchStream.Received message, Output output) {
-        pipeline.accept(message.data(), message.position(), output);
+        pipeline.accept(message.data(), message.position(), message.id(), output);
       }
 
       @Override

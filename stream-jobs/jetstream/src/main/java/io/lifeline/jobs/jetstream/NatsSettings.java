@@ -72,7 +72,7 @@ final class NatsSettings {
   }
 
   String bucket() {
-    return config.get(Keys.NATS_BUCKET);
+    return config.find(Keys.NATS_BUCKET).orElse(config.get(Keys.NAMES_PREFIX).replace('.', '_') + "-jobs");
   }
 
   /** Which of the subjects is an emitter's. */

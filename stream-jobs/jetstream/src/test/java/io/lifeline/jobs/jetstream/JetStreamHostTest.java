@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
@@ -16,6 +17,7 @@ import io.nats.client.JetStream;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
+import io.nats.client.impl.Headers;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.Statement;
@@ -123,6 +125,35 @@ class JetStreamHostTest {
     assertThat(connection.keyValue("lifeline-jobs").keys("ledger.crc.>")).hasSizeGreaterThan(3);
   }
 
+  /** Two prefixes on one server are two installations, and neither stands by for the other. */
+  @Test
+  void eachPrefixHasABucketOfItsOwn() throws Exception {
+    assertThatThrownBy(() -> start("jobs", "ledger", "names.prefix", "other.one"))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("the key-value bucket other_one-jobs does not exist");
+  }
+
+  /** Whoever may publish can take a batch's id, and the stream then drops the batch itself for a repeat. */
+  @Test
+  void messagesUnderTheIdOfAnotherBatchAreReported() throws Exception {
+    Emitter emitter = new Emitter(2);
+    String victim = new Incarnation(7, 7) + "-0-5";
+    jetStream.publish("lifeline.batches.7", new Headers().put("Nats-Msg-Id", victim), new byte[] {'x'});
+    jetStream.publish("lifeline.batches.2", new Headers().put("Nats-Msg-Id", victim + "1"), emitter.nextBatch(false));
+    jetStream.publish(
+        "lifeline.batches.2", new Headers().put("Nats-Msg-Id", new Incarnation(2, 2) + "-0-2"), emitter.nextBatch(true));
+    Metrics metrics = new Metrics();
+    try (JetStreamHost host = start(metrics, "jobs", "ledger", "ledger.interval", "100ms")) {
+      Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 1);
+      assertThat(rejected.values().iterator().next().get("message").textValue())
+          .contains("came under the id of batch " + victim);
+      OutputReader.await(
+          connection, "lifeline.ledger",
+          map -> map.values().stream().anyMatch(balance -> balance.get("batches").intValue() == 2));
+      assertThat(metrics.text()).contains("lifeline_claimed_ids_total{task=\"ledger\"} 2\n");
+    }
+  }
+
   @Test
   void writesDecodedEventsOfAllowedTypesOnly() throws Exception {
     new Emitter(3).publish(jetStream, 2, true);
@@ -209,7 +240,7 @@ class JetStreamHostTest {
     try (JetStreamHost first =
             start("jobs", "filter,summarise", "filter.large", "nbytes >= 0", "summarise.fields", "*:nbytes");
         JetStreamHost second =
-            start("jobs", "summarise", "broker.url", url, "names.prefix", "large", "summarise.fields", "*:nbytes")) {
+            start("jobs", "summarise", "broker.url", url, "names.prefix", "large", "nats.bucket", "lifeline-jobs", "summarise.fields", "*:nbytes")) {
       for (String subject : List.of("lifeline.summaries", "large.summaries")) {
         Map<String, JsonNode> summaries = OutputReader.await(connection, subject, map -> totalCount(map) == 200);
         assertThat(totalCount(summaries)).as(subject).isEqualTo(200);

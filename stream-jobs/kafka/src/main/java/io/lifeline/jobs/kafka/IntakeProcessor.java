@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Position;
@@ -45,6 +46,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   private byte[] partition;
   private Pipeline pipeline;
   private ReadPosition readPosition;
+  private Metrics.Counter untopical;
 
   IntakeProcessor(TopologySettings settings, Jobs jobs) {
     this.settings = settings;
@@ -60,6 +62,9 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     pipeline =
         new Pipeline(
             task, state, settings.retention().toMillis(), jobs.over(state, this), settings.metrics());
+    untopical =
+        settings.metrics().counter(
+            "lifeline_decode_untopical_total", "Events left out, because there are too many topics.");
     readPosition =
         new ReadPosition(
             state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));
@@ -123,6 +128,10 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     String topic = to.topic(settings.prefix());
     if (to.kind() == Destination.Kind.EVENTS || to.kind() == Destination.Kind.DERIVED) {
       topic = settings.topics().ensure(topic, to.kind());
+      if (topic == null) {
+        untopical.increment();
+        return;
+      }
     }
     Record<String, Outgoing> result = new Record<>(key, Outgoing.result(topic, value), context.currentSystemTimeMs());
     result.headers().add(ID_HEADER, id.getBytes(StandardCharsets.UTF_8));

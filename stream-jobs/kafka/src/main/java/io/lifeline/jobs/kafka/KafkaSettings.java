@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
@@ -9,11 +10,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -67,6 +70,24 @@ final class KafkaSettings {
   /** Of a topic of decoded events, when it is made. */
   int eventPartitions() {
     return config.get(Keys.DECODE_PARTITIONS);
+  }
+
+  /** What the topics of decoded events are called like up to the type. */
+  String eventsPrefix() {
+    return config.get(Keys.NAMES_PREFIX) + ".events.";
+  }
+
+  /** How many topics of decoded events there may be besides those whose types are named in the configuration. */
+  int maxEventTopics() {
+    return config.get(Keys.DECODE_MAX_TOPICS);
+  }
+
+  /** The topics of types that the configuration names. */
+  Set<String> namedEventTopics() {
+    return config.find(Keys.DECODE_TYPES).orElse(List.of()).stream()
+        .filter(type -> !type.contains("*"))
+        .map(type -> Destination.events(type).topic(config.get(Keys.NAMES_PREFIX)))
+        .collect(Collectors.toSet());
   }
 
   /** Names the instances that share the work, and their internal topics; a derived stream is work of its own. */

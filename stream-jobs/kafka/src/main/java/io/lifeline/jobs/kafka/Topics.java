@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +45,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private final Admin admin;
   private final KafkaSettings settings;
+  private Set<String> eventTopics;
+  private boolean isFull;
   private Uuid lastId;
   private long askedNs = System.nanoTime() - ASK_AGAIN_NS - 1;
   private boolean isAsking;
@@ -109,7 +112,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   /**
    * Makes the topic, unless it is there, and returns its name. It has the broker's defaults but for the partitions, on
    * whose number its readers rely: one for batches gets as many as the batches have, one for events as many as are set.
-   * One for batches has the broker's time, as the batches have.
+   * One for batches has the broker's time, as the batches have. Null if it is one for events, and there are too many.
    * Kafka refuses a name that differs from another's in dots and underscores alone: then the hash of what was wanted
    * tells them apart.
    */
@@ -118,6 +121,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     String known = ensured.get(topic);
     if (known != null) {
       return known;
+    }
+    if (kind == Destination.Kind.EVENTS && !mayBeMade(topic)) {
+      return null;
     }
     int partitions = kind == Destination.Kind.DERIVED ? partitions() : settings.eventPartitions();
     Map<String, String> config =
@@ -128,6 +134,33 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
     ensured.put(topic, made);
     return made;
+  }
+
+  /** Emitters invent types as they like, and each topic costs the broker partitions for ever. */
+  private synchronized boolean mayBeMade(String topic) {
+    if (eventTopics == null) {
+      try {
+        eventTopics = new HashSet<>(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
+        eventTopics.removeIf(name -> !name.startsWith(settings.eventsPrefix()));
+      } catch (ExecutionException | TimeoutException e) {
+        throw new KafkaException("the topics cannot be listed", e);
+      } catch (InterruptedException e) {
+        throw interrupted(e);
+      }
+    }
+    if (eventTopics.contains(topic) || settings.namedEventTopics().contains(topic)) {
+      return true;
+    }
+    if (eventTopics.size() >= settings.maxEventTopics()) {
+      if (!isFull) {
+        isFull = true;
+        LOG.warn("there are {} topics of decoded events: further types are left out, and counted in"
+            + " lifeline_decode_untopical_total; raise decode.max.topics, or name the types in decode.types",
+            eventTopics.size());
+      }
+      return false;
+    }
+    return eventTopics.add(topic);
   }
 
   /** Makes the topic, unless it is there; false if the broker refuses its name. */

@@ -29,7 +29,10 @@ record TopologySettings(
     Supplier<String> batchesId,
     LongSupplier nanoTime) {
 
-  /** Makes sure that a topic is there before the first result is sent to it; returns the name that it has. */
+  /**
+   * Makes sure that a topic is there before the first result is sent to it; returns the name that it has, or null if there
+   * are too many.
+   */
   @FunctionalInterface
   interface ResultTopics {
     String ensure(String topic, Destination.Kind kind);

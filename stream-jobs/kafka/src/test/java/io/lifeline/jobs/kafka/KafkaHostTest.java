@@ -5,16 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.servers.PostgresServer;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -27,6 +31,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -297,6 +303,59 @@ class KafkaHostTest {
       assertThat(topics.ensure(prefix + ".read_end", Destination.Kind.EVENTS)).isEqualTo(other);
       topics.require(List.of(prefix + ".read.end", other));
     }
+  }
+
+  /** What failed is read again, and looks well until it fails again: it is not, and counts only once. */
+  @Test
+  void anArchiveThatCannotStoreIsFailingUntilItHasStoredAndCountsOnce() throws Exception {
+    AtomicInteger failures = new AtomicInteger();
+    AtomicBoolean isRepaired = new AtomicBoolean();
+    ArchiveFeed feed =
+        new ArchiveFeed() {
+          @Override
+          public void reject(Rejection rejection) {}
+
+          @Override
+          public void beforeStoring() throws IOException {
+            if (!isRepaired.get()) {
+              failures.incrementAndGet();
+              throw new ArchiveWriteException("the disk is full", null);
+            }
+          }
+        };
+    RollOptions roll = ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofMillis(300));
+    ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory).withRoll(roll));
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, feed, metrics, new CompletableFuture<>());
+    Thread thread = new Thread(loop);
+    thread.start();
+    send(1, Batches.reads(1, 1, false, 1000, 1));
+    await("a failure", failures::get, count -> count > 0);
+    await("the status", loop::status, "retrying: the disk is full"::equals);
+    while (failures.get() < 3) {
+      assertThat(loop.status()).isEqualTo("retrying: the disk is full");
+      Thread.onSpinWait();
+    }
+    isRepaired.set(true);
+    await("the status", loop::status, "running"::equals);
+    loop.stop();
+    thread.join();
+    assertThat(metrics.text()).contains("lifeline_batches_total{task=\"archive\"} 1\n");
+    assertThat(new ManifestCounts(directory).refresh()).containsValue(1L);
+  }
+
+  @Test
+  void typesWithoutEndMakeNoTopicsWithoutEnd() throws Exception {
+    Map<String, String> more = Map.of("names.prefix", prefix, "decode.types", "*,named", "decode.max.topics", "2");
+    String events = prefix + ".events.";
+    for (int run = 0; run < 2; run++) {
+      try (Topics topics = new Topics(settings(more))) {
+        assertThat(topics.ensure(events + "a", Destination.Kind.EVENTS)).isEqualTo(events + "a");
+        assertThat(topics.ensure(events + "b", Destination.Kind.EVENTS)).isEqualTo(events + "b");
+        assertThat(topics.ensure(events + "c" + run, Destination.Kind.EVENTS)).isNull();
+        assertThat(topics.ensure(events + "named", Destination.Kind.EVENTS)).isEqualTo(events + "named");
+      }
+    }
+    assertThat(kafka.topics()).doesNotContain(events + "c0", events + "c1");
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.jobs.core.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -25,14 +26,14 @@ enum ResultWriter {
       String[] titles = new String[meta.getColumnCount()];
       boolean[] numeric = new boolean[titles.length];
       for (int i = 0; i < titles.length; i++) {
-        titles[i] = printable(meta.getColumnLabel(i + 1));
+        titles[i] = Terminal.printable(meta.getColumnLabel(i + 1));
         numeric[i] = NUMERIC.contains(typeName(meta, i + 1));
       }
       table.add(titles);
       while (rows.next()) {
         String[] row = new String[titles.length];
         for (int i = 0; i < row.length; i++) {
-          row[i] = printable(text(rows, i + 1, "NULL"));
+          row[i] = Terminal.printable(text(rows, i + 1, "NULL"));
         }
         table.add(row);
       }
@@ -131,13 +132,5 @@ enum ResultWriter {
   private static String text(ResultSet rows, int column, String whenNull) throws SQLException {
     String text = rows.getString(column);
     return text == null ? whenNull : text;
-  }
-
-  /** Without control characters: what an event carries must not steer a terminal. */
-  private static String printable(String text) {
-    return text.codePoints().anyMatch(Character::isISOControl)
-        ? text.codePoints().map(c -> Character.isISOControl(c) ? 0xFFFD : c)
-            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString()
-        : text;
   }
 }

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.cli;
 
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.core.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.sql.PreparedStatement;
@@ -64,7 +65,7 @@ public final class SqlCommand implements Callable<Integer> {
       print(query);
       return 0;
     } catch (IOException | SQLException e) {
-      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
+      spec.commandLine().getErr().println(spec.root().name() + ": " + Terminal.printableLines(String.valueOf(e.getMessage())));
       return 1;
     }
   }

@@ -169,7 +169,7 @@ public final class Compactor {
       merged = new Manifest(Manifest.VERSION, partition, from, to, Instant.now().toString(), files.entries(),
           List.copyOf(types.values()), routes(old), old.stream().mapToLong(Manifest::duplicates).sum(),
           old.stream().mapToLong(Manifest::rejected).sum(), List.copyOf(group.keySet()), obsolete(old),
-          old.get(old.size() - 1).source());
+          old.get(old.size() - 1).source(), old.get(old.size() - 1).lastMessage());
       publication.publish(name, merged);
     } catch (IOException | RuntimeException e) {
       if (!Files.exists(directory.manifests().resolve(name))) {

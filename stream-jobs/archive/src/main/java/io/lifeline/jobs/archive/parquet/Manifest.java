@@ -17,6 +17,7 @@ import java.util.List;
  * @param replaces names of the manifests whose content a compaction took over; they count no more
  * @param obsolete names of data files that no manifest uses any more, for a later compaction to delete
  * @param source what the offsets count in, such as the id of the topic; null if nobody could tell
+ * @param lastMessage CRC-32 of the message before {@code to}; null if there was none or it is not known
  */
 public record Manifest(
     int version,
@@ -31,7 +32,8 @@ public record Manifest(
     long rejected,
     List<String> replaces,
     List<String> obsolete,
-    String source) {
+    String source,
+    Long lastMessage) {
 
   public static final int VERSION = 1;
 
@@ -56,7 +58,7 @@ public record Manifest(
   /** With the names of types as they would be written now. */
   Manifest clean() {
     return new Manifest(version, partition, from, to, written, files, types.stream().map(TypeEntry::clean).toList(),
-        routes, duplicates, rejected, replaces, obsolete, source);
+        routes, duplicates, rejected, replaces, obsolete, source, lastMessage);
   }
 
   @JsonIgnore

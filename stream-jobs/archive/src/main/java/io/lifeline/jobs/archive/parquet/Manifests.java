@@ -130,6 +130,7 @@ public final class Manifests {
   /** With nulls for what earlier programs did not write. */
   private static JsonNode withNewer(JsonNode manifest) {
     addMissing(manifest, "source");
+    addMissing(manifest, "last_message");
     manifest.path("files").forEach(file -> addMissing(file, "sha256"));
     return manifest;
   }

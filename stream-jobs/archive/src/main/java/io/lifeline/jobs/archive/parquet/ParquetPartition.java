@@ -54,7 +54,7 @@ final class ParquetPartition extends PartitionWriter {
       if (manifest.partition() == partition) {
         publication.rollForward(manifest.files());
         manifest.routes().forEach(this::remember);
-        startAt(manifest.to(), manifest.source());
+        startAt(manifest.to(), manifest.source(), manifest.lastMessage());
       }
     }
     for (String name : ArchiveDirectory.names(directory.data())) {
@@ -86,7 +86,7 @@ final class ParquetPartition extends PartitionWriter {
     new RollFiles(duck, files).write(roll, options.rareRows());
     Manifest manifest = new Manifest(Manifest.VERSION, partition, from(), to(), Instant.now().toString(),
         files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of(),
-        source());
+        source(), lastMessage());
     try {
       publication.publish(name, manifest);
     } catch (IOException | RuntimeException e) {

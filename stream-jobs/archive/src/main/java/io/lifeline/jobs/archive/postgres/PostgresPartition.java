@@ -53,7 +53,7 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   /** The messages of a roll. */
-  private record Span(long from, long to, long duplicates, long rejected, String source) {}
+  private record Span(long from, long to, long duplicates, long rejected, String source, Long lastMessage) {}
 
   /** Takes the partition and finds the end of the archive. */
   PostgresPartition(int partition, PostgresSession session, ArchiveFeed feed) throws IOException {
@@ -73,11 +73,12 @@ final class PostgresPartition extends PartitionWriter {
 
   private void recover() throws SQLException {
     try (PreparedStatement query = session.connection().prepareStatement(
-        "SELECT next, source FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
+        "SELECT next, source, last_message FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
       query.setInt(1, partition);
       try (ResultSet row = query.executeQuery()) {
         boolean isKnown = row.next();
-        startAt(isKnown ? row.getLong(1) : 0, isKnown ? row.getString(2) : null);
+        startAt(isKnown ? row.getLong(1) : 0, isKnown ? row.getString(2) : null,
+            isKnown ? row.getObject(3, Long.class) : null);
       }
     }
     routes.load(session.nowMs(), session.options().roll().remembered().toMillis(), this::remember);
@@ -148,7 +149,7 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   private Span span() {
-    return new Span(from(), to(), duplicates(), rejected(), source());
+    return new Span(from(), to(), duplicates(), rejected(), source(), lastMessage());
   }
 
   private void collectAnew() {
@@ -192,15 +193,15 @@ final class PostgresPartition extends PartitionWriter {
   private void movePosition(Span span) throws SQLException, ArchiveCollisionException {
     String table = session.schema().own("positions");
     String sql = span.from() == 0
-        ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, written) VALUES (?1, ?2, ?3, ?4,"
-            + " ?5, now()) ON CONFLICT (partition) DO NOTHING"
+        ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, last_message, written) VALUES (?1,"
+            + " ?2, ?3, ?4, ?5, ?6, now()) ON CONFLICT (partition) DO NOTHING"
         : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, source = ?5,"
-            + " written = now() WHERE partition = ?1 AND next = " + span.from();
+            + " last_message = ?6, written = now() WHERE partition = ?1 AND next = " + span.from();
     String source = span.source() == null ? "NULL" : Sql.literal(span.source());
     try (PreparedStatement move = session.connection().prepareStatement(sql
         .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(span.to()))
         .replace("?3", Long.toString(span.duplicates())).replace("?4", Long.toString(span.rejected()))
-        .replace("?5", source))) {
+        .replace("?6", String.valueOf(span.lastMessage())).replace("?5", source))) {
       if (move.executeUpdate() != 1) {
         throw new ArchiveCollisionException("another writer has already archived partition " + partition
             + " from offset " + span.from() + " in " + session.options().url()

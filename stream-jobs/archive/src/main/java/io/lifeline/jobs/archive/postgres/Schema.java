@@ -71,6 +71,9 @@ final class Schema {
     if (!hasColumn(statement, "positions", "source")) {
       statement.execute("ALTER TABLE " + own("positions") + " ADD COLUMN source text");
     }
+    if (!hasColumn(statement, "positions", "last_message")) {
+      statement.execute("ALTER TABLE " + own("positions") + " ADD COLUMN last_message bigint");
+    }
     addIndex(connection, statement, "batches_broker_time", "(broker_time)");
     addIndex(connection, statement, "batches_identity", "(incarnation, sequence)");
   }

@@ -147,6 +147,59 @@ class PostgresTablesTest {
     assertThat(query("SELECT archived, missing_batches FROM ledger")).containsExactly("4 0");
   }
 
+  /** Neither this machine's clock alone nor the broker's alone deletes anything. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aClockThatIsWrongDropsNothing(boolean brokers) throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1), at("1999-01-01T00:00:00Z", 2).event(VALUE, 0, 2));
+    long brokerMs = nowMs + Duration.ofDays(brokers ? 40 : 0).toMillis();
+    nowMs += Duration.ofDays(brokers ? 0 : 40).toMillis();
+    for (int i = 0; i < 2; i++) {
+      try (ArchiveWriter writer = open(kept)) {
+        writer.append(new Position(0, next++, brokerMs), at("2026-09-21T12:00:00Z", 3 + i).event(VALUE, 0, 3).toByteArray());
+      }
+    }
+    assertThat(query("SELECT n FROM value ORDER BY n")).containsExactly("1", "2", "3", "3");
+    assertThat(query("SELECT count(*) FROM batches")).containsExactly("4");
+    assertThat(partitions()).containsExactly("value:20260921", "value:other");
+    try (ArchiveWriter writer = open(kept)) {
+      assertThat(writer.append(new Position(0, next, brokerMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1)
+          .toByteArray())).as("a repeat is known though the clock has jumped").isEqualTo(Appended.DUPLICATE);
+    }
+  }
+
+  @Test
+  void manyOldBatchesAreDeletedInPieces() throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT jsonb_populate_record(x,"
+        + " jsonb_build_object('batch', n)) b FROM " + schema + ".batches x, generate_series(1000, 51000) n) r");
+    nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
+    archive(kept, at("2026-10-01T12:00:00Z", 2).event(VALUE, 0, 2));
+    assertThat(query("SELECT count(*) FROM batches")).containsExactly("1");
+    assertThat(query("EXPLAIN SELECT batch FROM batches WHERE broker_time < '2026-01-01'").toString())
+        .contains("batches_broker_time");
+  }
+
+  /** As an earlier program made it. */
+  @Test
+  void anOlderArchiveGetsWhatItLacksAndItsRepeatsAreKnown() throws Exception {
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    PostgresServer.shared().execute("ALTER TABLE " + schema + ".batches DROP COLUMN crc; DROP INDEX " + schema
+        + ".batches_broker_time; DROP INDEX " + schema + ".batches_identity; ALTER TABLE " + schema
+        + ".positions DROP COLUMN source, DROP COLUMN last_message");
+    try (ArchiveWriter writer = open(options())) {
+      for (int n = 1; n < 3; n++) {
+        assertThat(writer.append(new Position(0, next++, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, n)
+            .toByteArray())).isEqualTo(Appended.DUPLICATE);
+      }
+    }
+    assertThat(rejections).as("of that one nobody knows the bytes").isEmpty();
+    archive(options(), at("2026-09-21T12:00:00Z", 2).event(VALUE, 0, 2));
+    assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("t", "f");
+  }
+
   @Test
   void theNewestEventOfEachTypeAndEmitterIsAtHand() throws Exception {
     EventType text = EventType.named("text").field("id", FieldType.STRING).field("blob", FieldType.BYTES)

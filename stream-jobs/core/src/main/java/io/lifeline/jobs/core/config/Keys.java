@@ -57,7 +57,11 @@ public final class Keys {
           null,
           "JetStream stream that holds the results; by default that of the batches with _OUT.");
   public static final ConfigKey<String> NATS_BUCKET =
-      key("nats.bucket", streamName(), "lifeline-jobs", "Key-value bucket for checkpoints and leases.");
+      key(
+          "nats.bucket",
+          streamName(),
+          null,
+          "Key-value bucket for checkpoints and leases; by default names.prefix with -jobs, and _ for dots.");
   public static final ConfigKey<Integer> NATS_GROUPS =
       key(
           "nats.groups",
@@ -92,6 +96,12 @@ public final class Keys {
           integer(1, 10_000),
           "1",
           "Kafka: partitions of the topics that the job decode makes; the scripts for ksqlDB say the same number.");
+  public static final ConfigKey<Integer> DECODE_MAX_TOPICS =
+      key(
+          "decode.max.topics",
+          integer(1, 100_000),
+          "200",
+          "Kafka: topics that patterns in decode.types may lead to; events of further types are counted and left out.");
   public static final ConfigKey<List<String>> PAIR_BY =
       key(
           "pair.by",
