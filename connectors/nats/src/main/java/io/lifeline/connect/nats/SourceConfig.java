@@ -81,8 +81,8 @@ final class SourceConfig extends AbstractConfig {
         .define(
             TOPIC, Type.STRING, "${stream}", Validators.named("a topic, in which ${stream} and ${subject} stand for the"
                 + " message's", SourceConfig::checkTopic), Importance.HIGH,
-            "Topic to write to. ${stream} and ${subject} stand for the stream and for the message's subject; where that is"
-                + " no name of a topic, _ stands for what cannot, and a hash of the name is added.",
+            "Topic to write to. ${stream} and ${subject} stand for the stream and for the message's subject; where that"
+                + " is no name of a topic, _ stands for what cannot, and a hash of the name is added.",
             GROUP_RECORDS, ++order, Width.MEDIUM, "Topic", Validators.offering("${stream}", "${subject}"))
         .define(
             KEY, Type.STRING, "subject", Validators.matching("subject, none, or header:NAME",

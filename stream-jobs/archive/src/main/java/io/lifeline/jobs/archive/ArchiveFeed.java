@@ -22,7 +22,10 @@ public interface ArchiveFeed {
    */
   void reject(Rejection rejection);
 
-  /** Called before anything is stored; when it fails nothing is. Here rejections become durable that are on their way. */
+  /**
+   * Called before anything is stored; when it fails nothing is. Here rejections become durable that are on their
+   * way.
+   */
   default void beforeStoring() throws IOException {}
 
   /**

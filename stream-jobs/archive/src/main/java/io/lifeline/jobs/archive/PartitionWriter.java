@@ -309,7 +309,10 @@ public abstract class PartitionWriter {
     };
   }
 
-  /** Asks the archive what it holds in the place of batches that came late: all of them at once, before each storing. */
+  /**
+   * Asks the archive what it holds in the place of batches that came late: all of them at once, before each
+   * storing.
+   */
   private void compareLate() throws IOException {
     if (late.isEmpty()) {
       return;

@@ -54,7 +54,8 @@ class HealthServerTest {
       };
 
   private static HttpResponse<String> get(HealthServer server, String path) throws Exception {
-    HttpRequest request = HttpRequest.newBuilder(URI.create(server.url() + path)).timeout(Duration.ofSeconds(60)).build();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + path)).timeout(Duration.ofSeconds(60)).build();
     return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
   }
 

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells batches that are new from repeats and from conflicts, per (incarnation, route), for as long as the broker may
  * still deliver a repeat. It remembers every sequence as runs, and four bytes for each: its checksum, so that the same
- * sequence with other bytes is told from a repeat however late it comes. Those of the sequences that were new lately are
- * in memory; the others lie in the state, 64 to a value, and are read when one is asked for. What a broker
+ * sequence with other bytes is told from a repeat however late it comes. Those of the sequences that were new lately
+ * are in memory; the others lie in the state, 64 to a value, and are read when one is asked for. What a broker
  * de-duplicates by itself is only an optimisation.
  */
 public final class Deduplicator {
@@ -27,8 +27,8 @@ public final class Deduplicator {
     /** Its sequence was seen before with another checksum. */
     CONFLICT,
     /**
-     * Its sequence counts as dealt with, but no checksum says with which bytes: it was {@link #seen}, or it belongs into
-     * one of its route's oldest gaps, which were given up.
+     * Its sequence counts as dealt with, but no checksum says with which bytes: it was {@link #seen}, or it belongs
+     * into one of its route's oldest gaps, which were given up.
      */
     UNKNOWN
   }
@@ -55,7 +55,8 @@ public final class Deduplicator {
   }
 
   /**
-   * @param state where {@link #save} keeps the routes; only keys under {@code dedup/} and {@link #CHECKSUMS} are touched
+   * @param state where {@link #save} keeps the routes; only keys under {@code dedup/} and {@link #CHECKSUMS} are
+   * touched
    * @param retentionMs a route without a new batch for that long is forgotten
    * @param givenUp counts gaps that were given up
    */

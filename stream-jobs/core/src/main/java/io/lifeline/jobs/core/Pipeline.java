@@ -70,8 +70,8 @@ public final class Pipeline {
   }
 
   /**
-   * As above, of a broker that drops repeats by ids: a message that has the id of a batch which it is not has that batch
-   * dropped, while its emitter is told that it is stored.
+   * As above, of a broker that drops repeats by ids: a message that has the id of a batch which it is not has that
+   * batch dropped, while its emitter is told that it is stored.
    *
    * @param id null if it has none
    */

@@ -1,6 +1,9 @@
 package io.lifeline.jobs.core;
 
-/** Text for a terminal. What comes from an emitter must not drive it, nor turn the order of what stands there around. */
+/**
+ * Text for a terminal. What comes from an emitter must not drive it, nor turn the order of what stands there
+ * around.
+ */
 public final class Terminal {
 
   private static final int REPLACEMENT = 0xFFFD;

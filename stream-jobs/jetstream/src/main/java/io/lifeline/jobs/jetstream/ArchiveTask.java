@@ -104,7 +104,8 @@ final class ArchiveTask extends LeasedTask {
       next = Math.max(next, bounds.first());
       nextSequence = next;
       gauges.add(
-          metrics.gauge("lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME));
+          metrics.gauge(
+              "lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME));
       gauges.add(
           metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", NAME));
       try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, next)) {

@@ -141,7 +141,9 @@ class JetStreamHostTest {
     jetStream.publish("lifeline.batches.7", new Headers().put("Nats-Msg-Id", victim), new byte[] {'x'});
     jetStream.publish("lifeline.batches.2", new Headers().put("Nats-Msg-Id", victim + "1"), emitter.nextBatch(false));
     jetStream.publish(
-        "lifeline.batches.2", new Headers().put("Nats-Msg-Id", new Incarnation(2, 2) + "-0-2"), emitter.nextBatch(true));
+        "lifeline.batches.2",
+        new Headers().put("Nats-Msg-Id", new Incarnation(2, 2) + "-0-2"),
+        emitter.nextBatch(true));
     Metrics metrics = new Metrics();
     try (JetStreamHost host = start(metrics, "jobs", "ledger", "ledger.interval", "100ms")) {
       Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 1);
@@ -240,7 +242,8 @@ class JetStreamHostTest {
     try (JetStreamHost first =
             start("jobs", "filter,summarise", "filter.large", "nbytes >= 0", "summarise.fields", "*:nbytes");
         JetStreamHost second =
-            start("jobs", "summarise", "broker.url", url, "names.prefix", "large", "nats.bucket", "lifeline-jobs", "summarise.fields", "*:nbytes")) {
+            start("jobs", "summarise", "broker.url", url, "names.prefix", "large", "nats.bucket", "lifeline-jobs",
+                "summarise.fields", "*:nbytes")) {
       for (String subject : List.of("lifeline.summaries", "large.summaries")) {
         Map<String, JsonNode> summaries = OutputReader.await(connection, subject, map -> totalCount(map) == 200);
         assertThat(totalCount(summaries)).as(subject).isEqualTo(200);

@@ -127,7 +127,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
     int partitions = kind == Destination.Kind.DERIVED ? partitions() : settings.eventPartitions();
     Map<String, String> config =
-        kind == Destination.Kind.DERIVED ? Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, LOG_APPEND_TIME) : Map.of();
+        kind == Destination.Kind.DERIVED
+            ? Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, LOG_APPEND_TIME)
+            : Map.of();
     String made = isMade(topic, partitions, config) ? topic : Destination.hashed(topic);
     if (!made.equals(topic) && !isMade(made, partitions, config)) {
       throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);

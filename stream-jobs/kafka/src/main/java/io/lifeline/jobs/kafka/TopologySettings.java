@@ -30,8 +30,8 @@ record TopologySettings(
     LongSupplier nanoTime) {
 
   /**
-   * Makes sure that a topic is there before the first result is sent to it; returns the name that it has, or null if there
-   * are too many.
+   * Makes sure that a topic is there before the first result is sent to it; returns the name that it has, or null if
+   * there are too many.
    */
   @FunctionalInterface
   interface ResultTopics {

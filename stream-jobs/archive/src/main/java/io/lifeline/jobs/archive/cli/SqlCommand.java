@@ -65,7 +65,8 @@ public final class SqlCommand implements Callable<Integer> {
       print(query);
       return 0;
     } catch (IOException | SQLException e) {
-      spec.commandLine().getErr().println(spec.root().name() + ": " + Terminal.printableLines(String.valueOf(e.getMessage())));
+      String message = Terminal.printableLines(String.valueOf(e.getMessage()));
+      spec.commandLine().getErr().println(spec.root().name() + ": " + message);
       return 1;
     }
   }

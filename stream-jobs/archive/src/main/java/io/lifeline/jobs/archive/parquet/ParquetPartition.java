@@ -120,8 +120,8 @@ final class ParquetPartition extends PartitionWriter {
       return;
     }
     String wanted = IntStream.range(0, batches.size()).mapToObj(i -> "(" + i + ", "
-            + Sql.literal(batches.get(i).route().incarnation().toString()) + ", " + batches.get(i).route().route() + ", "
-            + Long.toUnsignedString(batches.get(i).sequence()) + "::UBIGINT)")
+            + Sql.literal(batches.get(i).route().incarnation().toString()) + ", " + batches.get(i).route().route()
+            + ", " + Long.toUnsignedString(batches.get(i).sequence()) + "::UBIGINT)")
         .collect(Collectors.joining(", ", "(VALUES ", ") w(i, incarnation, route, sequence)"));
     try {
       duck.forEach("SELECT w.i, b.crc FROM (" + BatchRows.read(files) + ") b JOIN " + wanted + " ON b.incarnation ="

@@ -227,7 +227,8 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   private void warnIfClocksDiffer(long now) {
     long aheadMs = clock.getAsLong() - now;
-    if (aheadMs > CLOCK_TOLERANCE_MS && (warnedNs == 0 || System.nanoTime() - warnedNs > CLOCK_TOLERANCE_MS * 1_000_000)) {
+    boolean isNews = warnedNs == 0 || System.nanoTime() - warnedNs > CLOCK_TOLERANCE_MS * 1_000_000;
+    if (aheadMs > CLOCK_TOLERANCE_MS && isNews) {
       warnedNs = System.nanoTime();
       LOG.warn("the newest message that was read is {} s older than this machine's clock: retention goes by the message"
           + " (is the clock wrong, or is there a backlog?)", aheadMs / 1000);

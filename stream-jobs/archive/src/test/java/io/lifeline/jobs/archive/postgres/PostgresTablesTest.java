@@ -157,7 +157,8 @@ class PostgresTablesTest {
     nowMs += Duration.ofDays(brokers ? 0 : 40).toMillis();
     for (int i = 0; i < 2; i++) {
       try (ArchiveWriter writer = open(kept)) {
-        writer.append(new Position(0, next++, brokerMs), at("2026-09-21T12:00:00Z", 3 + i).event(VALUE, 0, 3).toByteArray());
+        writer.append(new Position(0, next++, brokerMs),
+            at("2026-09-21T12:00:00Z", 3 + i).event(VALUE, 0, 3).toByteArray());
       }
     }
     assertThat(query("SELECT n FROM value ORDER BY n")).containsExactly("1", "2", "3", "3");
@@ -173,7 +174,8 @@ class PostgresTablesTest {
   void manyOldBatchesAreDeletedInPieces() throws Exception {
     PostgresOptions kept = options().withRetention(Duration.ofDays(7));
     archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
-    PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT jsonb_populate_record(x,"
+    PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT"
+        + " jsonb_populate_record(x,"
         + " jsonb_build_object('batch', n)) b FROM " + schema + ".batches x, generate_series(1000, 51000) n) r");
     nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
     archive(kept, at("2026-10-01T12:00:00Z", 2).event(VALUE, 0, 2));

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an archive holds, as it was a moment ago: asked again and again on a thread of its own, and once for all tasks. A
- * database that does not answer keeps nobody from working. Safe for any thread.
+ * What an archive holds, as it was a moment ago: asked again and again on a thread of its own, and once for all
+ * tasks. A database that does not answer keeps nobody from working. Safe for any thread.
  */
 public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
 
