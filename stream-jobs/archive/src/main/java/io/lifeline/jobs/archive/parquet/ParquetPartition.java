@@ -127,7 +127,8 @@ final class ParquetPartition extends PartitionWriter {
       duck.forEach("SELECT w.i, b.crc FROM (" + BatchRows.read(files) + ") b JOIN " + wanted + " ON b.incarnation ="
           + " w.incarnation AND b.route = w.route AND b.sequence = w.sequence", row -> {
             long crc = row.getLong(2);
-            batches.get(row.getInt(1)).found(row.wasNull() ? null : crc);
+            Long known = row.wasNull() ? null : (Long) crc;
+            batches.get(row.getInt(1)).found(known);
           });
     } catch (SQLException e) {
       throw new ArchiveException("the batches of the archive " + directory.root() + " cannot be read: "

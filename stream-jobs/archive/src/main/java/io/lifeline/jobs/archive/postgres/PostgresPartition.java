@@ -225,8 +225,7 @@ final class PostgresPartition extends PartitionWriter {
             batches.stream().map(batch -> new BigDecimal(Long.toUnsignedString(batch.sequence()))).toArray()));
         try (ResultSet rows = query.executeQuery()) {
           while (rows.next()) {
-            long crc = rows.getLong(2);
-            batches.get((int) rows.getLong(1) - 1).found(rows.wasNull() ? null : crc);
+            batches.get((int) rows.getLong(1) - 1).found(rows.getObject(2, Long.class));
           }
         }
       }

@@ -74,6 +74,27 @@ class ParquetArchiveTest extends ArchiveContract {
     new Compactor(options, 1 << 20, Duration.ofHours(1)).compact();
   }
 
+  /** In the files of an earlier program nothing says with which bytes a batch came. */
+  @Test
+  void aRepeatOfABatchWithoutAChecksumIsNoConflict() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+    }
+    Path batches = directory.resolve("data").resolve(Manifests.read(new ArchiveDirectory(directory)).get(0).files()
+        .stream().filter(file -> file.kind() == Manifest.Kind.BATCHES).findFirst().orElseThrow().name());
+    Path old = directory.resolve("old.parquet");
+    try (var duck = io.lifeline.jobs.archive.DuckDb.open(); var statement = duck.createStatement()) {
+      statement.execute("COPY (SELECT * EXCLUDE (crc) FROM '" + batches + "') TO '" + old + "' (FORMAT parquet)");
+    }
+    Files.move(old, batches, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+    try (ArchiveWriter writer = open()) {
+      assertThat(writer.append(Archives.at(1), Archives.serials(EMITTER, 1, 11))).isEqualTo(Appended.DUPLICATE);
+      writer.append(Archives.at(2), Archives.serials(EMITTER, 2, 10));
+    }
+    assertThat(rejections).isEmpty();
+    assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("true", "false");
+  }
+
   /** Manifests that an earlier program wrote have names as they came. */
   @Test
   void namesOfOldManifestsAreMadeClean() throws Exception {
