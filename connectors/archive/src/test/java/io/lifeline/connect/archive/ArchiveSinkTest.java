@@ -173,7 +173,7 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
     connect.kafka().deleteTopic(name);
     await("the topic to be gone", () -> connect.kafka().describeTopics(name).get(name).isEmpty());
     connect.kafka().createTopic(name, PARTITIONS);
-    sendSerials(100, batches);
+    sendSerials(101, 100 + batches);
     connect.resumeConnector(name);
     await("the task to fail", () -> failedTask() != null);
     assertThat(failedTask().trace()).contains("it was made anew, so give it another archive");
