@@ -86,8 +86,8 @@ final class PostgresRoll {
     for (EventRows rows : types.values()) {
       String columns = rows.columns();
       for (Map.Entry<Long, CopyBuffer> part : rows.byPartition().entrySet()) {
-        String partition = partitions.name(new TimePartitions.Place(rows.dataTable(), part.getKey()));
-        copy(copies, schema.data(partition), columns, part.getValue());
+        String target = partitions.target(new TimePartitions.Place(rows.dataTable(), part.getKey()));
+        copy(copies, schema.data(target), columns, part.getValue());
       }
     }
     if (batches.count() > 0) {

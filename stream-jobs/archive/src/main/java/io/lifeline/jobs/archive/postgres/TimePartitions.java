@@ -101,12 +101,12 @@ final class TimePartitions {
     return to;
   }
 
-  /** A partition of a table; its name is known once it has been {@link #prepare}d. */
+  /** A partition of a table; its {@link #target} is known once it has been {@link #prepare}d. */
   record Place(String dataTable, long number) {}
 
-  /** The partition's name. */
-  String name(Place place) {
-    return known.get(place);
+  /** Where rows are written: the partition, or for all other times the table, whose partition they may have by now. */
+  String target(Place place) {
+    return place.number() == OTHER ? place.dataTable() : known.get(place);
   }
 
   /** Makes those of the partitions that are missing. Commits. */
