@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.streams.Topology;
 
 /**
@@ -179,7 +180,8 @@ public final class KafkaHost implements JobHost {
 
       @Override
       public String source(int partition) {
-        return "topic " + topics.batchesId();
+        Uuid id = topics.batchesId();
+        return id == null ? null : "topic " + id;
       }
     };
   }

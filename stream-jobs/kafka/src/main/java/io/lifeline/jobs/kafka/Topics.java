@@ -198,18 +198,23 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * The id of the topic of the batches: one that is made anew under its name has another.
+   * The id of the topic of the batches: one that is made anew under its name has another. Null if the broker has none.
    *
    * @throws KafkaException if it cannot be found out now
    */
   Uuid batchesId() {
     try {
-      return batchesDescribed().get(ANSWER_MS, TimeUnit.MILLISECONDS).topicId();
+      return id(batchesDescribed().get(ANSWER_MS, TimeUnit.MILLISECONDS));
     } catch (ExecutionException | TimeoutException e) {
       throw new KafkaException("the id of " + settings.batches() + " cannot be found out now", e);
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
+  }
+
+  /** Brokers before 2.8, and some that only speak Kafka's protocol, have no ids: then all topics show the same one. */
+  static Uuid id(TopicDescription topic) {
+    return topic.topicId() == null || topic.topicId().equals(Uuid.ZERO_UUID) ? null : topic.topicId();
   }
 
   /** Finds the id out, so that {@link #lastBatchesId} knows it from the start. */
@@ -235,7 +240,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private synchronized void setBatchesId(TopicDescription description) {
     isAsking = false;
-    lastId = description == null ? lastId : description.topicId();
+    lastId = description == null ? lastId : id(description);
   }
 
   private KafkaFuture<TopicDescription> batchesDescribed() {
@@ -244,7 +249,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   /**
    * Says so where the batches do not have the broker's time: what is too old goes by it, and producers should not say
-   * what time it is. What cannot be true is not believed anyway, see {@link io.lifeline.jobs.core.BrokerTime}.
+   * what time it is. What cannot be true is not believed anyway, see {@link io.lifeline.jobs.core.ProducerTime}.
    */
   void warnUnlessBrokerTime() {
     ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, settings.batches());
