@@ -24,7 +24,7 @@ public final class StateReader {
   public StateReader version(int expected) {
     int found = fixed8();
     if (found != expected) {
-      throw new CorruptStateException("state has version " + found + ", this program reads " + expected);
+      throw otherRelease(found, String.valueOf(expected));
     }
     return this;
   }
@@ -33,9 +33,15 @@ public final class StateReader {
   public int versionUpTo(int newest) {
     int found = fixed8();
     if (found < 1 || found > newest) {
-      throw new CorruptStateException("state has version " + found + ", this program reads 1 to " + newest);
+      throw otherRelease(found, "1 to " + newest);
     }
     return found;
+  }
+
+  private static CorruptStateException otherRelease(int found, String read) {
+    return new CorruptStateException("the state is that of another release (layout " + found + ", this one reads "
+        + read + "): go on with that release, or have the jobs start over, on NATS with another nats.bucket or that one"
+        + " removed, on Kafka with another kafka.application.id");
   }
 
   public int fixed8() {

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.StateReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,9 +80,9 @@ final class StreamsRunner implements AutoCloseable {
   private StreamThreadExceptionResponse onFailure(Throwable reason) {
     lastFailure = reason;
     lastFailureNs = System.nanoTime();
-    TopicReplacedException replaced = replacedTopic(reason);
-    if (replaced != null) {
-      failure.complete(replaced);
+    Throwable lasting = lasting(reason);
+    if (lasting != null) {
+      failure.complete(lasting);
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
     }
     if (failures.allowsAnother()) {
@@ -92,11 +93,11 @@ final class StreamsRunner implements AutoCloseable {
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
   }
 
-  /** Null if that is not why. */
-  private static TopicReplacedException replacedTopic(Throwable reason) {
+  /** What another thread would fail at as well; null if there is no such cause. */
+  private static Throwable lasting(Throwable reason) {
     for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
-      if (cause instanceof TopicReplacedException replaced) {
-        return replaced;
+      if (cause instanceof TopicReplacedException || cause instanceof StateReader.CorruptStateException) {
+        return cause;
       }
     }
     return null;
