@@ -7,6 +7,7 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusCheckedException;
 import io.nats.client.Message;
 import io.nats.client.StreamContext;
+import io.nats.client.api.ConsumerInfo;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
 import io.nats.client.impl.NatsJetStreamMetaData;
@@ -32,8 +33,14 @@ final class BatchStream implements AutoCloseable {
    */
   record Received(Position position, byte[] data, long behind, String id) {}
 
-  /** What the broker may send ahead, in messages of any size up to the largest. */
+  /** What the broker may send ahead, in messages of any size. */
   private static final long READ_AHEAD_BYTES = 16 << 20;
+
+  /**
+   * And at least so many of the largest that the server takes, or such a one would never come. The client asks for more
+   * when a quarter is left, so that three of them fit into what it asks for.
+   */
+  private static final int READ_AHEAD_LARGEST = 4;
 
   private static final long RENEW_WHEN_IDLE_NS = Duration.ofSeconds(10).toNanos();
 
@@ -92,9 +99,10 @@ final class BatchStream implements AutoCloseable {
     return message.hasHeaders() ? message.getHeaders().getFirst("Nats-Msg-Id") : null;
   }
 
-  /** Whether the broker has nothing more for this reader; asked when nothing came. */
+  /** Whether there is nothing more for this reader, on the broker or on its way; asked when nothing came. */
   boolean isAtEnd() throws IOException, JetStreamApiException {
-    return consumer.getConsumerInfo().getNumPending() == 0;
+    ConsumerInfo info = consumer.getConsumerInfo();
+    return info.getNumPending() == 0 && info.getDelivered().getStreamSequence() < nextSequence;
   }
 
   @Override
@@ -114,7 +122,11 @@ final class BatchStream implements AutoCloseable {
     consumer =
         stream
             .createOrderedConsumer(configuration)
-            .iterate(ConsumeOptions.builder().batchBytes(READ_AHEAD_BYTES).build());
+            .iterate(ConsumeOptions.builder().batchBytes(readAheadBytes()).build());
+  }
+
+  private long readAheadBytes() {
+    return Math.max(READ_AHEAD_BYTES, READ_AHEAD_LARGEST * broker.maxMessageBytes());
   }
 
   private void closeConsumer() {
