@@ -130,6 +130,22 @@ record Broker(
     }
   }
 
+  /** Another bucket; null if there is none, or this user may not ask: then it was never this user's. */
+  KeyValue former(String name) throws IOException, JetStreamApiException {
+    try {
+      management.getStreamInfo("KV_" + name);
+      return connection.keyValue(name);
+    } catch (JetStreamApiException e) {
+      if (e.getErrorCode() == NOT_FOUND) {
+        return null;
+      }
+      throw e;
+    } catch (IOException e) {
+      LOG.info("whether there is a bucket {} cannot be found out: {}", name, e.getMessage());
+      return null;
+    }
+  }
+
   long maxMessageBytes() {
     return connection.getMaxPayload();
   }

@@ -67,6 +67,12 @@ final class CheckpointStore {
     return checkpoint;
   }
 
+  /** The checkpoint as it is, for others than its owner; null if there is none. */
+  Checkpoint look() throws IOException, JetStreamApiException {
+    KeyValueEntry entry = bucket.get(key);
+    return entry == null || entry.getValue() == null ? null : read(entry, Long.MAX_VALUE);
+  }
+
   /** Replaces the checkpoint, or fails with {@link Lease.LostException} and changes nothing. */
   void write(Checkpoint checkpoint) throws IOException, JetStreamApiException {
     byte[] payload = deflate(checkpoint.encode());

@@ -25,6 +25,7 @@ import io.lifeline.jobs.core.summarise.ShareMerger;
 import io.lifeline.jobs.core.summarise.SummariseJob;
 import io.lifeline.jobs.core.summarise.SummariseSettings;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.KeyValue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,12 +69,34 @@ public final class JetStreamHost implements JobHost {
     for (String job : config.get(Keys.JOBS)) {
       addTasks(job);
     }
+    requireNothingLeft(nats.formerBucket());
     for (Task task : tasks) {
       Thread thread = new Thread(task, "lifeline-" + task.name());
       threads.add(thread);
       thread.start();
     }
     awaitTasks();
+  }
+
+  /** An empty bucket would have all jobs start over, and publish again what they have published. */
+  private void requireNothingLeft(String formerBucket) throws HostException {
+    if (formerBucket == null) {
+      return;
+    }
+    try {
+      KeyValue former = broker.former(formerBucket);
+      for (Task task : tasks) {
+        if (former != null && task instanceof JobTask job && job.isLeftIn(former)) {
+          throw new HostException("the checkpoint of " + task.name() + " is in the bucket " + formerBucket
+              + ", where earlier releases kept those of every names.prefix, and " + nats.bucket() + " has none: set "
+              + Keys.NATS_BUCKET.name() + "=" + formerBucket + " to go on with it, or " + Keys.NATS_BUCKET.name() + "="
+              + nats.bucket() + " to start over");
+        }
+      }
+    } catch (IOException | JetStreamApiException e) {
+      throw new HostException("the checkpoints in the bucket " + formerBucket + " cannot be looked at: "
+          + e.getMessage(), e);
+    }
   }
 
   /** Returns when every task works, stands by, or has told what is wrong. */

@@ -4,6 +4,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.KeyValue;
 import io.nats.client.StreamContext;
 import java.io.IOException;
 import java.time.Duration;
@@ -72,8 +73,7 @@ final class JobTask extends LeasedTask {
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException {
     Broker broker = broker();
-    CheckpointStore store =
-        new CheckpointStore(broker.bucket(), broker.management(), name(), broker.maxMessageBytes());
+    CheckpointStore store = checkpoints(broker.bucket());
     Checkpoint start = store.takeOver(epoch);
     MemoryState state = start.state();
     SpilledState spilled = new SpilledState(state, broker.bucket(), broker.management(), name());
@@ -137,6 +137,19 @@ final class JobTask extends LeasedTask {
       gauges.forEach(Runnable::run);
       intake.close();
     }
+  }
+
+  private CheckpointStore checkpoints(KeyValue bucket) {
+    return new CheckpointStore(bucket, broker().management(), name(), broker().maxMessageBytes());
+  }
+
+  /** Whether this task's checkpoint, of the stream that it reads, is in another bucket, while its own has none. */
+  boolean isLeftIn(KeyValue other) throws IOException, JetStreamApiException {
+    if (checkpoints(broker().bucket()).look() != null) {
+      return false;
+    }
+    Checkpoint left = checkpoints(other).look();
+    return left != null && left.streamMade().equals(StreamBounds.of(source.stream()).made());
   }
 
   private void checkpoint(

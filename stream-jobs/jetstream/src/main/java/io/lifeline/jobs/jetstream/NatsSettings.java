@@ -29,6 +29,8 @@ final class NatsSettings {
   /** As many subjects as emitters spread their batches over (FORMAT.md, section 12). */
   static final int SUBJECTS = 16;
 
+  private static final String FORMER_BUCKET = "lifeline-jobs";
+
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
   private final JobConfig config;
@@ -73,6 +75,11 @@ final class NatsSettings {
 
   String bucket() {
     return config.find(Keys.NATS_BUCKET).orElse(config.get(Keys.NAMES_PREFIX).replace('.', '_') + "-jobs");
+  }
+
+  /** Where the checkpoints were by default, whatever the prefix; null if they still are, or the bucket is set. */
+  String formerBucket() {
+    return config.find(Keys.NATS_BUCKET).isPresent() || bucket().equals(FORMER_BUCKET) ? null : FORMER_BUCKET;
   }
 
   /** Which of the subjects is an emitter's. */

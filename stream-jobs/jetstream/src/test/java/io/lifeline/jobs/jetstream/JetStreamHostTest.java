@@ -18,12 +18,14 @@ import io.nats.client.JetStreamManagement;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.impl.Headers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -131,6 +133,67 @@ class JetStreamHostTest {
     assertThatThrownBy(() -> start("jobs", "ledger", "names.prefix", "other.one"))
         .isInstanceOf(HostException.class)
         .hasMessageContaining("the key-value bucket other_one-jobs does not exist");
+  }
+
+  /** Earlier releases had one bucket by default, whatever the prefix. */
+  @Test
+  void checkpointsInTheBucketOfAnEarlierReleaseAreNotPassedBy() throws Exception {
+    server.createOutput(connection, "OTHER_OUT", "other");
+    String[] settings = {"jobs", "ledger", "names.prefix", "other", "nats.output.stream", "OTHER_OUT"};
+    try (JetStreamHost earlier = start(with(settings, "nats.bucket", "lifeline-jobs"))) {
+      assertThat(earlier.health()).containsEntry("ledger", "running");
+    }
+    assertThatThrownBy(() -> start(settings))
+        .isInstanceOf(HostException.class)
+        .hasMessageContaining("the checkpoint of ledger is in the bucket lifeline-jobs")
+        .hasMessageContaining("and other-jobs has none: set nats.bucket=lifeline-jobs to go on with it, or"
+            + " nats.bucket=other-jobs to start over");
+    try (JetStreamHost anew = start(with(settings, "nats.bucket", "other-jobs"))) {
+      assertThat(anew.health()).containsEntry("ledger", "running");
+    }
+    try (JetStreamHost later = start(settings)) {
+      assertThat(later.health()).as("it has one of its own now").containsEntry("ledger", "running");
+    }
+  }
+
+  private static String[] with(String[] settings, String... more) {
+    return Stream.concat(Stream.of(settings), Stream.of(more)).toArray(String[]::new);
+  }
+
+  /** Servers may take larger messages than are usually read ahead, and no emitter's. */
+  @Test
+  void aMessageOfAnySizeThatTheServerTakesStopsNobody() throws Exception {
+    try (NatsServer large = NatsServer.start(directory.resolve("server"))) {
+      Path settings = directory.resolve("server").resolve("nats.conf");
+      Files.writeString(settings, Files.readString(settings).replace("max_payload: 1MB", "max_payload: 32MB"));
+      new ProcessBuilder("kill", "-HUP", large.environment("LIFELINE_BROKER_PID")).start().waitFor();
+      try (Connection toLarge = awaitPayload(large, 32 << 20)) {
+        large.createStreams(toLarge);
+        toLarge.jetStream().publish("lifeline.batches.1", new byte[30 << 20]);
+        new Emitter(1).publish(toLarge.jetStream(), 5, true);
+        try (JetStreamHost host = start("broker.url", large.url(), "jobs", "ledger", "ledger.interval", "100ms")) {
+          Map<String, JsonNode> ledger =
+              OutputReader.await(
+                  toLarge, "lifeline.ledger",
+                  map -> map.values().stream().anyMatch(balance -> balance.get("batches").intValue() == 5));
+          assertThat(ledger.values()).as("what stands behind it").isNotEmpty();
+          assertThat(host.health()).containsEntry("ledger", "running");
+        }
+      }
+    }
+  }
+
+  /** A server takes a moment to read its settings again. */
+  private static Connection awaitPayload(NatsServer server, long bytes) throws Exception {
+    long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
+    while (true) {
+      Connection connection = server.connect();
+      if (connection.getMaxPayload() == bytes) {
+        return connection;
+      }
+      connection.close();
+      assertThat(System.nanoTime()).as("the server has read its settings again").isLessThan(deadline);
+    }
   }
 
   /** Whoever may publish can take a batch's id, and the stream then drops the batch itself for a repeat. */
