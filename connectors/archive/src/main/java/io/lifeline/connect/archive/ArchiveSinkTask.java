@@ -6,6 +6,7 @@ import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.ProducerTime;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.errors.RetriableException;
 import org.apache.kafka.connect.sink.SinkRecord;
@@ -35,6 +37,7 @@ public final class ArchiveSinkTask extends SinkTask {
   /** How often {@link #put} is called when nothing arrives: what is held must be stored in time. */
   private static final long LONGEST_POLL_MS = 1000;
 
+  private final ProducerTime producers = new ProducerTime();
   private ArchiveSinkConfig config;
   private Figures figures;
   private Rejections rejections;
@@ -114,8 +117,14 @@ public final class ArchiveSinkTask extends SinkTask {
     }
   }
 
-  private static long brokerTimeMs(SinkRecord taken) {
-    return taken.timestamp() == null ? System.currentTimeMillis() : taken.timestamp();
+  /** The broker's word is taken as it is, a producer's only as far as it can be believed. */
+  private long brokerTimeMs(SinkRecord taken) {
+    if (taken.timestamp() == null) {
+      return System.currentTimeMillis();
+    }
+    return taken.timestampType() == TimestampType.LOG_APPEND_TIME
+        ? taken.timestamp()
+        : producers.believable(taken.originalKafkaPartition(), taken.originalKafkaOffset(), taken.timestamp());
   }
 
   /** A tombstone is an empty message, which the archive rejects like any other that is no batch. */

@@ -71,6 +71,9 @@ public interface ArchiveWriter extends AutoCloseable {
   /** Gives the partition up without storing what is held of it: its next owner reads that again. */
   void release(int partition) throws IOException;
 
+  /** Whether all that was taken is stored. What was refused holds no memory, but its position waits as well. */
+  boolean isStored();
+
   /** Memory held for events, in bytes; at most the roll bytes and what one batch adds. */
   long heldBytes();
 

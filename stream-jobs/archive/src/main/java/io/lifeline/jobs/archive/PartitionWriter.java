@@ -3,11 +3,11 @@ package io.lifeline.jobs.archive;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.RejectedBatchException;
-import io.lifeline.jobs.core.BrokerTime;
 import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.RetentionClock;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -29,7 +29,7 @@ public abstract class PartitionWriter {
   private final ArchiveFeed feed;
   private final MemoryState checksums = new MemoryState();
   private final Deduplicator deduplicator;
-  private final BrokerTime brokerTime = new BrokerTime();
+  private final RetentionClock clock = new RetentionClock(new MemoryState(), System::nanoTime);
   private final List<LateBatch> late = new ArrayList<>();
   private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
@@ -46,8 +46,7 @@ public abstract class PartitionWriter {
   private long duplicates;
   private long rejected;
   private long firstAppendNs;
-  private long newestBrokerMs;
-  private long newestReadNs;
+  private long newestArchivedMs;
 
   protected PartitionWriter(int partition, RollOptions options, ArchiveFeed feed) {
     this.partition = partition;
@@ -58,6 +57,7 @@ public abstract class PartitionWriter {
 
   /** Tells which sequences of a route the archive holds already. */
   protected final void remember(RouteEntry route) {
+    newestArchivedMs = Math.max(newestArchivedMs, route.lastBrokerTimeMs());
     route.forEachRun((first, last) -> deduplicator.seen(route.key(), first, last, route.lastBrokerTimeMs()));
   }
 
@@ -153,9 +153,6 @@ public abstract class PartitionWriter {
   /** Says of each of these batches, by {@link LateBatch#found}, what the archive holds in its place. */
   protected abstract void lookUp(List<LateBatch> batches) throws IOException;
 
-  /** Whether the archive keeps every batch for ever. */
-  protected abstract boolean keepsAll();
-
   /** Names the archive to people. */
   protected abstract String place();
 
@@ -183,14 +180,17 @@ public abstract class PartitionWriter {
     return to == found && foundMessage != null ? to - 1 : to;
   }
 
+  final boolean isStored() {
+    return to == stored;
+  }
+
   final boolean isDue(long nanoTime) {
     return to != stored && nanoTime - firstAppendNs >= options.interval().toNanos();
   }
 
-  /** By the brokers' time: a clock of this machine that is wrong makes nobody forgotten. */
   final void forgetSilentEmitters(long nanoTime) {
-    if (newestReadNs != 0) {
-      deduplicator.expire(newestBrokerMs + (nanoTime - newestReadNs) / 1_000_000);
+    if (clock.isSet()) {
+      deduplicator.expire(clock.nowMs(nanoTime));
     }
   }
 
@@ -201,7 +201,7 @@ public abstract class PartitionWriter {
       makeReady();
       store();
       collectAnew();
-      isStored();
+      noteStored();
     }
   }
 
@@ -227,7 +227,7 @@ public abstract class PartitionWriter {
   private void finish() throws IOException {
     if (stored != from) {
       finishStoring();
-      isStored();
+      noteStored();
     }
   }
 
@@ -239,7 +239,7 @@ public abstract class PartitionWriter {
 
   private void collectAnew() {
     underWay.add(new ArchiveFeed.Stored(partition, batches, events, duplicates, rejected));
-    checksums.deleteAll("");
+    checksums.clear();
     from = to;
     batches = 0;
     events = 0;
@@ -247,16 +247,16 @@ public abstract class PartitionWriter {
     rejected = 0;
   }
 
-  private void isStored() {
+  private void noteStored() {
     stored = from;
     while (!underWay.isEmpty()) {
       feed.stored(underWay.remove());
     }
   }
 
-  final Appended append(Position stamped, byte[] message) throws IOException {
-    if (stamped.offset() < to) {
-      if (stamped.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
+  final Appended append(Position position, byte[] message) throws IOException {
+    if (position.offset() < to) {
+      if (position.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
         throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
             + ", and another message stands before that now: it was made anew, so give it another archive");
       }
@@ -269,13 +269,19 @@ public abstract class PartitionWriter {
     if (to == from) {
       firstAppendNs = System.nanoTime();
     }
-    Position position = brokerTime.believable(stamped);
-    newestBrokerMs = newestReadNs == 0 ? position.brokerTimeMs() : Math.max(newestBrokerMs, position.brokerTimeMs());
-    newestReadNs = System.nanoTime();
+    tellTime(position.brokerTimeMs());
     Appended result = take(position, message);
     to = position.offset() + 1;
     lastMessage = message;
     return result;
+  }
+
+  /** It goes on where the archive ends: a broker's clock that was put forward meanwhile must not have all forgotten. */
+  private void tellTime(long brokerTimeMs) {
+    if (!clock.isSet() && newestArchivedMs != 0) {
+      clock.startAt(Math.min(newestArchivedMs, brokerTimeMs));
+    }
+    clock.observe(brokerTimeMs);
   }
 
   private Appended take(Position position, byte[] message) throws IOException {
@@ -289,7 +295,7 @@ public abstract class PartitionWriter {
     if (refusal != null) {
       return reject(identified(position, "too_many_types", refusal, route, reader.sequence()));
     }
-    return switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
+    return switch (deduplicator.check(route, reader.sequence(), reader.crc(), clock.nowMs())) {
       case NEW -> {
         collect(reader, columns.fill(reader), route, position);
         batches++;
@@ -322,9 +328,9 @@ public abstract class PartitionWriter {
       if (batch.contradicts()) {
         reject(conflict(batch.position(), batch.route(), batch.sequence()));
         duplicates--;
-      } else if (!batch.isFound() && keepsAll()) {
-        reject(identified(batch.position(), "too_many_gaps", "it comes late, for one of its route's oldest gaps, of"
-            + " which there were more than are kept", batch.route(), batch.sequence()));
+      } else if (!batch.isFound()) {
+        reject(identified(batch.position(), "unverifiable", "a batch with its sequence was archived and is there no"
+            + " more, so nobody can say whether it was the same", batch.route(), batch.sequence()));
         duplicates--;
       }
     }

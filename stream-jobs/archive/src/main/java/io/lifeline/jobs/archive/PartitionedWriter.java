@@ -102,6 +102,11 @@ public final class PartitionedWriter implements ArchiveWriter {
   }
 
   @Override
+  public boolean isStored() {
+    return partitions.values().stream().allMatch(PartitionWriter::isStored);
+  }
+
+  @Override
   public long heldBytes() {
     return sum(PartitionedWriter::heldBytes);
   }

@@ -33,7 +33,7 @@ public record RouteEntry(
     boolean recovered,
     long lastBrokerTimeMs) {
 
-  /** A route with more gaps than this loses its oldest ones, as in {@link io.lifeline.jobs.core.Deduplicator}. */
+  /** A route with more gaps has its shortest runs forgotten, as in {@link io.lifeline.jobs.core.Deduplicator}. */
   private static final int MAX_RUNS = 10_000;
 
   @JsonIgnore
@@ -58,9 +58,7 @@ public record RouteEntry(
     SequenceSet sequences = new SequenceSet();
     a.addTo(sequences);
     b.addTo(sequences);
-    while (sequences.runs() > MAX_RUNS) {
-      sequences.fillOldestGap(0);
-    }
+    sequences.forgetShortest(MAX_RUNS, Long.parseUnsignedLong(newest.lastSequence));
     return new RouteEntry(newest.incarnation, newest.route, newest.routeName, newest.host, newest.program, newest.pid,
         runs(sequences), a.batches + b.batches, a.events + b.events, newest.lastSequence, newest.counters,
         a.finalBatch || b.finalBatch, a.recovered || b.recovered, Math.max(a.lastBrokerTimeMs, b.lastBrokerTimeMs));

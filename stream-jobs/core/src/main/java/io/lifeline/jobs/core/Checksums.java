@@ -3,7 +3,7 @@ package io.lifeline.jobs.core;
 import java.util.Arrays;
 
 /** The checksums of up to 64 neighbouring sequences of a route. */
-final class Checksums {
+public final class Checksums {
   static final int SIZE = 64;
 
   private final long chunk;
@@ -43,6 +43,28 @@ final class Checksums {
 
   private static int place(long sequence) {
     return (int) (sequence & SIZE - 1);
+  }
+
+  /** What two stored values of a chunk know together; where they differ the first counts. */
+  public static byte[] merge(byte[] first, byte[] second) {
+    Checksums merged = of(first);
+    Checksums other = of(second);
+    for (long sequence = 0; sequence < SIZE; sequence++) {
+      if (other.knows(sequence) && !merged.knows(sequence)) {
+        merged.put(sequence, other.checksums[(int) sequence]);
+      }
+    }
+    return merged.toBytes();
+  }
+
+  byte[] toBytes() {
+    StateWriter out = new StateWriter().version(1);
+    encode(out);
+    return out.toBytes();
+  }
+
+  static Checksums of(byte[] bytes) {
+    return decode(new StateReader(bytes).version(1));
   }
 
   void encode(StateWriter out) {

@@ -10,11 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells batches that are new from repeats and from conflicts, per (incarnation, route), for as long as the broker may
- * still deliver a repeat. It remembers every sequence as runs, and four bytes for each: its checksum, so that the same
- * sequence with other bytes is told from a repeat however late it comes. Those of the sequences that were new lately
- * are in memory; the others lie in the state, 64 to a value, and are read when one is asked for. What a broker
- * de-duplicates by itself is only an optimisation.
+ * Tells batches that are new from repeats and from conflicts, per (incarnation, route). It remembers every sequence as
+ * runs, as long as the route is not silent for the retention, and four bytes for each: its checksum, so that the same
+ * sequence with other bytes is told from a repeat. Those of the sequences that were new lately are in memory; the
+ * others lie in the state for the retention, and are read when one is asked for. What a broker de-duplicates by itself
+ * is only an optimisation.
+ *
+ * <p>All times are those of a {@link RetentionClock}.
  */
 public final class Deduplicator {
 
@@ -27,16 +29,22 @@ public final class Deduplicator {
     /** Its sequence was seen before with another checksum. */
     CONFLICT,
     /**
-     * Its sequence counts as dealt with, but no checksum says with which bytes: it was {@link #seen}, or it belongs
-     * into one of its route's oldest gaps, which were given up.
+     * Its sequence is known, but no checksum says with which bytes: it was {@link #seen}, or it comes again after more
+     * than the retention.
      */
     UNKNOWN
   }
 
-  /** A route with more gaps than this loses its oldest ones: state must stay bounded, and emitters must be heard. */
+  /**
+   * A route with more gaps than this has its shortest runs of sequences forgotten: state must stay bounded, and what is
+   * new must be heard, so rather a repeat of one of these counts twice than that an emitter is silenced.
+   */
   static final int MAX_RUNS = 10_000;
 
-  /** Where the checksums are that are not in memory: a key per route and chunk. */
+  /** So many are left then, or each further batch would have the shortest run looked for. */
+  private static final int RUNS_LEFT = MAX_RUNS / 4 * 3;
+
+  /** Where in the state the checksums are that are not in memory. */
   public static final String CHECKSUMS = "dedup-crc/";
 
   private static final Logger LOG = LoggerFactory.getLogger(Deduplicator.class);
@@ -45,7 +53,8 @@ public final class Deduplicator {
 
   private final KeyedState state;
   private final long retentionMs;
-  private final Metrics.Counter givenUp;
+  private final Metrics.Counter forgotten;
+  private final StoredChecksums stored;
   private final Map<RouteKey, Route> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
   private long nextExpiryMs;
@@ -55,30 +64,27 @@ public final class Deduplicator {
   }
 
   /**
-   * @param state where {@link #save} keeps the routes; only keys under {@code dedup/} and {@link #CHECKSUMS} are
-   * touched
+   * @param state where {@link #save} keeps the routes; only keys that start with {@code dedup} are touched
    * @param retentionMs a route without a new batch for that long is forgotten
-   * @param givenUp counts gaps that were given up
+   * @param forgotten counts sequences that were forgotten because their route has too many gaps
    */
-  Deduplicator(KeyedState state, long retentionMs, Metrics.Counter givenUp) {
+  Deduplicator(KeyedState state, long retentionMs, Metrics.Counter forgotten) {
     this.state = state;
     this.retentionMs = retentionMs;
-    this.givenUp = givenUp;
+    this.forgotten = forgotten;
+    this.stored = new StoredChecksums(state, retentionMs);
     state.scan(PREFIX, (key, value) -> routes.put(RouteKey.parse(key.substring(PREFIX.length())), Route.decode(value)));
   }
 
-  public Verdict check(RouteKey key, long sequence, int crc, long brokerTimeMs) {
+  public Verdict check(RouteKey key, long sequence, int crc, long nowMs) {
     Route route = routes.computeIfAbsent(key, k -> new Route());
     if (route.seen.contains(sequence)) {
       return checkAgain(key, route, sequence, crc);
     }
-    checksumsToChange(key, route, sequence).put(sequence, crc);
-    if (route.seen.contains(sequence - 1)) {
-      route.growing = sequence;
-    }
+    checksumsToChange(key, route, sequence, nowMs).put(sequence, crc);
     route.seen.add(sequence);
-    boundGaps(key, route);
-    route.lastNewMs = Math.max(route.lastNewMs, brokerTimeMs);
+    boundRuns(key, route, sequence);
+    route.lastNewMs = Math.max(route.lastNewMs, nowMs);
     changed.add(key);
     return Verdict.NEW;
   }
@@ -88,27 +94,24 @@ public final class Deduplicator {
     if (checksums == null) {
       checksums = stored(key, route, Checksums.chunkOf(sequence));
     }
-    if (checksums != null && checksums.knows(sequence)) {
-      return checksums.matches(sequence, crc) ? Verdict.DUPLICATE : Verdict.CONFLICT;
+    if (!checksums.knows(sequence)) {
+      return Verdict.UNKNOWN;
     }
-    return Long.compareUnsigned(sequence, route.withoutChecksumUpTo) <= 0 ? Verdict.DUPLICATE : Verdict.UNKNOWN;
+    return checksums.matches(sequence, crc) ? Verdict.DUPLICATE : Verdict.CONFLICT;
   }
 
   /** Those that take the place of the ones that were not changed for longest. */
-  private Checksums checksumsToChange(RouteKey key, Route route, long sequence) {
+  private Checksums checksumsToChange(RouteKey key, Route route, long sequence, long nowMs) {
     long chunk = Checksums.chunkOf(sequence);
     Checksums wanted = route.recent(chunk);
     if (wanted == null) {
       long first = Math.max(1, chunk * Checksums.SIZE);
       boolean mayBeStored = route.seen.containsAny(first, chunk * Checksums.SIZE + Checksums.SIZE - 1);
-      wanted = mayBeStored ? stored(key, route, chunk) : null;
-      wanted = wanted == null ? new Checksums(chunk) : wanted;
+      wanted = mayBeStored ? stored(key, route, chunk) : new Checksums(chunk);
     }
     Checksums displaced = route.change(wanted);
     if (displaced != null) {
-      StateWriter out = new StateWriter().version(1);
-      displaced.encode(out);
-      state.put(checksumKey(key, displaced.chunk()), out.toBytes());
+      stored.put(key, displaced, nowMs);
     }
     return wanted;
   }
@@ -116,42 +119,35 @@ public final class Deduplicator {
   /** Repeats come in runs: the last chunk that was asked for is kept. */
   private Checksums stored(RouteKey key, Route route, long chunk) {
     if (route.asked == null || route.asked.chunk() != chunk) {
-      byte[] bytes = state.get(checksumKey(key, chunk));
-      route.asked = bytes == null ? new Checksums(chunk) : Checksums.decode(new StateReader(bytes).version(1));
+      Checksums found = stored.get(key, chunk);
+      route.asked = found == null ? new Checksums(chunk) : found;
     }
     return route.asked;
   }
 
-  private static String checksumKey(RouteKey key, long chunk) {
-    return checksumPrefix(key) + chunk;
-  }
-
-  private static String checksumPrefix(RouteKey key) {
-    return CHECKSUMS + key + "/";
-  }
-
-  private void boundGaps(RouteKey key, Route route) {
-    while (route.seen.runs() > MAX_RUNS) {
-      route.seen.fillOldestGap(route.growing);
-      if (givenUp.value() == 0) {
-        LOG.warn("emitter {} has more than {} gaps in its sequences: the oldest are given up, and what comes late for"
-            + " them is rejected; lifeline_gaps_given_up_total counts them", key, MAX_RUNS);
-      }
-      givenUp.increment();
+  private void boundRuns(RouteKey key, Route route, long newest) {
+    if (route.seen.runs() <= MAX_RUNS) {
+      return;
     }
+    if (forgotten.value() == 0) {
+      LOG.warn("emitter {} has more than {} gaps in its sequences: the shortest runs of them are forgotten, so that"
+          + " repeats of those count twice; lifeline_sequences_forgotten_total counts them", key, MAX_RUNS);
+    }
+    forgotten.add(route.seen.forgetShortest(RUNS_LEFT, newest));
   }
 
   /** Notes sequences that are known to be dealt with, for example from an archive's manifests. */
-  public void seen(RouteKey key, long first, long last, long brokerTimeMs) {
+  public void seen(RouteKey key, long first, long last, long seenMs) {
     Route route = routes.computeIfAbsent(key, k -> new Route());
     route.seen.addRun(first, last);
-    boundGaps(key, route);
-    route.lastNewMs = Math.max(route.lastNewMs, brokerTimeMs);
+    boundRuns(key, route, last);
+    route.lastNewMs = Math.max(route.lastNewMs, seenMs);
     changed.add(key);
   }
 
   /** Forgets the routes that were silent for longer than the retention. Cheap to call often. */
   public void expire(long nowMs) {
+    stored.expire(nowMs);
     if (nowMs < nextExpiryMs) {
       return;
     }
@@ -167,7 +163,6 @@ public final class Deduplicator {
       routes.remove(key);
       changed.remove(key);
       state.delete(PREFIX + key);
-      state.deleteAll(checksumPrefix(key));
     }
   }
 
@@ -183,9 +178,6 @@ public final class Deduplicator {
     private SequenceSet seen = new SequenceSet();
     private long lastNewMs;
 
-    /** The last sequence that came next after another one. */
-    private long growing;
-
     /** The checksums of two chunks, the one that was changed last first. */
     private Checksums newest;
 
@@ -193,9 +185,6 @@ public final class Deduplicator {
 
     /** What was read from the state last. */
     private Checksums asked;
-
-    /** An earlier program kept few checksums: of sequences up to here they may be missing. */
-    private long withoutChecksumUpTo;
 
     Checksums recent(long chunk) {
       if (newest != null && newest.chunk() == chunk) {
@@ -221,7 +210,6 @@ public final class Deduplicator {
     byte[] encode() {
       StateWriter out = new StateWriter().version(2).varint(lastNewMs);
       seen.encode(out);
-      out.varint(growing).varint(withoutChecksumUpTo);
       List<Checksums> recent = new ArrayList<>();
       if (older != null) {
         recent.add(older);
@@ -240,12 +228,16 @@ public final class Deduplicator {
       Route route = new Route();
       route.lastNewMs = in.varint();
       route.seen = SequenceSet.decode(in);
-      if (version == 1) {
-        route.withoutChecksumUpTo = route.seen.last();
+      if (version == 1) { // the newest sequences, counted from the last one, in no order
+        for (int left = in.count(5); left > 0; left--) {
+          long sequence = route.seen.last() - in.varint();
+          Checksums chunk = route.recent(Checksums.chunkOf(sequence));
+          chunk = chunk == null ? new Checksums(Checksums.chunkOf(sequence)) : chunk;
+          route.change(chunk);
+          chunk.put(sequence, in.fixed32());
+        }
         return route;
       }
-      route.growing = in.varint();
-      route.withoutChecksumUpTo = in.varint();
       for (int left = in.count(9); left > 0; left--) {
         route.change(Checksums.decode(in));
       }

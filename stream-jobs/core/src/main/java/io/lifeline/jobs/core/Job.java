@@ -8,7 +8,7 @@ import io.lifeline.codec.BatchReader;
  * <ol>
  *   <li>{@link #accept} for every batch that is valid and was not seen before, {@link #duplicate} for the others that
  *       are valid;
- *   <li>{@link #punctuate} now and then, at least every second, also when nothing arrives;
+ *   <li>{@link #punctuate} and {@link #forget} now and then, at least every second, also when nothing arrives;
  *   <li>{@link #save} before the position and the state are made durable: on Kafka Streams after every batch and
  *       punctuation, on JetStream before every checkpoint.
  * </ol>
@@ -46,6 +46,13 @@ public interface Job {
    *     backlog is worked off
    */
   default void punctuate(long nowMs, Output output) {}
+
+  /**
+   * Forgets what has been silent for too long, for good.
+   *
+   * @param nowMs the time to measure silence by, see {@link RetentionClock}: not the stream's, which may jump
+   */
+  default void forget(long nowMs) {}
 
   /** Writes what changed since the last call into the state. */
   default void save() {}

@@ -19,8 +19,8 @@ public interface KeyedState {
 
   void delete(String key);
 
-  /** Deletes all keys that start with the prefix. */
-  void deleteAll(String prefix);
+  /** Deletes keys that start with the prefix, about that many at most; whether none is left. */
+  boolean deleteSome(String prefix, int most);
 
   /** Visits the keys that start with the prefix, in order. The visitor must not change the state. */
   void scan(String prefix, BiConsumer<String, byte[]> visitor);

@@ -25,8 +25,13 @@ public final class MemoryState implements KeyedState {
   }
 
   @Override
-  public void deleteAll(String prefix) {
+  public boolean deleteSome(String prefix, int most) {
     entries.subMap(prefix, true, prefix + Character.MAX_VALUE, true).clear();
+    return true;
+  }
+
+  public void clear() {
+    entries.clear();
   }
 
   @Override

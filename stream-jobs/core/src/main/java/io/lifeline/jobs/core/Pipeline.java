@@ -3,6 +3,7 @@ package io.lifeline.jobs.core;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.RejectedBatchException;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,12 +16,12 @@ public final class Pipeline {
 
   private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
   private static final Pattern BATCH_ID = Pattern.compile("[0-9a-f]{32}-\\d{1,5}-\\d{1,20}");
-  private static final String GIVEN_UP =
-      "it comes late, for one of its route's oldest gaps, of which there were more than are kept";
+  private static final String UNVERIFIABLE =
+      "a batch with its sequence came before, so long ago that nobody can say whether it was the same";
 
-  private final BrokerTime brokerTime = new BrokerTime();
   private final Runnable removeGauge;
   private final StreamClock clock;
+  private final RetentionClock retentionClock;
   private final Deduplicator deduplicator;
   private final List<Job> jobs;
   private final BatchReader reader = new BatchReader();
@@ -38,13 +39,23 @@ public final class Pipeline {
    * @param retentionMs how long a silent emitter is remembered: as long as the broker keeps its batches
    */
   public Pipeline(String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics) {
-    this.clock = new StreamClock(state, System::nanoTime);
+    this(task, state, retentionMs, jobs, metrics, System::nanoTime);
+  }
+
+  /** @param nanoTime usually {@code System::nanoTime} */
+  Pipeline(
+      String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics, LongSupplier nanoTime) {
+    this.clock = new StreamClock(state, nanoTime);
+    this.retentionClock = new RetentionClock(state, nanoTime);
     this.deduplicator =
         new Deduplicator(
             state,
             retentionMs,
             metrics.counter(
-                "lifeline_gaps_given_up_total", "Gaps in sequences that were too many to remember.", "task", task));
+                "lifeline_sequences_forgotten_total",
+                "Sequences forgotten because their route has too many gaps.",
+                "task",
+                task));
     this.jobs = List.copyOf(jobs);
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", task);
     this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", task);
@@ -75,9 +86,9 @@ public final class Pipeline {
    *
    * @param id null if it has none
    */
-  public void accept(byte[] message, Position stamped, String id, Output output) {
-    Position position = brokerTime.believable(stamped);
+  public void accept(byte[] message, Position position, String id, Output output) {
     clock.observe(position.brokerTimeMs());
+    retentionClock.observe(position.brokerTimeMs());
     try {
       reader.read(message, 0, message.length);
     } catch (RejectedBatchException e) {
@@ -88,7 +99,7 @@ public final class Pipeline {
     if (isBatchId(id) && !id.equals(route + "-" + Long.toUnsignedString(reader.sequence()))) {
       reportClaim(id, position);
     }
-    switch (deduplicator.check(route, reader.sequence(), reader.crc(), position.brokerTimeMs())) {
+    switch (deduplicator.check(route, reader.sequence(), reader.crc(), retentionClock.nowMs())) {
       case NEW -> {
         batches.increment();
         events.add(reader.eventCount());
@@ -106,7 +117,7 @@ public final class Pipeline {
       }
       case CONFLICT ->
           reject(identified(position, "conflict", "another batch came with the same sequence", route), output);
-      case UNKNOWN -> reject(identified(position, "too_many_gaps", GIVEN_UP, route), output);
+      case UNKNOWN -> reject(identified(position, "unverifiable", UNVERIFIABLE, route), output);
     }
   }
 
@@ -130,15 +141,18 @@ public final class Pipeline {
       return;
     }
     long nowMs = clock.nowMs();
-    deduplicator.expire(nowMs);
+    long retentionMs = retentionClock.nowMs();
+    deduplicator.expire(retentionMs);
     for (Job job : jobs) {
       job.punctuate(nowMs, output);
+      job.forget(retentionMs);
     }
   }
 
   /** See {@link Job#save}. */
   public void save() {
     clock.save();
+    retentionClock.save();
     deduplicator.save();
     for (Job job : jobs) {
       job.save();

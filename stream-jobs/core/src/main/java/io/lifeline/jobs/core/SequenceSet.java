@@ -85,12 +85,40 @@ public final class SequenceSet {
   }
 
   /**
-   * Merges the first two runs, of at least three: the gap between them counts as filled. If the first one holds a
-   * sequence that is growing, and so will fill that gap itself, the two after it are merged.
+   * Drops the shortest runs until so many are left, of equally long ones the first. To fill gaps instead would take
+   * what comes late for a repeat; and a run that somebody forged is short.
+   *
+   * @param kept the run with this sequence stays
+   * @return how many sequences were dropped
    */
-  public void fillOldestGap(long growing) {
-    int first = runUpTo(growing) == 0 ? 1 : 0;
-    replaceRuns(first, first + 2, ends[2 * first], ends[2 * first + 3]);
+  public long forgetShortest(int most, long kept) {
+    int surplus = runs - most;
+    if (surplus <= 0) {
+      return 0;
+    }
+    int keptRun = runUpTo(kept);
+    long[] lengths = new long[runs];
+    for (int i = 0; i < runs; i++) { // unsigned numbers in the order of signed ones
+      lengths[i] = i == keptRun ? Long.MAX_VALUE : ends[2 * i + 1] - ends[2 * i] ^ Long.MIN_VALUE;
+    }
+    long[] sorted = lengths.clone();
+    Arrays.sort(sorted);
+    long limit = sorted[surplus - 1];
+    int ofLimit = 0;
+    for (int i = surplus - 1; i >= 0 && sorted[i] == limit; i--) {
+      ofLimit++;
+    }
+    long sizeBefore = size();
+    int left = 0;
+    for (int i = 0; i < lengths.length; i++) {
+      if (lengths[i] > limit || lengths[i] == limit && ofLimit-- <= 0) {
+        ends[2 * left] = ends[2 * i];
+        ends[2 * left + 1] = ends[2 * i + 1];
+        left++;
+      }
+    }
+    runs = left;
+    return sizeBefore - size();
   }
 
   public void forEachRun(RunVisitor visitor) {

@@ -15,6 +15,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DeduplicatorTest {
 
@@ -88,45 +90,77 @@ class DeduplicatorTest {
   }
 
   @Test
-  void whatAnEarlierProgramKeptNoChecksumOfIsARepeat() {
+  void theChecksumsThatAnEarlierProgramKeptAreKnown() {
     MemoryState state = new MemoryState();
     SequenceSet seen = new SequenceSet();
-    seen.addRun(1, 10);
+    seen.addRun(1, 70);
     StateWriter route = new StateWriter().version(1).varint(5);
     seen.encode(route);
-    state.put("dedup/" + route(1), route.varint(1).varint(0).fixed32(77).toBytes());
+    route.varint(3).varint(0).fixed32(70).varint(10).fixed32(60).varint(1).fixed32(69);
+    state.put("dedup/" + route(1), route.toBytes());
     Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
-    assertThat(deduplicator.check(route(1), 3, 1, 5)).isEqualTo(DUPLICATE);
-    assertThat(deduplicator.check(route(1), 11, 1, 5)).isEqualTo(NEW);
-    assertThat(deduplicator.check(route(1), 11, 2, 5)).isEqualTo(CONFLICT);
+    for (int sequence : new int[] {60, 69, 70}) {
+      assertThat(deduplicator.check(route(1), sequence, sequence, 5)).isEqualTo(DUPLICATE);
+      assertThat(deduplicator.check(route(1), sequence, 1, 5)).isEqualTo(CONFLICT);
+    }
+    assertThat(deduplicator.check(route(1), 3, 1, 5)).as("it kept none of this one").isEqualTo(UNKNOWN);
+    assertThat(deduplicator.check(route(1), 71, 1, 5)).isEqualTo(NEW);
+    assertThat(deduplicator.check(route(1), 71, 2, 5)).isEqualTo(CONFLICT);
   }
 
   @Test
-  void manyGapsSilenceNobodyAndTheOldestAreGivenUp() {
-    Metrics.Counter givenUp = new Metrics.Counter();
-    MemoryState state = new MemoryState();
-    Deduplicator deduplicator = new Deduplicator(state, DAY_MS, givenUp);
+  void manyGapsSilenceNobodyAndTheShortestRunsAreForgotten() {
+    Metrics.Counter forgotten = new Metrics.Counter();
+    Deduplicator deduplicator = new Deduplicator(new MemoryState(), DAY_MS, forgotten);
     long sequence = 1;
-    for (; sequence <= 2L * Deduplicator.MAX_RUNS + 100; sequence += 2) {
+    for (; sequence <= 1000; sequence++) {
+      deduplicator.check(route(1), sequence, (int) sequence, 0);
+    }
+    for (sequence++; sequence <= 1000 + 2L * Deduplicator.MAX_RUNS + 100; sequence += 2) {
       assertThat(deduplicator.check(route(1), sequence, (int) sequence, 0)).isEqualTo(NEW);
     }
-    assertThat(givenUp.value()).isEqualTo(50);
+    assertThat(forgotten.value()).isPositive();
     for (long end = sequence + 1000; sequence < end; sequence++) {
       assertThat(deduplicator.check(route(1), sequence, (int) sequence, 0)).isEqualTo(NEW);
     }
-    assertThat(deduplicator.check(route(1), 2, 2, 0)).as("too late for one of the oldest gaps").isEqualTo(UNKNOWN);
-    assertThat(deduplicator.check(route(1), 3, 3, 0)).as("a repeat beside it").isEqualTo(DUPLICATE);
-    assertThat(deduplicator.check(route(1), 200, 200, 0)).as("what fills a gap is still welcome").isEqualTo(NEW);
+    assertThat(deduplicator.check(route(1), 1001, 2, 0)).as("late for one of the oldest gaps").isEqualTo(NEW);
+    assertThat(deduplicator.check(route(1), 500, 500, 0)).as("of the longest run").isEqualTo(DUPLICATE);
+    assertThat(deduplicator.check(route(1), sequence - 1, 0, 0)).as("of the newest").isEqualTo(CONFLICT);
   }
 
-  @Test
-  void forgedSequencesAheadOfAnEmitterDoNotSilenceIt() {
-    Deduplicator deduplicator = new Deduplicator(new MemoryState(), DAY_MS);
+  /** Whoever may publish with another's incarnation can take sequences, but none besides those. */
+  @ParameterizedTest
+  @CsvSource({"2, 1, false", "2, 1, true", "1000000, 1, false", "1000000, 2, true", "3, 2, true"})
+  void forgedSequencesAheadOfAnEmitterDoNotSilenceIt(long step, int neighbours, boolean restarted) {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    SequenceSet forged = new SequenceSet();
     for (long sequence = 1; sequence <= 10; sequence++) {
       deduplicator.check(route(1), sequence, 1, 0);
     }
     for (int i = 0; i < Deduplicator.MAX_RUNS + 500; i++) {
-      deduplicator.check(route(1), 1_000_000 + 2L * i, 666, 0);
+      for (int neighbour = 0; neighbour < neighbours; neighbour++) {
+        long sequence = 12 + step * i + neighbour;
+        deduplicator.check(route(1), sequence, 666, 0);
+        forged.add(sequence);
+      }
+    }
+    if (restarted) {
+      deduplicator.save();
+      deduplicator = new Deduplicator(reopened(state), DAY_MS);
+    }
+    for (long sequence = 11; sequence <= 30_000; sequence++) {
+      Deduplicator.Verdict verdict = deduplicator.check(route(1), sequence, 1, 0);
+      assertThat(verdict).as("%d", sequence).isIn(forged.contains(sequence) ? List.of(CONFLICT, NEW) : List.of(NEW));
+    }
+  }
+
+  @Test
+  void whatAnArchiveKnowsOfAForgedRouteSilencesNobodyAfterARestart() {
+    Deduplicator deduplicator = new Deduplicator(new MemoryState(), DAY_MS);
+    deduplicator.seen(route(1), 1, 10, 0);
+    for (int i = 0; i < Deduplicator.MAX_RUNS + 500; i++) {
+      deduplicator.seen(route(1), 1_000_000L * (i + 1), 1_000_000L * (i + 1) + 1, 0);
     }
     for (long sequence = 11; sequence <= 1000; sequence++) {
       assertThat(deduplicator.check(route(1), sequence, 1, 0)).isEqualTo(NEW);
@@ -155,6 +189,48 @@ class DeduplicatorTest {
     deduplicator.save();
     deduplicator.expire(1001 + 2 * DAY_MS);
     state.scan("", (key, value) -> assertThat(key).as("nothing is left").isNull());
+  }
+
+  /** A route may live for years: 64 batches in each of its hours take one value. */
+  @Test
+  void theChecksumsOfALiveRouteAreDroppedWhenTheyAreOlderThanTheRetention() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    long hourMs = DAY_MS / 24;
+    int most = 0;
+    for (int hour = 0; hour < 30 * 24; hour++) {
+      for (int sequence = 64 * hour + 1; sequence <= 64 * hour + 64; sequence++) {
+        assertThat(deduplicator.check(route(1), sequence, sequence, hour * hourMs)).isEqualTo(NEW);
+      }
+      deduplicator.expire(hour * hourMs);
+      if (hour % 100 == 0) {
+        deduplicator.save();
+        state = reopened(state);
+        deduplicator = new Deduplicator(state, DAY_MS);
+      }
+      int[] values = new int[1];
+      state.scan(Deduplicator.CHECKSUMS, (key, value) -> values[0]++);
+      most = Math.max(most, values[0]);
+    }
+    assertThat(most).as("a day, a quarter of one, and one more").isBetween(24, 32);
+    int last = 64 * 30 * 24;
+    assertThat(deduplicator.check(route(1), last - 64 * 23, 0, 30 * DAY_MS)).as("a day ago").isEqualTo(CONFLICT);
+    assertThat(deduplicator.check(route(1), 1, 1, 30 * DAY_MS)).as("a month ago").isEqualTo(UNKNOWN);
+  }
+
+  @Test
+  void ofTwoValuesOfAChunkEachKeepsWhatItKnows() {
+    Checksums first = new Checksums(0);
+    Checksums second = new Checksums(0);
+    first.put(1, 11);
+    first.put(2, 22);
+    second.put(2, 23);
+    second.put(63, 66);
+    Checksums merged = Checksums.of(Checksums.merge(first.toBytes(), second.toBytes()));
+    assertThat(merged.matches(1, 11)).isTrue();
+    assertThat(merged.matches(2, 22)).isTrue();
+    assertThat(merged.matches(63, 66)).isTrue();
+    assertThat(merged.knows(3)).isFalse();
   }
 
   @Test

@@ -10,6 +10,8 @@ import io.lifeline.codec.BatchReader;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PipelineTest {
 
@@ -91,7 +93,62 @@ class PipelineTest {
         .contains("lifeline_expired_total{task=\"task\"} 3\n", "lifeline_expired_gaps_total{task=\"task\"} 2\n");
   }
 
-  /** Where a topic has producers' times, one of them in 2096 must not have every batch forgotten. */
+  private static final long DAY_MS = 86_400_000;
+  private long nanos;
+
+  private Pipeline week(KeyedState state) {
+    return new Pipeline("week", state, 7 * DAY_MS, List.of(first), metrics, () -> nanos);
+  }
+
+  /** A batch each hour, which the broker stamps so much wrongly. */
+  private long live(Pipeline pipeline, long sequence, long startMs, int hours, long wrongMs) {
+    for (int hour = 1; hour <= hours; hour++) {
+      nanos += DAY_MS / 24 * 1_000_000;
+      long stampMs = startMs + hour * DAY_MS / 24 + wrongMs;
+      pipeline.accept(bytes(sequence + hour, 5), new Position(0, sequence + hour, stampMs), output);
+      pipeline.punctuate(output);
+    }
+    return startMs + hours * DAY_MS / 24;
+  }
+
+  /** In either direction, and whether or not the job is started anew in between. */
+  @ParameterizedTest
+  @CsvSource({"40, false", "40, true", "-40, false", "-40, true"})
+  void aBrokersClockThatIsWrongAndThenRightForgetsNothingThatIsNotSilent(int days, boolean restarts) {
+    KeyedState state = new MemoryState();
+    Pipeline job = week(state);
+    byte[] silent = batch(2, 1).event(READ, tick(1), 5, 5).toByteArray();
+    long nowMs = live(job, 0, TestBatches.START_MS, 10, days * DAY_MS);
+    job.accept(silent, new Position(0, 1000, nowMs + days * DAY_MS), output);
+    for (int part = 0; part < 5; part++) {
+      if (restarts) {
+        job.save();
+        job = week(state);
+      }
+      nowMs = live(job, 10 + 24 * part, nowMs, 24, 0);
+    }
+    first.calls.clear();
+    job.accept(silent, new Position(0, 2000, nowMs), output);
+    assertThat(first.calls).containsExactly("duplicate 1");
+    live(job, 1000, nowMs, 24 * 10, 0);
+    first.calls.clear();
+    job.accept(silent, new Position(0, 3000, nowMs + 10 * DAY_MS), output);
+    assertThat(first.calls).as("silent for longer than the retention").containsExactly("accept 1 with 1");
+  }
+
+  /** As producers may stamp them: the emitter is not silent, whatever it says. */
+  @Test
+  void aMessageFromThePastIsForgottenNoEarlierThanOthers() {
+    Pipeline job = week(new MemoryState());
+    long nowMs = live(job, 0, TestBatches.START_MS, 10, 0);
+    byte[] old = batch(2, 1).event(READ, tick(1), 5, 5).toByteArray();
+    job.accept(old, new Position(0, 1000, 1), output);
+    live(job, 10, nowMs, 24, 0);
+    first.calls.clear();
+    job.accept(old, new Position(0, 2000, 1), output);
+    assertThat(first.calls).containsExactly("duplicate 1");
+  }
+
   @Test
   void aMessageFromTheFarFutureForgetsNothing() {
     long nowMs = System.currentTimeMillis();
@@ -103,15 +160,44 @@ class PipelineTest {
     assertThat(first.calls).containsExactly("accept 1 with 1", "accept 2 with 1", "duplicate 1");
   }
 
+  /** Whatever this machine's clock shows: its broker's time is the stream's. */
   @Test
-  void aBatchThatComesForAGapThatWasGivenUpIsRejected() {
-    for (long sequence = 2; sequence <= 2L * Deduplicator.MAX_RUNS + 4; sequence += 2) {
-      pipeline.accept(bytes(sequence, 5), at(sequence, 1), output);
+  void theBrokersTimeIsHandedOnAsItIs() {
+    List<Long> times = new ArrayList<>();
+    Job clock =
+        new Job() {
+          @Override
+          public String name() {
+            return "clock";
+          }
+
+          @Override
+          public void accept(BatchReader batch, Position position, Output out) {
+            times.add(position.brokerTimeMs());
+          }
+
+          @Override
+          public void punctuate(long nowMs, Output out) {
+            times.add(nowMs);
+          }
+        };
+    Pipeline timed = new Pipeline("timed", new MemoryState(), DAY_MS, List.of(clock), metrics, () -> nanos);
+    for (int days : new int[] {-40, 40}) {
+      long stampMs = System.currentTimeMillis() + days * DAY_MS;
+      timed.accept(bytes(50 + days, 5), new Position(0, 50 + days, stampMs), output);
+      timed.punctuate(output);
+      assertThat(times).containsExactly(stampMs, stampMs);
+      times.clear();
     }
-    pipeline.accept(bytes(3, 5), at(100_000, 1), output);
+  }
+
+  @Test
+  void aRepeatThatCannotBeComparedAnyMoreIsReported() {
+    Pipeline job = week(new MemoryState());
+    long nowMs = live(job, 0, TestBatches.START_MS, 1000, 0);
+    job.accept(bytes(1, 5), new Position(0, 2000, nowMs), output);
     assertThat(output.messages()).hasSize(1);
-    assertThat(output.messages().get(0).value()).contains("\"code\":\"too_many_gaps\"");
-    assertThat(metrics.text()).contains("lifeline_gaps_given_up_total{task=\"task\"} 2\n");
+    assertThat(output.messages().get(0).value()).contains("\"code\":\"unverifiable\"");
   }
 
   @Test

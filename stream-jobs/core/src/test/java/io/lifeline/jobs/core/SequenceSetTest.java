@@ -3,8 +3,11 @@ package io.lifeline.jobs.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -48,6 +51,28 @@ class SequenceSetTest {
     SequenceSet back = SequenceSet.decode(new StateReader(out.toBytes()));
     assertThat(back).hasToString(set.toString());
     assertThat(back.size()).isEqualTo(set.size());
+  }
+
+  @Property(seed = "1")
+  void forgetsTheShortestRunsAndOfEquallyLongOnesTheFirst(
+      @ForAll @Size(max = 60) List<@IntRange(min = 1, max = 200) Integer> sequences,
+      @ForAll @IntRange(min = 1, max = 20) int most,
+      @ForAll @IntRange(min = 1, max = 200) int kept) {
+    SequenceSet set = new SequenceSet();
+    sequences.forEach(set::add);
+    List<long[]> runs = new ArrayList<>();
+    set.forEachRun((first, last) -> runs.add(new long[] {first, last}));
+    boolean isKept = set.contains(kept);
+    long size = set.size();
+    while (runs.size() > most) {
+      runs.stream().filter(run -> !(isKept && run[0] <= kept && kept <= run[1]))
+          .min(Comparator.comparingLong(run -> run[1] - run[0])).ifPresent(runs::remove);
+    }
+    long forgotten = set.forgetShortest(most, isKept ? kept : 0);
+    TreeSet<Long> model = new TreeSet<>();
+    runs.forEach(run -> LongStream.rangeClosed(run[0], run[1]).forEach(model::add));
+    assertSame(set, model);
+    assertThat(forgotten).isEqualTo(size - model.size());
   }
 
   @Test

@@ -151,7 +151,7 @@ final class ArchiveTask extends LeasedTask {
         counts.count(received.position(), archive.append(received.position(), received.data()));
         nextSequence = received.position().offset() + 1;
         behind = received.behind();
-      } else if (isFailing() && archive.heldBytes() == 0 && stream.isAtEnd()) {
+      } else if (isFailing() && archive.isStored() && stream.isAtEnd()) {
         works();
       }
       archive.rollIfDue(System.nanoTime());

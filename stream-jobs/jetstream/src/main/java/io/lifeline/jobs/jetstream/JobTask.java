@@ -76,7 +76,7 @@ final class JobTask extends LeasedTask {
     CheckpointStore store = checkpoints(broker.bucket());
     Checkpoint start = store.takeOver(epoch);
     MemoryState state = start.state();
-    SpilledState spilled = new SpilledState(state, broker.bucket(), broker.management(), name());
+    SpilledState spilled = new SpilledState(state, broker.jetStream(), broker.bucket(), broker.management(), name());
     String life = Buckets.life(broker.bucket());
     Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life);
     publisher.publishAll(start.outbox());

@@ -1,35 +1,52 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.Checksums;
 import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
+import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
+import io.nats.client.PublishOptions;
 import io.nats.client.api.KeyValueEntry;
+import io.nats.client.api.PublishAck;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 
 /**
  * A task's state, of which the checksums of old batches are neither in memory nor in every checkpoint: they grow with
  * what the stream holds. They are part of one checkpoint, and once that is written they get keys of their own in the
- * bucket; so whatever a checkpoint has seen has its checksum in it or beside it. Used by one thread.
+ * bucket; so whatever a checkpoint has seen has its checksum in it or beside it. What is there already is not replaced
+ * but added to: nothing is lost by an owner that has lost its lease and does not know it yet. Used by one thread.
  */
 final class SpilledState implements KeyedState {
 
+  private static final long ACK_TIMEOUT_S = 10;
+
+  /** So many are on their way at once. */
+  private static final int MAX_IN_FLIGHT = 256;
+
   private final MemoryState inner;
+  private final JetStream jetStream;
   private final KeyValue bucket;
   private final JetStreamManagement management;
   private final String prefix;
-  private final List<String> erased = new ArrayList<>();
 
   /** @param inner what the checkpoints hold */
-  SpilledState(MemoryState inner, KeyValue bucket, JetStreamManagement management, String task) {
+  SpilledState(
+      MemoryState inner, JetStream jetStream, KeyValue bucket, JetStreamManagement management, String task) {
     this.inner = inner;
+    this.jetStream = jetStream;
     this.bucket = bucket;
     this.management = management;
     this.prefix = task + ".crc.";
@@ -59,12 +76,17 @@ final class SpilledState implements KeyedState {
     inner.delete(key);
   }
 
+  /** In the bucket that is one request, however many there are. */
   @Override
-  public void deleteAll(String keyPrefix) {
-    inner.deleteAll(keyPrefix);
+  public boolean deleteSome(String keyPrefix, int most) {
     if (keyPrefix.startsWith(Deduplicator.CHECKSUMS)) {
-      erased.add(keyPrefix);
+      try {
+        Buckets.erase(bucket, management, bucketKey(keyPrefix) + ">");
+      } catch (IOException | JetStreamApiException e) {
+        throw new IllegalStateException("old checksums cannot be removed: " + e.getMessage(), e);
+      }
     }
+    return inner.deleteSome(keyPrefix, most);
   }
 
   @Override
@@ -74,15 +96,63 @@ final class SpilledState implements KeyedState {
 
   /** Moves the checksums into the bucket that the checkpoint holds which was just written. */
   void spill() throws IOException, JetStreamApiException {
-    for (String keyPrefix : erased) {
-      Buckets.erase(bucket, management, bucketKey(keyPrefix) + "*");
-    }
-    erased.clear();
-    Map<String, byte[]> checksums = new HashMap<>();
+    Map<String, byte[]> checksums = new TreeMap<>();
     inner.scan(Deduplicator.CHECKSUMS, checksums::put);
-    for (Map.Entry<String, byte[]> entry : checksums.entrySet()) {
-      bucket.put(bucketKey(entry.getKey()), entry.getValue());
-      inner.delete(entry.getKey());
+    List<String> keys = new ArrayList<>(checksums.keySet());
+    for (int from = 0; from < keys.size(); from += MAX_IN_FLIGHT) {
+      List<String> some = keys.subList(from, Math.min(keys.size(), from + MAX_IN_FLIGHT));
+      List<CompletableFuture<PublishAck>> sent = some.stream().map(key -> create(key, checksums.get(key))).toList();
+      for (int i = 0; i < some.size(); i++) {
+        if (!isCreated(sent.get(i))) {
+          add(bucketKey(some.get(i)), checksums.get(some.get(i)));
+        }
+      }
+    }
+    keys.forEach(inner::delete);
+  }
+
+  private CompletableFuture<PublishAck> create(String key, byte[] value) {
+    String subject = "$KV." + bucket.getBucketName() + "." + bucketKey(key);
+    return jetStream.publishAsync(
+        subject, value, PublishOptions.builder().expectedLastSubjectSequence(0).build());
+  }
+
+  /** False if there is such a key. */
+  private static boolean isCreated(CompletableFuture<PublishAck> sent) throws IOException {
+    try {
+      sent.get(ACK_TIMEOUT_S, TimeUnit.SECONDS);
+      return true;
+    } catch (ExecutionException e) {
+      for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+        if (cause instanceof JetStreamApiException refusal && Conflicts.isConflict(refusal)) {
+          return false;
+        }
+      }
+      throw new IOException("the broker did not take checksums: " + e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("the broker did not acknowledge checksums within " + ACK_TIMEOUT_S + " s");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for the broker");
+    }
+  }
+
+  /** What is lost to another writer in between is added by the next try. */
+  private void add(String key, byte[] value) throws IOException, JetStreamApiException {
+    while (true) {
+      KeyValueEntry known = bucket.get(key);
+      try {
+        if (known == null || known.getValue() == null) {
+          bucket.create(key, value);
+        } else {
+          bucket.update(key, Checksums.merge(known.getValue(), value), known.getRevision());
+        }
+        return;
+      } catch (JetStreamApiException e) {
+        if (!Conflicts.isConflict(e)) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -3,7 +3,10 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.TestInfo;
 class OwnershipTest {
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
+  private static final RouteKey ROUTE = new RouteKey(new Incarnation(1, 2), 0);
 
   private static Connection connection;
   private static KeyValue bucket;
@@ -133,6 +137,37 @@ class OwnershipTest {
     bucket.delete(bucket.keys(task + ".checkpoint.*.0").get(0));
     assertThatThrownBy(() -> store(20_000).takeOver(2))
         .hasMessageMatching("the checkpoint " + task + "\\.checkpoint lacks its part 1 of 7");
+  }
+
+  /** Chunks in the bucket are added to, whoever was the last to write there. */
+  @Test
+  void whatAFormerOwnerSpillsTakesNoChecksumsAway() throws Exception {
+    SpilledState first = spilled(new MemoryState());
+    fill(new Deduplicator(first, 1000), 1, 100, 200);
+    MemoryState inner = new MemoryState();
+    SpilledState second = spilled(inner);
+    Deduplicator filled = new Deduplicator(second, 1000);
+    fill(filled, 1, 2, 100, 200);
+    filled.save();
+    second.spill();
+    assertThat(bucket.keys(task + ".crc.>")).hasSize(1);
+    first.spill();
+    first.spill();
+    Deduplicator after = new Deduplicator(spilled(inner), 1000);
+    assertThat(after.check(ROUTE, 2, -2, 0)).isEqualTo(Deduplicator.Verdict.CONFLICT);
+    assertThat(after.check(ROUTE, 2, 2, 0)).isEqualTo(Deduplicator.Verdict.DUPLICATE);
+    after.expire(5000);
+    assertThat(bucket.keys(task + ".crc.>")).as("older than the retention").isEmpty();
+  }
+
+  private SpilledState spilled(MemoryState inner) throws Exception {
+    return new SpilledState(inner, connection.jetStream(), bucket, management, task);
+  }
+
+  private static void fill(Deduplicator deduplicator, int... sequences) {
+    for (int sequence : sequences) {
+      assertThat(deduplicator.check(ROUTE, sequence, sequence, 0)).isEqualTo(Deduplicator.Verdict.NEW);
+    }
   }
 
   private Lease lease() {

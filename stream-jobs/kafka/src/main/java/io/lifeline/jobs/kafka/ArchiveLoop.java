@@ -50,6 +50,7 @@ final class ArchiveLoop implements Runnable {
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
   private final ArchiveMetrics counts;
+  private final BatchTime times = new BatchTime();
   private final CountDownLatch stop = new CountDownLatch(1);
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
@@ -215,7 +216,7 @@ final class ArchiveLoop implements Runnable {
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
-        if (hasFailed && archive.heldBytes() == 0 && partitions.isAtEnd()) {
+        if (hasFailed && archive.isStored() && partitions.isAtEnd()) {
           works();
         }
         archive.rollIfDue(System.nanoTime());
@@ -228,7 +229,7 @@ final class ArchiveLoop implements Runnable {
   }
 
   private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
-    Position position = new Position(message.partition(), message.offset(), message.timestamp());
+    Position position = new Position(message.partition(), message.offset(), times.of(message));
     counts.count(position, archive.append(position, message.value()));
   }
 }

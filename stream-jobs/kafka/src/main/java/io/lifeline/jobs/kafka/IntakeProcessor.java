@@ -34,6 +34,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   }
 
   static final String STORE = "lifeline-intake";
+  static final String CHECKSUMS = "lifeline-checksums";
   static final String ID_HEADER = "lifeline-id";
   static final String PARTITION_HEADER = "lifeline-partition";
 
@@ -57,7 +58,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   public void init(ProcessorContext<String, Outgoing> processorContext) {
     context = processorContext;
     partition = new StateWriter().varint(context.taskId().partition()).toBytes();
-    KeyedState state = new StoreState(context.getStateStore(STORE));
+    KeyedState state = new StoreState(context.getStateStore(STORE), context.getStateStore(CHECKSUMS));
     String task = settings.jobs() + "-" + context.taskId().partition();
     pipeline =
         new Pipeline(

@@ -68,6 +68,7 @@ final class JobsTopology {
       BottleneckSettings bottleneck) {
     StreamsBuilder builder = new StreamsBuilder();
     builder.addStateStore(store(IntakeProcessor.STORE));
+    builder.addStateStore(storeOnDisk(IntakeProcessor.CHECKSUMS));
     IntakeProcessor.Jobs jobs =
         (state, secondHalf) -> {
           List<Job> all = new ArrayList<>(byEmitter.apply(state));
@@ -80,9 +81,14 @@ final class JobsTopology {
           return all;
         };
     var branches =
-        builder.stream(settings.batches(), Consumed.with(BYTES, BYTES).withName("lifeline-batches"))
+        builder.stream(
+                settings.batches(),
+                Consumed.with(BYTES, BYTES).withTimestampExtractor(new BatchTime()).withName("lifeline-batches"))
             .process(
-                () -> new IntakeProcessor(settings, jobs), Named.as("lifeline-intake"), IntakeProcessor.STORE)
+                () -> new IntakeProcessor(settings, jobs),
+                Named.as("lifeline-intake"),
+                IntakeProcessor.STORE,
+                IntakeProcessor.CHECKSUMS)
             .split(Named.as("lifeline-"))
             .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.PARTIAL, Branched.as("partials"))
             .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.SAMPLE, Branched.as("samples"))
@@ -152,5 +158,10 @@ final class JobsTopology {
    */
   private static StoreBuilder<KeyValueStore<String, byte[]>> store(String name) {
     return Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), TEXT, BYTES).withCachingEnabled();
+  }
+
+  /** What grows with the batches and is hardly ever read; as each value is put once, a cache would be no use. */
+  private static StoreBuilder<KeyValueStore<String, byte[]>> storeOnDisk(String name) {
+    return Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(name), TEXT, BYTES);
   }
 }

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.KeyedState;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,44 +10,68 @@ import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/** A job's memory in a logged store of Kafka Streams, whose changelog commits with the input's offsets. */
+/**
+ * A job's memory in a logged store of Kafka Streams, whose changelog commits with the input's offsets. The checksums of
+ * old batches may have a store of their own, on disk.
+ */
 public final class StoreState implements KeyedState {
 
   private final KeyValueStore<String, byte[]> store;
+  private final KeyValueStore<String, byte[]> checksums;
 
   public StoreState(KeyValueStore<String, byte[]> store) {
+    this(store, store);
+  }
+
+  StoreState(KeyValueStore<String, byte[]> store, KeyValueStore<String, byte[]> checksums) {
     this.store = store;
+    this.checksums = checksums;
+  }
+
+  private KeyValueStore<String, byte[]> store(String key) {
+    return key.startsWith(Deduplicator.CHECKSUMS) ? checksums : store;
   }
 
   @Override
   public byte[] get(String key) {
-    return store.get(key);
+    return store(key).get(key);
   }
 
   @Override
   public void put(String key, byte[] value) {
-    store.put(key, value);
+    store(key).put(key, value);
   }
 
   @Override
   public void delete(String key) {
-    store.delete(key);
+    store(key).delete(key);
   }
 
   @Override
-  public void deleteAll(String prefix) {
+  public boolean deleteSome(String prefix, int most) {
     List<String> keys = new ArrayList<>();
-    scan(prefix, (key, value) -> keys.add(key));
-    keys.forEach(store::delete);
+    boolean areAll;
+    try (KeyValueIterator<String, byte[]> entries = scan(prefix)) {
+      while (entries.hasNext() && keys.size() < most) {
+        keys.add(entries.next().key);
+      }
+      areAll = !entries.hasNext();
+    }
+    keys.forEach(this::delete);
+    return areAll;
   }
 
   @Override
   public void scan(String prefix, BiConsumer<String, byte[]> visitor) {
-    try (KeyValueIterator<String, byte[]> entries = store.prefixScan(prefix, new StringSerializer())) {
+    try (KeyValueIterator<String, byte[]> entries = scan(prefix)) {
       while (entries.hasNext()) {
         KeyValue<String, byte[]> entry = entries.next();
         visitor.accept(entry.key, entry.value);
       }
     }
+  }
+
+  private KeyValueIterator<String, byte[]> scan(String prefix) {
+    return store(prefix).prefixScan(prefix, new StringSerializer());
   }
 }

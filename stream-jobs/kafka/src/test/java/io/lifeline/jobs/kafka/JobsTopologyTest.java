@@ -25,6 +25,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +42,7 @@ class JobsTopologyTest {
   @TempDir private Path stateDirectory;
   private final Metrics metrics = new Metrics();
   private long nowNs;
+  private int sent;
   private final List<String> ensuredTopics = new ArrayList<>();
   private TopologyTestDriver driver;
   private TestInputTopic<String, byte[]> batches;
@@ -141,7 +143,7 @@ class JobsTopologyTest {
     assertThat(alerts.get(0).key()).isEqualTo("bottleneck:program%3Dcopy:disk-write");
     assertThat(alerts.get(0).value()).contains("\"state\":\"on\"", "\"reason\":\"slowest\"");
     assertThat(new String(alerts.get(0).headers().lastHeader("lifeline-id").value(), StandardCharsets.UTF_8))
-        .startsWith("bottleneck:program%3Dcopy:disk-write:18").endsWith(":on");
+        .startsWith("bottleneck:program%3Dcopy:disk-write:17").endsWith(":on");
 
     advance(Duration.ofSeconds(62));
     assertThat(output("lifeline.alerts").readValue()).contains("\"state\":\"off\"", "\"reason\":\"silent\"");
@@ -204,5 +206,52 @@ class JobsTopologyTest {
 
     assertThat(driver.getKeyValueStore(IntakeProcessor.STORE).get("dedup/" + Batches.key(1) + "-0")).isNotNull();
     assertThat(driver.getKeyValueStore(MergeProcessor.STORE).approximateNumEntries()).isPositive();
+  }
+
+  @Test
+  void checksumsOfOldBatchesAreOnDiskAndTellConflicts() {
+    for (int sequence = 1; sequence <= 200; sequence++) {
+      send(1, Batches.reads(1, sequence, false, START_S, 100));
+    }
+    KeyValueStore<String, byte[]> checksums = driver.getKeyValueStore(IntakeProcessor.CHECKSUMS);
+    assertThat(checksums.persistent()).isTrue();
+    List<String> inMemory = new ArrayList<>();
+    driver.<String, byte[]>getKeyValueStore(IntakeProcessor.STORE).all()
+        .forEachRemaining(entry -> inMemory.add(entry.key));
+    assertThat(inMemory).noneMatch(key -> key.startsWith("dedup-crc/")).contains("dedup/" + Batches.key(1) + "-0");
+    send(1, Batches.reads(1, 1, false, START_S, 101));
+    send(1, Batches.reads(1, 2, false, START_S, 100));
+    assertThat(output("lifeline.rejected").readValuesToList()).singleElement().asString()
+        .contains("\"code\":\"conflict\"", "-0-1\"");
+    assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"decode+summarise-0\"} 1");
+  }
+
+  @Test
+  void whatIsDeletedIsDeletedSomeAtATimeAndOnlyUnderItsPrefix() {
+    KeyValueStore<String, byte[]> checksums = driver.getKeyValueStore(IntakeProcessor.CHECKSUMS);
+    StoreState state = new StoreState(driver.getKeyValueStore(IntakeProcessor.STORE), checksums);
+    for (int i = 0; i < 25; i++) {
+      state.put("dedup-crc/1/" + i, new byte[1]);
+      state.put("dedup-crc/12/" + i, new byte[1]);
+    }
+    assertThat(state.deleteSome("dedup-crc/1/", 10)).isFalse();
+    assertThat(state.deleteSome("dedup-crc/1/", 10)).isFalse();
+    assertThat(state.deleteSome("dedup-crc/1/", 10)).isTrue();
+    List<String> left = new ArrayList<>();
+    state.scan("dedup-crc/", (key, value) -> left.add(key));
+    assertThat(left).hasSize(25).allMatch(key -> key.startsWith("dedup-crc/12/"));
+  }
+
+  /** A producer's time is no broker's: one that is negative ends no thread, and one from the future closes no window. */
+  @Test
+  void timesOfProducersAreBelievedWithinBounds() {
+    Instant future = Instant.ofEpochSecond(4_000_000_000L);
+    for (Instant time : new Instant[] {START, Instant.ofEpochMilli(-1), future, START}) {
+      batches.pipeInput(Batches.key(1), Batches.reads(1, ++sent, false, START_S, 100), time);
+    }
+    send(2, Batches.reads(2, 1, false, START_S, 200));
+    advance(Duration.ofSeconds(1));
+    assertThat(output("lifeline.events.disk.read.end").readValuesToList()).hasSize(5);
+    assertThat(output("lifeline.summaries").isEmpty()).isTrue();
   }
 }

@@ -305,9 +305,13 @@ class KafkaHostTest {
     }
   }
 
-  /** What failed is read again, and looks well until it fails again: it is not, and counts only once. */
-  @Test
-  void anArchiveThatCannotStoreIsFailingUntilItHasStoredAndCountsOnce() throws Exception {
+  /**
+   * What failed is read again, and looks well until it fails again: it is not, and counts only once. Also where nothing
+   * is to be stored but how far the messages were read, since all of them are rejected.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anArchiveThatCannotStoreIsFailingUntilItHasStoredAndCountsOnce(boolean isBatch) throws Exception {
     AtomicInteger failures = new AtomicInteger();
     AtomicBoolean isRepaired = new AtomicBoolean();
     ArchiveFeed feed =
@@ -328,7 +332,7 @@ class KafkaHostTest {
     ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, feed, metrics, new CompletableFuture<>());
     Thread thread = new Thread(loop);
     thread.start();
-    send(1, Batches.reads(1, 1, false, 1000, 1));
+    send(1, isBatch ? Batches.reads(1, 1, false, 1000, 1) : new byte[] {1});
     await("a failure", failures::get, count -> count > 0);
     await("the status", loop::status, "retrying: the disk is full"::equals);
     while (failures.get() < 3) {
@@ -339,8 +343,9 @@ class KafkaHostTest {
     await("the status", loop::status, "running"::equals);
     loop.stop();
     thread.join();
-    assertThat(metrics.text()).contains("lifeline_batches_total{task=\"archive\"} 1\n");
-    assertThat(new ManifestCounts(directory).refresh()).containsValue(1L);
+    String counted = isBatch ? "batches" : "rejected";
+    assertThat(metrics.text()).contains("lifeline_" + counted + "_total{task=\"archive\"} 1\n");
+    assertThat(new ManifestCounts(directory).refresh().values()).containsExactlyElementsOf(isBatch ? List.of(1L) : List.of());
   }
 
   @Test

@@ -137,11 +137,6 @@ final class ParquetPartition extends PartitionWriter {
   }
 
   @Override
-  protected boolean keepsAll() {
-    return true;
-  }
-
-  @Override
   protected String place() {
     return directory.root().toString();
   }

@@ -234,11 +234,6 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   @Override
-  protected boolean keepsAll() {
-    return session.options().retention() == null;
-  }
-
-  @Override
   protected String place() {
     return "in " + session.options().url();
   }

@@ -4,7 +4,7 @@ import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
 import io.lifeline.jobs.core.MemoryState;
-import io.lifeline.jobs.core.StreamClock;
+import io.lifeline.jobs.core.RetentionClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
@@ -42,7 +42,8 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final TimePartitions partitions;
   private final ExecutorService storer = Executors.newSingleThreadExecutor(PostgresSession::thread);
   private Task last;
-  private final StreamClock streamClock = new StreamClock(new MemoryState(), System::nanoTime);
+  private final RetentionClock retentionClock = new RetentionClock(new MemoryState(), System::nanoTime);
+  private long lastBrokerMs;
   private long nextExpiryNs = System.nanoTime();
   private long warnedNs;
 
@@ -120,16 +121,24 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   /** Takes note of when the broker took a message. */
   void observe(long brokerMs) {
-    streamClock.observe(brokerMs);
+    lastBrokerMs = brokerMs;
+    if (!retentionClock.isSet()) {
+      retentionClock.startAt(Math.min(brokerMs, clock.getAsLong()));
+    }
+    retentionClock.observe(brokerMs);
+  }
+
+  /** When the broker took the message that was read last; before the first, what this machine's clock says. */
+  long nowMs() {
+    return retentionClock.isSet() ? lastBrokerMs : clock.getAsLong();
   }
 
   /**
-   * What time it is. Data are deleted by it, so it goes by the broker's time, which messages bring, and no further than
-   * this machine's clock: if one of the two is wrong, things are kept too long.
+   * What time it is for those who delete. No clock alone has data deleted: neither one of the broker's nor this
+   * machine's that was put forward, and none at once.
    */
-  long nowMs() {
-    long wallMs = clock.getAsLong();
-    return streamClock.isSet() ? Math.min(streamClock.nowMs(), wallMs) : wallMs;
+  private long retentionMs() {
+    return Math.min(retentionClock.nowMs(), clock.getAsLong());
   }
 
   void reached(StoreStep step) {
@@ -215,23 +224,24 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   /** Drops what is older than the retention, now and then; not before a message has told what time it is. */
   void expireIfDue() throws IOException {
-    if (options.retention() == null || !streamClock.isSet() || System.nanoTime() - nextExpiryNs < 0) {
+    if (options.retention() == null || !retentionClock.isSet() || System.nanoTime() - nextExpiryNs < 0) {
       return;
     }
-    long now = nowMs();
-    warnIfClocksDiffer(now);
+    long now = retentionMs();
+    warnIfClocksDiffer();
     boolean[] isComplete = new boolean[1];
     run("cannot drop old partitions of", () -> isComplete[0] = partitions.expire(options.retention(), now));
     nextExpiryNs = System.nanoTime() + (isComplete[0] ? EXPIRY_INTERVAL_NS : EXPIRY_PAUSE_NS);
   }
 
-  private void warnIfClocksDiffer(long now) {
-    long aheadMs = clock.getAsLong() - now;
+  private void warnIfClocksDiffer() {
+    long behindMs = clock.getAsLong() - lastBrokerMs;
     boolean isNews = warnedNs == 0 || System.nanoTime() - warnedNs > CLOCK_TOLERANCE_MS * 1_000_000;
-    if (aheadMs > CLOCK_TOLERANCE_MS && isNews) {
+    if (Math.abs(behindMs) > CLOCK_TOLERANCE_MS && isNews) {
       warnedNs = System.nanoTime();
-      LOG.warn("the newest message that was read is {} s older than this machine's clock: retention goes by the message"
-          + " (is the clock wrong, or is there a backlog?)", aheadMs / 1000);
+      LOG.warn("the newest message that was read is {} s {} than this machine's clock: retention goes by the earlier of"
+          + " the two (is one of the clocks wrong, or is there a backlog?)", Math.abs(behindMs) / 1000,
+          behindMs > 0 ? "older" : "newer");
     }
   }
 

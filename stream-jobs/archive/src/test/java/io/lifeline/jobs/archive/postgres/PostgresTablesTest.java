@@ -132,6 +132,16 @@ class PostgresTablesTest {
   }
 
   @Test
+  void rowsThatComeLongAfterTheirTimeGoToThePartitionThatThisTimeHas() throws Exception {
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    nowMs = Instant.parse("2026-12-01T12:00:00Z").toEpochMilli();
+    archive(options(), at("2026-09-21T13:00:00Z", 2).event(VALUE, 0, 2),
+        at("2026-09-01T00:00:00Z", 3).event(VALUE, 0, 3));
+    assertThat(query("SELECT n FROM " + schema + "_data.\"value:20260921\" ORDER BY n")).containsExactly("1", "2");
+    assertThat(query("SELECT n FROM " + schema + "_data.\"value:other\"")).containsExactly("3");
+  }
+
+  @Test
   void partitionsThatAreTooOldAreDroppedWithTheirBatchesAndTheLedgerStillKnows() throws Exception {
     PostgresOptions kept = options().withRetention(Duration.ofDays(7));
     archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1), at("1999-01-01T00:00:00Z", 2).event(VALUE, 0, 2));
@@ -168,6 +178,41 @@ class PostgresTablesTest {
       assertThat(writer.append(new Position(0, next, brokerMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1)
           .toByteArray())).as("a repeat is known though the clock has jumped").isEqualTo(Appended.DUPLICATE);
     }
+  }
+
+  /** The broker's is right all the time, and nothing that is stored or deleted follows from the other. */
+  @ParameterizedTest
+  @ValueSource(longs = {-40, 40})
+  void aMachinesClockThatWasWrongAndIsRightAgainDropsNothing(long days) throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    long brokerMs = nowMs;
+    for (long wrong : new long[] {days, 0}) {
+      nowMs = brokerMs + Duration.ofDays(wrong).toMillis();
+      for (int i = 0; i < 2; i++) {
+        try (ArchiveWriter writer = open(kept)) {
+          writer.append(new Position(0, next++, brokerMs),
+              at("2026-09-21T12:00:00Z", next).event(VALUE, 0, 1).toByteArray());
+        }
+      }
+    }
+    assertThat(partitions()).containsExactly("value:20260921");
+    assertThat(query("SELECT count(*) FROM value")).containsExactly("4");
+    assertThat(query("SELECT count(*) FROM batches WHERE broker_time = to_timestamp(" + brokerMs + " / 1000.0)"))
+        .containsExactly("4");
+  }
+
+  /** Nobody can say whether it is the same one: so it is neither archived nor counted as a repeat in silence. */
+  @Test
+  void aBatchWhoseSequenceWasArchivedAndDeletedIsReported() throws Exception {
+    PostgresOptions kept = options().withRetention(Duration.ofDays(7));
+    archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
+    archive(kept, at("2026-10-01T12:00:00Z", 2).event(VALUE, 0, 2));
+    try (ArchiveWriter writer = open(kept)) {
+      writer.append(new Position(0, next, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1).toByteArray());
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("unverifiable");
+    assertThat(query("SELECT duplicates, rejected FROM positions")).containsExactly("0 1");
   }
 
   @Test

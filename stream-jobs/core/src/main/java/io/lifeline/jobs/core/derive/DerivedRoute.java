@@ -36,9 +36,10 @@ final class DerivedRoute {
   /** The flags FINAL and RECOVERED, once a parent had them: what comes later is a repeat from a spool. */
   int lastFlags;
 
-  /** When the broker took the newest parent, and the parent that was derived from last. */
-  long lastMs;
+  /** When a parent was last known to have come, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 before. */
+  long heardMs;
 
+  /** When the broker took the parent that was derived from last. */
   long sentMs;
 
   private DerivedRoute(Incarnation incarnation, long changes) {
@@ -74,7 +75,7 @@ final class DerivedRoute {
         .varint(eventsOut)
         .varint(oversize)
         .varint(lastFlags)
-        .varint(lastMs)
+        .varint(heardMs)
         .varint(sentMs)
         .toBytes();
   }
@@ -92,7 +93,7 @@ final class DerivedRoute {
     route.eventsOut = in.varint();
     route.oversize = in.varint();
     route.lastFlags = (int) in.varint();
-    route.lastMs = in.varint();
+    route.heardMs = in.varint();
     route.sentMs = in.varint();
     boolean isSame = route.incarnation.equals(incarnation(stream, recipe, route.changes, parent.incarnation()));
     return isSame ? route : route.anew(incarnation(stream, recipe, route.changes + 1, parent.incarnation()));
@@ -101,7 +102,7 @@ final class DerivedRoute {
   private DerivedRoute anew(Incarnation name) {
     DerivedRoute route = new DerivedRoute(name, changes + 1);
     route.lastFlags = lastFlags;
-    route.lastMs = lastMs;
+    route.heardMs = heardMs;
     route.sentMs = sentMs;
     return route;
   }

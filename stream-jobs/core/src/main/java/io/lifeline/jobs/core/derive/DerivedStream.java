@@ -51,6 +51,8 @@ public final class DerivedStream {
   /** Readers take an emitter for lost after a minute of silence. */
   private static final long HEARTBEAT_MS = 10_000;
 
+  private static final long FORGET_INTERVAL_MS = 60_000;
+
   /**
    * How often what is derived from one parent may be found too large and be split. It takes a few; but a parent that is
    * all header leaves room for no event, and must not be copied for each.
@@ -70,6 +72,8 @@ public final class DerivedStream {
   private final Metrics.Counter out;
   private final Map<RouteKey, DerivedRoute> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
+  private final Set<RouteKey> heard = new HashSet<>();
+  private long nextForgetMs;
 
   /** Of what is derived from the current parent. */
   private int splits;
@@ -113,7 +117,7 @@ public final class DerivedStream {
       routes.put(key, route);
     }
     changed.add(key);
-    route.lastMs = Math.max(route.lastMs, position.brokerTimeMs());
+    heard.add(key);
     route.eventsInSinceSent += parent.eventCount();
     route.leftOut += rest == Rest.LEFT_OUT ? parent.eventCount() - count : 0;
     boolean isNewlyLast = (parent.flags() & LAST & ~route.lastFlags) != 0;
@@ -126,13 +130,28 @@ public final class DerivedStream {
     }
   }
 
-  /** Forgets emitters that nobody expects to hear of again: readers have forgotten them before. */
-  public void expire(long nowMs) {
+  /**
+   * Forgets emitters that nobody expects to hear of again: readers have forgotten them before.
+   *
+   * @param nowMs see {@link io.lifeline.jobs.core.RetentionClock}
+   */
+  public void forget(long nowMs) {
+    if (nowMs < nextForgetMs) {
+      return;
+    }
+    nextForgetMs = nowMs + FORGET_INTERVAL_MS;
+    for (RouteKey key : heard) {
+      routes.get(key).heardMs = nowMs;
+      changed.add(key);
+    }
+    heard.clear();
     routes
         .entrySet()
         .removeIf(
             entry -> {
-              boolean silent = nowMs - entry.getValue().lastMs > 2 * retentionMs;
+              DerivedRoute route = entry.getValue();
+              route.heardMs = route.heardMs == 0 ? nowMs : route.heardMs;
+              boolean silent = nowMs - route.heardMs > 2 * retentionMs;
               if (silent) {
                 changed.add(entry.getKey());
               }

@@ -64,8 +64,8 @@ public final class FilterJob implements Job {
   }
 
   @Override
-  public void punctuate(long nowMs, Output output) {
-    branches.forEach(branch -> branch.stream().expire(nowMs));
+  public void forget(long nowMs) {
+    branches.forEach(branch -> branch.stream().forget(nowMs));
   }
 
   @Override

@@ -31,6 +31,9 @@ final class Account {
   private long lastMs;
   private long revision;
 
+  /** When a batch was last known to have come, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 before. */
+  private long heardMs;
+
   /** Of a derived route: the emitter it was made of, else empty, and how many events went into what was received. */
   private String derivedFrom = "";
 
@@ -146,6 +149,16 @@ final class Account {
     return lastMs;
   }
 
+  void heard(long nowMs) {
+    heardMs = nowMs;
+  }
+
+  /** Whether no batch has come for that long; one of which that is not known yet begins to be watched now. */
+  boolean isSilent(long nowMs, long forMs) {
+    heardMs = heardMs == 0 ? nowMs : heardMs;
+    return nowMs - heardMs > forMs;
+  }
+
   /** The incarnation of the emitter that the route was derived from; empty if it was not. */
   String derivedFrom() {
     return derivedFrom;
@@ -177,6 +190,7 @@ final class Account {
         .varint(revision)
         .text(derivedFrom)
         .varint(eventsIn)
+        .varint(heardMs)
         .toBytes();
   }
 
@@ -204,6 +218,7 @@ final class Account {
       account.derivedFrom = in.text();
       account.eventsIn = in.varint();
     }
+    account.heardMs = in.atEnd() ? account.lastMs : in.varint();
     return account;
   }
 }

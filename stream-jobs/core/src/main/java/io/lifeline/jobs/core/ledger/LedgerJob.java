@@ -22,6 +22,7 @@ public final class LedgerJob implements Job {
   public static final String NAME = "ledger";
 
   private static final String PREFIX = "ledger/account/";
+  private static final long FORGET_INTERVAL_MS = 60_000;
   private static final String GAPS_KEY = "ledger/gaps";
 
   /** What is known of an archive, without asking it. */
@@ -43,8 +44,10 @@ public final class LedgerJob implements Job {
   private final Map<RouteKey, Account> accounts = new HashMap<>();
   private final Map<RouteKey, Balance> lastPublished = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
+  private final Set<RouteKey> heard = new HashSet<>();
   private long retentionGaps;
   private long nextPublishMs;
+  private long nextForgetMs;
 
   /** @param archive what has been archived; null if there is no archive to ask */
   public LedgerJob(LedgerSettings settings, KeyedState state, Archived archive, Metrics metrics) {
@@ -71,6 +74,7 @@ public final class LedgerJob implements Job {
     RouteKey key = RouteKey.of(batch);
     accounts.computeIfAbsent(key, k -> new Account()).add(batch, position.brokerTimeMs(), retentionGaps);
     changed.add(key);
+    heard.add(key);
   }
 
   @Override
@@ -100,7 +104,6 @@ public final class LedgerJob implements Job {
     nextPublishMs = nowMs + settings.intervalMs();
     Map<RouteKey, Long> archived = archive == null ? null : archive.last();
     accounts.forEach((key, account) -> publishIfChanged(key, account, archived, nowMs, output));
-    forgetSilent(nowMs);
   }
 
   @Override
@@ -135,12 +138,22 @@ public final class LedgerJob implements Job {
         BalanceJson.of(key, account, balance, revision));
   }
 
-  private void forgetSilent(long nowMs) {
+  @Override
+  public void forget(long nowMs) {
+    if (nowMs < nextForgetMs) {
+      return;
+    }
+    nextForgetMs = nowMs + FORGET_INTERVAL_MS;
+    for (RouteKey key : heard) {
+      accounts.get(key).heard(nowMs);
+      changed.add(key);
+    }
+    heard.clear();
     accounts
         .entrySet()
         .removeIf(
             entry -> {
-              boolean silent = nowMs - entry.getValue().lastMs() > settings.retentionMs();
+              boolean silent = entry.getValue().isSilent(nowMs, settings.retentionMs());
               if (silent) {
                 changed.add(entry.getKey());
                 lastPublished.remove(entry.getKey());

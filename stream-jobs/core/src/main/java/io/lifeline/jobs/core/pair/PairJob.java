@@ -177,8 +177,8 @@ public final class PairJob implements Job {
   }
 
   @Override
-  public void punctuate(long nowMs, Output output) {
-    stream.expire(nowMs);
+  public void forget(long nowMs) {
+    stream.forget(nowMs);
   }
 
   @Override

@@ -73,6 +73,22 @@ class DerivedStreamTest {
     assertThat(back.sequence()).isEqualTo(2);
   }
 
+  /** By the time that its caller tells, and not by when the broker, or a producer, says that the parent came. */
+  @Test
+  void aRouteIsForgottenAfterTwiceTheRetention() throws Exception {
+    MemoryState state = new MemoryState();
+    DerivedStream stream = stream("a", state);
+    derived(stream, 1, true);
+    long nowMs = 10_000_000_000_000L;
+    stream.forget(nowMs);
+    stream.forget(nowMs + 120_000);
+    assertThat(derived(stream, 2, true).sequence()).isEqualTo(2);
+    stream.forget(nowMs + 240_000);
+    stream.forget(nowMs + 360_000);
+    stream.forget(nowMs + 420_001);
+    assertThat(derived(stream, 3, true).sequence()).as("forgotten").isEqualTo(1);
+  }
+
   private static DerivedStream stream(String recipe, MemoryState state) {
     return new DerivedStream("large", recipe, DerivedStream.Rest.LEFT_OUT, state, 60_000, new Metrics());
   }

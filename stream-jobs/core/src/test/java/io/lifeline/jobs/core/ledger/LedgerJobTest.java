@@ -18,6 +18,7 @@ import io.lifeline.jobs.core.Recorder;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -162,6 +163,32 @@ class LedgerJobTest {
 
   private LedgerJob open() {
     return new LedgerJob(SETTINGS, state, () -> archived, new Metrics());
+  }
+
+  /** The stream's time may jump, or be a producer's: an emitter whose batch came today is not silent. */
+  @Test
+  void anEmitterIsForgottenByTheTimeForThatAndNotByTheStreams() {
+    long dayMs = 86_400_000;
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    job.forget(START_MS);
+    punctuate(40 * 86_400);
+    job.forget(START_MS + dayMs);
+    job.save();
+    job = open();
+    accept(-40 * 86_400, events(2, 1, 1).counter(Counter.EMITTED, 1));
+    job.forget(START_MS + 6 * dayMs);
+    job.forget(START_MS + 7 * dayMs);
+    job.save();
+    assertThat(known()).containsExactly("ledger/account/" + route(1), "ledger/account/" + route(2));
+    job.forget(START_MS + 8 * dayMs);
+    job.save();
+    assertThat(known()).containsExactly("ledger/account/" + route(2));
+  }
+
+  private List<String> known() {
+    List<String> keys = new ArrayList<>();
+    state.scan("ledger/account/", (key, value) -> keys.add(key));
+    return keys;
   }
 
   private static BatchWriter events(int emitter, long sequence, int count) {

@@ -1,0 +1,48 @@
+package io.lifeline.jobs.kafka;
+
+import java.util.Map;
+import org.apache.kafka.streams.state.RocksDBConfigSetter;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.Cache;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.WriteBufferManager;
+
+/**
+ * Bounds the memory of all stores on disk in this process together: by default that of each partition may take a
+ * hundred megabytes, for values that are hardly ever read.
+ */
+public final class SmallRocksDb implements RocksDBConfigSetter {
+
+  private static final long BYTES = 32L << 20;
+  private static final long WRITE_BYTES = 16L << 20;
+  private static final long WRITE_BUFFER_BYTES = 1L << 20;
+
+  /** Made once and never closed, as long as the process lives. */
+  private static final class Memory {
+    static final Cache CACHE;
+    static final WriteBufferManager BUFFERS;
+
+    static {
+      RocksDB.loadLibrary();
+      CACHE = new LRUCache(BYTES);
+      BUFFERS = new WriteBufferManager(WRITE_BYTES, CACHE);
+    }
+  }
+
+  @Override
+  public void setConfig(String store, Options options, Map<String, Object> configs) {
+    BlockBasedTableConfig table = (BlockBasedTableConfig) options.tableFormatConfig();
+    table.setBlockCache(Memory.CACHE);
+    table.setCacheIndexAndFilterBlocks(true);
+    options.setTableFormatConfig(table);
+    options.setWriteBufferManager(Memory.BUFFERS);
+    options.setWriteBufferSize(WRITE_BUFFER_BYTES);
+  }
+
+  @Override
+  public void close(String store, Options options) {
+    // What the stores share outlives each of them.
+  }
+}
