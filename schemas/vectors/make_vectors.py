@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes valid/, hostile/ and invalid/ from their meaning, independently of every codec.
+"""Writes valid/, hostile/, invalid/ and signatures.txt from their meaning, independently of every codec.
 
     make_vectors.py           writes all vectors, removes those that no longer exist
     make_vectors.py --check   exits 1 if a committed vector differs from what would be written
@@ -8,6 +8,8 @@ The compressed vectors need two packages, whose versions decide their bytes: pip
 """
 
 import argparse
+import hashlib
+import hmac
 import json
 import sys
 from pathlib import Path
@@ -22,14 +24,19 @@ def files():
     from generator.valid import VECTORS
 
     indexes = {"valid": {}, "hostile": {}}
+    signatures = ""
     for name, vector in sorted(VECTORS.items()):
         indexes[vector.folder][name] = {"about": vector.about, "encode": vector.encodable}
-        yield f"{vector.folder}/{name}.llb", bytes(build(vector.batch).data)
+        batch = bytes(build(vector.batch).data)
+        key = hashlib.sha256(name.encode()).digest()
+        signatures += f"{key.hex()} {vector.folder}/{name}.llb {hmac.new(key, batch, 'sha256').hexdigest()}\n"
+        yield f"{vector.folder}/{name}.llb", batch
         yield f"{vector.folder}/{name}.json", dump(meaning(vector.batch)).encode()
     for name, fault in sorted(FAULTS.items()):
         yield f"invalid/{name}.llb", fault.data
         told = {"code": fault.code, "offset": fault.offset, "why": fault.about}
         yield f"invalid/{name}.json", (json.dumps(told) + "\n").encode()
+    yield "signatures.txt", signatures.encode()
     for path, index in (("index.json", indexes["valid"]), ("hostile.json", indexes["hostile"])):
         yield path, (json.dumps(index, indent=2, ensure_ascii=False) + "\n").encode()
 

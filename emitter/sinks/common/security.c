@@ -84,6 +84,14 @@ static bool load_credentials(sink_security *s, const sink_url *url, char *error,
   return false;
 }
 
+static bool load_signature(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
+  char *path = setting(url, "signing_key", "LIFELINE_SIGNING_KEY_FILE");
+  const char *wrong = path ? sink_signature_load(&s->signature, path) : NULL;
+  if (wrong) snprintf(error, error_bytes, "%s: the signing key %s cannot be used: %s", url->scheme, path, wrong);
+  free(path);
+  return !wrong;
+}
+
 static bool load(sink_security *s, const sink_url *url, char *error, size_t error_bytes) {
   if (!load_password(s, url, error, error_bytes)) return false;
   s->tls_ca = setting(url, "tls_ca", "LIFELINE_TLS_CA");
@@ -102,7 +110,7 @@ static bool load(sink_security *s, const sink_url *url, char *error, size_t erro
   return readable(s->tls_ca, url->scheme, "TLS authority", error, error_bytes) &&
          readable(s->tls_cert, url->scheme, "TLS certificate", error, error_bytes) &&
          readable(s->tls_key, url->scheme, "TLS key", error, error_bytes) &&
-         load_credentials(s, url, error, error_bytes);
+         load_credentials(s, url, error, error_bytes) && load_signature(s, url, error, error_bytes);
 }
 
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes) {
@@ -135,6 +143,7 @@ void sink_security_outlive_exit(void) {
 
 void sink_security_free(sink_security *security) {
   if (security->password) explicit_bzero(security->password, strlen(security->password));
+  explicit_bzero(&security->signature, sizeof security->signature);
   free(security->user);
   free(security->password);
   free(security->tls_ca);

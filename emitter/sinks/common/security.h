@@ -4,12 +4,14 @@
  *   tls=true|false              on if the URL or the environment names any of the files below
  *   tls_ca, tls_cert, tls_key   LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY
  *   creds (NATS only)           LIFELINE_NATS_CREDS
+ *   signing_key                 LIFELINE_SIGNING_KEY_FILE, see signature.h
  *
  * The environment counts only where secure_getenv trusts it.
  */
 #ifndef LIFELINE_SINK_SECURITY_H
 #define LIFELINE_SINK_SECURITY_H
 
+#include "signature.h"
 #include "url.h"
 
 typedef struct sink_security {
@@ -20,10 +22,11 @@ typedef struct sink_security {
   char *tls_cert;
   char *tls_key;
   char *creds;
+  sink_signature signature;
 } sink_security;
 
-/* Reads the password's file and looks whether the others can be read. On failure writes one line into error and leaves
- * nothing to free. */
+/* Reads the files of password and signing key, and looks whether the others can be read. On failure writes one line
+ * into error and leaves nothing to free. */
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes);
 
 /* True when the password would cross a network in clear text: without TLS, to a host that is not this one by its name.
@@ -34,7 +37,7 @@ bool sink_security_is_exposed(const sink_security *security, const sink_url *url
  * cleaned up behind itself. */
 void sink_security_outlive_exit(void);
 
-/* Overwrites the password, then frees. */
+/* Overwrites password and signing key, then frees. */
 void sink_security_free(sink_security *security);
 
 #endif

@@ -36,7 +36,7 @@ static bool set_security(rd_kafka_conf_t *conf, const sink_security *s, char *er
 }
 
 static bool set_parameters(rd_kafka_conf_t *conf, const sink_url *url, char *error, size_t error_bytes) {
-  static const char *const own[] = {"max_in_flight", "control", "tls", "tls_ca", "tls_cert", "tls_key"};
+  static const char *const own[] = {"max_in_flight", "control", "tls", "tls_ca", "tls_cert", "tls_key", "signing_key"};
   for (size_t i = 0; i < url->parameter_count; i++) {
     const char *key = url->parameters[i].key;
     bool known = false;

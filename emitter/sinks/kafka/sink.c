@@ -24,7 +24,8 @@ enum {
   RESTART_PAUSE_MS = 1000,
   FORBIDDEN_PAUSE_MS = 3000,
   CLOSE_TIMEOUT_MS = 1500,
-  CLOSE_UNREACHED_MS = 50,     /* what there is to wait for is a connection that nobody wants any more */
+  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
+  SIGNATURE_HEADER_BYTES = sizeof "lifeline-signature" + SIGNATURE_TEXT_BYTES + 4,
   RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
 };
 
@@ -313,7 +314,8 @@ static bool replace_broken(ll_sink *sink) {
 }
 
 static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
-  size_t overhead = RECORD_OVERHEAD_BYTES + strlen(sink->host->host_name) + strlen(sink->host->program);
+  size_t overhead = RECORD_OVERHEAD_BYTES + (sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
+                    strlen(sink->host->host_name) + strlen(sink->host->program);
   return message_bytes > overhead ? message_bytes - overhead : 0;
 }
 
@@ -323,12 +325,17 @@ static size_t kafka_max_batch_bytes(ll_sink *sink) {
 }
 
 static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
+  const sink_signature *signing = &sink->security.signature;
+  char signature[SIGNATURE_TEXT_BYTES];
+  if (signing->on) sink_signature_of(signing, batch, bytes, signature);
   return rd_kafka_producev(
       sink->producer, RD_KAFKA_V_TOPIC(sink->url.name), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
       RD_KAFKA_V_KEY(sink->incarnation, INCARNATION_HEX_BYTES - 1), RD_KAFKA_V_VALUE((void *)batch, bytes),
       RD_KAFKA_V_HEADER("lifeline-host", sink->host->host_name, (ssize_t)strlen(sink->host->host_name)),
       RD_KAFKA_V_HEADER("lifeline-program", sink->host->program, (ssize_t)strlen(sink->host->program)),
-      RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque), RD_KAFKA_V_END);
+      RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque),
+      signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* the end of the list, if it is one */
+      "lifeline-signature", (const void *)signature, (ssize_t)(sizeof signature - 1), RD_KAFKA_V_END);
 }
 
 static ll_sink_status busy(ll_sink *sink) {

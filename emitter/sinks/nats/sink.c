@@ -70,9 +70,10 @@ static size_t header_bytes(const ll_sink *sink) {
                 "Lifeline-Host: \r\n"
                 "Lifeline-Program: \r\n"
                 "Nats-Expected-Stream: \r\n"
+                "Lifeline-Signature: \r\n"
                 "\r\n" +
-         INCARNATION_HEX_BYTES + sizeof "-65535-18446744073709551615" + strlen(sink->host_header) +
-         strlen(sink->program_header) + strlen(sink->stream);
+         INCARNATION_HEX_BYTES + sizeof "-65535-18446744073709551615-ffffffff" + SIGNATURE_TEXT_BYTES +
+         strlen(sink->host_header) + strlen(sink->program_header) + strlen(sink->stream);
 }
 
 static void trouble(ll_sink *sink, const char *why) {
@@ -202,8 +203,8 @@ static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
 }
 
 static bool known_parameters(const sink_url *url, char *error, size_t error_bytes) {
-  static const char *const known[] = {"mode",     "stream",  "max_in_flight", "tls",    "tls_ca",
-                                      "tls_cert", "tls_key", "creds",         "control"};
+  static const char *const known[] = {"mode",     "stream",  "max_in_flight", "tls",     "tls_ca",
+                                      "tls_cert", "tls_key", "creds",         "control", "signing_key"};
   for (size_t i = 0; i < url->parameter_count; i++) {
     bool found = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -304,11 +305,16 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
 
 static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size_t bytes, uint16_t route,
                     uint64_t sequence) {
-  char headers[1024];
+  const sink_signature *signing = &sink->security.signature;
+  char headers[1280], signature[SIGNATURE_TEXT_BYTES] = "";
+  if (signing->on) sink_signature_of(signing, batch, bytes, signature);
+  const uint8_t *crc = batch + bytes - 4; /* a stranger who knows its sequence cannot take its place beforehand */
   snprintf(headers, sizeof headers,
-           "NATS/1.0\r\nNats-Msg-Id: %s-%u-%llu\r\nLifeline-Host: %s\r\nLifeline-Program: %s\r\n%s%s%s\r\n",
-           sink->incarnation, route, (unsigned long long)sequence, sink->host_header, sink->program_header,
-           sink->core ? "" : "Nats-Expected-Stream: ", sink->core ? "" : sink->stream, sink->core ? "" : "\r\n");
+           "NATS/1.0\r\nNats-Msg-Id: %s-%u-%llu-%02x%02x%02x%02x\r\nLifeline-Host: %s\r\nLifeline-Program: "
+           "%s\r\n%s%s%s%s%s%s\r\n",
+           sink->incarnation, route, (unsigned long long)sequence, crc[0], crc[1], crc[2], crc[3], sink->host_header,
+           sink->program_header, sink->core ? "" : "Nats-Expected-Stream: ", sink->core ? "" : sink->stream,
+           sink->core ? "" : "\r\n", signing->on ? "Lifeline-Signature: " : "", signature, signing->on ? "\r\n" : "");
   return link_publish(sink->link, &(link_message){sink->subject, reply, headers, batch, bytes});
 }
 

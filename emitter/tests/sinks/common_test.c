@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -127,6 +128,73 @@ static void credentials_of_the_url_come_before_those_of_the_environment(void **s
   unsetenv("LIFELINE_USER");
   unsetenv("LIFELINE_PASSWORD");
   unsetenv("LIFELINE_PASSWORD_FILE");
+}
+
+static void signatures_are_those_of_the_vectors(void **state) {
+  (void)state;
+  static uint8_t batch[1 << 20];
+  char key[65], name[200], wanted[65], got[SIGNATURE_TEXT_BYTES], path[512];
+  sink_signature signature;
+  FILE *list = fopen(VECTORS "/signatures.txt", "r");
+  int lines = 0;
+  assert_non_null(list);
+  for (; fscanf(list, "%64s %199s %64s\n", key, name, wanted) == 3; lines++) {
+    for (int i = 0; i < SIGNATURE_KEY_BYTES; i++)
+      assert_int_equal(sscanf(key + 2 * i, "%2hhx", &signature.key[i]), 1);
+    snprintf(path, sizeof path, VECTORS "/%s", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    sink_signature_of(&signature, batch, fread(batch, 1, sizeof batch, file), got);
+    fclose(file);
+    assert_string_equal(got, wanted);
+  }
+  assert_true(feof(list) && lines > 50);
+  fclose(list);
+}
+
+static void write_key(const char *path, const char *key, mode_t mode) {
+  FILE *file = fopen(path, "w");
+  assert_true(fputs(key, file) >= 0 && fclose(file) == 0 && chmod(path, mode) == 0);
+}
+
+static void a_signing_key_is_64_digits_that_others_may_not_read(void **state) {
+  (void)state;
+  static const char digits[] = "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF";
+  char path[] = "/tmp/lifeline-key-XXXXXX", text[200], long_key[100];
+  snprintf(long_key, sizeof long_key, "%s0", digits);
+  struct {
+    const char *key;
+    mode_t mode;
+    const char *complaint; /* NULL: none */
+  } cases[] = {
+      {digits, 0600, NULL},
+      {long_key, 0600, "64 hex digits"},
+      {digits + 1, 0600, "64 hex digits"},
+      {"", 0600, "64 hex digits"},
+      {digits, 0604, "others may use it"},
+  };
+  close(mkstemp(path));
+  snprintf(text, sizeof text, "nats://h?signing_key=%s", path);
+  sink_url url;
+  sink_security security;
+  assert_true(sink_url_parse(&url, text, "4222", error, sizeof error));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_key(path, cases[i].key, cases[i].mode);
+    assert_int_equal(sink_security_load(&security, &url, error, sizeof error), !cases[i].complaint);
+    if (cases[i].complaint) {
+      assert_non_null(strstr(error, cases[i].complaint));
+      assert_non_null(strstr(error, path));
+      assert_null(strstr(error, "2233"));
+      continue;
+    }
+    assert_true(security.signature.on);
+    assert_int_equal(security.signature.key[1], 0x11);
+    sink_security_free(&security);
+  }
+  unlink(path);
+  assert_false(sink_security_load(&security, &url, error, sizeof error));
+  assert_non_null(strstr(error, "No such file"));
+  sink_url_free(&url);
 }
 
 static void a_certificate_without_its_key_is_refused(void **state) {
@@ -258,6 +326,8 @@ int main(void) {
       cmocka_unit_test(a_url_that_is_none_is_refused),
       cmocka_unit_test(a_number_of_a_url_is_whole_and_bounded),
       cmocka_unit_test(credentials_of_the_url_come_before_those_of_the_environment),
+      cmocka_unit_test(signatures_are_those_of_the_vectors),
+      cmocka_unit_test(a_signing_key_is_64_digits_that_others_may_not_read),
       cmocka_unit_test(a_certificate_without_its_key_is_refused),
       cmocka_unit_test(a_password_is_exposed_where_it_leaves_the_machine_without_tls),
       cmocka_unit_test(names_follow_the_format),

@@ -105,9 +105,11 @@ static void headers_and_subject_name_the_batch(void **state) {
     hash = (hash ^ d.host.incarnation[i]) * 0x100000001b3;
   snprintf(text, sizeof text, "lifeline.batches.%d", (int)(hash % 16));
   assert_string_equal(natsMsg_GetSubject(message), text);
-  snprintf(text, sizeof text, "%s-0-1", incarnation_of(&d));
+  const uint8_t *crc = (const uint8_t *)natsMsg_GetData(message) + natsMsg_GetDataLength(message) - 4;
+  snprintf(text, sizeof text, "%s-0-1-%02x%02x%02x%02x", incarnation_of(&d), crc[0], crc[1], crc[2], crc[3]);
   assert_int_equal(natsMsgHeader_Get(message, "Nats-Msg-Id", &value), NATS_OK);
   assert_string_equal(value, text);
+  assert_int_not_equal(natsMsgHeader_Get(message, "Lifeline-Signature", &value), NATS_OK);
   assert_int_equal(natsMsgHeader_Get(message, "Lifeline-Host", &value), NATS_OK);
   assert_string_equal(value, "test-host");
   assert_int_equal(natsMsgHeader_Get(message, "Lifeline-Program", &value), NATS_OK);

@@ -1,0 +1,44 @@
+#include "signature.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool parse(const char *text, uint8_t key[SIGNATURE_KEY_BYTES]) {
+  enum { DIGITS = 2 * SIGNATURE_KEY_BYTES };
+  if (strspn(text, "0123456789abcdefABCDEF") != DIGITS || text[DIGITS + strspn(text + DIGITS, "\r\n")]) return false;
+  for (size_t i = 0; i < SIGNATURE_KEY_BYTES; i++)
+    sscanf(text + 2 * i, "%2hhx", &key[i]);
+  return true;
+}
+
+const char *sink_signature_load(sink_signature *signature, const char *path) {
+  char text[2 * SIGNATURE_KEY_BYTES + sizeof "\r\n" + 1] = ""; /* room for what must not be there */
+  struct stat status;
+  ssize_t got = -1;
+  const char *wrong = NULL;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 || fstat(fd, &status) != 0 || (got = read(fd, text, sizeof text - 1)) < 0)
+    wrong = strerror(errno);
+  else if (status.st_mode & S_IRWXO)
+    wrong = "others may use it; chmod 600 mends that";
+  else if (!parse(text, signature->key))
+    wrong = "it does not hold 64 hex digits, as `openssl rand -hex 32` makes them";
+  explicit_bzero(text, sizeof text);
+  if (fd >= 0) close(fd);
+  signature->on = !wrong;
+  return wrong;
+}
+
+void sink_signature_of(const sink_signature *signature, const uint8_t *batch, size_t bytes,
+                       char text[SIGNATURE_TEXT_BYTES]) {
+  uint8_t mac[SIGNATURE_KEY_BYTES] = {0}; /* stays zero without memory: that batch is refused and counted by the jobs */
+  HMAC(EVP_sha256(), signature->key, SIGNATURE_KEY_BYTES, batch, bytes, mac, NULL);
+  for (size_t i = 0; i < sizeof mac; i++)
+    snprintf(text + 2 * i, 3, "%02x", mac[i]);
+}
