@@ -36,7 +36,7 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 	for key, setting := range map[string]string{
 		"LIFELINE_TLS_CA": "broker.tls.ca", "LIFELINE_TLS_CERT": "broker.tls.cert", "LIFELINE_TLS_KEY": "broker.tls.key",
 		"LIFELINE_USER": "broker.user", "LIFELINE_PASSWORD_FILE": "broker.password.file",
-		"LIFELINE_NATS_CREDS": "broker.nats.creds"} {
+		"LIFELINE_NATS_CREDS": "broker.nats.creds", "LIFELINE_SIGNING_KEY_FILE": "signature.keys"} {
 		if value, found := broker.Env[key]; found {
 			set(setting, value)
 		}

@@ -33,8 +33,8 @@ bool sink_security_load(sink_security *security, const sink_url *url, char *erro
  */
 bool sink_security_is_exposed(const sink_security *security, const sink_url *url);
 
-/* To be called before a client library sets up TLS: batches are flushed at exit, which may be after OpenSSL would have
- * cleaned up behind itself. */
+/* To be called before OpenSSL is used: batches are sent, signed and logged in for at exit, which may be after OpenSSL
+ * would have cleaned up behind itself. */
 void sink_security_outlive_exit(void);
 
 /* Overwrites password and signing key, then frees. */

@@ -314,7 +314,7 @@ static bool replace_broken(ll_sink *sink) {
 }
 
 static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
-  size_t overhead = RECORD_OVERHEAD_BYTES + (sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
+  size_t overhead = RECORD_OVERHEAD_BYTES + (size_t)(sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
                     strlen(sink->host->host_name) + strlen(sink->host->program);
   return message_bytes > overhead ? message_bytes - overhead : 0;
 }

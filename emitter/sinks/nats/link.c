@@ -240,7 +240,7 @@ nats_link *link_open(const sink_url *url, const sink_security *security, const c
   sigset_t all, before;
   pthread_t thread;
   sigfillset(&all);
-  if (security->tls) sink_security_outlive_exit();
+  sink_security_outlive_exit();
   bool good = wire_init(&link->wire, security, error, error_bytes) && link->name && choose_inbox(link);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   good = good && pthread_create(&thread, NULL, keep, link) == 0;

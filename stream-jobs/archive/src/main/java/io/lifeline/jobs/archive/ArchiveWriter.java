@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive;
 
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 
 /**
@@ -48,8 +49,14 @@ public interface ArchiveWriter extends AutoCloseable {
    * Takes one message; first rolls if what is held has reached its limit. When that fails the message is not taken.
    *
    * @param message null counts as empty
+   * @param refusal why the host does not allow it; null if it does
    */
-  Appended append(Position position, byte[] message) throws IOException;
+  Appended append(Position position, byte[] message, Rejection refusal) throws IOException;
+
+  /** As above, of a message that is allowed. */
+  default Appended append(Position position, byte[] message) throws IOException {
+    return append(position, message, null);
+  }
 
   /**
    * Stores what is held when the oldest of it is older than the roll interval; says whether it did.

@@ -254,7 +254,7 @@ public abstract class PartitionWriter {
     }
   }
 
-  final Appended append(Position position, byte[] message) throws IOException {
+  final Appended append(Position position, byte[] message, Rejection refusal) throws IOException {
     if (position.offset() < to) {
       if (position.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
         throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
@@ -270,7 +270,7 @@ public abstract class PartitionWriter {
       firstAppendNs = System.nanoTime();
     }
     tellTime(position.brokerTimeMs());
-    Appended result = take(position, message);
+    Appended result = refusal == null ? take(position, message) : reject(refusal);
     to = position.offset() + 1;
     lastMessage = message;
     return result;

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive;
 
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.Map;
@@ -51,9 +52,9 @@ public final class PartitionedWriter implements ArchiveWriter {
   }
 
   @Override
-  public Appended append(Position position, byte[] message) throws IOException {
+  public Appended append(Position position, byte[] message, Rejection refusal) throws IOException {
     makeRoom();
-    return partition(position.partition()).append(position, message == null ? NO_BYTES : message);
+    return partition(position.partition()).append(position, message == null ? NO_BYTES : message, refusal);
   }
 
   /** Half of the memory is for what is collected, the other half for what is stored meanwhile. */

@@ -4,9 +4,6 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.RejectedBatchException;
 import java.util.List;
 import java.util.function.LongSupplier;
-import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The way of a message into the jobs, the same on every host: check, absorb repeats, reject conflicts, hand on. Used by
@@ -14,8 +11,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Pipeline {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
-  private static final Pattern BATCH_ID = Pattern.compile("[0-9a-f]{32}-\\d{1,5}-\\d{1,20}");
   private static final String UNVERIFIABLE =
       "a batch with its sequence came before, so long ago that nobody can say whether it was the same";
 
@@ -32,7 +27,6 @@ public final class Pipeline {
   private final Metrics.Counter rejected;
   private final Metrics.Counter expired;
   private final Metrics.Counter gaps;
-  private final Metrics.Counter claimed;
 
   /**
    * @param task labels the metrics: which of the host's tasks this is
@@ -68,37 +62,20 @@ public final class Pipeline {
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", task);
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
     this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
-    this.claimed =
-        metrics.counter(
-            "lifeline_claimed_ids_total", "Messages under the id of a batch that they are not.", "task", task);
     this.gaps =
         metrics.counter(
             "lifeline_expired_gaps_total", "How often retention removed messages before they were read.", "task", task);
   }
 
   public void accept(byte[] message, Position position, Output output) {
-    accept(message, position, null, output);
-  }
-
-  /**
-   * As above, of a broker that drops repeats by ids: a message that has the id of a batch which it is not has that
-   * batch dropped, while its emitter is told that it is stored.
-   *
-   * @param id null if it has none
-   */
-  public void accept(byte[] message, Position position, String id, Output output) {
-    clock.observe(position.brokerTimeMs());
-    retentionClock.observe(position.brokerTimeMs());
+    observe(position);
     try {
       reader.read(message, 0, message.length);
     } catch (RejectedBatchException e) {
-      reject(claiming(id, Rejection.of(position, e)), output);
+      reject(Rejection.of(position, e), output);
       return;
     }
     RouteKey route = RouteKey.of(reader);
-    if (isBatchId(id) && !id.equals(route + "-" + Long.toUnsignedString(reader.sequence()))) {
-      reportClaim(id, position);
-    }
     switch (deduplicator.check(route, reader.sequence(), reader.crc(), retentionClock.nowMs())) {
       case NEW -> {
         batches.increment();
@@ -119,6 +96,12 @@ public final class Pipeline {
           reject(identified(position, "conflict", "another batch came with the same sequence", route), output);
       case UNKNOWN -> reject(identified(position, "unverifiable", UNVERIFIABLE, route), output);
     }
+  }
+
+  /** Takes notice of a message that the host does not allow. */
+  public void refuse(Rejection rejection, Output output) {
+    observe(rejection.position());
+    reject(rejection, output);
   }
 
   /**
@@ -164,25 +147,9 @@ public final class Pipeline {
     removeGauge.run();
   }
 
-  private static boolean isBatchId(String id) {
-    return id != null && BATCH_ID.matcher(id).matches();
-  }
-
-  private Rejection claiming(String id, Rejection rejection) {
-    if (!isBatchId(id)) {
-      return rejection;
-    }
-    reportClaim(id, rejection.position());
-    return new Rejection(rejection.position(), rejection.code(), rejection.offsetInMessage(),
-        rejection.message() + "; it came under the id of batch " + id + ", which the stream drops as its repeat", null);
-  }
-
-  private void reportClaim(String id, Position position) {
-    claimed.increment();
-    if (claimed.value() == 1) {
-      LOG.warn("the message at {} came under the id of batch {}, which it is not: the stream drops that batch as its"
-          + " repeat. Who may publish batches? lifeline_claimed_ids_total counts them", position.offset(), id);
-    }
+  private void observe(Position position) {
+    clock.observe(position.brokerTimeMs());
+    retentionClock.observe(position.brokerTimeMs());
   }
 
   private Rejection identified(Position position, String code, String message, RouteKey route) {

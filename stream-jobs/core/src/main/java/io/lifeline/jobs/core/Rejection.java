@@ -6,7 +6,7 @@ import io.lifeline.codec.RejectedBatchException;
  * Why a message was refused. It tells code, place and a sentence, never the refused bytes: they are hostile until
  * checked, and whoever wants them finds them at the position.
  *
- * @param code a code of FORMAT.md, section 9, or {@code conflict} or {@code unverifiable}
+ * @param code a code of FORMAT.md, section 9, or {@code conflict}, {@code unverifiable} or {@code unsigned}
  * @param offsetInMessage where in the message the fault was seen
  * @param batch the identity of a batch that was valid by itself, as {@code incarnation-route-sequence}; else null
  */

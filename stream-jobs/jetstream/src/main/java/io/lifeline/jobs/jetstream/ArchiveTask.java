@@ -6,7 +6,9 @@ import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveMetrics;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.Signatures;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.api.KeyValueEntry;
 import java.io.IOException;
@@ -30,6 +32,7 @@ final class ArchiveTask extends LeasedTask {
   private final Archive target;
   private final String[] subjects;
   private final String prefix;
+  private final Signatures signatures;
   private final Metrics metrics;
   private final ArchiveMetrics counts;
   private final Metrics.Counter expired;
@@ -42,12 +45,14 @@ final class ArchiveTask extends LeasedTask {
       String[] subjects,
       String prefix,
       Duration lease,
+      Signatures signatures,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     super(NAME, broker, leaseName(target), lease, Turn.ALWAYS, failure);
     this.target = target;
     this.subjects = subjects;
     this.prefix = prefix;
+    this.signatures = signatures;
     this.expired =
         metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", NAME);
     this.metrics = metrics;
@@ -148,7 +153,9 @@ final class ArchiveTask extends LeasedTask {
       lease.renewIfDue();
       BatchStream.Received received = stream.next(POLL);
       if (received != null) {
-        counts.count(received.position(), archive.append(received.position(), received.data()));
+        Position position = received.position();
+        Rejection refusal = signatures.refusal(position, received.data(), received.signature());
+        counts.count(position, archive.append(position, received.data(), refusal));
         nextSequence = received.position().offset() + 1;
         behind = received.behind();
       } else if (isFailing() && archive.isStored() && stream.isAtEnd()) {

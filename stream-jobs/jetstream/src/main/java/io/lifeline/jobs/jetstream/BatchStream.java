@@ -29,9 +29,11 @@ final class BatchStream implements AutoCloseable {
    * One message with its place.
    *
    * @param behind how many more there were when the broker sent it
-   * @param id by which the stream drops repeats; null if it has none
+   * @param signature null if it has none
    */
-  record Received(Position position, byte[] data, long behind, String id) {}
+  record Received(Position position, byte[] data, long behind, String signature) {}
+
+  private static final String SIGNATURE_HEADER = "Lifeline-Signature";
 
   /** What the broker may send ahead, in messages of any size. */
   private static final long READ_AHEAD_BYTES = 16 << 20;
@@ -86,7 +88,7 @@ final class BatchStream implements AutoCloseable {
       nextSequence = meta.streamSequence() + 1;
       long brokerTimeMs = meta.timestamp().toInstant().toEpochMilli();
       Position position = new Position(0, meta.streamSequence(), brokerTimeMs);
-      return new Received(position, message.getData(), meta.pendingCount(), id(message));
+      return new Received(position, message.getData(), meta.pendingCount(), signature(message));
     } catch (JetStreamStatusCheckedException e) {
       throw new IOException("the broker ended the reading: " + e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -95,8 +97,8 @@ final class BatchStream implements AutoCloseable {
     }
   }
 
-  private static String id(Message message) {
-    return message.hasHeaders() ? message.getHeaders().getFirst("Nats-Msg-Id") : null;
+  private static String signature(Message message) {
+    return message.hasHeaders() ? message.getHeaders().getFirst(SIGNATURE_HEADER) : null;
   }
 
   /** Whether there is nothing more for this reader, on the broker or on its way; asked when nothing came. */

@@ -2,6 +2,8 @@ package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
+import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.summarise.ShareMerger;
 
 /** What a task does with the messages that it reads. Used by the task's thread. */
@@ -26,11 +28,16 @@ interface Intake {
   void close();
 
   /** Of batches, for jobs. */
-  static Intake of(Pipeline pipeline) {
+  static Intake of(Pipeline pipeline, Signatures signatures) {
     return new Intake() {
       @Override
       public void accept(BatchStream.Received message, Output output) {
-        pipeline.accept(message.data(), message.position(), message.id(), output);
+        Rejection refusal = signatures.refusal(message.position(), message.data(), message.signature());
+        if (refusal == null) {
+          pipeline.accept(message.data(), message.position(), output);
+        } else {
+          pipeline.refuse(refusal, output);
+        }
       }
 
       @Override

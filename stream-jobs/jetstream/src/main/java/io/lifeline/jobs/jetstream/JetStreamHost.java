@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Pipeline;
+import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.bottleneck.BottleneckJob;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -50,6 +51,7 @@ public final class JetStreamHost implements JobHost {
   private final JobConfig config;
   private final Metrics metrics;
   private final NatsSettings nats;
+  private final Signatures signatures;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final List<Task> tasks = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -61,6 +63,7 @@ public final class JetStreamHost implements JobHost {
     this.config = config;
     this.metrics = metrics;
     this.nats = new NatsSettings(config);
+    this.signatures = Signatures.of(config.find(Keys.SIGNATURE_KEYS).orElse(List.of()));
   }
 
   @Override
@@ -185,6 +188,7 @@ public final class JetStreamHost implements JobHost {
                   nats.subjects(0, 1),
                   config.get(Keys.NAMES_PREFIX),
                   config.get(Keys.NATS_LEASE),
+                  signatures,
                   metrics,
                   failure));
       default -> throw new IllegalArgumentException("no such job: " + job);
@@ -244,7 +248,7 @@ public final class JetStreamHost implements JobHost {
               taskSettings(),
               (state, life) ->
                   Intake.of(
-                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics)),
+                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics), signatures),
               metrics,
               failure));
     }

@@ -20,12 +20,16 @@ import io.nats.client.api.StreamConfiguration;
 import io.nats.client.impl.Headers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -196,26 +200,29 @@ class JetStreamHostTest {
     }
   }
 
-  /** Whoever may publish can take a batch's id, and the stream then drops the batch itself for a repeat. */
   @Test
-  void messagesUnderTheIdOfAnotherBatchAreReported() throws Exception {
+  void takesOnlyBatchesThatAreSigned(@TempDir Path directory) throws Exception {
+    Path key = Files.writeString(directory.resolve("key"), "5e".repeat(32));
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
     Emitter emitter = new Emitter(2);
-    String victim = new Incarnation(7, 7) + "-0-5";
-    jetStream.publish("lifeline.batches.7", new Headers().put("Nats-Msg-Id", victim), new byte[] {'x'});
-    jetStream.publish("lifeline.batches.2", new Headers().put("Nats-Msg-Id", victim + "1"), emitter.nextBatch(false));
-    jetStream.publish(
-        "lifeline.batches.2",
-        new Headers().put("Nats-Msg-Id", new Incarnation(2, 2) + "-0-2"),
-        emitter.nextBatch(true));
-    Metrics metrics = new Metrics();
-    try (JetStreamHost host = start(metrics, "jobs", "ledger", "ledger.interval", "100ms")) {
-      Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 1);
-      assertThat(rejected.values().iterator().next().get("message").textValue())
-          .contains("came under the id of batch " + victim);
+    byte[] signed = emitter.nextBatch(false);
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(HexFormat.of().parseHex("5e".repeat(32)), "HmacSHA256"));
+    String signature = HexFormat.of().formatHex(mac.doFinal(signed));
+    jetStream.publish("lifeline.batches.2", new Headers().put("Lifeline-Signature", signature), signed);
+    byte[] unsigned = emitter.nextBatch(true);
+    jetStream.publish("lifeline.batches.2", unsigned);
+    jetStream.publish("lifeline.batches.2", new Headers().put("Lifeline-Signature", signature), unsigned);
+    String archive = directory.resolve("archive").toString();
+    try (JetStreamHost host =
+        start("jobs", "ledger,archive", "ledger.interval", "100ms", "signature.keys", key.toString(), "archive.dir",
+            archive, "archive.roll.interval", "100ms")) {
+      Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 2);
+      assertThat(rejected.values()).allMatch(rejection -> rejection.get("code").textValue().equals("unsigned"));
       OutputReader.await(
           connection, "lifeline.ledger",
-          map -> map.values().stream().anyMatch(balance -> balance.get("batches").intValue() == 2));
-      assertThat(metrics.text()).contains("lifeline_claimed_ids_total{task=\"ledger\"} 2\n");
+          map -> map.values().stream().anyMatch(
+              balance -> balance.get("batches").intValue() == 1 && balance.get("archived").intValue() > 0));
     }
   }
 

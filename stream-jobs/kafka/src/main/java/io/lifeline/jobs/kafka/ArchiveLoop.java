@@ -230,6 +230,8 @@ final class ArchiveLoop implements Runnable {
 
   private void append(ArchiveWriter archive, ConsumerRecord<byte[], byte[]> message) throws IOException {
     Position position = new Position(message.partition(), message.offset(), times.of(message));
-    counts.count(position, archive.append(position, message.value()));
+    Rejection refusal =
+        settings.signatures().refusal(position, message.value(), SignatureHeader.of(message.headers()));
+    counts.count(position, archive.append(position, message.value(), refusal));
   }
 }

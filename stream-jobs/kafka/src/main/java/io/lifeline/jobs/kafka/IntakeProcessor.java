@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.StateWriter;
 import io.lifeline.jobs.core.bottleneck.Sample;
 import io.lifeline.jobs.core.summarise.Partial;
@@ -78,7 +79,13 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     RecordMetadata metadata = context.recordMetadata().orElseThrow();
     readPosition.reading(metadata.partition(), metadata.offset());
     byte[] batch = message.value() == null ? NO_BYTES : message.value();
-    pipeline.accept(batch, new Position(metadata.partition(), metadata.offset(), message.timestamp()), this);
+    Position position = new Position(metadata.partition(), metadata.offset(), message.timestamp());
+    Rejection refusal = settings.signatures().refusal(position, batch, SignatureHeader.of(message.headers()));
+    if (refusal == null) {
+      pipeline.accept(batch, position, this);
+    } else {
+      pipeline.refuse(refusal, this);
+    }
     readPosition.save();
     pipeline.save();
   }

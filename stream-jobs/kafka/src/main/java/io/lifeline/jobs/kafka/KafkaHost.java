@@ -121,6 +121,7 @@ public final class KafkaHost implements JobHost {
             topics,
             topics::logStart,
             topics::lastBatchesId,
+            settings.signatures(),
             System::nanoTime);
     SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
     BottleneckSettings bottleneck = jobs.contains(BottleneckJob.NAME) ? BottleneckSettings.of(config) : null;

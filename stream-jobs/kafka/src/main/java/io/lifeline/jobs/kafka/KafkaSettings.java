@@ -1,6 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
@@ -51,11 +52,13 @@ final class KafkaSettings {
   private final JobConfig config;
   private final BrokerUrl url;
   private final Map<String, String> natives;
+  private final Signatures signatures;
 
   KafkaSettings(JobConfig config) {
     this.config = config;
     this.url = config.get(Keys.BROKER_URL_KEY);
     this.natives = config.kafka();
+    this.signatures = Signatures.of(config.find(Keys.SIGNATURE_KEYS).orElse(List.of()));
   }
 
   /** Where the broker is, without secrets. */
@@ -65,6 +68,11 @@ final class KafkaSettings {
 
   String batches() {
     return url.path();
+  }
+
+  /** What batches have to be signed with. */
+  Signatures signatures() {
+    return signatures;
   }
 
   /** Of a topic of decoded events, when it is made. */

@@ -2,6 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Signatures;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -27,6 +28,7 @@ record TopologySettings(
     ResultTopics topics,
     LogStart logStart,
     Supplier<String> batchesId,
+    Signatures signatures,
     LongSupplier nanoTime) {
 
   /**

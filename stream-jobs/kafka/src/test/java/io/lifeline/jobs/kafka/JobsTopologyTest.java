@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.decode.DecodeJob;
@@ -68,6 +69,7 @@ class JobsTopologyTest {
             },
             partition -> 0,
             () -> "topic",
+            Signatures.of(List.of()),
             () -> nowNs);
     Properties properties = new KafkaSettings(config).streams(stateDirectory);
     driver =

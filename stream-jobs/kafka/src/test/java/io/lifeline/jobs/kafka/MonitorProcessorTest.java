@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.StateWriter;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.bottleneck.Sample;
@@ -48,6 +49,7 @@ class MonitorProcessorTest {
             (topic, kind) -> topic,
             partition -> 0,
             () -> "topic",
+            Signatures.of(List.of()),
             () -> wallClockMs * 1_000_000);
     context = new MockProcessorContext<>(new Properties(), new TaskId(0, 0), stateDirectory.toFile());
     context.setCurrentSystemTimeMs(wallClockMs);

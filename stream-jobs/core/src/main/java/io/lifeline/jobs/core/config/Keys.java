@@ -3,6 +3,7 @@ package io.lifeline.jobs.core.config;
 import static io.lifeline.jobs.core.config.ValueTypes.BROKER_URL;
 import static io.lifeline.jobs.core.config.ValueTypes.DURATION_TYPE;
 import static io.lifeline.jobs.core.config.ValueTypes.PATH;
+import static io.lifeline.jobs.core.config.ValueTypes.PATHS;
 import static io.lifeline.jobs.core.config.ValueTypes.SIZE_TYPE;
 import static io.lifeline.jobs.core.config.ValueTypes.TEXT;
 import static io.lifeline.jobs.core.config.ValueTypes.integer;
@@ -37,6 +38,13 @@ public final class Keys {
       key("broker.tls.key", PATH, null, "PEM file (PKCS #8) of the client's private key.");
   public static final ConfigKey<Path> BROKER_NATS_CREDS =
       key("broker.nats.creds", PATH, null, "NATS credentials file (JWT and nkey).");
+
+  public static final ConfigKey<List<Path>> SIGNATURE_KEYS =
+      key(
+          "signature.keys",
+          PATHS,
+          null,
+          "Files with 64 hex digits each: batches that were signed with none of these keys are rejected.");
 
   public static final ConfigKey<String> NAMES_PREFIX =
       key(

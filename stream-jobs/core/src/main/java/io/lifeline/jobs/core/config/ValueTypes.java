@@ -17,6 +17,8 @@ final class ValueTypes {
 
   static final ValueType<String> TEXT = ValueType.of("text", text -> text);
   static final ValueType<Path> PATH = ValueType.of("a path", Path::of);
+  static final ValueType<List<Path>> PATHS =
+      ValueType.of("a comma-separated list of paths", text -> list(text).stream().map(Path::of).toList());
   static final ValueType<Duration> DURATION_TYPE =
       ValueType.of("a number with ms, s, m, h or d, above 0", ValueTypes::duration);
   static final ValueType<Long> SIZE_TYPE =
