@@ -73,7 +73,8 @@ final class PostgresPartition extends PartitionWriter {
 
   private void recover() throws SQLException {
     try (PreparedStatement query = session.connection().prepareStatement(
-        "SELECT next, source, last_message FROM " + session.schema().own("positions") + " WHERE partition = ?")) {
+        "SELECT next, source, CASE last_message_next WHEN next THEN last_message END FROM "
+            + session.schema().own("positions") + " WHERE partition = ?")) {
       query.setInt(1, partition);
       try (ResultSet row = query.executeQuery()) {
         boolean isKnown = row.next();
@@ -193,10 +194,12 @@ final class PostgresPartition extends PartitionWriter {
   private void movePosition(Span span) throws SQLException, ArchiveCollisionException {
     String table = session.schema().own("positions");
     String sql = span.from() == 0
-        ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, last_message, written) VALUES (?1,"
-            + " ?2, ?3, ?4, ?5, ?6, now()) ON CONFLICT (partition) DO NOTHING"
+        ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, last_message,"
+            + " last_message_next, written) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?2, now())"
+            + " ON CONFLICT (partition) DO NOTHING"
         : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, source = ?5,"
-            + " last_message = ?6, written = now() WHERE partition = ?1 AND next = " + span.from();
+            + " last_message = ?6, last_message_next = ?2, written = now() WHERE partition = ?1 AND next = "
+            + span.from();
     String source = span.source() == null ? "NULL" : Sql.literal(span.source());
     try (PreparedStatement move = session.connection().prepareStatement(sql
         .replace("?1", Integer.toString(partition)).replace("?2", Long.toString(span.to()))

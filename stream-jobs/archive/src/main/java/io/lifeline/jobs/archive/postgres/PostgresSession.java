@@ -89,6 +89,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
       schema.create(connection);
       this.catalog = new Catalog(connection, schema);
       this.partitions = new TimePartitions(connection, schema, options.partition());
+      MissingIndexes.make(options, schema, connection);
       connection.commit();
     } catch (SQLException e) {
       close();

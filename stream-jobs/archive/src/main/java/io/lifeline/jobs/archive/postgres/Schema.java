@@ -9,7 +9,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The two schemas of an archive. The one that people see has the tables below and the views; the other one, with {@link
@@ -23,6 +27,19 @@ final class Schema {
 
   /** The second of an advisory lock's two numbers where it does not mean a partition. */
   private static final int DEFINITIONS = -1;
+
+  /** The same, of who makes indexes. */
+  private static final int MAKING_INDEXES = -2;
+
+  /** Of the table batches: their names and what follows. */
+  static final Map<String, String> INDEXES = Map.of(
+      "batches_broker_time", " ON %s (broker_time)", "batches_identity", " ON %s (incarnation, sequence)");
+
+  /** To change a table that others use, half a minute in all. */
+  private static final int MAX_ATTEMPTS = 60;
+
+  private static final long PAUSE_NS = 300_000_000;
+  private static final Logger LOG = LoggerFactory.getLogger(Schema.class);
 
   private final PostgresOptions options;
   private final String name;
@@ -51,40 +68,56 @@ final class Schema {
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name));
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name + DATA));
         createTables(statement);
+        for (Map.Entry<String, String> index : INDEXES.entrySet()) {
+          statement.execute("CREATE INDEX " + Sql.identifier(index.getKey())
+              + index.getValue().formatted(own("batches")));
+        }
         new Views(this).createFixed(statement);
         statement.execute("INSERT INTO " + own("archive") + " VALUES (" + VERSION + ", "
             + options.partition().toSeconds() + ")");
       }
       check(statement);
-      addNewer(connection, statement);
       connection.commit();
+      addNewer(connection, statement);
     } finally {
       unlockDefinitions(connection);
     }
   }
 
-  /** What archives of earlier programs lack. Those programs can go on writing to it. */
+  /**
+   * What archives of earlier programs lack. Those programs can go on writing to it: they leave {@code last_message} as
+   * it is, so what it belongs to stands beside it.
+   */
   private void addNewer(Connection connection, Statement statement) throws SQLException {
-    if (!hasColumn(statement, "batches", "crc")) {
-      statement.execute("ALTER TABLE " + own("batches") + " ADD COLUMN crc bigint");
-    }
-    if (!hasColumn(statement, "positions", "source")) {
-      statement.execute("ALTER TABLE " + own("positions") + " ADD COLUMN source text");
-    }
-    if (!hasColumn(statement, "positions", "last_message")) {
-      statement.execute("ALTER TABLE " + own("positions") + " ADD COLUMN last_message bigint");
-    }
-    addIndex(connection, statement, "batches_broker_time", "(broker_time)");
-    addIndex(connection, statement, "batches_identity", "(incarnation, sequence)");
+    addColumn(connection, statement, "batches", "crc", "bigint");
+    addColumn(connection, statement, "positions", "source", "text");
+    addColumn(connection, statement, "positions", "last_message", "bigint");
+    addColumn(connection, statement, "positions", "last_message_next", "bigint");
   }
 
-  /** A large table takes longer than any other statement may. */
-  private void addIndex(Connection connection, Statement statement, String index, String columns) throws SQLException {
-    if (!has(statement, index)) {
-      int limit = connection.getNetworkTimeout();
-      connection.setNetworkTimeout(Runnable::run, 0);
-      statement.execute("CREATE INDEX " + Sql.identifier(index) + " ON " + own("batches") + " " + columns);
-      connection.setNetworkTimeout(Runnable::run, limit);
+  /** Others go on reading and writing the table: this tries for a moment, again and again. */
+  private void addColumn(Connection connection, Statement statement, String table, String column, String type)
+      throws SQLException {
+    if (hasColumn(statement, table, column)) {
+      return;
+    }
+    for (int attempt = 1; ; attempt++) {
+      try {
+        waitBriefly(statement);
+        statement.execute("ALTER TABLE " + own(table) + " ADD COLUMN " + column + " " + type);
+        connection.commit();
+        return;
+      } catch (SQLException e) {
+        connection.rollback();
+        if (attempt == MAX_ATTEMPTS || !Database.isInUse(e)) {
+          throw e;
+        }
+        if (attempt == 1) {
+          LOG.info("the archive needs the new column {}.{}: waiting for a moment in which nobody uses that table",
+              own(table), column);
+        }
+        LockSupport.parkNanos(PAUSE_NS);
+      }
     }
   }
 
@@ -154,6 +187,11 @@ final class Schema {
         + " timestamptz NOT NULL, ts_ns bigint NOT NULL, level text NOT NULL, host text NOT NULL,"
         + " program text NOT NULL, sequence numeric NOT NULL, event_index integer NOT NULL, id text,"
         + " fields jsonb NOT NULL, PRIMARY KEY (type, incarnation))");
+  }
+
+  /** Until the connection ends; says whether nobody else makes any. */
+  boolean tryLockIndexes(Connection connection) throws SQLException {
+    return tryLockPartition(connection, MAKING_INDEXES);
   }
 
   /** Takes a partition until the connection ends, however it ends; says whether it was free. */

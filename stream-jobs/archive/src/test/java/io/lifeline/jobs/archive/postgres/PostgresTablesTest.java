@@ -25,6 +25,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -235,7 +237,7 @@ class PostgresTablesTest {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
     PostgresServer.shared().execute("ALTER TABLE " + schema + ".batches DROP COLUMN crc; DROP INDEX " + schema
         + ".batches_broker_time; DROP INDEX " + schema + ".batches_identity; ALTER TABLE " + schema
-        + ".positions DROP COLUMN source, DROP COLUMN last_message");
+        + ".positions DROP COLUMN source, DROP COLUMN last_message, DROP COLUMN last_message_next");
     try (ArchiveWriter writer = open(options())) {
       for (int n = 1; n < 3; n++) {
         assertThat(writer.append(new Position(0, next++, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, n)
@@ -245,6 +247,69 @@ class PostgresTablesTest {
     assertThat(rejections).as("of that one nobody knows the bytes").isEmpty();
     archive(options(), at("2026-09-21T12:00:00Z", 2).event(VALUE, 0, 2));
     assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("t", "f");
+  }
+
+  /** It knows nothing of the column last_message, and leaves there what belongs to an earlier position. */
+  @Test
+  void anEarlierProgramThatWroteMeanwhileMakesTheTopicNoOtherOne() throws Exception {
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    PostgresServer.shared().execute("UPDATE " + schema + ".positions SET next = 2, written = now()");
+    try (ArchiveWriter writer = open(options())) {
+      assertThat(writer.comparableOffset(0)).isEqualTo(2);
+      assertThat(writer.append(new Position(0, 1, nowMs), at("2026-09-21T12:00:00Z", 2).toByteArray()))
+          .isEqualTo(Appended.ALREADY_ARCHIVED);
+    }
+  }
+
+  /** As in an archive whose program is exchanged while others write to it, and after a server that fell meanwhile. */
+  @Test
+  void indexesThatAnOlderArchiveLacksAreMadeWhileOthersWrite() throws Exception {
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    PostgresServer.shared().execute("DROP INDEX " + schema + ".batches_broker_time; UPDATE pg_index SET indisvalid ="
+        + " false WHERE indexrelid = '" + schema + ".batches_identity'::regclass");
+    try (Connection other = PostgresServer.shared().connect(); Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("LOCK TABLE " + schema + ".batches IN ROW EXCLUSIVE MODE");
+      archive(options(), at("2026-09-21T12:00:00Z", 2).event(VALUE, 0, 2));
+      other.commit();
+    }
+    awaitRows("SELECT relname FROM pg_class c JOIN pg_index i ON c.oid = i.indexrelid WHERE indisvalid AND indrelid = '"
+        + schema + ".batches'::regclass ORDER BY 1", "batches_broker_time", "batches_identity", "batches_pkey");
+  }
+
+  @Test
+  @Timeout(120)
+  void whoReadsATableThatGetsANewColumnDoesNotStopTheOtherReaders() throws Exception {
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
+    PostgresServer.shared().execute("ALTER TABLE " + schema + ".batches DROP COLUMN crc");
+    CompletableFuture<Void> opening;
+    try (Connection reader = PostgresServer.shared().connect(); Statement statement = reader.createStatement()) {
+      reader.setAutoCommit(false);
+      statement.execute("LOCK TABLE " + schema + ".batches IN ACCESS SHARE MODE");
+      opening = CompletableFuture.runAsync(() -> {
+        try {
+          archive(options(), at("2026-09-21T12:00:00Z", 2).event(VALUE, 0, 2));
+        } catch (Exception e) {
+          throw new CompletionException(e);
+        }
+      });
+      awaitRows("SELECT DISTINCT relation::regclass FROM pg_locks WHERE NOT granted AND relation = '" + schema
+          + ".batches'::regclass", "batches");
+      assertThat(query("SELECT count(*) FROM batches")).containsExactly("1");
+      reader.commit();
+    }
+    opening.get();
+    assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("t", "f");
+  }
+
+  private void awaitRows(String sql, String... rows) throws Exception {
+    long startNs = System.nanoTime();
+    List<String> found = query(sql);
+    while (!found.equals(List.of(rows)) && System.nanoTime() - startNs < Duration.ofSeconds(60).toNanos()) {
+      Thread.sleep(20);
+      found = query(sql);
+    }
+    assertThat(found).containsExactly(rows);
   }
 
   @Test

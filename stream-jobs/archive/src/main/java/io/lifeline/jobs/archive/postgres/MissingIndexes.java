@@ -1,0 +1,80 @@
+package io.lifeline.jobs.archive.postgres;
+
+import io.lifeline.jobs.archive.Sql;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the indexes that an archive of an earlier program lacks. On a large table that takes long, so it happens on a
+ * thread and a connection of its own, in a way that lets everybody read and write meanwhile; the archive works without
+ * them, only slower. What is interrupted is done again when an archive is opened next.
+ */
+final class MissingIndexes {
+  private static final Logger LOG = LoggerFactory.getLogger(MissingIndexes.class);
+
+  private MissingIndexes() {}
+
+  /** Begins with it, if any is missing. */
+  static void make(PostgresOptions options, Schema schema, Connection connection) throws SQLException {
+    boolean missing = false;
+    try (Statement statement = connection.createStatement()) {
+      for (String index : Schema.INDEXES.keySet()) {
+        missing |= state(statement, schema, index) != State.READY;
+      }
+    }
+    if (missing) {
+      Thread thread = new Thread(() -> makeAll(options, schema), "archive-indexes");
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private enum State { ABSENT, BROKEN, READY }
+
+  private static State state(Statement statement, Schema schema, String index) throws SQLException {
+    String name = "to_regclass(" + Sql.literal(schema.own(index)) + ")";
+    try (ResultSet row = statement.executeQuery("SELECT " + name + " IS NOT NULL,"
+        + " EXISTS (SELECT FROM pg_index WHERE indexrelid = " + name + " AND NOT indisvalid)")) {
+      row.next();
+      return row.getBoolean(2) ? State.BROKEN : row.getBoolean(1) ? State.READY : State.ABSENT;
+    }
+  }
+
+  private static void makeAll(PostgresOptions options, Schema schema) {
+    try (Connection connection = Database.connect(options); Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(true); // CONCURRENTLY is not for transactions
+      connection.setNetworkTimeout(Runnable::run, 0);
+      statement.execute("SET lock_timeout = 0"); // nobody waits for what waits here
+      if (schema.tryLockIndexes(connection)) {
+        for (Map.Entry<String, String> index : Schema.INDEXES.entrySet()) {
+          make(options, schema, statement, index.getKey(), index.getValue());
+        }
+      }
+    } catch (SQLException | IOException e) {
+      LOG.warn("an index of the archive in {} could not be made, which makes it slower; it is tried again when the"
+          + " archive is opened next: {}", options.url(), e.getMessage());
+    }
+  }
+
+  private static void make(PostgresOptions options, Schema schema, Statement statement, String index, String on)
+      throws SQLException {
+    State state = state(statement, schema, index);
+    if (state == State.READY) {
+      return;
+    }
+    LOG.info("the archive in {} gets the index {}, while it is read and written: how far that is, the server says in"
+        + " pg_stat_progress_create_index", options.url(), index);
+    long start = System.nanoTime();
+    if (state == State.BROKEN) { // somebody was interrupted
+      statement.execute("DROP INDEX CONCURRENTLY " + schema.own(index));
+    }
+    statement.execute("CREATE INDEX CONCURRENTLY " + Sql.identifier(index) + on.formatted(schema.own("batches")));
+    LOG.info("the index {} is ready after {} s", index, (System.nanoTime() - start) / 1_000_000_000);
+  }
+}
