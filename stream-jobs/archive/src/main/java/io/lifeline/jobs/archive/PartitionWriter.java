@@ -11,7 +11,6 @@ import io.lifeline.jobs.core.RetentionClock;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.zip.CRC32;
@@ -30,7 +29,7 @@ public abstract class PartitionWriter {
   private final MemoryState checksums = new MemoryState();
   private final Deduplicator deduplicator;
   private final RetentionClock clock = new RetentionClock(new MemoryState(), System::nanoTime);
-  private final List<LateBatch> late = new ArrayList<>();
+  private final Deque<LateBatch> late = new ArrayDeque<>();
   private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
   private final ColumnarBatch columns = new ColumnarBatch();
@@ -323,8 +322,9 @@ public abstract class PartitionWriter {
     if (late.isEmpty()) {
       return;
     }
-    lookUp(late);
-    for (LateBatch batch : late) {
+    lookUp(List.copyOf(late));
+    while (!late.isEmpty()) { // one by one: after a failure, those before are not reported again
+      LateBatch batch = late.element();
       if (batch.contradicts()) {
         reject(conflict(batch.position(), batch.route(), batch.sequence()));
         duplicates--;
@@ -333,8 +333,8 @@ public abstract class PartitionWriter {
             + " more, so nobody can say whether it was the same", batch.route(), batch.sequence()));
         duplicates--;
       }
+      late.remove();
     }
-    late.clear();
   }
 
   private static Rejection conflict(Position position, RouteKey route, long sequence) {

@@ -194,6 +194,30 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("602 602 0 601");
   }
 
+  @Test
+  void lateConflictsAreReportedOnceAlsoIfThatFailsHalfwayThrough() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < 3; i++) {
+        writer.append(Archives.at(i), Archives.serials(EMITTER, i + 1, 2));
+      }
+    }
+    boolean[] failed = new boolean[1];
+    ArchiveFeed feed = rejection -> {
+      if (rejections.size() == 1 && !failed[0]) {
+        failed[0] = true;
+        throw new IllegalStateException("the broker is away");
+      }
+      rejections.add(rejection);
+    };
+    try (ArchiveWriter writer = archive(defaultRoll()).open(feed)) {
+      for (int i = 0; i < 3; i++) {
+        writer.append(Archives.at(i + 3), Archives.serials(EMITTER, i + 1, 1));
+      }
+      assertThatThrownBy(writer::roll).hasMessage("the broker is away");
+    }
+    assertThat(rejections).extracting(rejection -> rejection.position().offset()).containsExactly(3L, 4L, 5L);
+  }
+
   /** Also of batches that were taken a moment ago, and are neither in memory nor stored yet. */
   @Test
   void aConflictWithABatchThatIsNotStoredYetIsOne() throws Exception {
