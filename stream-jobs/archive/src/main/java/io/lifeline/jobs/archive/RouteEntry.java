@@ -64,6 +64,12 @@ public record RouteEntry(
         a.finalBatch || b.finalBatch, a.recovered || b.recovered, Math.max(a.lastBrokerTimeMs, b.lastBrokerTimeMs));
   }
 
+  /** Whether it has any of these sequences, as far as it still knows its gaps; null for none. */
+  public boolean holdsAny(SequenceSet sequences) {
+    return sequences != null && runs.stream().anyMatch(run ->
+        sequences.containsAny(Long.parseUnsignedLong(run.get(0)), Long.parseUnsignedLong(run.get(1))));
+  }
+
   private void addTo(SequenceSet sequences) {
     forEachRun(sequences::addRun);
   }

@@ -69,7 +69,7 @@ final class DataFiles {
     return directory.data().resolve(name + ArchiveDirectory.TEMPORARY);
   }
 
-  private static String firstLine(SQLException e) {
+  static String firstLine(SQLException e) {
     return String.valueOf(e.getMessage()).lines().findFirst().orElse("unknown error");
   }
 }

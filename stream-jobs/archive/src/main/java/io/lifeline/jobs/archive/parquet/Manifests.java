@@ -40,6 +40,11 @@ public final class Manifests {
     return readByName(directory).values().stream().sorted(ORDER).toList();
   }
 
+  /** The same of one partition, for its writer. */
+  static List<Manifest> read(ArchiveDirectory directory, int partition) throws IOException {
+    return readByName(directory, partition + "-", new TreeMap<>()).values().stream().sorted(ORDER).toList();
+  }
+
   static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
     return readByName(directory, new TreeMap<>());
   }
@@ -51,9 +56,15 @@ public final class Manifests {
    */
   static Map<String, Manifest> readByName(ArchiveDirectory directory, Map<String, Manifest> known)
       throws IOException {
+    return readByName(directory, "", known);
+  }
+
+  private static Map<String, Manifest> readByName(ArchiveDirectory directory, String prefix,
+      Map<String, Manifest> known) throws IOException {
     for (int attempt = 1; ; attempt++) {
       Map<Integer, Long> ends = ends(directory);
-      List<String> names = names(directory);
+      ends.keySet().removeIf(partition -> !(partition + "-").startsWith(prefix));
+      List<String> names = names(directory, prefix);
       try {
         known.keySet().retainAll(names);
         for (String name : names) {
@@ -62,7 +73,7 @@ public final class Manifests {
           }
         }
         // A listing is no snapshot: one that a compaction overtakes may lack the old manifests and the new one.
-        if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory)))) {
+        if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory, prefix)))) {
           Map<String, Manifest> current = current(directory, known);
           checkEnds(directory, ends, current.values());
           return current;
@@ -81,8 +92,9 @@ public final class Manifests {
     return manifests.entrySet().stream().sorted(Map.Entry.comparingByValue(ORDER)).toList();
   }
 
-  static List<String> names(ArchiveDirectory directory) throws IOException {
-    return ArchiveDirectory.names(directory.manifests()).stream().filter(name -> name.endsWith(".json")).toList();
+  static List<String> names(ArchiveDirectory directory, String prefix) throws IOException {
+    return ArchiveDirectory.names(directory.manifests()).stream()
+        .filter(name -> name.startsWith(prefix) && name.endsWith(".json")).toList();
   }
 
   private static List<String> compacted(List<String> names) {
@@ -172,7 +184,9 @@ public final class Manifests {
     }
     progress.accept(PublicationStep.MANIFEST_LINKED);
     ArchiveDirectory.sync(directory.manifests());
-    noteEnd(directory, manifest);
+    if (manifest.replaces().isEmpty()) { // a compaction moves no end, and its writer may be beyond it
+      noteEnd(directory, manifest);
+    }
   }
 
   /** Notes how far a partition goes, so that it shows when its last manifest gets lost. A death may leave it behind. */
@@ -225,7 +239,7 @@ public final class Manifests {
 
   /** Whether a compaction holds the manifest's first offset already, so that its name may be free again. */
   private static boolean isCompacted(ArchiveDirectory directory, Manifest manifest) throws IOException {
-    for (String name : names(directory)) {
+    for (String name : names(directory, manifest.partition() + "-")) {
       if (ArchiveDirectory.compactedUpTo(name, manifest.partition()) > manifest.from()) {
         return true;
       }

@@ -4,17 +4,21 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.LateBatch;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.SequenceSet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -50,12 +54,10 @@ final class ParquetPartition extends PartitionWriter {
   }
 
   private void recover() throws IOException {
-    for (Manifest manifest : Manifests.read(directory)) {
-      if (manifest.partition() == partition) {
-        publication.rollForward(manifest.files());
-        manifest.routes().forEach(this::remember);
-        startAt(manifest.to(), manifest.source(), manifest.lastMessage());
-      }
+    for (Manifest manifest : Manifests.read(directory, partition)) {
+      publication.rollForward(manifest.files());
+      manifest.routes().forEach(this::remember);
+      startAt(manifest.to(), manifest.source(), manifest.lastMessage());
     }
     for (String name : ArchiveDirectory.names(directory.data())) {
       if (name.startsWith(partition + "-") && name.endsWith(ArchiveDirectory.TEMPORARY)) {
@@ -108,14 +110,7 @@ final class ParquetPartition extends PartitionWriter {
 
   @Override
   protected void lookUp(List<LateBatch> batches) throws IOException {
-    List<String> files = new ArrayList<>();
-    for (Manifest manifest : Manifests.read(directory)) {
-      for (Manifest.FileEntry file : manifest.files()) {
-        if (manifest.partition() == partition && file.kind() == Manifest.Kind.BATCHES) {
-          files.add(directory.locate(file.name()).toString());
-        }
-      }
-    }
+    List<String> files = batchesFiles(batches);
     if (files.isEmpty()) {
       return;
     }
@@ -131,9 +126,27 @@ final class ParquetPartition extends PartitionWriter {
             batches.get(row.getInt(1)).found(known);
           });
     } catch (SQLException e) {
-      throw new ArchiveException("the batches of the archive " + directory.root() + " cannot be read: "
-          + e.getMessage(), e);
+      throw new ArchiveWriteException("the batches of the archive " + directory.root() + " cannot be read: "
+          + DataFiles.firstLine(e) + ". Nothing was published: repair the disk or restore the file from a backup, and"
+          + " the same batches will be read again ('lifeline-jobs verify' looks at all files)", e);
     }
+  }
+
+  /** The files that can hold one of these, by what manifests know of routes: of thousands of rolls, mostly one. */
+  private List<String> batchesFiles(List<LateBatch> batches) throws IOException {
+    Map<RouteKey, SequenceSet> wanted = new HashMap<>();
+    batches.forEach(late -> wanted.computeIfAbsent(late.route(), key -> new SequenceSet()).add(late.sequence()));
+    List<String> files = new ArrayList<>();
+    for (Manifest manifest : Manifests.read(directory, partition)) {
+      if (manifest.routes().stream().anyMatch(route -> route.holdsAny(wanted.get(route.key())))) {
+        for (Manifest.FileEntry file : manifest.files()) {
+          if (file.kind() == Manifest.Kind.BATCHES) {
+            files.add(directory.locate(file.name()).toString());
+          }
+        }
+      }
+    }
+    return files;
   }
 
   @Override

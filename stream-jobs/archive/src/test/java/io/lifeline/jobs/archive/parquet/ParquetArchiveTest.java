@@ -10,6 +10,7 @@ import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveContract;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.RollOptions;
@@ -72,6 +73,29 @@ class ParquetArchiveTest extends ArchiveContract {
     assertThat(query("SHOW TABLES")).contains("a\uFFFDb", "test.serial");
     assertThat(query("SELECT fields->>'a\uFFFD~' FROM events WHERE id = '7'")).containsExactly("9");
     new Compactor(options, 1 << 20, Duration.ofHours(1)).compact();
+  }
+
+  @Test
+  void lateBatchesAreLookedForOnlyWhereTheyCanBeAndADiskThatFailsIsTriedAgain() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < 2; i++) {
+        writer.append(Archives.at(i), Archives.serials(EMITTER, i + 1, 10));
+        writer.roll();
+      }
+    }
+    Path first = directory.resolve("data").resolve(Manifests.read(new ArchiveDirectory(directory)).get(0).files()
+        .stream().filter(file -> file.kind() == Manifest.Kind.BATCHES).findFirst().orElseThrow().name());
+    byte[] sound = Files.readAllBytes(first);
+    Files.write(first, new byte[sound.length]);
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(2), Archives.serials(EMITTER, 2, 11));
+      writer.roll();
+      assertThat(rejections).extracting(Rejection::code).containsExactly("conflict");
+      writer.append(Archives.at(3), Archives.serials(EMITTER, 1, 11));
+      assertThatThrownBy(writer::roll).isInstanceOf(ArchiveWriteException.class).hasMessageContaining("cannot be read");
+      Files.write(first, sound);
+    }
+    assertThat(rejections).extracting(rejection -> rejection.position().offset()).containsExactly(2L, 3L);
   }
 
   /** In the files of an earlier program nothing says with which bytes a batch came. */
