@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Replaced files stay for the grace period, for queries that are under way;",
-      "a later run deletes them. It may be killed at any moment.",
+      "a later run deletes them. It may be killed at any moment. What is damaged is",
+      "left alone, each a line, and then the exit code is 1.",
       "",
       "Example, from a timer once an hour: lifeline-jobs compact --archive archive"
     })
@@ -51,11 +52,12 @@ public final class CompactCommand implements Callable<Integer> {
       Compactor compactor =
           new Compactor(ParquetOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
       Compactor.Result result = compactor.compact();
+      result.damages().forEach(damage -> spec.commandLine().getErr().println(spec.root().name() + ": " + damage));
       spec.commandLine().getOut().printf("compact: manifests=%d->%d files=%d->%d deleted=%d%n",
           result.manifestsBefore(), result.manifestsAfter(), result.filesBefore(), result.filesAfter(),
           result.filesDeleted());
       spec.commandLine().getOut().flush();
-      return 0;
+      return result.damages().isEmpty() ? 0 : 1;
     } catch (IOException e) {
       spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
       return 1;

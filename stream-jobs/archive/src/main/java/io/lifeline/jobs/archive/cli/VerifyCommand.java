@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each damaged file is a line, and then the exit code is 1. Files of earlier",
-      "programs have no hash; 'compact' gives them one, and refuses damaged files.",
+      "programs have no hash; 'compact' gives them one, and leaves damaged files alone.",
       "",
       "Example: lifeline-jobs verify --archive archive"
     })

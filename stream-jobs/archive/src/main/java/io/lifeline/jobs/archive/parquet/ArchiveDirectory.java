@@ -139,7 +139,8 @@ public final class ArchiveDirectory {
 
   ArchiveException lost(Path dataFile) {
     return new ArchiveException("the archive " + root + " has lost " + dataFile
-        + ", which a manifest names: restore it from a backup, or remove that manifest to go on without its events. If"
-        + " two writers had the same partition, the file system has no working locks: stop one of them");
+        + ", which a manifest names: restore it from a backup, or remove that manifest and those after it of its"
+        + " partition to have their messages read again. If two writers had the same partition, the file system has no"
+        + " working locks: stop one of them");
   }
 }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -36,8 +38,13 @@ public final class Compactor {
   private final Duration grace;
   private final Consumer<PublicationStep> progress;
 
-  /** What a compaction did. */
-  public record Result(int manifestsBefore, int manifestsAfter, int filesBefore, int filesAfter, int filesDeleted) {}
+  /**
+   * What a compaction did.
+   *
+   * @param damages what was left alone, a sentence each
+   */
+  public record Result(int manifestsBefore, int manifestsAfter, int filesBefore, int filesAfter, int filesDeleted,
+      List<String> damages) {}
 
   /**
    * @param targetBytes rolls are merged as long as their files together do not exceed this
@@ -68,13 +75,23 @@ public final class Compactor {
     try (WriterLock lock = directory.lock("compaction", "the compaction");
         DuckTables duck = new DuckTables(options.threads(), DUCKDB_BYTES)) {
       Map<String, Manifest> before = Manifests.readByName(directory);
-      finishFormerOnes(before);
+      List<String> damages = new ArrayList<>();
+      finishFormerOnes(before, damages);
       int deleted = deleteObsolete(before.values());
       for (Map<String, Manifest> group : groups(before)) {
-        merge(group, duck);
+        for (Map<String, Manifest> sound : soundParts(group, damages)) {
+          try {
+            merge(sound, duck);
+          } catch (ArchiveWriteException | ArchiveCollisionException e) {
+            throw e;
+          } catch (ArchiveException e) { // what is damaged and has no hash
+            damages.add(e.getMessage());
+          }
+        }
       }
       Map<String, Manifest> after = Manifests.readByName(directory);
-      return new Result(before.size(), after.size(), files(before), files(after), deleted);
+      return new Result(before.size(), after.size(), files(before), files(after), deleted,
+          List.copyOf(damages));
     }
   }
 
@@ -83,12 +100,16 @@ public final class Compactor {
   }
 
   /** Completes what a compaction that died has published, and clears away what it has not. */
-  private void finishFormerOnes(Map<String, Manifest> manifests) throws IOException {
+  private void finishFormerOnes(Map<String, Manifest> manifests, List<String> damages) throws IOException {
     Publication publication = new Publication(directory, progress);
     for (Manifest manifest : manifests.values()) {
       if (!manifest.replaces().isEmpty()) {
-        publication.rollForward(manifest.files());
-        removeReplaced(manifest);
+        try {
+          publication.rollForward(manifest.files());
+          removeReplaced(manifest);
+        } catch (ArchiveException e) { // a file is lost, and what it was made of may be there still
+          damages.add(e.getMessage());
+        }
       }
     }
     for (String name : ArchiveDirectory.names(directory.data())) {
@@ -112,7 +133,7 @@ public final class Compactor {
     Instant now = Instant.now();
     int deleted = 0;
     for (Manifest manifest : manifests) {
-      if (Instant.parse(manifest.written()).plus(grace).isBefore(now)) {
+      if (Instant.parse(manifest.written()).plus(grace).isBefore(now) && isInPlace(manifest)) {
         for (String name : manifest.obsolete()) {
           deleted += Files.deleteIfExists(directory.data().resolve(name)) ? 1 : 0;
         }
@@ -163,7 +184,6 @@ public final class Compactor {
     String name = ArchiveDirectory.compactedName(partition, from, to);
     Publication publication = new Publication(directory, progress);
     Manifest merged;
-    requireSound(group);
     try {
       writeMerged(old, types, files);
       merged = new Manifest(Manifest.VERSION, partition, from, to, Instant.now().toString(), files.entries(),
@@ -181,18 +201,26 @@ public final class Compactor {
     removeReplaced(merged);
   }
 
-  /** What is damaged must not be copied: the copy would be sound, and wrong for good. */
-  private void requireSound(Map<String, Manifest> group) throws IOException {
+  /** Without what is damaged, which must not be copied: the copy would be sound, and wrong for good. */
+  private List<Map<String, Manifest>> soundParts(Map<String, Manifest> group, List<String> damages) {
+    List<Map<String, Manifest>> parts = new ArrayList<>();
+    Map<String, Manifest> part = new LinkedHashMap<>();
     for (Map.Entry<String, Manifest> manifest : group.entrySet()) {
-      for (Manifest.FileEntry file : manifest.getValue().files()) {
-        String damage = FileHash.damage(directory, file);
-        if (damage != null) {
-          throw new ArchiveException(damage + ". It is not merged with others: restore it from a backup, or remove the"
-              + " manifest " + manifest.getKey() + " and those after it of its partition to have their messages read"
-              + " again; 'lifeline-jobs verify' looks at all files");
-        }
+      String damage = manifest.getValue().files().stream().map(file -> Verifier.damage(directory, file))
+          .filter(Objects::nonNull).findFirst().orElse(null);
+      if (damage == null) {
+        part.put(manifest.getKey(), manifest.getValue());
+      } else {
+        damages.add(damage + ". It is not merged with others: restore it from a backup, or remove the manifest "
+            + manifest.getKey() + " and those after it of its partition to have their messages read again;"
+            + " 'lifeline-jobs verify' looks at all files");
+        parts.add(part);
+        part = new LinkedHashMap<>();
       }
     }
+    parts.add(part);
+    parts.removeIf(candidate -> candidate.size() < 2);
+    return parts;
   }
 
   private void writeMerged(List<Manifest> old, Map<String, TypeEntry> types, DataFiles files) throws IOException {

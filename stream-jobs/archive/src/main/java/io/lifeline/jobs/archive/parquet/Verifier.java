@@ -45,7 +45,8 @@ public final class Verifier {
     return new Result(manifests.size(), files, bytes, unhashed, List.copyOf(damages));
   }
 
-  private static String damage(ArchiveDirectory directory, Manifest.FileEntry file) {
+  /** What is wrong with a file; null if it is as its manifest says. */
+  static String damage(ArchiveDirectory directory, Manifest.FileEntry file) {
     try {
       return FileHash.damage(directory, file);
     } catch (IOException e) {

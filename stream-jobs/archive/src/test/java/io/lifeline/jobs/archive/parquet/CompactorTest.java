@@ -13,6 +13,7 @@ import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,7 +80,7 @@ class CompactorTest {
     archive(6);
     List<List<String>> before = answers();
     Compactor.Result result = compactor(Duration.ofHours(1)).compact();
-    assertThat(result).isEqualTo(new Compactor.Result(6, 1, 17, 3, 0));
+    assertThat(result).isEqualTo(new Compactor.Result(6, 1, 17, 3, 0, List.of()));
     assertThat(answers()).isEqualTo(before);
     assertThat(count("manifests")).isEqualTo(1);
     assertThat(new ManifestCounts(directory).refresh())
@@ -142,7 +143,7 @@ class CompactorTest {
   void rollsBeyondTheTargetAreNotMerged() throws Exception {
     archive(4);
     Compactor small = new Compactor(options(), 1, Duration.ZERO);
-    assertThat(small.compact()).isEqualTo(new Compactor.Result(4, 4, 11, 11, 0));
+    assertThat(small.compact()).isEqualTo(new Compactor.Result(4, 4, 11, 11, 0, List.of()));
   }
 
   @Test
@@ -157,6 +158,59 @@ class CompactorTest {
     }).compact();
     assertThat(failure[0]).isInstanceOf(ArchiveCollisionException.class)
         .hasMessageContaining("the compaction of the archive");
+  }
+
+  @Test
+  void aDamagedFileKeepsOnlyItsOwnRollFromBeingMerged() throws Exception {
+    archive(5);
+    Path rotten = directory.resolve("data").resolve(
+        Manifests.read(new ArchiveDirectory(directory)).get(2).files().get(0).name());
+    byte[] bytes = Files.readAllBytes(rotten);
+    bytes[bytes.length / 2] ^= 1;
+    Files.write(rotten, bytes);
+    Compactor.Result result = compactor(Duration.ZERO).compact();
+    assertThat(result.damages()).singleElement().asString()
+        .contains(rotten.getFileName().toString(), "restore it from a backup");
+    assertThat(result.manifestsAfter()).as("those before and those after it").isEqualTo(3);
+  }
+
+  @Test
+  void whatAMergedFileWasMadeOfIsKeptWhenThatFileIsLost() throws Exception {
+    archive(2);
+    long files = count("data");
+    compactor(Duration.ZERO).compact();
+    String lost = Manifests.read(new ArchiveDirectory(directory)).get(0).files().get(0).name();
+    Files.delete(directory.resolve("data").resolve(lost));
+    archivePartition1();
+    Compactor.Result result = compactor(Duration.ZERO).compact();
+    assertThat(result.damages()).singleElement().asString().contains(lost);
+    assertThat(result).extracting("manifestsAfter", "filesDeleted").containsExactly(2, 0);
+    assertThat(count("data")).isGreaterThan(files);
+  }
+
+  private void archivePartition1() throws Exception {
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejection -> {})) {
+      for (int i = 0; i < 2; i++) {
+        writer.append(new Position(1, i, 1_790_000_000_000L), Archives.serials(new Incarnation(1, 1), i + 1, 10));
+        writer.roll();
+      }
+    }
+  }
+
+  @Test
+  void aCompactionDoesNotHideThatALaterManifestGotLost() throws Exception {
+    archive(2);
+    new Compactor(options(), 1 << 30, Duration.ZERO, step -> {
+      if (step == PublicationStep.FILES_WRITTEN) {
+        try {
+          archive(1);
+        } catch (Exception e) {
+          throw new AssertionError(e);
+        }
+      }
+    }).compact();
+    Files.delete(directory.resolve("manifests/0-00000000000000000002.json"));
+    assertThatThrownBy(this::answers).hasMessageContaining("has lost the last manifests of partition 0");
   }
 
   /** Death, as far as the program can tell: nothing behind it runs. */

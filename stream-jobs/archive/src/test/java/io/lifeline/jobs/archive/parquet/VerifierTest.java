@@ -73,8 +73,8 @@ class VerifierTest {
     flipABit(rotten);
     assertThat(Verifier.verify(directory).damages()).singleElement().asString()
         .contains(rotten.getFileName().toString(), "is not as it was written", "0-00000000000000000000.json");
-    assertThatThrownBy(() -> compactor().compact()).isInstanceOf(ArchiveException.class)
-        .hasMessageContaining(rotten.getFileName().toString()).hasMessageContaining("restore it from a backup");
+    assertThat(compactor().compact().damages()).singleElement().asString()
+        .contains(rotten.getFileName().toString(), "restore it from a backup");
     assertThat(Manifests.read(new ArchiveDirectory(directory))).as("nothing was replaced").hasSize(2);
   }
 
