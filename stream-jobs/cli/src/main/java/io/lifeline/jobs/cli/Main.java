@@ -1,6 +1,7 @@
 package io.lifeline.jobs.cli;
 
 import io.lifeline.jobs.archive.cli.CompactCommand;
+import io.lifeline.jobs.archive.cli.FilesCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
@@ -24,6 +25,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ReportCommand.class,
       CompactCommand.class,
       VerifyCommand.class,
+      FilesCommand.class,
       ConfigCommand.class,
       CommandLine.HelpCommand.class
     })

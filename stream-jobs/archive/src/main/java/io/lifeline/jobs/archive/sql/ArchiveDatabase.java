@@ -84,17 +84,9 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** Adds all views; returns which one is which event type's. */
   private static Map<String, String> describe(
       ArchiveDirectory directory, List<Manifest> manifests, Map<String, View> views) throws IOException {
-    Map<String, String> paths = new HashMap<>();
-    List<String> batchFiles = new ArrayList<>();
-    for (Manifest manifest : manifests) {
-      for (Manifest.FileEntry file : manifest.files()) {
-        String path = directory.locate(file.name()).toString();
-        paths.put(file.name(), path);
-        if (file.kind() == Manifest.Kind.BATCHES) {
-          batchFiles.add(path);
-        }
-      }
-    }
+    Map<String, String> paths = paths(directory, manifests);
+    List<String> batchFiles = manifests.stream().flatMap(manifest -> manifest.files().stream())
+        .filter(file -> file.kind() == Manifest.Kind.BATCHES).map(file -> paths.get(file.name())).toList();
     EventViews events = new EventViews(manifests, paths);
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
@@ -104,6 +96,17 @@ public final class ArchiveDatabase implements ArchiveReader {
       put(views, "batches", BatchRows.read(batchFiles));
     }
     return viewByType;
+  }
+
+  /** Where each data file is. */
+  static Map<String, String> paths(ArchiveDirectory directory, List<Manifest> manifests) throws IOException {
+    Map<String, String> paths = new HashMap<>();
+    for (Manifest manifest : manifests) {
+      for (Manifest.FileEntry file : manifest.files()) {
+        paths.put(file.name(), directory.locate(file.name()).toString());
+      }
+    }
+    return paths;
   }
 
   private static void put(Map<String, View> views, String name, String sql) {

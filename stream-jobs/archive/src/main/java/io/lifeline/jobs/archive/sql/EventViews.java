@@ -98,6 +98,15 @@ final class EventViews {
     return typeView(byName.get(name));
   }
 
+  /** What other programs need to read the events of one type; null if there is no such type. */
+  TypeFiles filesOf(String name) {
+    List<Placed> versions = byName.get(name);
+    return versions == null ? null : new TypeFiles(
+        versions.stream().flatMap(version -> version.ownFiles.stream()).toList(),
+        versions.stream().flatMap(version -> version.sharedFiles.stream()).distinct().toList(),
+        typeView(versions));
+  }
+
   private static boolean hasUpperCase(String name) {
     return !name.equals(name.toLowerCase(Locale.ROOT));
   }

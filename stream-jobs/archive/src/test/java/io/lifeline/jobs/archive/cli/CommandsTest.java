@@ -10,6 +10,10 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.DuckDb;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigInteger;
@@ -112,13 +116,59 @@ class CommandsTest {
     assertThat(out.toString()).isEqualTo("compact: manifests=2->1 files=4->2 deleted=0" + System.lineSeparator());
   }
 
+  /** What those do who have no Lifeline: versions, rare ones and hostile names, and files that a compaction left. */
+  @Test
+  void filesTellsOtherProgramsWhereTheEventsOfATypeAre() throws Exception {
+    String name = "../o'dd\"\0\n".repeat(25);
+    EventType narrow = EventType.named(name).field("n", FieldType.I32).build();
+    EventType wide = EventType.named(name).field("n", FieldType.I64).field("../x", FieldType.STRING).build();
+    for (int rareRows : new int[] {0, 0, 10_000}) {
+      ParquetOptions options = ParquetOptions.in(directory).withThreads(1).withRareRows(rareRows);
+      try (ArchiveWriter writer = new ParquetArchive(options).open(rejection -> {})) {
+        long next = writer.nextOffset(0);
+        writer.append(Archives.at(next), Archives.batch(new Incarnation(1, 2), next + 1).event(narrow, 1, 5)
+            .event(wide, 2, 6L, "text").event(SHOWN, 3, 0L, 0.0, "", true).toByteArray());
+      }
+    }
+    assertThat(run(new CompactCommand())).isZero();
+    out.getBuffer().setLength(0);
+    assertThat(run(new FilesCommand(), "--type", name, "--sql")).isZero();
+    assertThat(duckdb("SELECT count(*), sum(n), count(\"../x\") FROM (" + out + ")")).isEqualTo("6 33 3");
+    out.getBuffer().setLength(0);
+    assertThat(run(new FilesCommand(), "--type", name)).isZero();
+    assertThat(err.toString()).contains("also in 1 files that hold several types");
+    assertThat(out.toString().lines()).hasSize(2).allMatch(file -> Path.of(file).isAbsolute());
+    assertThat(duckdb("SELECT count(*), sum(n) FROM read_parquet(" + Sql.literals(out.toString().lines().toList())
+        + ", union_by_name = true)")).isEqualTo("4 22");
+    out.getBuffer().setLength(0);
+    assertThat(run(new FilesCommand(), "--type", name, "--shared")).isZero();
+    assertThat(duckdb("SELECT count(*), sum((fields->>'n')::INTEGER) FROM read_parquet("
+        + Sql.literals(out.toString().lines().toList()) + ") WHERE name = " + Sql.literal(Sql.clean(name))))
+        .isEqualTo("2 11");
+    assertThat(run(new FilesCommand(), "--type", "no.such.type")).isEqualTo(1);
+    assertThat(err.toString()).contains("has no event type 'no.such.type'");
+  }
+
+  /** The first row, in a DuckDB that knows nothing of the archive. */
+  private static String duckdb(String sql) throws Exception {
+    try (var duck = DuckDb.open(); var statement = duck.createStatement(); var row = statement.executeQuery(sql)) {
+      row.next();
+      List<String> cells = new ArrayList<>();
+      for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {
+        cells.add(row.getString(i));
+      }
+      return String.join(" ", cells);
+    }
+  }
+
   @Test
   void anArchiveThatIsNotThereIsAClearError() {
     directory = directory.resolve("nowhere");
     assertThat(run(new SqlCommand(), "SELECT 1")).isEqualTo(1);
     assertThat(run(new ReportCommand())).isEqualTo(1);
     assertThat(run(new CompactCommand())).isEqualTo(1);
-    assertThat(err.toString().lines()).hasSize(3)
+    assertThat(run(new FilesCommand(), "--type", "shown")).isEqualTo(1);
+    assertThat(err.toString().lines()).hasSize(4)
         .allMatch(line -> line.contains("there is no archive at " + directory));
   }
 }

@@ -1,0 +1,38 @@
+package io.lifeline.jobs.archive.sql;
+
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
+import io.lifeline.jobs.archive.parquet.Manifest;
+import io.lifeline.jobs.archive.parquet.Manifests;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Where the events of one type are, for programs that read Parquet themselves. Only manifests know: a compaction leaves
+ * the files that it replaced for a while, so whoever reads all of {@code data/} counts events twice.
+ *
+ * @param own files with events of this type alone, the fields as columns; versions of it differ in these
+ * @param shared files with rare events of several types: the type's name in column {@code name}, the fields as JSON in
+ *     {@code fields}
+ * @param sql DuckDB's query of all of them, with the columns that the type's view has
+ */
+public record TypeFiles(List<String> own, List<String> shared, String sql) {
+
+  /** Looks them up in an archive, which must be there and have such a type. */
+  public static TypeFiles of(Path root, String type) throws IOException {
+    if (!Files.isDirectory(root)) {
+      throw new ArchiveException("there is no archive at " + root);
+    }
+    ArchiveDirectory directory = new ArchiveDirectory(root.toAbsolutePath().normalize());
+    List<Manifest> manifests = Manifests.read(directory);
+    TypeFiles files = new EventViews(manifests, ArchiveDatabase.paths(directory, manifests)).filesOf(Sql.clean(type));
+    if (files == null) {
+      throw new ArchiveException("the archive " + root + " has no event type '" + type
+          + "': lifeline-jobs sql --archive DIR 'SELECT DISTINCT type FROM events' names them");
+    }
+    return files;
+  }
+}
