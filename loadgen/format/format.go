@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Count groups thousands: 1,234,567.
@@ -129,4 +130,15 @@ func Span(span time.Duration) string {
 		parts = append(parts, Tick(float64(rest)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// OneLine is a text of somebody else for a line of a report or a terminal: with U+FFFD for what controls a terminal, ends a line or
+// changes the direction of writing, and for what is no character: XML takes neither.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r&0xfffe == 0xfffe {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }

@@ -5,6 +5,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
+
+	"lifeline/loadgen/format"
 )
 
 // canvas collects elements; the height is known at the end.
@@ -48,7 +50,7 @@ const (
 )
 
 func (c *canvas) text(x, y float64, at anchor, class string, size int, content string) {
-	c.add(`<text x="%s" y="%s" font-size="%d" text-anchor="%s" class="%s">%s</text>`, px(x), px(y), size, at, class, html.EscapeString(content))
+	c.add(`<text x="%s" y="%s" font-size="%d" text-anchor="%s" class="%s">%s</text>`, px(x), px(y), size, at, class, escape(content))
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class, more string) {
@@ -77,7 +79,7 @@ func (c *canvas) note(note string, y float64) float64 {
 func (c *canvas) end(height float64) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" role="img" font-family="system-ui,sans-serif">`+"\n", width, px(height))
-	fmt.Fprintf(&out, "<title>%s</title>\n<style>%s</style>\n", html.EscapeString(c.title), style())
+	fmt.Fprintf(&out, "<title>%s</title>\n<style>%s</style>\n", escape(c.title), style())
 	fmt.Fprintf(&out, `<rect width="%d" height="%s" class="ground"/>`+"\n", width, px(height))
 	out.WriteString(c.body.String())
 	out.WriteString("</svg>\n")
@@ -108,3 +110,6 @@ func wrap(text string, columns float64) []string {
 	}
 	return lines
 }
+
+// escape makes a text one of XML, whatever is in it.
+func escape(text string) string { return html.EscapeString(format.OneLine(text)) }

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"sort"
 	"strconv"
@@ -153,7 +152,7 @@ func (f *frame) drawSeries(c *canvas, s Series) {
 		x, drawnX := f.x(point.X)
 		y, drawnY := f.y(point.Y)
 		if drawnX && drawnY {
-			c.add(`<circle cx="%s" cy="%s" r="3.5" class="f%d"><title>%s</title></circle>`, px(x), px(y), colour(s), html.EscapeString(point.Text))
+			c.add(`<circle cx="%s" cy="%s" r="3.5" class="f%d"><title>%s</title></circle>`, px(x), px(y), colour(s), escape(point.Text))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"html"
 	"math"
 )
 
@@ -71,7 +70,7 @@ func (s Spans) drawSpan(c *canvas, f frame, lane int, span Span, y float64) {
 	}
 	length := s.Text(span.To - span.From)
 	c.add(`<rect x="%s" y="%s" width="%s" height="%d" %s><title>%s</title></rect>`,
-		px(from), px(y+1), px(math.Max(1.5, to-from)), laneHeight-3, look, html.EscapeString(s.Lanes[lane]+" "+length))
+		px(from), px(y+1), px(math.Max(1.5, to-from)), laneHeight-3, look, escape(s.Lanes[lane]+" "+length))
 	c.text(to+6, y+laneHeight-4, start, "ink", textSize-1, length)
 }
 

@@ -134,7 +134,7 @@ func (c Comparison) tables() []table {
 func (c Comparison) Text() string {
 	var out strings.Builder
 	for _, sentence := range c.sentences() {
-		out.WriteString(sentence + "\n")
+		out.WriteString(format.OneLine(sentence) + "\n")
 	}
 	for _, table := range c.tables() {
 		if len(table.rows) > 0 {
@@ -160,12 +160,12 @@ func (c Comparison) Write(folder string) (page string, err error) {
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "# %s\n\n", c.title())
+	fmt.Fprintf(&text, "# %s\n\n", plain(c.title()))
 	for _, sentence := range c.sentences() {
-		fmt.Fprintf(&text, "%s\n\n", sentence)
+		fmt.Fprintf(&text, "%s\n\n", plain(sentence))
 	}
 	for _, picture := range pictures {
-		fmt.Fprintf(&text, "![%s](%s)\n\n", picture.title, picture.file)
+		fmt.Fprintf(&text, "![%s](%s)\n\n", plain(picture.title), picture.file)
 	}
 	for _, table := range c.tables() {
 		table.markdown(&text)

@@ -19,7 +19,7 @@ func Line(r result.Result) string {
 func Text(r result.Result) string {
 	var out strings.Builder
 	for _, sentence := range Verdict(r) {
-		out.WriteString(sentence + "\n")
+		out.WriteString(format.OneLine(sentence) + "\n")
 	}
 	if times := times(r); len(times.rows) > 0 {
 		out.WriteString("\n")

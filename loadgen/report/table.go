@@ -5,6 +5,8 @@ import (
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"lifeline/loadgen/format"
 )
 
 // table is one table of a report, written once and shown as Markdown, as HTML and as text. Its first column names the rows.
@@ -25,15 +27,15 @@ func (t table) markdown(out *strings.Builder) {
 		return
 	}
 	if t.title != "" {
-		fmt.Fprintf(out, "\n## %s\n", t.title)
+		fmt.Fprintf(out, "\n## %s\n", plain(t.title))
 	}
 	if t.note != "" {
-		fmt.Fprintf(out, "\n%s\n", t.note)
+		fmt.Fprintf(out, "\n%s\n", plain(t.note))
 	}
 	out.WriteString("\n")
 	row := func(cells []string) {
 		for _, cell := range cells {
-			fmt.Fprintf(out, "| %s ", strings.ReplaceAll(cell, "|", `\|`))
+			fmt.Fprintf(out, "| %s ", strings.ReplaceAll(plain(cell), "|", `\|`))
 		}
 		out.WriteString("|\n")
 	}
@@ -63,7 +65,7 @@ func (t table) html(out *strings.Builder) {
 			if i < t.leftColumns() {
 				class = ` class="word"`
 			}
-			fmt.Fprintf(out, "<%s%s%s>%s</%s>", tag, scope, class, html.EscapeString(cell), tag)
+			fmt.Fprintf(out, "<%s%s%s>%s</%s>", tag, scope, class, html.EscapeString(format.OneLine(cell)), tag)
 		}
 		out.WriteString("</tr>")
 	}
@@ -87,6 +89,7 @@ func (t table) text(out *strings.Builder) {
 	for _, cells := range append([][]string{t.head}, t.rows...) {
 		var line strings.Builder
 		for i, cell := range cells {
+			cell = format.OneLine(cell)
 			blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 {
 				line.WriteString(cell + blanks)

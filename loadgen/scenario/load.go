@@ -27,10 +27,10 @@ func read(path string) (name string, source []byte, err error) {
 	case path == "":
 		return "fleet", nil, nil
 	case path == "-":
-		source, err = io.ReadAll(os.Stdin)
+		source, err = readSome(os.Stdin)
 		return "stdin", source, err
 	}
-	source, err = os.ReadFile(path)
+	source, err = readFile(path)
 	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "./") {
 		if source, err = scenarios.Files.ReadFile(path + ".yaml"); err != nil {
 			return "", nil, fmt.Errorf("%s is neither a file nor one of the built-in scenarios, which are %s", path, strings.Join(BuiltIn(), ", "))
@@ -41,6 +41,21 @@ func read(path string) (name string, source []byte, err error) {
 	}
 	return path, source, nil
 }
+
+// MaxBytes is what a scenario may have: a parser takes several times as much memory.
+const MaxBytes = 1 << 20
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readSome(file)
+}
+
+// readSome reads no more than it takes to see that it is too much.
+func readSome(from io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(from, MaxBytes+1)) }
 
 // BuiltIn are the names of the scenarios that come with the program, sorted.
 func BuiltIn() []string {
@@ -57,6 +72,9 @@ func BuiltIn() []string {
 
 // Parse is Load of YAML that was read already; file is what errors call it.
 func Parse(file string, source []byte, changes ...string) (Scenario, error) {
+	if len(source) > MaxBytes {
+		return Scenario{}, fmt.Errorf("%s: a scenario has at most %d bytes", file, MaxBytes)
+	}
 	t, err := parseTree(file, source, changes)
 	if err != nil {
 		return Scenario{}, err

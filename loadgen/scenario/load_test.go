@@ -222,3 +222,34 @@ func TestAFileIsReadAndAMissingOneExplained(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAScenarioIsNotReadToItsEndIfItIsTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString("name: a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Truncate(1 << 40); err != nil { // a hole; to read it whole would take all memory
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || err.Error() != path+": a scenario has at most 1048576 bytes" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNamesThatAreHostileAreRefusedInAShortSentence(t *testing.T) {
+	for _, name := range []string{"../../etc/passwd", "<b>", "a\x1b[2J", "\u202e", strings.Repeat("n", 1<<19), "a\nb", "--help", "$(reboot)"} {
+		source, err := yaml.Marshal(map[string]string{"name": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse("hostile.yaml", source)
+		if err == nil || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x1b\u202e") {
+			t.Errorf("%.40q: got %.200q", name, err)
+		}
+	}
+}

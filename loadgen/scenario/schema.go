@@ -123,29 +123,33 @@ func (t *tree) checkArray(s *schema, node *yaml.Node, path string) {
 
 func (t *tree) checkScalar(s *schema, node *yaml.Node, path string) {
 	value := node.Value
+	shown := value // of a value that goes on and on, how it begins
+	if len(shown) > 200 {
+		shown = strings.ToValidUTF8(shown[:200], "") + "..."
+	}
 	switch {
 	case node.Kind != yaml.ScalarNode:
 		t.report(path, "write a single value%s", s.example())
 	case s.Enum != nil:
 		if choices := s.choices(); !slices.Contains(choices, value) || s.Type == "integer" && node.Tag != "!!int" {
-			t.report(path, "%q is not possible; write %s", value, either(choices))
+			t.report(path, "%q is not possible; write %s", shown, either(choices))
 		}
 	case s.Type == "integer":
 		number, err := strconv.ParseInt(value, 10, 64)
 		if node.Tag != "!!int" || err != nil {
-			t.report(path, "%q is no whole number%s", value, s.bounds())
+			t.report(path, "%q is no whole number%s", shown, s.bounds())
 			return
 		}
 		t.checkBounds(s, float64(number), value, path)
 	case s.Type == "number":
 		number, err := strconv.ParseFloat(value, 64)
 		if node.Tag != "!!int" && node.Tag != "!!float" || err != nil {
-			t.report(path, "%q is no number%s", value, s.bounds())
+			t.report(path, "%q is no number%s", shown, s.bounds())
 			return
 		}
 		t.checkBounds(s, number, value, path)
 	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(value):
-		t.report(path, "%q is not possible%s", withoutPassword(value), s.example())
+		t.report(path, "%q is not possible%s", withoutPassword(shown), s.example())
 	case node.Tag != "!!str":
 		t.report(path, "%s is no text; put it into quotes", value)
 	}
