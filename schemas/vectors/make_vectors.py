@@ -3,6 +3,7 @@
 
     make_vectors.py           writes all vectors, removes those that no longer exist
     make_vectors.py --check   exits 1 if a committed vector differs from what would be written
+    make_vectors.py --large FOLDER  only writes those of hostile.py that are too large to be kept, some of several batches
 
 The compressed vectors need two packages, whose versions decide their bytes: pip install -r requirements.txt
 """
@@ -41,10 +42,23 @@ def files():
         yield path, (json.dumps(index, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+def make_large(folder):
+    from generator.hostile import LARGE
+    from generator.model import Batch, build
+
+    for name, make in LARGE.items():
+        made = make()
+        batches = [made] if isinstance(made, Batch) else made
+        (folder / f"{name}.llb").write_bytes(b"".join(bytes(build(batch).data) for batch in batches))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a vector is out of date")
+    parser.add_argument("--large", metavar="FOLDER", type=Path, help="only write what is too large to be kept")
     arguments = parser.parse_args()
+    if arguments.large:
+        return make_large(arguments.large)
     try:
         wanted = {HERE / path: data for path, data in files()}
     except ModuleNotFoundError as error:

@@ -3,9 +3,9 @@
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -48,6 +48,13 @@ class LifelineCat(unittest.TestCase):
     def cat(self, *arguments, stdin=None):
         return Result(subprocess.run([CAT, *map(str, arguments)], input=stdin, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, timeout=60, check=False))
+
+    def memory(self, *arguments):
+        """The most bytes that a run had at once, started by a small process: what its parent has counts as well."""
+        starter = ("import resource, subprocess as s, sys; s.run(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL);"
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)")
+        return int(subprocess.run([sys.executable, "-c", starter, CAT, *map(str, arguments)], stdout=subprocess.PIPE,
+                                  timeout=60, check=True).stdout)
 
     # --- formats ---
 
@@ -102,6 +109,54 @@ class LifelineCat(unittest.TestCase):
         for style in ("bp", "ulm"):
             lines = self.cat("-f", style, path).lines
             self.assertEqual([self.name_value_pairs(line)["text"] for line in lines], self.hostile, style)
+
+    # --- batches that are made to harm ---
+
+    harmful = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+    def hold(self, path, events):
+        """Every format shows all events, a line each, and nothing that drives a terminal; the report is JSON."""
+        for style in ("json", "bp", "ulm"):
+            result = self.cat("-f", style, "--json", path)
+            self.assertEqual(len(result.lines), events, (path.name, style, result.said[:200]))
+            for line in result.lines:
+                self.assertIsNone(self.harmful.search(line), (path.name, style))
+                if style != "json":
+                    self.name_value_pairs(line)
+            self.assertIsNone(self.harmful.search(result.said), path.name)
+            self.assertEqual(result.report()["events"], events, path.name)
+        return self.cat("-q", path).lines
+
+    def test_hostile_batches_are_shown_whole_beside_honest_ones(self):
+        honest = encode(*run_of([1, 2], size=5, incarnation="cd" * 16))
+        for path in sorted((VECTORS / "hostile").glob("*.llb")):
+            meaning = json.loads(path.with_suffix(".json").read_text())
+            lines = self.hold(self.file(path.name, honest + path.read_bytes() + honest), len(meaning["events"]) + 10)
+            named = {str(kind["number"]): kind for kind in meaning["types"]}
+            shown = [json.loads(line, object_pairs_hook=lambda pairs: (len(pairs), dict(pairs))) for line in lines]
+            for size, event in shown:
+                self.assertEqual(size, len(event), f"{path.name}: two fields have one name")
+            texts = sorted(event["type"] for _, event in shown if event["incarnation"] == meaning["incarnation"])
+            self.assertEqual(texts, sorted(named[str(event["type"])]["name"] for event in meaning["events"]), path.name)
+
+    def test_batches_that_are_as_large_as_one_may_be_are_shown_whole(self):
+        subprocess.run([VECTORS / "make_vectors.py", "--large", self.here], check=True, timeout=60)
+        for name, events in (("types-20000", 20_000), ("numbers-65535", 65_535), ("longest-texts", 6), ("conflicts", 1)):
+            path = self.here / f"{name}.llb"
+            self.hold(path, events)
+            self.assertEqual(self.cat("-f", "none", "--json", path).report()["conflicts"],
+                             200 if name == "conflicts" else 0)
+            if not SANITIZED:
+                self.assertLess(self.memory("--sort", path), 256 << 20, name)
+
+    def test_bombs_and_other_damage_beside_honest_batches_are_counted_with_their_reasons(self):
+        honest = encode(*run_of([1, 2], size=5, incarnation="cd" * 16))
+        for path in sorted((VECTORS / "invalid").glob("*.llb")):
+            result = self.cat("--json", self.file(path.name, honest + path.read_bytes() + honest))
+            self.assertEqual(sum(event["incarnation"] == "cd" * 16 for event in result.events()), 10, (path.name, result.said))
+            if path.stat().st_size > 0:
+                self.assertGreater(result.report()["damaged_bytes"], 0, path.name)
+                self.assertRegex(result.said, " are no batch: [a-z_]+: ", path.name)
 
     def test_bp_is_as_netlogger_wrote_it(self):
         one = self.one_of_each(-5, "-7", 5, "6", 0.5, 0.25, True, "a b", "00ff")
@@ -186,9 +241,7 @@ class LifelineCat(unittest.TestCase):
             for sequence in range(1, 61):
                 big.write(encode(dict(one, sequence=str(sequence))) if sequence == 1 else most)
         for order in ("--unsorted", "--sort", "--window=4M"):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-            self.cat(order, "-f", "none", self.here / "big.llb")
-            self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, max(before, 64 << 10))
+            self.assertLess(self.memory(order, "-f", "none", self.here / "big.llb"), 64 << 20)
 
     # --- what is missing ---
 

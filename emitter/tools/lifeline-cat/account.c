@@ -1,5 +1,7 @@
 #include "account.h"
 
+#include "out.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +88,16 @@ static bool grow_emitters(account *books) {
   return true;
 }
 
-/* Cut to a line's length, without what would break a line of text or of JSON. */
+/* Cut to a line's length, without what would break a line of text or of JSON, or drive a terminal. */
 static void copy_name(char to[NAME_BYTES], llb_bytes from) {
   size_t size = 0;
-  for (size_t length; size < from.size; size += length) {
-    length = llb_utf8_length(from.data + size, from.size - size);
+  for (size_t at = 0, length; at < from.size; at += length) {
+    const uint8_t *c = from.data + at;
+    length = llb_utf8_length(c, from.size - at);
     if (size + length > NAME_BYTES - 1) break;
-    uint8_t lead = from.data[size];
-    memcpy(to + size, from.data + size, length);
-    if (lead < 0x20 || lead == 0x7f || lead == '"' || lead == '\\') to[size] = '?';
+    bool shown = *c != '\0' && *c != '"' && *c != '\\' && out_harmful(c, length) == 0;
+    memcpy(to + size, shown ? c : (const uint8_t *)"?", shown ? length : 1);
+    size += shown ? length : 1;
   }
   to[size] = '\0';
 }

@@ -47,7 +47,11 @@ void out_hex(out *to, const uint8_t *bytes, size_t size);
 void out_f64(out *to, double value);
 void out_f32(out *to, float value);
 
-/* A JSON string. Bytes that are no well-formed UTF-8 become U+FFFD. */
+/* The code point of a character of so many bytes, if it controls a terminal, ends a line or changes the direction of
+ * writing; else 0. */
+uint32_t out_harmful(const uint8_t *at, size_t length);
+
+/* A JSON string, with escapes for what is harmful. Bytes that are no well-formed UTF-8 become U+FFFD. */
 void out_json_text(out *to, llb_bytes text);
 
 /* `2026-11-21T05:19:00.123456789Z` with that many digits behind the point, cut and not rounded. */

@@ -19,7 +19,8 @@ static const char *const bp_levels[] = {"", "Fatal", "Error", "Warn", "Info", "D
 static const char *const ulm_levels[] = {"",      "Emergency", "Error", "Warning", "Usage",
                                          "Debug", "Debug",     "Debug", "Debug"};
 
-/* Names that each line has anyway: a field that is called like one of them gets a _. */
+/* Names that each line has anyway: a field that is called like one of them, or so with a _ behind it, gets another _.
+ */
 static const char *const json_names[] = {"ts",       "ts_ns",       "type",       "level",       "host",
                                          "program",  "pid",         "thread",     "incarnation", "route",
                                          "sequence", "event_index", "non_finite", NULL};
@@ -27,8 +28,12 @@ static const char *const bp_names[] = {"ts", "event", "level", "host", "prog", "
 static const char *const ulm_names[] = {"DATE", "HOST", "PROG", "LVL", "NL.EVNT", NULL};
 
 static bool is_one_of(llb_bytes name, const char *const *names) {
-  for (; *names; names++)
-    if (strlen(*names) == name.size && memcmp(*names, name.data, name.size) == 0) return true;
+  for (; *names; names++) {
+    size_t size = strlen(*names), at = size;
+    while (at < name.size && name.data[at] == '_')
+      at++;
+    if (at == name.size && memcmp(*names, name.data, size) == 0) return true;
+  }
   return false;
 }
 

@@ -4,9 +4,9 @@ and serves honest emitters beside it."""
 
 import hashlib
 
-from .batches import CLOCK, with_events
+from .batches import CLOCK, LARGEST_STRING, with_events
 from .batches import vector as legal
-from .model import Calibration, Constant, Event, EventType, Field
+from .model import Bits, Calibration, Constant, Event, EventType, Field
 
 NAMES = {
     "nul": "a\0b",
@@ -163,6 +163,24 @@ def numbers():
     return with_events(types, events, **emitter("numbers"))
 
 
+@vector("Numbers that are none, or nearly: NaN of several bits, the smallest, and zeros of both signs.")
+def small_numbers():
+    limits = {"f32": [Bits(0x7FC00000), Bits(0xFF800001), float("-inf"), -0.0, 1e-45],
+              "f64": [Bits(0x7FF8000000000000), Bits(0xFFFFFFFFFFFFFFFF), float("-inf"), -0.0, 5e-324]}
+    types = [EventType(number, f"hostile.small.{kind}", [Field(kind, "id"), Field(kind, "ms", "ms")], [Constant(kind, "nan", "", values[1])])
+             for number, (kind, values) in enumerate(limits.items(), 1)]
+    events = [Event(each.number, 5_000_000 + n, [value, value])
+              for each in types for n, value in enumerate(limits[each.fields[0].type])]
+    return with_events(types, events, **emitter("small"))
+
+
+@vector("Fields with the names that readers give to others: what each event has, with one _ and with two.")
+def suffixed_fields():
+    names = [word + "_" * n for word in ("ts", "type", "host", "sequence", "non_finite", "pid", "DATE") for n in range(3)]
+    kind = EventType(1, "hostile.suffixed", [Field("u32", name) for name in names])
+    return with_events([kind], [Event(1, 5_000_000, list(range(len(names))))], **emitter("suffixed"))
+
+
 @vector("Counters that lie: more dropped than emitted, all at their limit.")
 def counters():
     kind = EventType(1, "hostile.counters", [Field("u64", "id")])
@@ -219,3 +237,36 @@ def control_characters():
     text = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
     kind = EventType(1, f"hostile.control.{text}", [Field("string", text), Field("u64", "id")], [Constant("string", "k", text, text)])
     return with_events([kind], [Event(1, 5_000_000, [text, 1])], **emitter("control", program=text, context=[(text, text)]))
+
+
+# What is too large to be kept is made when a test asks for it: make_vectors.py --large FOLDER.
+
+
+def types_20000():
+    """As many types as one batch may bring to harm a reader that keeps something of each, their numbers up to the highest."""
+    types = [EventType(65_536 - n, f"{n:05}") for n in range(1, 20_001)]
+    return with_events(types, [Event(each.number, 5_000_000) for each in types], **emitter("types-20000"))
+
+
+def numbers_65535():
+    """All numbers that a type may have, each in 1 of 4 batches."""
+    for part in range(4):
+        types = [EventType(number, f"{number}") for number in range(1 + part, 65_536, 4)]
+        yield with_events(types, [Event(each.number, 5_000_000) for each in types], **emitter("numbers-65535", sequence=part + 1))
+
+
+def longest_texts():
+    """Every event as long as one may be, of what a terminal, a page or a quoted text takes for more."""
+    kind = EventType(1, "hostile.longest", [Field("string", "text")])
+    texts = [(text * 33_000)[: (LARGEST_STRING - 3) // len(text[0].encode())] for text in ("\0", '"', "\\", "<b>", "\u202e", "\x1b[2J")]
+    return with_events([kind], [Event(1, 5_000_000 + n, [text]) for n, text in enumerate(texts)], **emitter("longest"))
+
+
+def conflicts():
+    """One emitter's batch, and 200 others that claim its sequence."""
+    kind = EventType(1, "hostile.conflict", [Field("u64", "id")])
+    for n in range(201):
+        yield with_events([kind], [Event(1, 5_000_000, [n])], **emitter("conflicts"))
+
+
+LARGE = {"types-20000": types_20000, "numbers-65535": numbers_65535, "longest-texts": longest_texts, "conflicts": conflicts}
