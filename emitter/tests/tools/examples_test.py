@@ -50,6 +50,14 @@ class Examples(unittest.TestCase):
         ends = [(e["id"], e["rows"], e["ok"]) for e in self.events() if e["type"] == "example.query.end"]
         self.assertEqual(ends, [(1, 50, True), (2, 100, True), (3, 0, False)])
 
+    def test_generators_measure_each_message_as_the_catalogue_says(self):
+        self.run_example("generators", "10")
+        events = self.events()
+        self.assertEqual([(e["type"], e["generator"], e["sequence_"]) for e in events],
+                         [("generator.measurement", generator, n) for n in range(10) for generator in range(3)])
+        for event in events:
+            self.assertEqual(event["rtt"], event["prt"] + event["pt"] + event["srt"])
+
     def test_activation_shows_packets_only_when_a_file_asks_for_them(self):
         triggers = self.here / "triggers"
         with subprocess.Popen([BIN / "lifeline-activation", "5"],
