@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from batches import BIN
+from batches import BIN, VECTORS
 
 
 class Activate(unittest.TestCase):
@@ -48,6 +48,25 @@ class Activate(unittest.TestCase):
         self.assertIn("?[2J", shown.decode())
         self.assertIn("\N{PARTY POPPER}", shown.decode())
         self.assertEqual(self.ids(), ["\x1b[2J\x9b\ufffd", "line 2"])
+
+    def test_names_of_the_hostile_corpus_neither_hide_nor_turn_around_what_is_listed(self):
+        names = [kind["name"] for kind in json.loads((VECTORS / "hostile/type-names.json").read_text())["types"]]
+        lines = [" ".join(name.replace("\0", "").split()) for name in names]
+        self.file.write_text("".join(f"{line} off id=n{n}\nend\n" for n, line in enumerate(lines)), encoding="utf-8")
+        shown = self.activate("list").decode()
+        self.assertNotRegex(shown, "[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+        self.assertIn("nimda?gnp.exe", shown)
+        self.assertEqual(len(shown.split("\n")) - 1, len(self.ids()))
+
+    def test_the_doctor_shows_nothing_of_a_hostile_setting_that_drives_a_terminal(self):
+        for hostile in ("a\x1b[2J\x9b", "nimda\u202egnp.exe", "a\nb\u2028c"):
+            for name in ("LIFELINE_URL", "LIFELINE_RESOLUTION", "LIFELINE_SPOOL", "LIFELINE_ROUTES", "LIFELINE_TRIGGERS"):
+                environment = dict(self.environment, LIFELINE_URL="null:", LIFELINE_RING_DIR=str(self.file.parent / "rings"))
+                environment[name] = hostile
+                done = subprocess.run([BIN / "lifeline-doctor"], env=environment, capture_output=True, timeout=60, check=False)
+                shown = (done.stdout + done.stderr).decode()
+                self.assertNotRegex(shown, "[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]", name)
+                self.assertEqual([line for line in shown.split("\n") if line.startswith("b")], [], name)
 
 
 if __name__ == "__main__":

@@ -29,17 +29,23 @@ void json_print_text(const char *text) {
   putchar('"');
 }
 
-/* C0, DEL, and C1 as UTF-8 has them: some terminals obey those as well. */
-static bool is_control(const unsigned char *at) {
-  return *at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
+/* How many bytes the character at `at`, of well-formed UTF-8, has if it may not be shown; else 0. Those are C0, DEL,
+ * C1, which some terminals obey as well, other ends of lines, and what changes the direction of writing. */
+static int harmful(const unsigned char *at) {
+  if (*at < 0x20 || *at == 0x7f) return 1;
+  if ((*at == 0xc2 && at[1] < 0xa0) || (*at == 0xd8 && at[1] == 0x9c)) return 2;
+  if (*at != 0xe2) return 0;
+  bool mark = at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae));
+  bool isolate = at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+  return mark || isolate ? 3 : 0;
 }
 
 void plain_print_text(const char *text) {
   for (size_t good = ll_utf8_prefix(text);; good = ll_utf8_prefix(text)) {
-    for (const char *end = text + good; text < end; text++) {
-      bool control = is_control((const unsigned char *)text);
-      putchar(control ? '?' : *text);
-      text += control && *(const unsigned char *)text == 0xc2; /* which has two bytes */
+    for (const char *end = text + good; text < end;) {
+      int bytes = harmful((const unsigned char *)text);
+      putchar(bytes ? '?' : *text);
+      text += bytes ? bytes : 1;
     }
     if (!*text) return;
     putchar('?');

@@ -5,7 +5,8 @@
 /* As JSON. What is no UTF-8 becomes U+FFFD. */
 void json_print_text(const char *text);
 
-/* As a terminal may be shown it: a question mark for each control character and for what is no UTF-8. */
+/* As a terminal may be shown it: a question mark for what controls it, ends a line or changes the direction of writing,
+ * and for what is no UTF-8. */
 void plain_print_text(const char *text);
 
 /* The tool's exit status: `status`, or 1 with a line on standard error when standard output did not take everything

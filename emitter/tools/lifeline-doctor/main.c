@@ -48,7 +48,9 @@ void report(verdict v, const char *subject, const char *format, ...) {
   va_end(args);
   output.count[v]++;
   if (!output.json) {
-    printf("%-7s %s: %s\n", words[v], subject, text);
+    printf("%-7s %s: ", words[v], subject);
+    plain_print_text(text); /* of settings, brokers and files */
+    putchar('\n');
     fflush(stdout);
     return;
   }
