@@ -9,6 +9,7 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.decode.DecodeJob;
 import io.lifeline.jobs.core.decode.DecodeSettings;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,13 +21,16 @@ final class Decoded {
   private Decoded() {}
 
   static List<Message> of(BatchWriter batch) {
-    byte[] bytes = batch.toByteArray();
+    return of(batch.toByteArray(), System.currentTimeMillis());
+  }
+
+  static List<Message> of(byte[] bytes, long brokerTimeMs) {
     List<Message> messages = new ArrayList<>();
     try {
-      new DecodeJob(new DecodeSettings(List.of(Glob.of("*"))), new Metrics())
+      new DecodeJob(new DecodeSettings(List.of(Glob.of("*")), Duration.ofDays(1).toNanos()), new Metrics())
           .accept(
               new BatchReader().read(bytes, 0, bytes.length),
-              new Position(0, 0, 0),
+              new Position(0, 0, brokerTimeMs),
               (to, key, id, value) ->
                   messages.add(new Message(to.topic("lifeline"), key, new String(value, StandardCharsets.UTF_8))));
     } catch (RejectedBatchException e) {

@@ -98,6 +98,12 @@ public final class Keys {
           listMatching("a comma-separated list of event types, each a name, prefix.* or *", TYPE_PATTERN),
           null,
           "Event types that are written out as JSON, one topic each; needed by the job decode.");
+  public static final ConfigKey<Duration> DECODE_SKEW =
+      key(
+          "decode.skew",
+          DURATION_TYPE,
+          "30m",
+          "Events further ahead of broker time, or before 1970, are counted and left out: they would stop ksqlDB.");
   public static final ConfigKey<Integer> DECODE_PARTITIONS =
       key(
           "decode.partitions",

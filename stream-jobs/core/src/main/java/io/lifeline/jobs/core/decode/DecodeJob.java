@@ -11,8 +11,13 @@ import io.lifeline.jobs.core.Position;
 import java.util.Map;
 import java.util.Optional;
 import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 
-/** Writes events of the allowed types as JSON, each type to its own topic. Remembers nothing. */
+/**
+ * Writes events of the allowed types as JSON, each type to its own topic, but not those whose time is
+ * wrong: ksqlDB takes it for the time of what it makes of them, and Kafka refuses such a time in every topic. Remembers
+ * nothing.
+ */
 public final class DecodeJob implements Job {
 
   public static final String NAME = "decode";
@@ -29,6 +34,7 @@ public final class DecodeJob implements Job {
   private final DecodeSettings settings;
   private final Metrics.Counter decoded;
   private final Metrics.Counter oversize;
+  private final Metrics.Counter skewed;
   private final EventJson json = new EventJson();
 
   /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
@@ -39,6 +45,10 @@ public final class DecodeJob implements Job {
     this.decoded = metrics.counter("lifeline_decode_events_total", "Events written as JSON.");
     this.oversize =
         metrics.counter("lifeline_decode_oversize_total", "Events left out, because a broker takes no such message.");
+    this.skewed =
+        metrics.counter(
+            "lifeline_decode_skewed_total",
+            "Events left out, further ahead of broker time than decode.skew or before 1970.");
   }
 
   @Override
@@ -53,9 +63,14 @@ public final class DecodeJob implements Job {
     }
     String incarnation = batch.incarnation().toString();
     String idPrefix = incarnation + "-" + batch.route() + "-" + Long.toUnsignedString(batch.sequence()) + "-";
+    long newestNs = TimeUnit.MILLISECONDS.toNanos(position.brokerTimeMs()) + settings.skewNs();
     while (batch.next()) {
       Optional<Target> target = target(batch.type());
       if (target.isEmpty()) {
+        continue;
+      }
+      if (batch.timeNs() < 0 || batch.timeNs() > newestNs) {
+        skewed.increment();
         continue;
       }
       byte[] value = target.get().isTooLarge() ? null : json.of(batch, incarnation);

@@ -5,11 +5,17 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.util.List;
 
-/** @param types the event types that are written out; all others are not */
-public record DecodeSettings(List<Glob> types) {
+/**
+ * What the job decode writes.
+ *
+ * @param types the event types that are written out; all others are not
+ * @param skewNs how far ahead of broker time an event may be
+ */
+public record DecodeSettings(List<Glob> types, long skewNs) {
 
   public static DecodeSettings of(JobConfig config) {
-    return new DecodeSettings(config.get(Keys.DECODE_TYPES).stream().map(Glob::of).toList());
+    return new DecodeSettings(
+        config.get(Keys.DECODE_TYPES).stream().map(Glob::of).toList(), config.get(Keys.DECODE_SKEW).toNanos());
   }
 
   boolean allows(String type) {

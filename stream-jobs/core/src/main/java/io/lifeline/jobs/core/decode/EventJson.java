@@ -5,6 +5,7 @@ import io.lifeline.codec.Constant;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.core.FieldNames;
 import io.lifeline.jobs.core.JsonWriter;
 import io.lifeline.jobs.core.Timestamps;
 import java.util.ArrayList;
@@ -15,7 +16,8 @@ import java.util.Set;
 /**
  * One event as a flat JSON object, which is what ksqlDB and people like to read: first what every event has, then its
  * constants and fields by their names. A field that is called like something that every event has gets the suffix
- * {@code _}. JSON has no NaN and no infinities: such values are null, and {@code non_finite} says which they were.
+ * {@code _}, and so does one that is called like that. JSON has no NaN and no infinities: such values are null, and
+ * {@code non_finite} says which they were.
  */
 final class EventJson {
 
@@ -112,6 +114,6 @@ final class EventJson {
   }
 
   private static String name(String name) {
-    return COMMON.contains(name) ? name + "_" : name;
+    return FieldNames.beside(COMMON, name);
   }
 }

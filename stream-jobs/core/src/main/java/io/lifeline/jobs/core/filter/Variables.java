@@ -8,6 +8,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Utf8;
+import io.lifeline.jobs.core.FieldNames;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -42,7 +43,7 @@ final class Variables {
     for (int i = 0; i < type.fields().size(); i++) {
       own.put(type.fields().get(i).name(), field(type.fields().get(i), i));
     }
-    own.forEach((name, variable) -> byName.put(COMMON.contains(name) ? name + "_" : name, variable));
+    own.forEach((name, variable) -> byName.put(FieldNames.beside(COMMON, name), variable));
     byName.put("type", Variable.ofType(type.name()));
     byName.put("level", Variable.ofType(type.level().label()));
     byName.put("host", Variable.ofBatch((group, event) -> group.batch().host()));

@@ -4,6 +4,7 @@ import static io.lifeline.jobs.core.TestBatches.LOAD;
 import static io.lifeline.jobs.core.TestBatches.READ;
 import static io.lifeline.jobs.core.TestBatches.at;
 import static io.lifeline.jobs.core.TestBatches.batch;
+import static io.lifeline.jobs.core.TestBatches.emitter;
 import static io.lifeline.jobs.core.TestBatches.read;
 import static io.lifeline.jobs.core.TestBatches.tick;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -110,6 +111,16 @@ class DecodeJobTest {
     assertThat(topic).hasSize(249).startsWith("lifeline.events.xxx");
     assertThat(Destination.events(name + "z").topic("lifeline")).isNotEqualTo(topic);
     assertThat(Destination.events("x" + "x.".repeat(127)).topic("lifeline")).as("no empty token").doesNotEndWith(".");
+  }
+
+  @Test
+  void leavesOutAndCountsWhatIsDatedAheadOrBefore1970() {
+    long aheadMs = 30 * 60_000 + 1001;
+    decode("*", batch(1, 1).event(READ, tick(aheadMs / 1e3), 1L, 2L).event(READ, tick(1), 2L, 2L));
+    decode("*", new BatchWriter().incarnation(emitter(1)).sequence(2).calibration(0, 0, -1, 0, false)
+        .event(READ, 0, 3L, 2L));
+    assertThat(output.messages()).extracting(Sent::id).containsExactly("000000000000abcd0000000000000001-0-1-1");
+    assertThat(metrics.text()).contains("lifeline_decode_skewed_total 2\n", "lifeline_decode_events_total 1\n");
   }
 
   private void decode(String types, BatchWriter batch) {
