@@ -7,6 +7,7 @@ import io.lifeline.codec.Field;
 import io.lifeline.codec.RejectedBatchException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,9 @@ import java.util.Map;
  * Knows nothing of the engine that shows it.
  */
 final class EventRow {
+
+  /** Constants stand in a batch once and in every row: what a row takes is bounded by no size of the batch. */
+  private static final long MAX_VALUES = 2_000_000;
 
   /** The field that ties events of one object together. */
   private static final String ID = "id";
@@ -32,17 +36,14 @@ final class EventRow {
   /** The type's constants, then its fields, in the type's order. */
   final Map<String, String> fields;
 
-  private EventRow(BatchReader batch) {
+  private EventRow(BatchReader batch, Map<EventType, Map<String, String>> constants) {
     EventType eventType = batch.type();
     timeNs = batch.timeNs();
     type = eventType.name();
     level = eventType.level().label();
     host = batch.host();
     program = batch.program();
-    Map<String, String> texts = new LinkedHashMap<>();
-    for (Constant constant : eventType.constants()) {
-      texts.put(constant.name(), ValueText.of(constant));
-    }
+    Map<String, String> texts = new LinkedHashMap<>(constants.computeIfAbsent(eventType, EventRow::constantsOf));
     List<Field> declared = eventType.fields();
     for (int i = 0; i < declared.size(); i++) {
       texts.put(declared.get(i).name(), ValueText.of(batch, i, declared.get(i).type()));
@@ -55,13 +56,32 @@ final class EventRow {
    * All events of a batch, in its order.
    *
    * @throws RejectedBatchException if the bytes are no legal batch
+   * @throws IllegalArgumentException if its rows would have too many values
    */
   static List<EventRow> of(byte[] bytes) throws RejectedBatchException {
     BatchReader batch = new BatchReader().read(bytes, 0, bytes.length);
+    long values = 0;
+    while (batch.next()) {
+      values += batch.type().constants().size() + batch.type().fields().size();
+    }
+    if (values > MAX_VALUES) {
+      throw new IllegalArgumentException(
+          "too_many_values: " + values + " in the rows of one batch, of which " + MAX_VALUES + " may be");
+    }
+    batch.read(bytes, 0, bytes.length);
+    Map<EventType, Map<String, String>> constants = new HashMap<>();
     List<EventRow> rows = new ArrayList<>(batch.eventCount());
     while (batch.next()) {
-      rows.add(new EventRow(batch));
+      rows.add(new EventRow(batch, constants));
     }
     return rows;
+  }
+
+  private static Map<String, String> constantsOf(EventType type) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (Constant constant : type.constants()) {
+      texts.put(constant.name(), ValueText.of(constant));
+    }
+    return texts;
   }
 }

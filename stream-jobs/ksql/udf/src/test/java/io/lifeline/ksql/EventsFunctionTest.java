@@ -4,7 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Compression;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.connect.data.Struct;
 import org.junit.jupiter.api.Test;
@@ -60,6 +71,62 @@ class EventsFunctionTest {
   @Test
   void makesNoRowsOfNothing() {
     assertThat(function.events(null)).isEmpty();
+  }
+
+  @Test
+  void makesARowOfEachEventOfHostileBatches() throws Exception {
+    for (Path file : Samples.hostile()) {
+      ByteBuffer batch = ByteBuffer.wrap(Files.readAllBytes(file));
+      JsonNode events = new ObjectMapper().readTree(Path.of(file.toString().replace(".llb", ".json")).toFile());
+      List<Struct> rows = function.events(batch);
+      assertThat(rows).as("%s", file).hasSameSizeAs(events.path("events"));
+      for (Struct row : rows) {
+        row.validate();
+        assertThat(row.getString("HOST")).as("%s", file).isEqualTo(events.path("host").asText());
+        assertThat(Nanoseconds.iso(row.getInt64("TS_NS"))).isEqualTo(row.getString("TS"));
+      }
+      assertThat(new BatchFunction().header(batch).getInt32("EVENTS")).as("%s", file).isEqualTo(rows.size());
+    }
+  }
+
+  /** What ksqlDB reads of them: each name once, no value lost, and no time at which Kafka or ksqlDB stops. */
+  @Test
+  void decodedEventsOfHostileBatchesAreWholeJson() throws Exception {
+    ObjectMapper strict = new ObjectMapper().enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
+    long latestMs = Samples.START_NS / 1_000_000;
+    for (Path file : Samples.hostile()) {
+      byte[] bytes = Files.readAllBytes(file);
+      BatchReader batch = new BatchReader().read(bytes, 0, bytes.length);
+      for (Decoded.Message message : Decoded.of(bytes, latestMs)) {
+        JsonNode event = strict.readTree(message.json());
+        do {
+          assertThat(batch.next()).as("%s", file).isTrue();
+        } while (batch.eventIndex() != event.path("event_index").asInt());
+        assertThat(event.path("type").asText()).isEqualTo(batch.type().name());
+        assertThat(event.size() - (event.has("non_finite") ? 1 : 0)).as("%s", file)
+            .isEqualTo(12 + batch.type().fields().size() + batch.type().constants().size());
+        assertThat(event.path("ts_ns").asLong()).isBetween(0L, Samples.START_NS + Duration.ofDays(1).toNanos());
+        assertThat(message.topic()).matches("lifeline\\.events\\.[A-Za-z0-9._-]{1,233}");
+      }
+    }
+  }
+
+  /** Constants stand in a batch once, and would in every row: from 1 MB came 3 GB. */
+  @Test
+  void refusesBatchesWhoseRowsWouldTakeAllMemory() {
+    EventType.Builder wide = EventType.named("wide");
+    for (int i = 0; i < 255; i++) {
+      wide.constant("c" + i, FieldType.U64, "", 1L << 62);
+    }
+    EventType type = wide.build();
+    BatchWriter batch = Samples.batch(1, 1).compression(Compression.ZSTD, 8).type(1, type);
+    for (int i = 0; i < 100_000; i++) {
+      batch.event(type, Samples.START_NS + i);
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(batch.toByteArray());
+    assertThatThrownBy(() -> function.events(bytes)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("too_many_values: 25500000 in the rows of one batch, of which 2000000 may be");
+    assertThat(new BatchFunction().header(bytes).getInt32("EVENTS")).isEqualTo(100_000);
   }
 
   @Test

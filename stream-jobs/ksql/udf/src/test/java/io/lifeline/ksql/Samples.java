@@ -5,7 +5,13 @@ import io.lifeline.codec.Compression;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Batches for tests. */
 final class Samples {
@@ -38,6 +44,13 @@ final class Samples {
         .pid(42)
         .ticks(START_NS, 1_000_000_000, true)
         .thread(7);
+  }
+
+  /** Legal batches that are made to harm who reads them. */
+  static List<Path> hostile() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of("..", "..", "..", "schemas", "vectors", "hostile"))) {
+      return files.filter(file -> file.toString().endsWith(".llb")).sorted().collect(Collectors.toList());
+    }
   }
 
   /** Two events, compressed in a way that needs a native library. */
