@@ -1,4 +1,5 @@
 -- Threshold alerts: operations that took longer than their kind may. A limit is a row, and may change while all runs.
+-- It holds from its ROWTIME on: 0, or operations from before the scripts would have none.
 
 SET 'auto.offset.reset' = 'earliest';
 
@@ -11,10 +12,10 @@ CREATE TABLE limits (
   VALUE_FORMAT = 'JSON'
 );
 
-INSERT INTO limits (name, max_ms) VALUES ('disk.read', 100.0);
-INSERT INTO limits (name, max_ms) VALUES ('disk.write', 100.0);
-INSERT INTO limits (name, max_ms) VALUES ('net.send', 500.0);
-INSERT INTO limits (name, max_ms) VALUES ('net.receive', 500.0);
+INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, 'disk.read', 100.0);
+INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, 'disk.write', 100.0);
+INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, 'net.send', 500.0);
+INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, 'net.receive', 500.0);
 
 CREATE STREAM slow_alerts WITH (KAFKA_TOPIC = 'lifeline.ksql.slow_alerts') AS
   SELECT
@@ -38,7 +39,7 @@ CREATE TABLE alert_bursts WITH (KAFKA_TOPIC = 'lifeline.ksql.alert_bursts') AS
     MAX(ms) AS worst_ms,
     COLLECT_SET(host) AS hosts
   FROM slow_alerts
-  WINDOW TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 1 HOUR)
+  WINDOW TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 23 HOURS)
   GROUP BY name
   HAVING COUNT(*) >= 3
   EMIT CHANGES;

@@ -38,7 +38,7 @@ final class KsqlContainers implements AutoCloseable {
             .withEnv("KSQL_BOOTSTRAP_SERVERS", KAFKA_WITHIN)
             .withEnv("KSQL_LISTENERS", "http://0.0.0.0:" + PORT)
             .withEnv("KSQL_KSQL_EXTENSION_DIR", "/opt/lifeline")
-            .withEnv("KSQL_KSQL_STREAMS_NUM_STREAM_THREADS", "1")
+            .withEnv(Migrations.serverVariables())
             .waitingFor(Wait.forHttp("/info").forPort(PORT).withStartupTimeout(Duration.ofMinutes(3)));
     kafka.start();
     ksqldb.start();

@@ -1,10 +1,15 @@
 package io.lifeline.ksql;
 
 import java.io.IOException;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The numbered scripts beside this module. */
@@ -28,6 +33,18 @@ final class Migrations {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The settings that ship for a server, as variables of its container. */
+  static Map<String, String> serverVariables() {
+    Properties settings = new Properties();
+    try (Reader file = Files.newBufferedReader(Path.of("..", "ksql-server.properties"))) {
+      settings.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return settings.stringPropertyNames().stream().collect(Collectors.toMap(
+        name -> "KSQL_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), settings::getProperty));
   }
 
   /** All scripts in their order. */

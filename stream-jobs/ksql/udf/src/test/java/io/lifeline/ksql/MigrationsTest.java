@@ -8,7 +8,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -146,6 +150,43 @@ class MigrationsTest {
     assertThat(
             Pattern.compile("CREATE (?:STREAM|TABLE) (\\w+)").matcher(Migrations.text()).results().map(m -> m.group(1)))
         .doesNotHaveDuplicates();
+  }
+
+  /** With ksqlDB's defaults a kill counts twice, and a catch-up loses operations. */
+  @Test
+  void areServedByTheSameSettingsInComposeAsShip() throws IOException {
+    Map<String, String> settings = Migrations.serverVariables();
+    assertThat(settings).containsEntry("KSQL_KSQL_STREAMS_PROCESSING_GUARANTEE", "exactly_once_v2")
+        .containsEntry("KSQL_KSQL_STREAMS_MAX_TASK_IDLE_MS", "5000")
+        .containsEntry("KSQL_KSQL_LOGGING_PROCESSING_TOPIC_AUTO_CREATE", "true");
+    String compose = Files.readString(Path.of("..", "..", "..", "compose", "ksqldb.yaml")).replace("\"", "");
+    settings.forEach((name, value) -> assertThat(compose).contains("      " + name + ": " + value + "\n"));
+  }
+
+  /** History is read series by series: what a window of an hour's grace has closed would be missing. */
+  @Test
+  void takeAllOfTheirRetentionLate() {
+    assertThat(Pattern.compile("RETENTION 1 DAY, GRACE PERIOD ([^)]*)\\)").matcher(Migrations.text()).results()
+        .map(window -> window.group(1))).isNotEmpty().allMatch("23 HOURS"::equals);
+  }
+
+  /** Operations from before the scripts have limits, too. */
+  @Test
+  void setLimitsThatHoldFromTheBeginning() {
+    assertThat(Migrations.text().lines().filter(line -> line.startsWith("INSERT INTO limits"))).isNotEmpty()
+        .allMatch(line -> line.startsWith("INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, "));
+  }
+
+  /** What reads goes before what is read, and topics that are not ksqlDB's stay. */
+  @Test
+  void areTakenAwayByOneFileInTheReverseOrder() {
+    Pattern made = Pattern.compile("CREATE (STREAM|TABLE) (\\w+)([^;]*);");
+    List<String> drops = new ArrayList<>(made.matcher(Migrations.text()).results().map(
+        found -> "DROP " + found.group(1) + " IF EXISTS " + found.group(2)
+            + (found.group(3).contains("'lifeline.ksql.") ? " DELETE TOPIC;" : ";")).toList());
+    Collections.reverse(drops);
+    assertThat(Migrations.text(Path.of("..", "drop.sql")).lines().filter(line -> line.startsWith("DROP ")))
+        .containsExactlyElementsOf(drops);
   }
 
   private static Object value(FieldType type) {
