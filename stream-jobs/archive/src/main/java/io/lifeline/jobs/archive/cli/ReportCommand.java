@@ -9,6 +9,7 @@ import io.lifeline.jobs.archive.report.LedgerLine;
 import io.lifeline.jobs.archive.report.Report;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
+import io.lifeline.jobs.core.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -83,7 +84,8 @@ public final class ReportCommand implements Callable<Integer> {
       out.flush();
       return 0;
     } catch (IOException | SQLException e) {
-      spec.commandLine().getErr().println(spec.root().name() + ": " + e.getMessage());
+      spec.commandLine().getErr().println(
+          spec.root().name() + ": " + Terminal.printableLines(String.valueOf(e.getMessage())));
       return 1;
     }
   }
@@ -121,7 +123,7 @@ public final class ReportCommand implements Callable<Integer> {
 
   private static String[] cells(StageRow row, Bottleneck bottleneck) {
     List<String> cells = new ArrayList<>();
-    cells.add(row.operation());
+    cells.add(Terminal.printable(row.operation()));
     cells.add(Long.toString(row.count()));
     cells.add(Long.toString(row.bytes()));
     for (double ns : new double[] {row.meanNs(), row.p50Ns(), row.p99Ns()}) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
@@ -17,11 +19,14 @@ import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -88,6 +93,55 @@ class CommandsTest {
     assertThat(err.toString()).startsWith("sql: Binder Error: Referenced column \"nope\" not found");
     assertThat(run(new SqlCommand(), "--json", "--csv", "SELECT 1")).isEqualTo(2);
     assertThat(run(new SqlCommand())).isEqualTo(2);
+  }
+
+  /**
+   * Operations that are called as types of the corpus are, in an archive that has all of the corpus but the batch of
+   * 1,500 types, which would take a minute here and is only many.
+   */
+  @Test
+  @Tag("system")
+  void whatPeopleReadOfHostileBatchesDrivesNoTerminalAndIsNoMarkup() throws Exception {
+    try (ArchiveWriter writer = Archives.open(directory)) {
+      long offset = 1;
+      for (Path hostile : Archives.hostileBatches()) {
+        if (hostile.endsWith("types-1500.llb")) {
+          continue;
+        }
+        byte[] bytes = Files.readAllBytes(hostile);
+        writer.append(Archives.at(offset++), bytes);
+        if (hostile.endsWith("type-names.llb") || hostile.endsWith("control-characters.llb")) {
+          writer.append(Archives.at(offset), operations(bytes, offset));
+          offset++;
+        }
+      }
+    }
+    Path svg = directory.resolve("lifelines.svg");
+    for (String[] question : new String[][] {{"SELECT * FROM events"}, {"SHOW TABLES"}}) {
+      assertThat(run(new SqlCommand(), question)).as("%s", err).isZero();
+    }
+    assertThat(run(new ReportCommand(), "--svg", svg.toString())).as("%s", err).isZero();
+    assertThat(out + "" + err).doesNotContainPattern(
+        "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]");
+    assertThat(out.toString().lines().filter(line -> line.contains("nimda"))).isNotEmpty();
+    if (Files.exists(svg)) {
+      assertThat(Files.readString(svg)).doesNotContain("<script", "<img");
+    }
+    out.getBuffer().setLength(0);
+    assertThat(run(new ReportCommand(), "--json")).isZero();
+    assertThat(new ObjectMapper().readTree(out.toString()).path("stages")).hasSizeGreaterThan(25);
+  }
+
+  /** A start and an end of an operation for every type of a batch, as honest emitters name them. */
+  private static byte[] operations(byte[] hostile, long emitter) throws Exception {
+    BatchWriter batch = Archives.batch(new Incarnation(7, emitter), 1);
+    for (EventType type : new BatchReader().read(hostile, 0, hostile.length).types()) {
+      if (type.name().getBytes(StandardCharsets.UTF_8).length < 200) {
+        batch.event(EventType.named(type.name() + ".start").field("id", FieldType.U64).build(), 1, 1L);
+        batch.event(EventType.named(type.name() + ".end").field("id", FieldType.U64).build(), 2, 1L);
+      }
+    }
+    return batch.toByteArray();
   }
 
   @Test
