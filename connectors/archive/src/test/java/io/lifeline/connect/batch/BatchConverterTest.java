@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
@@ -14,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.kafka.common.config.ConfigException;
@@ -40,8 +42,13 @@ class BatchConverterTest {
 
   private final BatchConverter converter = converter(Map.of());
 
+  /** Hostile ones, too: they are legal. */
   static Stream<Path> valid() {
-    return batches("valid");
+    return Stream.concat(batches("valid"), hostile());
+  }
+
+  static Stream<Path> hostile() {
+    return batches("hostile");
   }
 
   /** Those that are made to harm who reads them, too. */
@@ -55,7 +62,9 @@ class BatchConverterTest {
 
   /** Those of which the meaning decides every byte. */
   static Stream<Path> decidedByMeaning() throws IOException {
-    JsonNode index = new ObjectMapper().readTree(VECTORS.resolve("index.json").toFile());
+    ObjectMapper json = new ObjectMapper();
+    ObjectNode index = (ObjectNode) json.readTree(VECTORS.resolve("index.json").toFile());
+    index.setAll((ObjectNode) json.readTree(VECTORS.resolve("hostile.json").toFile()));
     return valid().filter(file -> index.path(name(file)).path("encode").asText().equals("identical"));
   }
 
@@ -116,6 +125,22 @@ class BatchConverterTest {
       byte[] batch = reads("data/1");
       SchemaAndValue back = json.toConnectData(TOPIC, json.fromConnectData(TOPIC, BatchSchema.BATCH, struct(batch)));
       assertThat(converter.fromConnectData(TOPIC, back.schema(), back.value())).isEqualTo(batch);
+    }
+  }
+
+  /** Connect's JSON has no infinities, and reads the text that it writes for them as 0. */
+  static Stream<Path> hostileWithoutInfinities() {
+    return hostile().filter(file -> !List.of("numbers", "fields-that-shadow").contains(name(file)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("hostileWithoutInfinities")
+  void whatConnectsJsonMakesOfAHostileBatchMeansTheSame(Path file) {
+    try (JsonConverter json = new JsonConverter()) {
+      json.configure(Map.of("schemas.enable", "true"), false);
+      Struct batch = struct(bytes(file));
+      SchemaAndValue back = json.toConnectData(TOPIC, json.fromConnectData(TOPIC, BatchSchema.BATCH, batch));
+      assertThat(converter.fromConnectData(TOPIC, back.schema(), back.value())).isEqualTo(bytes(file));
     }
   }
 

@@ -74,8 +74,8 @@ final class MessageMapper {
 
   private static void copy(SinkRecord record, String name, Headers headers) {
     for (Header header : record.headers()) {
-      if (header.key().equalsIgnoreCase(name)) {
-        add(headers, name, header);
+      if (header.key().equalsIgnoreCase(name) && header.value() != null) {
+        headers.add(name, text(header).replaceAll("[^ -~]", "?"));
       }
     }
   }
