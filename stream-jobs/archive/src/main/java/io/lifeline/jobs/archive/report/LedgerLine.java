@@ -16,9 +16,10 @@ import java.sql.SQLException;
  * @param duplicated rows beyond the first of each (incarnation, route, sequence, event_index)
  */
 public record LedgerLine(long emitted, long archived, long inFlight, long dropped, long missing, long duplicated) {
+  /** Counters are what emitters claim: none has dropped more than it emitted, and no sum turns over. */
   private static final String ROUTES =
-      "SELECT coalesce(sum(emitted), 0), coalesce(sum(dropped), 0), coalesce(sum(greatest(missing, 0)), 0),"
-          + " coalesce(bool_and(final), false) FROM ledger";
+      "SELECT " + sum("emitted") + ", " + sum("least(dropped, emitted)") + ", " + sum("greatest(missing, 0)")
+          + ", coalesce(bool_and(final), false) FROM ledger";
   private static final String DUPLICATED =
       "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM events"
           + " GROUP BY incarnation, route, sequence, event_index HAVING count(*) > 1) repeated";
@@ -41,6 +42,10 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
           ? new LedgerLine(all, archived, 0, dropped, missing + unexplained, duplicated)
           : new LedgerLine(all, archived, unexplained, dropped, missing, duplicated);
     }
+  }
+
+  private static String sum(String column) {
+    return "least(coalesce(sum(" + column + "), 0), " + Long.MAX_VALUE + ")";
   }
 
   private static long number(ArchiveReader archive, String sql) throws SQLException {
