@@ -2,14 +2,20 @@
 
 #include <stdio.h>
 
+const char *nats_user(const sink_security *security) {
+  return security->user && security->password ? security->user
+         : security->user                     ? "(a token)"
+         : security->creds                    ? "of the credentials file"
+                                              : "(none)";
+}
+
 bool nats_explain_problem(nats_problem problem, const char *detail, const sink_url *url, const sink_security *security,
                           char *text, size_t bytes) {
   switch (problem) {
   case NATS_REFUSES_CREDENTIALS:
     snprintf(text, bytes, "nats: %s refuses the credentials (user %s)", url->hosts,
-             security->user    ? security->user
-             : security->creds ? "of the credentials file"
-                               : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
+             security->user || security->creds ? nats_user(security)
+                                               : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
     return true;
   case NATS_WANTS_TLS: snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts); return true;
   case NATS_HAS_NO_TLS:

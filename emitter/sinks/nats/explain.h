@@ -14,6 +14,9 @@ typedef enum nats_problem {
   NATS_HANGS_UP,  /* after the TLS handshake, where TLS 1.3 refuses a client's certificate */
 } nats_problem;
 
+/* Who one is to the server, for a message. A user without a password is a token, and so a secret. */
+const char *nats_user(const sink_security *security);
+
 /* `detail` says why it is unreachable. False if the problem is but a symptom, which may have a clearer cause. */
 bool nats_explain_problem(nats_problem problem, const char *detail, const sink_url *url, const sink_security *security,
                           char *text, size_t bytes);

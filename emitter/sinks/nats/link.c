@@ -52,11 +52,13 @@ static void set_up(nats_link *link, bool to) {
 }
 
 static void on_error(nats_link *link, const char *text) {
-  if (!strcasestr(text, "permissions violation")) return;
+  if (!strcasestr(text, "permissions violation")) { /* after most of them it hangs up */
+    sink_report_state(link->report, LL_SINK_WARN, "nats: %s says%s", link->wire.server, text);
+    return;
+  }
   if (strstr(text, "\"$JS.")) return; /* of the control topic: whoever asked gets no answer, and tells */
   bool publish = strcasestr(text, "publish to") != NULL;
-  sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s",
-                    link->security->user ? link->security->user : "(none)",
+  sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s", nats_user(link->security),
                     publish ? "publish to" : "subscribe to its inbox, so no batch is acknowledged:",
                     publish ? link->url->name : "_INBOX.>");
   if (publish) link->callbacks.event(link->callbacks.ctx, LINK_FORBIDDEN);

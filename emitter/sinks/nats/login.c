@@ -108,8 +108,12 @@ char *login_new(const sink_security *security, const char *name, const char *non
           "\"protocol\":1,\"echo\":true,\"headers\":true,\"no_responders\":true",
           tls ? "true" : "false", LIFELINE_VERSION);
   put(out, "name", name);
-  put(out, "user", security->user);
-  if (security->user) put(out, "pass", security->password ? security->password : "");
+  if (security->password) {
+    put(out, "user", security->user);
+    put(out, "pass", security->password);
+  } else {
+    put(out, "auth_token", security->user); /* as every client of NATS has it */
+  }
   bool good = !security->creds || put_credentials(out, security->creds, nonce, detail, detail_bytes);
   fputs("}\r\nPING\r\n", out);
   if (fclose(out) == 0 && good) return text;

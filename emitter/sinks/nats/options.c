@@ -27,8 +27,10 @@ static natsStatus set_servers(natsOptions *options, const sink_url *url) {
 
 static natsStatus set_security(natsOptions *options, const sink_security *security) {
   natsStatus status = NATS_OK;
-  if (security->user)
-    status = natsOptions_SetUserInfo(options, security->user, security->password ? security->password : "");
+  if (security->user && security->password)
+    status = natsOptions_SetUserInfo(options, security->user, security->password);
+  else if (security->user)
+    status = natsOptions_SetToken(options, security->user);
   if (status == NATS_OK && security->creds)
     status = natsOptions_SetUserCredentialsFromFiles(options, security->creds, NULL);
   if (status == NATS_OK && security->tls) status = natsOptions_SetSecure(options, true);

@@ -42,6 +42,7 @@ struct ll_sink {
   bool missing;        /* the stream, as JetStream itself said */
   int64_t asked_ms;    /* when it was asked last */
   bool forbidden;      /* the server said that the user may not publish */
+  size_t last_limit;   /* of the last server: batches are made while it is away, too. The harvester's */
   size_t stream_limit; /* learnt from what the stream refused; 0 while it refused nothing */
   const char *stream;
   char subject[256];
@@ -318,15 +319,20 @@ static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size
   return link_publish(sink->link, &(link_message){sink->subject, reply, headers, batch, bytes});
 }
 
-/* What the server takes. */
+/* What the server takes; 0: there is none, or nothing. */
 static size_t server_limit(ll_sink *sink) {
   int64_t payload = link_max_payload(sink->link);
   size_t headers = header_bytes(sink);
-  return payload > (int64_t)headers ? (size_t)payload - headers : 0;
+  if (payload > (int64_t)headers) return sink->last_limit = (size_t)payload - headers;
+  if (link_is_up(sink->link))
+    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes messages of %lld bytes at most, too little",
+                      (long long)payload);
+  return 0;
 }
 
 static size_t nats_max_batch_bytes(ll_sink *sink) {
-  size_t server = server_limit(sink), stream = __atomic_load_n(&sink->stream_limit, __ATOMIC_ACQUIRE);
+  server_limit(sink);
+  size_t server = sink->last_limit, stream = __atomic_load_n(&sink->stream_limit, __ATOMIC_ACQUIRE);
   return stream != 0 && stream < server ? stream : server;
 }
 

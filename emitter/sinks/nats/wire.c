@@ -41,13 +41,20 @@ static bool load_certificates(SSL_CTX *tls, const sink_security *security) {
                                   SSL_CTX_use_PrivateKey_file(tls, security->tls_key, SSL_FILETYPE_PEM) == 1));
 }
 
+static SSL_CTX *read_tls(const sink_security *security) {
+  SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
+  if (tls && load_certificates(tls, security)) return tls;
+  SSL_CTX_free(tls);
+  ERR_clear_error();
+  return NULL;
+}
+
 bool wire_init(wire *w, const sink_security *security, char *error, size_t error_bytes) {
   *w = (wire){.fd = -1};
   pthread_mutex_init(&w->sending, NULL);
   if (!security->tls) return true; /* OpenSSL is left alone: its locks may be held where a program forks */
-  w->tls = SSL_CTX_new(TLS_client_method());
-  if (w->tls && load_certificates(w->tls, security)) return true;
-  ERR_clear_error();
+  w->tls = read_tls(security);
+  if (w->tls) return true;
   snprintf(error, error_bytes, "nats: the TLS authority, certificate or key is not one");
   return false;
 }
@@ -116,8 +123,11 @@ static bool dial(wire *w, const char *host, const char *port, int64_t deadline_m
     snprintf(detail, detail_bytes, "%s: %s", host, gai_strerror(code));
     return false;
   }
-  for (const struct addrinfo *address = found; address && fd < 0; address = address->ai_next)
-    fd = connect_socket(address, deadline_ms);
+  int64_t left = 0; /* each address has its share of the time: the first may be one that nothing answers on */
+  for (const struct addrinfo *address = found; address; address = address->ai_next)
+    left++;
+  for (const struct addrinfo *address = found; address && fd < 0; address = address->ai_next, left--)
+    fd = connect_socket(address, flight_now_ms() + (deadline_ms - flight_now_ms()) / left);
   int error = errno;
   freeaddrinfo(found);
   struct stat status;
@@ -148,12 +158,10 @@ static bool expect_name(SSL *ssl, const char *host) {
 
 static bool begin_tls(wire *w, const char *host, const sink_security *security, int64_t deadline_ms,
                       nats_problem *problem, char *detail, size_t detail_bytes) {
-  if (!w->tls) { /* the server wants it, and nobody said so */
-    w->tls = SSL_CTX_new(TLS_client_method());
-    if (w->tls && !load_certificates(w->tls, security)) {
-      SSL_CTX_free(w->tls);
-      w->tls = NULL;
-    }
+  SSL_CTX *renewed = read_tls(security); /* certificates are renewed while programs run */
+  if (renewed) {
+    SSL_CTX_free(w->tls);
+    w->tls = renewed;
   }
   *problem = NATS_WANTS_TLS;
   if (!w->tls) return false;
@@ -370,11 +378,12 @@ static wire_frame await_frame(wire *w, int64_t deadline_ms) {
 
 static void learn(wire *w, const char *info) {
   const char *nonce = wire_json(info, "nonce"), *headers = wire_json(info, "headers"),
-             *tls = wire_json(info, "tls_required");
+             *tls = wire_json(info, "tls_required"), *can_tls = wire_json(info, "tls_available");
   snprintf(w->nonce, sizeof w->nonce, "%.*s", nonce && *nonce == '"' ? (int)strcspn(nonce + 1, "\"") : 0,
            nonce ? nonce + 1 : "");
   w->headers = headers && strncmp(headers, "true", 4) == 0;
   w->wants_tls = tls && strncmp(tls, "true", 4) == 0;
+  w->has_tls = w->wants_tls || (can_tls && strncmp(can_tls, "true", 4) == 0);
 }
 
 /* The server's words about who may not log in. */
@@ -391,21 +400,19 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
   bool said = wire_say(w, login);
   login_free(login);
   snprintf(detail, detail_bytes, "the connection is closed");
-  for (wire_frame frame; said;) {
-    frame = await_frame(w, deadline_ms);
+  while (said) {
+    wire_frame frame = await_frame(w, deadline_ms);
     if (frame.kind == WIRE_PONG) return true;
-    if (frame.kind == WIRE_INFO) continue;
-    if (frame.kind == WIRE_PING && wire_say(w, "PONG\r\n")) continue;
     if (frame.kind == WIRE_ERROR) {
       if (is_about_credentials(frame.text)) *problem = NATS_REFUSES_CREDENTIALS;
       snprintf(detail, detail_bytes, "it says%s", frame.text);
       return false;
     }
-    if (flight_now_ms() >= deadline_ms) {
+    if (flight_now_ms() >= deadline_ms) { /* also of one that talks, but of other things */
       snprintf(detail, detail_bytes, "no answer");
       return false;
     }
-    break;
+    said = frame.kind == WIRE_INFO || (frame.kind == WIRE_PING && wire_say(w, "PONG\r\n"));
   }
   if (w->ssl) *problem = NATS_HANGS_UP;
   return false;
@@ -424,11 +431,17 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
     snprintf(detail, detail_bytes, "it is older than NATS 2.2");
     return false;
   }
-  if (security->tls && !w->wants_tls) {
+  bool tls = w->wants_tls || security->tls;
+  if (tls && !w->has_tls) {
     *problem = NATS_HAS_NO_TLS;
     return false;
   }
-  return (!w->wants_tls || begin_tls(w, host, security, deadline_ms, problem, detail, detail_bytes)) &&
+  if (tls &&
+      w->taken < w->used) { /* it would be taken for what the server says under TLS, and anybody may have sent it */
+    snprintf(detail, detail_bytes, "it talks on where TLS has to begin");
+    return false;
+  }
+  return (!tls || begin_tls(w, host, security, deadline_ms, problem, detail, detail_bytes)) &&
          log_in(w, security, name, deadline_ms, problem, detail, detail_bytes);
 }
 
@@ -466,5 +479,8 @@ void wire_close(wire *w) {
   }
   w->fd = -1;
   pthread_mutex_unlock(&w->sending);
+  free(w->in); /* a server may have made it large */
+  w->in = NULL;
+  w->used = w->taken = w->room = 0;
   __atomic_store_n(&w->max_payload, 0, __ATOMIC_RELEASE);
 }

@@ -32,7 +32,7 @@ typedef struct wire {
   char server[256];
   char nonce[256];
   bool headers; /* the server knows them */
-  bool wants_tls;
+  bool wants_tls, has_tls;
 } wire;
 
 typedef enum wire_kind { WIRE_NOTHING, WIRE_MESSAGE, WIRE_PING, WIRE_PONG, WIRE_ERROR, WIRE_INFO, WIRE_JUNK } wire_kind;

@@ -1,12 +1,18 @@
 /* What the sink nats:// makes of answers that a real server gives only in rare moments. */
+#include <dlfcn.h>
 #include <nats/nats.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -21,11 +27,15 @@ enum { TIMEOUT_MS = 60000, BATCH_BYTES = 100 };
 
 static drive d;
 
-static void open_sink(scripted_nats *server) {
-  char url[64], error[256] = "";
+static void open_sink_as(scripted_nats *server, const char *user, const char *rest) {
+  char url[128], error[256] = "";
   scripted_nats_start(server);
-  snprintf(url, sizeof url, "nats://127.0.0.1:%d", server->port);
+  snprintf(url, sizeof url, "nats://%s127.0.0.1:%d%s", user, server->port, rest);
   if (!drive_open(&d, "nats", url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
+}
+
+static void open_sink(scripted_nats *server) {
+  open_sink_as(server, "", "");
 }
 
 static void expect_log(const char *text, unsigned times) {
@@ -90,11 +100,161 @@ static void a_stream_that_jetstream_does_not_know_is_missing(void **state) {
   close_sink(&server);
 }
 
+#define INFO(more)                                                                                                     \
+  "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"headers\":true,\"max_payload\":100000" more "}\r\n"
+
+/* Anybody between the two may have sent it. */
+static void what_comes_before_tls_is_not_taken_for_the_servers_word(void **state) {
+  (void)state;
+  scripted_nats server = {.greeting = INFO(",\"tls_required\":true") "PONG\r\n", .listens = true, .login_bytes = 1};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "it talks on where TLS has to begin", TIMEOUT_MS));
+  close_sink(&server);
+  assert_int_equal(server.login_bytes, 0);
+}
+
+static void tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted(void **state) {
+  (void)state;
+  scripted_nats server = {.greeting = INFO(",\"tls_available\":true"), .listens = true};
+  open_sink_as(&server, "", "/?tls=true");
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "error: nats: ", TIMEOUT_MS));
+  expect_log("has no TLS", 0);
+  close_sink(&server);
+  assert_true(server.login_bytes > 0);
+  assert_int_equal(server.login[0], 0x16); /* a handshake's record */
+}
+
+static void a_server_that_talks_and_never_answers_is_given_up(void **state) {
+  (void)state;
+  scripted_nats server = {.talks = true};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "cannot be reached: no answer", TIMEOUT_MS));
+  close_sink(&server);
+}
+
+static void a_user_without_a_password_is_a_token_and_not_shown(void **state) {
+  (void)state;
+  scripted_nats server = {.refuses = true};
+  open_sink_as(&server, "s3cret@", "");
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "refuses the credentials (user (a token))", TIMEOUT_MS));
+  close_sink(&server);
+  assert_non_null(strstr(server.login, "\"auth_token\":\"s3cret\""));
+  expect_log("s3cret", 0);
+}
+
+/* Batches are made while it is away, and have to fit afterwards. */
+static void the_servers_limit_holds_while_it_is_away(void **state) {
+  (void)state;
+  scripted_nats server = {.greeting = INFO(""), .afterwards = ACKNOWLEDGES};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  __atomic_store_n(&server.ending, true, __ATOMIC_RELEASE); /* it takes no other connection */
+  scripted_nats_turn(&server, CLOSES_THE_CONNECTION);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "is lost; trying again", TIMEOUT_MS));
+  assert_in_range(d.plugin->max_batch_bytes(d.sink), 90000, 100000);
+  close_sink(&server);
+}
+
+static void why_a_server_hangs_up_is_said(void **state) {
+  (void)state;
+  scripted_nats server = {.answers = {SAYS_WHY_AND_CLOSES}, .answer_count = 1, .afterwards = ACKNOWLEDGES};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "says 'Maximum Payload Violation'", TIMEOUT_MS));
+  scripted_nats_turn(&server, ACKNOWLEDGES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+}
+
+static void a_server_that_takes_next_to_nothing_is_an_error(void **state) {
+  (void)state;
+  scripted_nats server = {.greeting = "INFO {\"headers\":true,\"max_payload\":64}\r\n"};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "the server takes messages of 64 bytes at most", TIMEOUT_MS));
+  close_sink(&server);
+}
+
+/* Of the host "two.invalid": one address on which nothing answers, then the server's. */
+static struct sockaddr_in two_addresses[2];
+
+__attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *port,
+                                                       const struct addrinfo *wanted, struct addrinfo **found) {
+  static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+  if (strcmp(host, "two.invalid") != 0) {
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    return real(host, port, wanted, found);
+  }
+  struct addrinfo *both = calloc(2, sizeof *both);
+  for (int i = 0; i < 2; i++)
+    both[i] = (struct addrinfo){.ai_family = AF_INET,
+                                .ai_socktype = SOCK_STREAM,
+                                .ai_addr = (struct sockaddr *)&two_addresses[i],
+                                .ai_addrlen = sizeof two_addresses[i]};
+  both[0].ai_next = &both[1];
+  both[0].ai_flags = -1;
+  *found = both;
+  return 0;
+}
+
+__attribute__((visibility("default"))) void freeaddrinfo(struct addrinfo *found) {
+  static void (*real)(struct addrinfo *);
+  if (found->ai_flags == -1) {
+    free(found);
+    return;
+  }
+  if (!real) *(void **)&real = dlsym(RTLD_NEXT, "freeaddrinfo");
+  real(found);
+}
+
+/* Its queue of connections is full, so the kernel answers nobody else. */
+static void an_address_on_which_nothing_answers_leaves_time_for_the_next(void **state) {
+  (void)state;
+  enum { QUEUED = 8 };
+  int deaf = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), queued[QUEUED];
+  socklen_t size = sizeof two_addresses[0];
+  char url[64], error[256] = "";
+  two_addresses[0] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  assert_int_equal(bind(deaf, (struct sockaddr *)&two_addresses[0], size), 0);
+  assert_int_equal(listen(deaf, 0), 0);
+  assert_int_equal(getsockname(deaf, (struct sockaddr *)&two_addresses[0], &size), 0);
+  for (int i = 0; i < QUEUED; i++) {
+    queued[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    connect(queued[i], (struct sockaddr *)&two_addresses[0], size);
+  }
+  scripted_nats server = {.afterwards = ACKNOWLEDGES};
+  scripted_nats_start(&server);
+  two_addresses[1] = two_addresses[0];
+  two_addresses[1].sin_port = htons((uint16_t)server.port);
+  snprintf(url, sizeof url, "nats://two.invalid");
+  if (!drive_open(&d, "nats", url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  for (int i = 0; i < QUEUED; i++)
+    close(queued[i]);
+  close(deaf);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_acknowledgement_after_no_responders_is_no_missing_stream),
       cmocka_unit_test(a_server_that_ends_slowly_has_no_missing_stream),
       cmocka_unit_test(a_stream_that_jetstream_does_not_know_is_missing),
+      cmocka_unit_test(what_comes_before_tls_is_not_taken_for_the_servers_word),
+      cmocka_unit_test(tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted),
+      cmocka_unit_test(a_server_that_talks_and_never_answers_is_given_up),
+      cmocka_unit_test(a_user_without_a_password_is_a_token_and_not_shown),
+      cmocka_unit_test(the_servers_limit_holds_while_it_is_away),
+      cmocka_unit_test(why_a_server_hangs_up_is_said),
+      cmocka_unit_test(a_server_that_takes_next_to_nothing_is_an_error),
+      cmocka_unit_test(an_address_on_which_nothing_answers_leaves_time_for_the_next),
   };
   signal(SIGPIPE, SIG_IGN);
   int failed = cmocka_run_group_tests_name("answers of NATS", tests, NULL, NULL);

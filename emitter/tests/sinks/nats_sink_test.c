@@ -292,6 +292,27 @@ static void another_authority_is_one_clear_error(void **state) {
   drive_complains_only("nats", guarded.tls_url, "its certificate is not signed by");
 }
 
+/* Certificates are renewed while programs run. */
+static void a_certificate_that_is_replaced_counts_from_the_next_connection(void **state) {
+  (void)state;
+  drive d;
+  char authority[] = "/tmp/lifeline-authority-XXXXXX", command[512];
+  close(mkstemp(authority));
+  snprintf(command, sizeof command,
+           "openssl req -x509 -newkey rsa:2048 -nodes -keyout /dev/null -subj /CN=another -out %s 2>/dev/null",
+           authority);
+  assert_int_equal(system(command), 0);
+  broker_credentials(guarded.emitter, guarded.emitter_password_file, authority);
+  open_sink(&d, guarded.tls_url);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "its certificate is not signed by", TIMEOUT_MS));
+  snprintf(command, sizeof command, "cp %s %s", guarded.ca, authority);
+  assert_int_equal(system(command), 0);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  unlink(authority);
+}
+
 static void a_wrong_password_is_one_clear_error_without_the_password(void **state) {
   (void)state;
   drive d;
@@ -464,6 +485,7 @@ int main(void) {
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
       cmocka_unit_test(a_server_killed_under_tls_does_not_end_the_program),
       cmocka_unit_test(another_authority_is_one_clear_error),
+      cmocka_unit_test(a_certificate_that_is_replaced_counts_from_the_next_connection),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
       cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),

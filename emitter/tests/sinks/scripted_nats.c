@@ -38,6 +38,7 @@ static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
             nobody);
     break;
   case CLOSES_THE_CONNECTION: return false;
+  case SAYS_WHY_AND_CLOSES: fputs("-ERR 'Maximum Payload Violation'\r\n", out); return false;
   }
   return true;
 }
@@ -63,12 +64,37 @@ static bool take_message(scripted_nats *server, FILE *in, FILE *out, char *line)
   return open;
 }
 
+static void listen_only(scripted_nats *server, int connection) {
+  char bytes[SCRIPTED_LINE_BYTES];
+  ssize_t count = read(connection, bytes, sizeof bytes);
+  pthread_mutex_lock(&server->mutex);
+  server->login_bytes = count > 0 ? (size_t)count : 0;
+  memcpy(server->login, bytes, server->login_bytes);
+  pthread_mutex_unlock(&server->mutex);
+}
+
+static void talk_without_end(int connection) {
+  static const char nothing[] = "PING\r\nINFO {}\r\n";
+  while (send(connection, nothing, sizeof nothing - 1, MSG_NOSIGNAL) > 0) {
+  }
+}
+
 static void speak(scripted_nats *server, int connection) {
-  char line[4096];
+  char line[SCRIPTED_LINE_BYTES];
   FILE *in = fdopen(connection, "r"), *out = fdopen(dup(connection), "w");
   server->batches = 0;
-  fputs(greeting, out);
-  while (fflush(out) == 0 && fgets(line, sizeof line, in)) {
+  fputs(server->greeting ? server->greeting : greeting, out);
+  fflush(out);
+  if (server->listens) listen_only(server, connection);
+  if (server->talks) talk_without_end(connection);
+  while (!server->listens && !server->talks && fflush(out) == 0 && fgets(line, sizeof line, in)) {
+    if (strncmp(line, "CONNECT ", 8) == 0) {
+      pthread_mutex_lock(&server->mutex);
+      snprintf(server->login, sizeof server->login, "%s", line);
+      pthread_mutex_unlock(&server->mutex);
+      if (server->refuses) fputs("-ERR 'Authorization Violation'\r\n", out);
+      if (server->refuses) break;
+    }
     if (strncmp(line, "PING", 4) == 0) fputs("PONG\r\n", out);
     if (strncmp(line, "SUB ", 4) == 0)
       snprintf(server->subscription, sizeof server->subscription, "%.*s", (int)strcspn(strrchr(line, ' ') + 1, "\r\n"),

@@ -13,15 +13,20 @@ typedef enum scripted_answer {
   ACKNOWLEDGES_THE_FIRST, /* the first batch of the connection, whatever this one is */
   HAS_NO_RESPONDERS,
   CLOSES_THE_CONNECTION,
+  SAYS_WHY_AND_CLOSES,
 } scripted_answer;
 
-enum { SCRIPTED_SUBJECT_BYTES = 200 };
+enum { SCRIPTED_SUBJECT_BYTES = 200, SCRIPTED_LINE_BYTES = 4096 };
 
 typedef struct scripted_nats {
   pthread_mutex_t mutex;
   scripted_answer answers[8]; /* to the first batches of a connection */
   unsigned answer_count;
   scripted_answer afterwards; /* to all others */
+  const char *greeting;       /* NULL: the INFO of a healthy server */
+  bool listens;               /* and nothing else, after the greeting */
+  bool talks;                 /* after the greeting, without end, and of nothing */
+  bool refuses;               /* every login */
   const char *streams;        /* what JetStream says to STREAM.NAMES; NULL: nothing */
   unsigned questions;         /* of those so far */
   unsigned connections;
@@ -32,6 +37,8 @@ typedef struct scripted_nats {
   unsigned batches;
   char first_reply[SCRIPTED_SUBJECT_BYTES];
   char subscription[32];
+  char login[SCRIPTED_LINE_BYTES]; /* what came first; of one that listens, as bytes */
+  size_t login_bytes;
 } scripted_nats;
 
 /* Fill in what it answers first. One connection at a time. */
