@@ -133,7 +133,7 @@ static void apply_to_all(uint64_t now_ns) {
 }
 
 uint32_t ll_resolution_adopt(ll_event_type *type, uint32_t number) {
-  type->number = (uint16_t)number;
+  store_relaxed(&type->number, (uint16_t)number);
   if (type->kind == LL_KIND_CALIPER) ll_summary_is_caliper(number);
   if (type->next == NULL) {
     type->next = types;

@@ -426,7 +426,7 @@ ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t rou
   case LL_CORE_ON: {
     uint32_t state = load_acquire(&type->state); /* which may have changed since the event was admitted */
     if (state == LL_TYPE_NEW) state = register_type(core, type);
-    taken = take(core, make_room(core, route, state, bytes), type->number, bytes);
+    taken = take(core, make_room(core, route, state, bytes), load_relaxed(&type->number), bytes);
     break;
   }
   case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;

@@ -132,8 +132,8 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   }
   int error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
   if (error == 0) error = allocate(fd, rings_offset(), slots_offset() - rings_offset());
-  struct stat status;
-  if (error == 0 && fstat(fd, &status) != 0) error = errno;
+  struct stat status, root;
+  if (error == 0 && (fstat(fd, &status) != 0 || stat("/", &root) != 0)) error = errno;
   if (error != 0) {
     snprintf(why, why_bytes, "no room in ring directory %s: %s", directory, strerror(error));
     close(fd);
@@ -141,6 +141,8 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   }
   store->device = status.st_dev;
   store->inode = status.st_ino;
+  store->root_device = root.st_dev;
+  store->root_inode = root.st_ino;
   return fd;
 }
 
@@ -295,8 +297,9 @@ void ll_store_trim(ll_store *store) {
 }
 
 void ll_store_look(ll_store *store) {
-  struct stat status;
+  struct stat status, root;
   if (!store->in_file || !store->crash_safe || store->unnamed_fd >= 0) return;
+  if (stat("/", &root) != 0 || root.st_dev != store->root_device || root.st_ino != store->root_inode) return;
   bool found = lstat(store->path, &status) == 0;
   if (found ? status.st_dev != store->device || status.st_ino != store->inode : errno == ENOENT)
     lose_crash_safety(store, "is gone");

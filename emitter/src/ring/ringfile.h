@@ -134,8 +134,8 @@ typedef struct ll_store {
   bool cluttered;  /* by what earlier runs left: that is why there is no file */
   int unnamed_fd;  /* -1 once it has its name */
   char path[PATH_MAX];
-  dev_t device;
-  ino_t inode;
+  dev_t device, root_device; /* the file's, and those of the root in which its path was made */
+  ino_t inode, root_inode;
   ll_file_header *header;
   uint8_t *identity;
   uint8_t *descriptors;
@@ -172,7 +172,8 @@ bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
 /* Gives back what holds nothing, when the file is left behind. Nobody emits any more. */
 void ll_store_trim(ll_store *store);
 
-/* To be called now and then: once the file is gone, crash_safe turns false, and a line says so. */
+/* To be called now and then: once the file is gone, crash_safe turns false, and a line says so. In another root
+ * (chroot) nobody can tell, and the file counts as there. */
 void ll_store_look(ll_store *store);
 
 /* Ends a recovery: the file is anybody's again, and unmapped. */

@@ -109,7 +109,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
       const ll_number ll_numbers[] = {LL_EACH(LL_NUMBER_, __VA_ARGS__) ll_unsigned(0)};                                \
       if ((ll_state & LL_TYPE_SUMMED) != 0 && ll_put(ll_state & LL_TYPE_NUMBER_MAX, ll_numbers)) return;               \
       if (!ll_admit(&ll_type_##ident, ll_numbers, &ll_way)) return;                                                    \
-      if (ll_way == 0) ll_passed = ll_type_##ident.number;                                                             \
+      if (ll_way == 0) ll_passed = __atomic_load_n(&ll_type_##ident.number, __ATOMIC_RELAXED);                         \
     }                                                                                                                  \
     LL_EACH(LL_MEASURE_, __VA_ARGS__)                                                                                  \
     size_t ll_size = sizeof(uint64_t) LL_EACH(LL_SIZE_, __VA_ARGS__);                                                  \
