@@ -102,7 +102,8 @@ typedef void (*ll_log_function)(void *ctx, ll_log_level level, const char *messa
  * Variables without a member: LIFELINE=off switches everything off. LIFELINE_PLUGIN_DIR: where sinks are loaded from
  * instead of the directory that they were installed in. LIFELINE_USER and LIFELINE_PASSWORD_FILE (or
  * LIFELINE_PASSWORD), LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY,
- * LIFELINE_SIGNING_KEY_FILE: credentials, which belong in no program. lifeline(7) explains each in the words of those who run a program. */
+ * LIFELINE_SIGNING_KEY_FILE: credentials, which belong in no program. lifeline(7) explains each in the words of those
+ * who run a program. */
 typedef struct ll_options {
   size_t size;               /* of this structure; set by LL_OPTIONS_INIT */
   const char *url;           /* LIFELINE_URL; none: instrumentation is off */

@@ -248,7 +248,8 @@ public final class JetStreamHost implements JobHost {
               taskSettings(),
               (state, life) ->
                   Intake.of(
-                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics), signatures),
+                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics),
+                      signatures),
               metrics,
               failure));
     }
