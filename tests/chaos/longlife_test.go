@@ -157,6 +157,11 @@ func TestALongLifeTakesNoMoreThanAShortOne(t *testing.T) {
 
 func checkLife(t *testing.T, broker *harness.Broker, rings string, rounds, restarts int) {
 	t.Helper()
+	// What children left that exited while the broker was away.
+	recovery := harness.StartRecover(t, harness.Program(t, "lifeline-recover"), broker.Settings(), rings, "")
+	if _, code := harness.RecoveredBy(t, recovery); code != 0 {
+		t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())
+	}
 	harness.IsEmpty(t, rings)
 	books := newBooks(t)
 	books.forked = map[[16]byte]int{}
