@@ -60,7 +60,7 @@ class CommandLineTest {
   @Test
   void answersAWrongCommandLineWithOneSentence() {
     String which =
-        "lifeline-jobs: which command? run, ledger, alerts, sql, report, files, compact, verify, config, help"
+        "lifeline-jobs: which command? run, ledger, alerts, sql, report, compact, verify, files, config, help"
             + " (try --help)\n";
     assertThat(execute()).isEqualTo(new Result(2, "", which));
     assertThat(execute("start")).isEqualTo(new Result(2, "", which));
