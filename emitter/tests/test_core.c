@@ -364,6 +364,32 @@ static void an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file(void
   test_directory_remove(&directory);
 }
 
+/* In a child: a program that confines itself. */
+static void look_from_another_root(const test_directory *directory) {
+  enum { NOT_ALLOWED = 77 };
+  ll_store store;
+  char why[256] = "";
+  uint8_t incarnation[16] = {2};
+  if (ll_store_create(&store, directory->rings, "test", 4u << 20, incarnation, why, sizeof why) != 0) _exit(1);
+  ll_store_publish(&store, why, sizeof why);
+  if (!store.crash_safe) _exit(2);
+  if (chroot(directory->path) != 0) _exit(NOT_ALLOWED);
+  ll_store_look(&store);
+  _exit(store.crash_safe ? 0 : 3);
+}
+
+static void a_file_whose_path_is_one_of_another_root_counts_as_there(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  pid_t child = fork();
+  if (child == 0) look_from_another_root(&directory);
+  int status = test_wait(child);
+  test_directory_remove(&directory);
+  if (status == 77) skip();
+  assert_int_equal(status, 0);
+}
+
 static void records_that_do_not_shrink_stay_as_they_are(void **state) {
   (void)state;
   char why[256];
@@ -427,6 +453,7 @@ int main(void) {
       cmocka_unit_test(zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
       cmocka_unit_test(what_cannot_be_found_out_is_not_dead),
+      cmocka_unit_test(a_file_whose_path_is_one_of_another_root_counts_as_there),
       cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),
       cmocka_unit_test(records_that_do_not_shrink_stay_as_they_are),
       cmocka_unit_test(shuffled_records_are_where_the_format_says),
