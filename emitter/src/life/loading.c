@@ -29,6 +29,6 @@ void ll_loading_after_fork_in_parent(void) {
 
 void ll_loading_after_fork_in_child(void) {
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-  if (!held) loading = fresh; /* whoever had it is not here */
+  if (!held) loading = fresh; /* its owner is a thread of the parent */
   ll_loading_after_fork_in_parent();
 }

@@ -85,7 +85,7 @@ final class RecordMapper {
     return lastTimeMs;
   }
 
-  /** Whoever may publish chooses subjects: one that is no topic's name must not end the reading of all others. */
+  /** Any publisher chooses subjects: one that is not a legal topic name must not stop the task. */
   private String topicOf(String subject) {
     String name = topicHasSubject ? topic.replace("${subject}", subject) : topic;
     return isTopic(name) ? name : legal(name);

@@ -346,7 +346,7 @@ public abstract class PartitionWriter {
   }
 
   private Appended reject(Rejection rejection) {
-    feed.reject(rejection); // first: a listener that fails is told of the same message again
+    feed.reject(rejection); // first: if the listener fails, it gets the same message again
     rejected++;
     return Appended.REJECTED;
   }

@@ -128,7 +128,7 @@ class DeduplicatorTest {
     assertThat(deduplicator.check(route(1), sequence - 1, 0, 0)).as("of the newest").isEqualTo(CONFLICT);
   }
 
-  /** Whoever may publish with another's incarnation can take sequences, but none besides those. */
+  /** A client that publishes with another's incarnation can take sequences, but only those it uses. */
   @ParameterizedTest
   @CsvSource({"2, 1, false", "2, 1, true", "1000000, 1, false", "1000000, 2, true", "3, 2, true"})
   void forgedSequencesAheadOfAnEmitterDoNotSilenceIt(long step, int neighbours, boolean restarted) {

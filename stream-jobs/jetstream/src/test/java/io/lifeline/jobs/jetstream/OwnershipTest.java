@@ -139,7 +139,7 @@ class OwnershipTest {
         .hasMessageMatching("the checkpoint " + task + "\\.checkpoint lacks its part 1 of 7");
   }
 
-  /** Chunks in the bucket are added to, whoever was the last to write there. */
+  /** A chunk in the bucket is merged with what another owner wrote there. */
   @Test
   void whatAFormerOwnerSpillsTakesNoChecksumsAway() throws Exception {
     SpilledState first = spilled(new MemoryState());

@@ -199,7 +199,7 @@ final class TimePartitions {
   /**
    * Drops the partitions that end before the retention, and what was received before it of the other times. Those that
    * somebody uses are left for the next time. Rows are deleted some at a time, each in a transaction that ends soon:
-   * the writer has other things to do, and one that is cut off must not have worked in vain. Commits.
+   * the writer has other things to do, and one that is cut off keeps what it has done. Commits.
    *
    * @return whether nothing is left to do now
    */

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * Where the events of one type are, for programs that read Parquet themselves. Only manifests know: a compaction leaves
- * the files that it replaced for a while, so whoever reads all of {@code data/} counts events twice.
+ * the files that it replaced for a while, so reading all of {@code data/} counts events twice.
  *
  * @param own files with events of this type alone, the fields as columns; versions of it differ in these
  * @param shared files with rare events of several types: the type's name in column {@code name}, the fields as JSON in
