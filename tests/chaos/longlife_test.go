@@ -18,36 +18,37 @@ const (
 	eventsOfARound   = 100 // of the daemon itself, in tests/programs/long-lived.c
 	eventsOfAChild   = 3
 	samplesPerMinute = 600
-	slackPages       = 1024 // of memory allocators, and of what a client library keeps of the brokers
+	budget           = 8 << 20 // of the daemon's rings and batches
+	fileMost         = budget + 2<<20
+	slackBytes       = 4 << 20 // of memory allocators, and of what a client library keeps of the brokers
 )
 
 // sample is what a process holds of the machine.
 type sample struct {
-	resident, descriptors, mappings, threads int
-	ringFiles                                int // with those of children that live just then
-	ringBytes                                int // its own file's
+	private, descriptors, mappings, threads int // private: bytes that are no mapped file's
+	ringFiles                               int // with those of children that live just then
+	ringBytes                               int // its own file's
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("resident=%dKiB descriptors=%d mappings=%d threads=%d ring files=%d ring=%dKiB", s.resident>>10,
+	return fmt.Sprintf("private=%dKiB descriptors=%d mappings=%d threads=%d ring files=%d ring=%dKiB", s.private>>10,
 		s.descriptors, s.mappings, s.threads, s.ringFiles, s.ringBytes>>10)
 }
 
 // fields are the figures of a sample, each with what it may grow by.
 func (s sample) fields() [][2]int {
-	return [][2]int{{s.resident, slackPages * os.Getpagesize()}, {s.descriptors, 1}, {s.mappings, 8}, {s.threads, 2},
-		{s.ringFiles, 2}, {s.ringBytes, slackPages * os.Getpagesize() / 4}}
+	return [][2]int{{s.private, slackBytes}, {s.descriptors, 4}, {s.mappings, 8}, {s.threads, 2}, {s.ringFiles, 2}}
 }
 
 func takeSample(t *testing.T, pid int, rings string) sample {
 	t.Helper()
 	root := fmt.Sprintf("/proc/%d/", pid)
 	var s sample
-	var size int
-	if _, err := fmt.Sscan(read(t, root+"statm"), &size, &s.resident); err != nil {
+	_, rest, _ := strings.Cut(read(t, root+"status"), "RssAnon:")
+	if _, err := fmt.Sscan(rest, &s.private); err != nil {
 		t.Fatal(err)
 	}
-	s.resident *= os.Getpagesize()
+	s.private <<= 10
 	s.descriptors, s.threads = entries(t, root+"fd"), entries(t, root+"task")
 	s.mappings = strings.Count(read(t, root+"maps"), "\n")
 	files, err := os.ReadDir(rings)
@@ -93,7 +94,7 @@ func typical(samples []sample) sample {
 		slices.Sort(values)
 		return values[len(values)/2]
 	}
-	return sample{median(func(s sample) int { return s.resident }), median(func(s sample) int { return s.descriptors }),
+	return sample{median(func(s sample) int { return s.private }), median(func(s sample) int { return s.descriptors }),
 		median(func(s sample) int { return s.mappings }), median(func(s sample) int { return s.threads }),
 		median(func(s sample) int { return s.ringFiles }), median(func(s sample) int { return s.ringBytes })}
 }
@@ -121,7 +122,7 @@ func TestALongLifeTakesNoMoreThanAShortOne(t *testing.T) {
 			broker.SetUp(t)
 			rings, side := harness.MemoryDir(t), filepath.Join(t.TempDir(), "side")
 			settings := append(broker.Settings(), "LIFELINE_RING_DIR="+rings, "LIFELINE_POLICY=block",
-				"LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_INTERVAL_MS=100", "LIFELINE_BUDGET_BYTES=8388608")
+				"LIFELINE_BLOCK_TIMEOUT_MS=120000", "LIFELINE_INTERVAL_MS=100", fmt.Sprintf("LIFELINE_BUDGET_BYTES=%d", budget))
 			daemon := harness.Start(t, settings, harness.Program(t, "long-lived"), side,
 				harness.Program(t, "long-lived-plugin.so"))
 
@@ -147,6 +148,9 @@ func TestALongLifeTakesNoMoreThanAShortOne(t *testing.T) {
 					t.Errorf("it grew in its life from %v to %v", early, late)
 					break
 				}
+			}
+			if late.ringBytes > fileMost {
+				t.Errorf("its ring file has %d bytes, and its budget is %d", late.ringBytes, budget)
 			}
 			rounds := int(binary.LittleEndian.Uint64([]byte(read(t, side))))
 			t.Logf("%s: %d rounds, %d restarts of the broker, %v: then %v, at last %v", kind, rounds, restarts, life, early, late)

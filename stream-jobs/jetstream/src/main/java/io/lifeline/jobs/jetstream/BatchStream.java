@@ -39,7 +39,7 @@ final class BatchStream implements AutoCloseable {
   private static final long READ_AHEAD_BYTES = 16 << 20;
 
   /**
-   * And at least this many of the largest messages that the server takes: otherwise one of that size would never arrive.
+   * And at least this many of the largest messages that the server takes, or one of that size would never arrive.
    * The client asks for more when a quarter is left, so three of them fit into each request.
    */
   private static final int READ_AHEAD_LARGEST = 4;

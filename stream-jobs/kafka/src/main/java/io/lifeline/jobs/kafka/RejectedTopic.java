@@ -46,7 +46,7 @@ final class RejectedTopic implements AutoCloseable {
         });
   }
 
-  /** Returns when all that was sent is there: the archive's end must not pass a message whose rejection is not stored. */
+  /** Returns when all that was sent is stored: the archive's end must not pass a message before its rejection. */
   void await() {
     try {
       for (Future<RecordMetadata> sent : underWay) {
