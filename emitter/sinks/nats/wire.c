@@ -59,6 +59,14 @@ bool wire_init(wire *w, const sink_security *security, char *error, size_t error
   return false;
 }
 
+/* Certificates are renewed while programs run. */
+static void renew_tls(wire *w, const sink_security *security) {
+  SSL_CTX *renewed = read_tls(security);
+  if (!renewed) return;
+  SSL_CTX_free(w->tls);
+  w->tls = renewed;
+}
+
 void wire_destroy(wire *w) {
   SSL_CTX_free(w->tls);
   free(w->in);
@@ -158,11 +166,7 @@ static bool expect_name(SSL *ssl, const char *host) {
 
 static bool begin_tls(wire *w, const char *host, const sink_security *security, int64_t deadline_ms,
                       nats_problem *problem, char *detail, size_t detail_bytes) {
-  SSL_CTX *renewed = read_tls(security); /* certificates are renewed while programs run */
-  if (renewed) {
-    SSL_CTX_free(w->tls);
-    w->tls = renewed;
-  }
+  if (!w->tls) w->tls = read_tls(security); /* the server wants it, and nobody had said so */
   *problem = NATS_WANTS_TLS;
   if (!w->tls) return false;
   w->ssl = SSL_new(w->tls);
@@ -448,6 +452,7 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
 bool wire_connect(wire *w, const char *host_port, const sink_security *security, const char *name, int timeout_ms,
                   nats_problem *problem, char *detail, size_t detail_bytes) {
   char host[256], port[16];
+  if (w->tls) renew_tls(w, security); /* before the server waits: a system has more than a hundred authorities */
   int64_t deadline_ms = flight_now_ms() + timeout_ms;
   split(host_port, host, sizeof host, port, sizeof port);
   *problem = NATS_UNREACHABLE;
