@@ -131,7 +131,7 @@ CHAOS_QUICK = go_tests("chaos, the short form", WAITING, ("c", "go", "java", "cr
 
 
 def fuzzing(language, needs, **others):
-    return Stage(f"fuzzing {language}, briefly", WORKING, needs, f"scripts/fuzz --seconds 10 {language.lower()}", reports.tap,
+    return Stage(f"fuzzing {language}, briefly", WORKING, needs, f"scripts/fuzz --seconds 5 {language.lower()}", reports.tap,
                  f"fuzz-{language.lower()}", **others)
 
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.TestFactory;
 /** The rule on copies of known truth; {@code scripts/validate-bottleneck} runs more of them and keeps what came out. */
 class ValidationTest {
 
-  private static final int RUNS = Integer.getInteger("lifeline.validation.runs", 8);
+  private static final int RUNS = Integer.getInteger("lifeline.validation.runs", 5);
   private static final String OUTPUT = System.getProperty("lifeline.validation.output");
 
   @TestFactory
