@@ -3,76 +3,77 @@ package io.lifeline.jobs.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lifeline.cases.Cases;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class SequenceSetTest {
 
-  @Property(seed = "1")
-  void behavesLikeASetOfNumbers(@ForAll @Size(max = 80) List<@IntRange(min = 1, max = 60) Integer> sequences) {
-    SequenceSet set = new SequenceSet();
-    TreeSet<Long> model = new TreeSet<>();
-    for (long sequence : sequences) {
-      assertThat(set.containsAny(sequence, sequence + 5)).isEqualTo(!model.subSet(sequence, sequence + 6).isEmpty());
-      assertThat(set.add(sequence)).isEqualTo(model.add(sequence));
-    }
-    assertSame(set, model);
-  }
-
-  @Property(seed = "1")
-  void joinsRunsThatOverlapOrTouch(
-      @ForAll @Size(max = 20) List<@IntRange(min = 1, max = 90) Integer> starts,
-      @ForAll @IntRange(max = 12) int length) {
-    SequenceSet set = new SequenceSet();
-    TreeSet<Long> model = new TreeSet<>();
-    for (long first : starts) {
-      set.addRun(first, first + length);
-      for (long sequence = first; sequence <= first + length; sequence++) {
-        model.add(sequence);
+  @Test
+  void behavesLikeASetOfNumbers() {
+    Cases.each(1000, any -> {
+      SequenceSet set = new SequenceSet();
+      TreeSet<Long> model = new TreeSet<>();
+      for (long sequence : any.list(0, 80, () -> any.between(1, 60))) {
+        assertThat(set.containsAny(sequence, sequence + 5)).isEqualTo(!model.subSet(sequence, sequence + 6).isEmpty());
+        assertThat(set.add(sequence)).isEqualTo(model.add(sequence));
       }
-    }
-    assertSame(set, model);
+      assertSame(set, model);
+    });
   }
 
-  @Property(seed = "1")
-  void comesBackFromItsBytes(@ForAll @Size(max = 40) List<@IntRange(min = 1) Integer> sequences) {
-    SequenceSet set = new SequenceSet();
-    sequences.forEach(set::add);
-    StateWriter out = new StateWriter();
-    set.encode(out);
-    SequenceSet back = SequenceSet.decode(new StateReader(out.toBytes()));
-    assertThat(back).hasToString(set.toString());
-    assertThat(back.size()).isEqualTo(set.size());
+  @Test
+  void joinsRunsThatOverlapOrTouch() {
+    Cases.each(1000, any -> {
+      int length = any.between(0, 12);
+      SequenceSet set = new SequenceSet();
+      TreeSet<Long> model = new TreeSet<>();
+      for (long first : any.list(0, 20, () -> any.between(1, 90))) {
+        set.addRun(first, first + length);
+        LongStream.rangeClosed(first, first + length).forEach(model::add);
+      }
+      assertSame(set, model);
+    });
   }
 
-  @Property(seed = "1")
-  void forgetsTheShortestRunsAndOfEquallyLongOnesTheFirst(
-      @ForAll @Size(max = 60) List<@IntRange(min = 1, max = 200) Integer> sequences,
-      @ForAll @IntRange(min = 1, max = 20) int most,
-      @ForAll @IntRange(min = 1, max = 200) int kept) {
-    SequenceSet set = new SequenceSet();
-    sequences.forEach(set::add);
-    List<long[]> runs = new ArrayList<>();
-    set.forEachRun((first, last) -> runs.add(new long[] {first, last}));
-    boolean isKept = set.contains(kept);
-    long size = set.size();
-    while (runs.size() > most) {
-      runs.stream().filter(run -> !(isKept && run[0] <= kept && kept <= run[1]))
-          .min(Comparator.comparingLong(run -> run[1] - run[0])).ifPresent(runs::remove);
-    }
-    long forgotten = set.forgetShortest(most, isKept ? kept : 0);
-    TreeSet<Long> model = new TreeSet<>();
-    runs.forEach(run -> LongStream.rangeClosed(run[0], run[1]).forEach(model::add));
-    assertSame(set, model);
-    assertThat(forgotten).isEqualTo(size - model.size());
+  @Test
+  void comesBackFromItsBytes() {
+    Cases.each(1000, any -> {
+      SequenceSet set = new SequenceSet();
+      any.list(0, 40, () -> any.between(1, Integer.MAX_VALUE)).forEach(set::add);
+      StateWriter out = new StateWriter();
+      set.encode(out);
+      SequenceSet back = SequenceSet.decode(new StateReader(out.toBytes()));
+      assertThat(back).hasToString(set.toString());
+      assertThat(back.size()).isEqualTo(set.size());
+    });
+  }
+
+  @Test
+  void forgetsTheShortestRunsAndOfEquallyLongOnesTheFirst() {
+    Cases.each(1000, any -> {
+      SequenceSet set = new SequenceSet();
+      any.list(0, 60, () -> any.between(1, 200)).forEach(set::add);
+      int most = any.between(1, 20);
+      int kept = any.between(1, 200);
+      List<long[]> runs = new ArrayList<>();
+      set.forEachRun((first, last) -> runs.add(new long[] {first, last}));
+      boolean isKept = set.contains(kept);
+      long size = set.size();
+      while (runs.size() > most) {
+        runs.stream().filter(run -> !(isKept && run[0] <= kept && kept <= run[1]))
+            .min(Comparator.comparingLong(run -> run[1] - run[0])).ifPresent(runs::remove);
+      }
+      long forgotten = set.forgetShortest(most, isKept ? kept : 0);
+      TreeSet<Long> model = new TreeSet<>();
+      runs.forEach(run -> LongStream.rangeClosed(run[0], run[1]).forEach(model::add));
+      assertSame(set, model);
+      assertThat(forgotten).isEqualTo(size - model.size());
+    });
   }
 
   @Test
