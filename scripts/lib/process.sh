@@ -7,10 +7,11 @@ process_start_time() {
   { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
   stat=${stat##*) } # the command's name may hold spaces and brackets: skip past it
   read -ra stat <<<"$stat"
-  [[ ${stat[0]} != Z ]] && printf '%s\n' "${stat[19]}"
+  [[ ${stat[0]} != Z || ${stat[17]} -gt 1 ]] && printf '%s\n' "${stat[19]}"
 }
 
-# process_is_alive PID START_TIME: true while that very process runs (a zombie does not).
+# process_is_alive PID START_TIME: true while that very process runs. A zombie does not, but one with threads that are still
+# about to end holds its ports and locks.
 process_is_alive() { [[ -n ${1:-} && -n ${2:-} && $(process_start_time "$1") == "$2" ]]; }
 
 # process_end PID START_TIME SECONDS: SIGTERM, and SIGKILL when it has not gone after SECONDS.

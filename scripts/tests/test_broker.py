@@ -26,6 +26,32 @@ def port_of(url):
     return int(url.rsplit(":", 1)[1])
 
 
+# The first thread ends at once, as far as /proc tells, while a second one goes on until it is killed.
+WITHOUT_ITS_FIRST_THREAD = """
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+class ProcessTest(unittest.TestCase):
+    tags = {"system"}
+
+    def test_a_process_is_there_until_its_last_thread_has_ended(self):
+        process = subprocess.Popen(["python3", "-c", WITHOUT_ITS_FIRST_THREAD])
+        self.addCleanup(process.kill)
+        stat = Path(f"/proc/{process.pid}/stat")
+        while not (fields := stat.read_text().rpartition(") ")[2].split())[0].startswith("Z"):
+            time.sleep(0.01)
+        script = f"source {shlex.quote(str(BROKER.parent))}/lib/process.sh; process_is_alive {process.pid} {fields[19]}"
+        self.assertEqual(0, subprocess.run(["bash", "-c", script]).returncode)
+        process.kill()
+        while stat.read_text().rpartition(") ")[2].split()[17] != "1":
+            time.sleep(0.01)
+        self.assertEqual(1, subprocess.run(["bash", "-c", script]).returncode)
+        process.wait()
+
+
 class BrokerTest(unittest.TestCase):
     tags = {"system"}
 
