@@ -15,21 +15,32 @@ final class BrokerTrouble {
     return new HostException(url + sentence(reason), reason);
   }
 
+  /** The client wraps what it met, once or twice. */
   private static String sentence(Throwable reason) {
-    if (reason instanceof SslAuthenticationException) {
-      return ": " + root(reason) + ": check broker.tls.ca, and broker.tls.cert and .key if the broker wants them";
+    for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
+      String remedy = remedy(cause);
+      if (remedy != null) {
+        return remedy;
+      }
     }
-    if (reason instanceof AuthenticationException) {
-      return ": " + reason.getMessage() + ": check broker.user and broker.password.file";
+    return ": " + root(reason);
+  }
+
+  private static String remedy(Throwable cause) {
+    if (cause instanceof SslAuthenticationException) {
+      return ": " + root(cause) + ": check broker.tls.ca, and broker.tls.cert and .key if the broker wants them";
     }
-    if (reason instanceof AuthorizationException) {
-      return ": " + reason.getMessage() + ": the user lacks that right on the broker";
+    if (cause instanceof AuthenticationException) {
+      return ": " + cause.getMessage() + ": check broker.user and broker.password.file";
     }
-    if (reason instanceof TimeoutException || reason instanceof org.apache.kafka.common.errors.TimeoutException) {
+    if (cause instanceof AuthorizationException) {
+      return ": " + cause.getMessage() + ": the user lacks that right on the broker";
+    }
+    if (cause instanceof TimeoutException || cause instanceof org.apache.kafka.common.errors.TimeoutException) {
       return " does not answer: check that it runs, that broker.url is right, and that both sides agree on TLS and"
           + " passwords";
     }
-    return ": " + root(reason);
+    return null;
   }
 
   /** What lies below the layers of clients and factories that could not be made. */
