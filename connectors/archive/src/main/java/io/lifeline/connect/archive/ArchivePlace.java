@@ -8,13 +8,13 @@ import java.util.List;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.config.ConfigValue;
 
-/** Where the archive is, looked at without changing anything there. */
+/** Checks the location of the archive without changing it. */
 final class ArchivePlace {
 
   private static final String NONE =
-      "give archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)";
+      "no archive is configured: set archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)";
   private static final String BOTH =
-      "archive.dir and archive.url are both set: one archive has one place, leave one out";
+      "archive.dir and archive.url are both set: remove one";
 
   private ArchivePlace() {}
 
@@ -24,7 +24,7 @@ final class ArchivePlace {
     }
   }
 
-  /** Puts an error on the setting by which the archive is not to be had. */
+  /** Adds an error to the setting of an unavailable archive. */
   static void test(ArchiveSinkConfig config, List<ConfigValue> values) {
     try {
       config.archive();
@@ -52,7 +52,7 @@ final class ArchivePlace {
     }
   }
 
-  /** Connects as a task would, and reads; within 10 s. */
+  /** Connects as a task does, and reads; within 10 s. */
   private static void testConnection(ArchiveSinkConfig config, List<ConfigValue> values) {
     try (ArchivedEvents counts = config.archive().counts()) {
       counts.count();

@@ -16,8 +16,8 @@ import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.sink.SinkConnector;
 
 /**
- * Archives the batches of one topic, each exactly once. The archive itself says where it goes on: the offsets of the
- * connector's consumer group follow it, for those who watch the lag, and are never read.
+ * Archives the batches of one topic, each exactly once. The archive holds the position; the offsets of the connector's
+ * consumer group follow it, to show the lag, and are never read.
  */
 public final class ArchiveSink extends SinkConnector {
 
@@ -33,11 +33,11 @@ public final class ArchiveSink extends SinkConnector {
     return ArchiveSinkSettings.DEFINITION;
   }
 
-  /** What one setting alone cannot tell: the framework's settings that must fit, and whether the archive is there. */
+  /** Also validates settings of the framework, and that the archive is available. */
   @Override
   public Config validate(Map<String, String> settings) {
     List<ConfigValue> values = new ArrayList<>(super.validate(settings).configValues());
-    values.addAll(SurroundingSettings.unfit(settings));
+    values.addAll(FrameworkSettings.unfit(settings));
     if (values.stream().allMatch(value -> value.errorMessages().isEmpty())) {
       ArchivePlace.test(new ArchiveSinkConfig(settings), values);
     }
@@ -46,7 +46,7 @@ public final class ArchiveSink extends SinkConnector {
 
   @Override
   public void start(Map<String, String> settings) {
-    new ArchiveSinkConfig(settings).archive(); // what is wrong shows here, and not in every task
+    new ArchiveSinkConfig(settings).archive(); // fails here rather than in every task
     properties = settings;
   }
 
@@ -55,7 +55,7 @@ public final class ArchiveSink extends SinkConnector {
     return ArchiveSinkTask.class;
   }
 
-  /** All alike: the consumer group shares the partitions out. */
+  /** All tasks have the same settings: the consumer group assigns the partitions. */
   @Override
   public List<Map<String, String>> taskConfigs(int maxTasks) {
     return Collections.nCopies(maxTasks, properties);
@@ -63,7 +63,7 @@ public final class ArchiveSink extends SinkConnector {
 
   @Override
   public void stop() {
-    // Tasks hold all there is.
+    // Tasks own all resources.
   }
 
   /**
@@ -86,7 +86,7 @@ public final class ArchiveSink extends SinkConnector {
       }
       return true;
     } catch (IOException e) {
-      throw new ConnectException("the archive cannot be asked for its end: " + e.getMessage(), e);
+      throw new ConnectException("cannot read the end of the archive: " + e.getMessage(), e);
     }
   }
 }

@@ -88,7 +88,7 @@ final class ArchiveSinkConfig extends AbstractConfig {
 
   /** Whether rejected records are passed by; the framework's setting, of which a task sees the text. */
   boolean toleratesErrors() {
-    return SurroundingSettings.tolerates(originalsStrings());
+    return FrameworkSettings.tolerates(originalsStrings());
   }
 
   private Optional<String> text(String name) {

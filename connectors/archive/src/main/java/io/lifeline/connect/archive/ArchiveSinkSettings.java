@@ -15,7 +15,7 @@ import org.apache.kafka.common.config.ConfigDef.Validator;
 import org.apache.kafka.common.config.ConfigDef.Width;
 import org.apache.kafka.common.config.ConfigException;
 
-/** What can be set of the archive sink. */
+/** The settings of the archive sink. */
 final class ArchiveSinkSettings {
 
   static final String DIRECTORY = "archive.dir";
@@ -33,18 +33,18 @@ final class ArchiveSinkSettings {
   static final String TAKEOVER_TIMEOUT_MS = "archive.takeover.timeout.ms";
 
   private static final String PLACE = "Archive";
-  private static final String STORING = "Storing";
-  private static final String TROUBLE = "Trouble";
+  private static final String BUFFERING = "Buffering";
+  private static final String ERRORS = "Errors";
   private static final long MIB = 1 << 20;
   private static final long HOUR_MS = TimeUnit.HOURS.toMillis(1);
-  private static final Advice OF_A_DATABASE = Advice.whenSet(URL);
+  private static final SettingRecommender OF_A_DATABASE = SettingRecommender.whenSet(URL);
 
   static final ConfigDef DEFINITION = new ConfigDef();
 
   static {
     definePlace();
-    defineStoring();
-    defineTrouble();
+    defineBuffering();
+    defineErrors();
   }
 
   private ArchiveSinkSettings() {}
@@ -54,82 +54,83 @@ final class ArchiveSinkSettings {
     DEFINITION
         .define(
             DIRECTORY, Type.STRING, null, new NonEmptyString(), Importance.HIGH,
-            "Directory of a Parquet archive, on the worker; made if it is not there. Where several workers may run the"
-                + " tasks, it must be one directory that all of them share. Either this or <code>archive.url</code>.",
+            "Directory of a Parquet archive on the worker; created if it does not exist. If several workers run tasks,"
+                + " they must share this directory. Set either this or <code>archive.url</code>.",
             PLACE, ++order, Width.LONG, "Directory")
         .define(
             URL, Type.STRING, null, url(), Importance.HIGH,
-            "Database of a PostgreSQL archive; the parameters are those of its JDBC driver. The user must own the"
-                + " schemas, or be allowed to create them. Either this or <code>archive.dir</code>.",
+            "URL of a PostgreSQL archive, with parameters of the JDBC driver. The user must own the schemas or have"
+                + " permission to create them. Set either this or <code>archive.dir</code>.",
             PLACE, ++order, Width.LONG, "Database")
         .define(
             PASSWORD, Type.PASSWORD, null, Importance.HIGH,
-            "The database user's password. A worker's configuration provider keeps it out of the connector's"
+            "Password of the database user. Use a configuration provider to keep it out of the connector's"
                 + " configuration: <code>${file:/etc/lifeline/secrets.properties:postgres}</code>.",
             PLACE, ++order, Width.MEDIUM, "Password", OF_A_DATABASE)
         .define(
             PASSWORD_FILE, Type.STRING, null, new NonEmptyString(), Importance.MEDIUM,
-            "File on the worker whose first line is the password, where <code>archive.password</code> is not set; it is"
-                + " read at each connection. Without either, the worker's <code>~/.pgpass</code> counts.",
+            "File on the worker whose first line is the password, used if <code>archive.password</code> is not set and"
+                + " read at each connection. If neither is set, the worker's <code>~/.pgpass</code> is used.",
             PLACE, ++order, Width.LONG, "Password file", OF_A_DATABASE)
         .define(
             TLS_CA, Type.STRING, null, new NonEmptyString(), Importance.MEDIUM,
-            "PEM file of the authorities that may vouch for the database's server; turns TLS with its checks on.",
-            PLACE, ++order, Width.LONG, "Authorities", OF_A_DATABASE)
+            "PEM file of the CA certificates that verify the database server; enables TLS with verification.",
+            PLACE, ++order, Width.LONG, "CA certificates", OF_A_DATABASE)
         .define(
             SCHEMA, Type.STRING, PostgresOptions.DEFAULT_SCHEMA, schema(), Importance.LOW,
-            "Schema of the views; the events' tables are in another one, with <code>_data</code> behind the name.",
+            "Schema of the views; the event tables are in a second schema with the suffix <code>_data</code>.",
             PLACE, ++order, Width.SHORT, "Schema", OF_A_DATABASE)
         .define(
             PARTITION_MS, Type.LONG, PostgresOptions.DEFAULT_PARTITION.toMillis(), wholeHours(), Importance.LOW,
-            "Time in milliseconds that one partition of a table covers, in whole hours; decided when the archive is"
-                + " made.",
+            "Time range of one table partition in milliseconds, a multiple of one hour; fixed when the archive is"
+                + " created.",
             PLACE, ++order, Width.SHORT, "Partition",
-            Advice.of(HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS).shownWhenSet(URL))
+            SettingRecommender.of(HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS).shownWhenSet(URL))
         .define(
             RETENTION_MS, Type.LONG, null, atLeast(HOUR_MS), Importance.MEDIUM,
-            "After that time, in milliseconds, partitions are dropped; when it is not set they are kept.",
+            "Time in milliseconds after which partitions are dropped. If not set, partitions are never dropped.",
             PLACE, ++order, Width.SHORT, "Retention", OF_A_DATABASE);
   }
 
-  private static void defineStoring() {
+  private static void defineBuffering() {
     int order = 0;
     DEFINITION
         .define(
             ROLL_BYTES, Type.LONG, null, atLeast(MIB), Importance.MEDIUM,
-            "Events that a task holds in memory before it stores them, in bytes: 128 MiB for Parquet, whose files"
-                + " become about as large before compression, 32 MiB for PostgreSQL, of which a transaction is half."
-                + " For Parquet a task needs four times that and 512 MiB outside of the heap.",
-            STORING, ++order, Width.MEDIUM, "Bytes held at most", Advice.of(32 * MIB, 128 * MIB, 512 * MIB))
+            "Maximum size in bytes of the events that a task buffers before it stores them. Default: 128 MiB for"
+                + " Parquet, about the size of a file before compression; 32 MiB for PostgreSQL, twice the size of a"
+                + " transaction. A Parquet task needs four times this size and 512 MiB of off-heap memory.",
+            BUFFERING, ++order, Width.MEDIUM, "Maximum buffered bytes",
+            SettingRecommender.of(32 * MIB, 128 * MIB, 512 * MIB))
         .define(
             ROLL_INTERVAL_MS, Type.LONG, null, atLeast(100), Importance.MEDIUM,
-            "Age in milliseconds at which events are stored however few they are: how long one waits to see them by"
-                + " SQL. 60,000 for Parquet, 1,000 for PostgreSQL.",
-            STORING, ++order, Width.MEDIUM, "Longest time held", Advice.of(1_000L, 10_000L, 60_000L))
+            "Maximum time in milliseconds that a task buffers events before it stores them, and SQL sees them."
+                + " Default: 60,000 for Parquet, 1,000 for PostgreSQL.",
+            BUFFERING, ++order, Width.MEDIUM, "Maximum buffering time",
+            SettingRecommender.of(1_000L, 10_000L, 60_000L))
         .define(
             REMEMBERED_MS, Type.LONG, RollOptions.DEFAULT_REMEMBERED.toMillis(), Range.atLeast(60_000), Importance.LOW,
-            "How long the batches of an emitter that went silent are known as repeats, in milliseconds. Keep it above"
+            "Time in milliseconds for which duplicate batches of an inactive emitter are recognised. It should exceed"
                 + " the topic's <code>retention.ms</code>.",
-            STORING, ++order, Width.MEDIUM, "Repeats known for");
+            BUFFERING, ++order, Width.MEDIUM, "Duplicate detection time");
   }
 
-  private static void defineTrouble() {
+  private static void defineErrors() {
     int order = 0;
     DEFINITION
         .define(
             RETRY_BACKOFF_MS, Type.LONG, 5_000L, Range.atLeast(1), Importance.LOW,
-            "Pause in milliseconds before the archive is tried again when it cannot be written, such as on a full disk."
-                + " It is tried as long as it takes; nothing is lost meanwhile.",
-            TROUBLE, ++order, Width.SHORT, "Pause between tries")
+            "Time in milliseconds to wait before retrying a failed write to the archive, for example on a full disk."
+                + " Retries are unlimited; no records are lost meanwhile.",
+            ERRORS, ++order, Width.SHORT, "Retry backoff")
         .define(
             TAKEOVER_TIMEOUT_MS, Type.LONG, 120_000L, Range.atLeast(0), Importance.LOW,
-            "How long in milliseconds a task waits for a partition that another writer of the same archive still holds,"
-                + " such as its former task, before it fails. A database notices within a minute that a worker's"
-                + " machine has gone.",
-            TROUBLE, ++order, Width.SHORT, "Wait for another writer");
+            "Time in milliseconds that a task waits for a partition locked by another writer, such as its previous"
+                + " task, before it fails. A database detects the failure of a worker's machine within a minute.",
+            ERRORS, ++order, Width.SHORT, "Takeover timeout");
   }
 
-  /** The framework's own range does not allow for a value that is not set. */
+  /** The framework's range rejects null. */
   private static Validator atLeast(long least) {
     return unlessNull("[" + least + ",...]", value -> (Long) value >= least);
   }
@@ -140,10 +141,11 @@ final class ArchiveSinkSettings {
 
   private static Validator schema() {
     return unlessNull(
-        "small letters, digits and underscore, at most 50", value -> ((String) value).matches("[a-z_][a-z0-9_]{0,49}"));
+        "at most 50 lowercase letters, digits and underscores",
+        value -> ((String) value).matches("[a-z_][a-z0-9_]{0,49}"));
   }
 
-  /** A URL that is refused is not repeated: it may be so for the password in it. */
+  /** The message omits the refused URL, which may hold a password. */
   private static Validator url() {
     return LambdaValidator.with(
         (name, value) -> {

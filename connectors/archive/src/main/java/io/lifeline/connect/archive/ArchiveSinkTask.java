@@ -23,18 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the batches of its partitions into the archive. Every step is the archive's: it says where a partition goes on
- * ({@link #open}), absorbs what is delivered again, and what it has stored is what may be committed ({@link
+ * Writes the batches of its partitions to the archive, which defines the position of each partition
+ * ({@link #open}), drops duplicates, and determines the offsets to commit ({@link
  * #preCommit}).
  *
- * <p>What passes by itself (a full disk, a server that is away) is tried again as long as it takes; the framework keeps
- * the records meanwhile. What does not pass fails the task, with nothing stored that was not stored whole.
+ * <p>Transient errors (a full disk, an unreachable server) are retried without limit; the framework keeps the records
+ * meanwhile. Permanent errors fail the task, without storing partial batches.
  */
 public final class ArchiveSinkTask extends SinkTask {
 
   private static final Logger LOG = LoggerFactory.getLogger(ArchiveSinkTask.class);
 
-  /** How often {@link #put} is called when nothing arrives: what is held must be stored in time. */
+  /** Interval of {@link #put} when no records arrive: buffered events must be stored in time. */
   private static final long LONGEST_POLL_MS = 1000;
 
   private final ProducerTime producers = new ProducerTime();
@@ -64,7 +64,7 @@ public final class ArchiveSinkTask extends SinkTask {
     figures.rejected.increment();
   }
 
-  /** That of a conflict which only the archive knew of is gone by then: its place is told, and its bytes are there. */
+  /** The record of a conflict that only the archive detected is no longer held: only its position is reported. */
   private SinkRecord record(Position position) {
     return current.originalKafkaPartition() == position.partition()
             && current.originalKafkaOffset() == position.offset()
@@ -117,7 +117,7 @@ public final class ArchiveSinkTask extends SinkTask {
     }
   }
 
-  /** The broker's word is taken as it is, a producer's only as far as it can be believed. */
+  /** The broker's time is used unchanged, a producer's only within bounds. */
   private long brokerTimeMs(SinkRecord taken) {
     if (taken.timestamp() == null) {
       return System.currentTimeMillis();
@@ -127,7 +127,7 @@ public final class ArchiveSinkTask extends SinkTask {
         : producers.believable(taken.originalKafkaPartition(), taken.originalKafkaOffset(), taken.timestamp());
   }
 
-  /** A tombstone is an empty message, which the archive rejects like any other that is no batch. */
+  /** A tombstone is an empty message, which the archive rejects as an invalid batch. */
   private static byte[] bytes(SinkRecord taken) {
     Object value = taken.value();
     if (value == null || value instanceof byte[]) {
@@ -140,7 +140,7 @@ public final class ArchiveSinkTask extends SinkTask {
     }
     throw new ConnectException(
         "the archive needs a batch's bytes, and the converter made a " + value.getClass().getSimpleName()
-            + " of them: set " + SurroundingSettings.VALUE_CONVERTER + "=" + SurroundingSettings.BYTES_CONVERTER);
+            + " of them: set " + FrameworkSettings.VALUE_CONVERTER + "=" + FrameworkSettings.BYTES_CONVERTER);
   }
 
   private RetriableException tryAgain(Exception reason) {
@@ -150,9 +150,9 @@ public final class ArchiveSinkTask extends SinkTask {
     return new RetriableException(reason.getMessage(), reason);
   }
 
-  /** What was held is lost with the writer, so each partition is read again from the archive's end. */
+  /** Buffered events are lost with the writer, so each partition is read again from the archive's end. */
   private void reopen(IOException reason) {
-    LOG.warn("the archive is opened again in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
+    LOG.warn("reopening the archive in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
     figures.retries.increment();
     redelivering = false;
     partitions.reopenIn(config.retryBackoffMs());
@@ -168,7 +168,7 @@ public final class ArchiveSinkTask extends SinkTask {
     return config.rollIntervalMs() == null ? LONGEST_POLL_MS : Math.min(LONGEST_POLL_MS, config.rollIntervalMs());
   }
 
-  /** What the archive has stored, for those who watch the consumer group's lag. */
+  /** The offsets that the archive has stored; they show the consumer group's lag. */
   @Override
   public Map<TopicPartition, OffsetAndMetadata> preCommit(Map<TopicPartition, OffsetAndMetadata> consumed) {
     Map<TopicPartition, OffsetAndMetadata> stored = partitions.stored();

@@ -3,7 +3,7 @@ package io.lifeline.connect.archive;
 import io.lifeline.connect.common.TaskMetrics;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a task counts, shown by the worker beside its own metrics, with the connector and the task as tags. */
+/** Metrics of a task, exported by the worker with connector and task as tags. */
 final class Figures {
 
   final LongAdder batches = new LongAdder();
@@ -16,12 +16,12 @@ final class Figures {
 
   Figures(TaskMetrics metrics) {
     this.metrics = metrics;
-    metrics.add("batch-total", "Batches taken into the archive.", batches::sum);
-    metrics.add("duplicate-total", "Repeated batches absorbed.", duplicates::sum);
-    metrics.add("rejected-total", "Records that are no legal batch or contradict an earlier one.", rejected::sum);
-    metrics.add("retry-total", "Times that the archive could not be written and is tried again.", retries::sum);
-    metrics.add("held-bytes", "Memory held for events that are not stored yet.", () -> heldBytes);
-    metrics.add("waiting-partitions", "Partitions whose archive is in other hands still.", () -> waiting);
+    metrics.add("batch-total", "Number of batches archived.", batches::sum);
+    metrics.add("duplicate-total", "Number of duplicate batches dropped.", duplicates::sum);
+    metrics.add("rejected-total", "Number of invalid or conflicting records.", rejected::sum);
+    metrics.add("retry-total", "Number of retries after failed writes.", retries::sum);
+    metrics.add("held-bytes", "Bytes of buffered events.", () -> heldBytes);
+    metrics.add("waiting-partitions", "Number of partitions locked by another writer.", () -> waiting);
   }
 
   void show(long bytes, int partitions) {

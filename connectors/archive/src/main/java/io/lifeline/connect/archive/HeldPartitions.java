@@ -51,7 +51,7 @@ final class HeldPartitions {
     this.takeoverTimeoutMs = takeoverTimeoutMs;
   }
 
-  /** Pauses what the group has given, until its locks are taken. */
+  /** Pauses assigned partitions until their locks are taken. */
   void assign(Collection<TopicPartition> assigned) {
     long now = System.nanoTime();
     context.pause(assigned.toArray(TopicPartition[]::new));
@@ -60,9 +60,9 @@ final class HeldPartitions {
   }
 
   /**
-   * Takes every lock that is free, if it is time to look, and has its partition read from the archive's end.
+   * Takes every free lock, if a check is due, and seeks its partition to the archive's end.
    *
-   * @throws ConnectException if another writer has kept one for too long, or the archive is not as it should be
+   * @throws ConnectException if another writer exceeds the takeover timeout, or the archive is damaged
    */
   void takeFree() {
     long now = System.nanoTime();
@@ -79,7 +79,7 @@ final class HeldPartitions {
         if (now - partition.getValue() > takeoverTimeoutMs * 1_000_000) {
           throw new ConnectException(e.getMessage(), e);
         }
-        LOG.info("{} is waited for: {}", partition.getKey(), e.getMessage());
+        LOG.info("waiting for {}: {}", partition.getKey(), e.getMessage());
       } catch (ArchiveWriteException e) {
         LOG.warn("{} cannot be taken yet: {}", partition.getKey(), e.getMessage());
       } catch (ArchiveException e) {
@@ -98,7 +98,7 @@ final class HeldPartitions {
     context.offset(partition, next);
     context.resume(partition);
     held.put(partition, next);
-    LOG.info("{} goes on with offset {} in {}", partition, next, archive.name());
+    LOG.info("{} continues at offset {} in {}", partition, next, archive.name());
   }
 
   /**
@@ -118,7 +118,6 @@ final class HeldPartitions {
     return from != null;
   }
 
-  /** Of those that are held. */
   ArchiveWriter writer() {
     return writer;
   }
@@ -137,20 +136,20 @@ final class HeldPartitions {
     return waiting.size();
   }
 
-  /** Up to where the archive has stored each partition that is held. */
+  /** The archive's end for each held partition. */
   Map<TopicPartition, OffsetAndMetadata> stored() {
     Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
     for (TopicPartition partition : held.keySet()) {
       try {
         stored.put(partition, new OffsetAndMetadata(writer.durableOffset(partition.partition())));
       } catch (IOException e) {
-        LOG.debug("the end of {} is not known now", partition, e);
+        LOG.debug("cannot read the end of {}", partition, e);
       }
     }
     return stored;
   }
 
-  /** Stores what is held, so that the partitions' next owners need not read it again, and gives them up. */
+  /** Stores buffered events, so that the next owners need not read them again, and releases the partitions. */
   void release(Collection<TopicPartition> revoked) {
     waiting.keySet().removeAll(revoked);
     if (writer == null) {
@@ -164,7 +163,7 @@ final class HeldPartitions {
         }
       }
     } catch (IOException e) {
-      LOG.warn("what is held of {} is left to their next owner: {}", revoked, e.getMessage());
+      LOG.warn("cannot store buffered events of {}, their next owner reads them again: {}", revoked, e.getMessage());
       held.keySet().removeAll(revoked);
       reopenIn(0);
     }
@@ -173,7 +172,7 @@ final class HeldPartitions {
     }
   }
 
-  /** Lets the writer go without storing what it holds; after that time the same partitions are taken again. */
+  /** Closes the writer without storing its events; after that time the same partitions are taken again. */
   void reopenIn(long ms) {
     long then = System.nanoTime() + ms * 1_000_000;
     context.pause(held.keySet().toArray(TopicPartition[]::new));
@@ -182,7 +181,7 @@ final class HeldPartitions {
     nextLookNs = then;
   }
 
-  /** Gives up the locks without storing what is held. */
+  /** Releases the locks without storing buffered events. */
   void abandon() {
     held.clear();
     if (writer == null) {
@@ -191,7 +190,7 @@ final class HeldPartitions {
     try {
       writer.abandon();
     } catch (IOException e) {
-      LOG.warn("the archive {} was not closed in good order: {}", archive.name(), e.getMessage());
+      LOG.warn("cannot close the archive {}: {}", archive.name(), e.getMessage());
     }
     writer = null;
   }

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands a record that is no legal batch, or contradicts an earlier one, to Connect: to the dead letter queue if there
- * is one. Without tolerance it fails the task, before the archive has gone past the record.
+ * Reports an invalid or conflicting record to Connect's dead letter queue, if any. Without tolerance it fails the task
+ * before the archive moves past the record.
  */
 final class Rejections {
 
@@ -33,9 +33,9 @@ final class Rejections {
   }
 
   /**
-   * Returns once the record is where it can be found again.
+   * Returns when the record is stored in the dead letter queue.
    *
-   * @throws RetriableException if the dead letter queue does not take it now
+   * @throws RetriableException if writing to the dead letter queue fails
    * @throws ConnectException if rejected records are not tolerated
    */
   void report(SinkRecord rejected, Rejection rejection) {
@@ -43,7 +43,7 @@ final class Rejections {
     if (reporter != null) {
       report(rejected, error);
     } else if (tolerant) {
-      LOG.warn("passed by: {}", error.getMessage());
+      LOG.warn("record skipped: {}", error.getMessage());
     } else {
       throw error;
     }
@@ -54,17 +54,17 @@ final class Rejections {
       reporter.report(rejected, error).get(TIMEOUT_S, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw new RetriableException(
-          "a rejected record does not reach the dead letter queue: " + e.getCause().getMessage(), e);
+          "cannot write a rejected record to the dead letter queue: " + e.getCause().getMessage(), e);
     } catch (TimeoutException e) {
       throw new RetriableException(
-          "a rejected record did not reach the dead letter queue within " + TIMEOUT_S + " s", e);
+          "writing a rejected record to the dead letter queue timed out after " + TIMEOUT_S + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ConnectException("interrupted while a rejected record was reported", e);
     }
   }
 
-  /** Code, place and a sentence; never the record's content, which nobody has checked. */
+  /** Code, position and reason; never the record's unchecked content. */
   private static String describe(SinkRecord rejected, Rejection rejection) {
     String batch = rejection.batch() == null ? "" : " (batch " + rejection.batch() + ")";
     return rejected.originalTopic() + "-" + rejected.originalKafkaPartition() + " at offset "

@@ -1,8 +1,8 @@
 /**
- * Batches from Kafka into an archive, by Kafka Connect.
+ * Archives batches from Kafka with Kafka Connect.
  *
- * <p>{@link io.lifeline.connect.archive.ArchiveSink} checks the configuration, {@code ArchiveSinkTask} is the
- * consumer loop that every archive wants, {@code HeldPartitions} knows which partitions are this task's and where each
- * goes on, {@code Rejections} hands what is no legal batch to Connect.
+ * <p>{@link io.lifeline.connect.archive.ArchiveSink} validates the configuration, {@code ArchiveSinkTask} is the
+ * consumer loop, {@code HeldPartitions} tracks the task's partitions and positions, {@code Rejections} reports invalid
+ * batches to Connect.
  */
 package io.lifeline.connect.archive;

@@ -200,7 +200,7 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
         settings("errors.deadletterqueue.topic.name", "dead", "value.converter", JsonConverter.class.getName());
     assertThatThrownBy(() -> connect.configureConnector(name, settings))
         .hasMessageContaining("contains the following 2 error(s)")
-        .hasMessageContaining("the dead letter queue is never used unless errors.tolerance=all")
+        .hasMessageContaining("the dead letter queue is unused: set errors.tolerance=all")
         .hasMessageContaining("the archive needs a batch's bytes");
   }
 

@@ -37,12 +37,13 @@ class ArchiveSinkValidationTest {
         .containsExactly(
             entry(
                 "archive.url",
-                "give archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)"));
+                "no archive is configured: set archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL"
+                    + " database)"));
     assertThat(errors("archive.url", "postgresql://127.0.0.1/lifeline"))
         .containsExactly(
             entry(
                 "archive.dir",
-                "archive.dir and archive.url are both set: one archive has one place, leave one out"));
+                "archive.dir and archive.url are both set: remove one"));
   }
 
   @Test
@@ -94,7 +95,7 @@ class ArchiveSinkValidationTest {
         .containsExactly(
             entry(
                 "errors.tolerance",
-                "the dead letter queue is never used unless errors.tolerance=all: the first error ends the task"));
+                "the dead letter queue is unused: set errors.tolerance=all, or the first error fails the task"));
     assertThat(errors(queue, "rejected", "errors.tolerance", "all")).isEmpty();
   }
 

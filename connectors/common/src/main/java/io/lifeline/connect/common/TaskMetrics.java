@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Figures of a task among those of the worker (KIP-877), which removes them when the task ends. A worker older than
- * Kafka 4.1 has no place for them, and the task works without. Used by the task's thread.
+ * Registers metrics of a task with the worker (KIP-877), which removes them when the task ends. A worker older than
+ * Kafka 4.1 does not support them, and the task runs without. Used by the task's thread.
  *
- * <p>A worker waits only so long for a task to stop ({@code task.shutdown.graceful.timeout.ms}). Then it starts the
- * next one of the same number, while the first still has the names and the worker refuses them to anybody else. That
- * must not end the new task: it works, and its figures appear once their names are free.
+ * <p>A worker waits for a task to stop only for {@code task.shutdown.graceful.timeout.ms}. Then it starts a successor
+ * with the same number, while the first task still holds the metric names. The new task must not fail because of that:
+ * it registers its metrics when the names are free.
  */
 public final class TaskMetrics {
 
@@ -47,12 +47,12 @@ public final class TaskMetrics {
     }
   }
 
-  /** Adds a figure that is asked for whenever somebody looks, from any thread. */
+  /** Adds a metric; any thread may call the supplier. */
   public void add(String name, String description, LongSupplier value) {
     add(name, description, Map.of(), value);
   }
 
-  /** The same, told from others of its name by tags. */
+  /** Adds a metric with tags. */
   public void add(String name, String description, Map<String, String> tags, LongSupplier value) {
     if (metrics != null) {
       MetricName full = metrics.metricName(name, description, new LinkedHashMap<>(tags));
@@ -61,7 +61,7 @@ public final class TaskMetrics {
     }
   }
 
-  /** Shows what could not be shown before. Costs nothing when there is nothing; a task calls it now and then. */
+  /** Registers metrics whose names were not free before; cheap if there are none, and called repeatedly. */
   public void register() {
     while (!unregistered.isEmpty()) {
       Figure figure = unregistered.peek();
@@ -69,7 +69,7 @@ public final class TaskMetrics {
         metrics.addMetric(figure.name(), figure.value());
       } catch (IllegalArgumentException e) {
         if (!saidSo) {
-          LOG.info("an earlier task of this number has not ended: this one's metrics follow when it has");
+          LOG.info("the previous task with this number has not ended: metrics are registered when it ends");
           saidSo = true;
         }
         return;

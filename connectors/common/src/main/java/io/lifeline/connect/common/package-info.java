@@ -1,2 +1,2 @@
-/** What the plugins share; each brings its own copy, since Connect gives every plugin a class loader of its own. */
+/** Shared by the plugins; each contains a copy, since Connect gives every plugin its own class loader. */
 package io.lifeline.connect.common;

@@ -15,10 +15,10 @@ import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.Config;
 import org.apache.kafka.common.config.ConfigValue;
 
-/** Tries the settings on the broker before a connector is made, and says at which of them it fails. */
+/** Tests the settings against the broker before a connector is created, and reports errors per setting. */
 final class BrokerCheck {
 
-  /** What is asked of the broker once there is a connection. */
+  /** A request to a connected broker. */
   private interface Question {
     void ask(JetStreamManagement management) throws IOException, JetStreamApiException;
   }
@@ -33,12 +33,11 @@ final class BrokerCheck {
     this.result = result;
   }
 
-  /** Results go into the values of a configuration whose values themselves are right. */
   static BrokerCheck of(AbstractConfig settings, Config result) {
     return new BrokerCheck(settings, result);
   }
 
-  /** Whether the stream is there, can be read by offsets, and has such subjects. */
+  /** Checks that the stream exists, can be read by offsets, and has matching subjects. */
   void stream(String stream, List<String> filters) {
     ask(
         SourceConfig.STREAM,
@@ -57,18 +56,18 @@ final class BrokerCheck {
         });
   }
 
-  /** Whether some stream keeps what is published there. */
+  /** Checks that a stream stores messages of the subject. */
   void subject(String subject) {
     ask(
         SinkConfig.SUBJECT,
         management -> {
           if (management.getStreamNames(subject).isEmpty()) {
-            fault(SinkConfig.SUBJECT, "no stream takes messages of subject " + subject);
+            fault(SinkConfig.SUBJECT, "no stream stores messages of subject " + subject);
           }
         });
   }
 
-  /** Only whether the broker can be reached and has JetStream. */
+  /** Checks only that the broker is reachable and has JetStream. */
   void reach() {
     ask(ConnectionConfig.URL, JetStreamManagement::getAccountStatistics);
   }
@@ -88,7 +87,7 @@ final class BrokerCheck {
     try (Connection connection = Nats.connect(options)) {
       question.ask(connection.jetStreamManagement(JetStreamOptions.builder().domain(domain).build()));
     } catch (AuthenticationException e) {
-      fault(credentials(), "the broker refuses the credentials: " + e.getMessage());
+      fault(credentials(), "the broker rejected the credentials: " + e.getMessage());
     } catch (JetStreamApiException e) {
       fault(about, e.getErrorCode() == NOT_FOUND ? "the broker has no such stream" : e.getMessage());
     } catch (IOException e) {
@@ -102,7 +101,7 @@ final class BrokerCheck {
     }
   }
 
-  /** The setting that says who we are; a context may say so as well. */
+  /** The setting that provides the credentials, if no context does. */
   private String credentials() {
     for (String name : List.of(ConnectionConfig.CREDS, ConnectionConfig.NKEY, ConnectionConfig.USER)) {
       if (settings.getString(name) != null) {

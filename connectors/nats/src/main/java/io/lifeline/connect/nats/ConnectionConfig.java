@@ -15,7 +15,7 @@ import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.common.config.ConfigDef.Width;
 import org.apache.kafka.common.config.types.Password;
 
-/** The settings that source and sink share: where NATS is, and who to be there. */
+/** NATS address and credentials, shared by source and sink. */
 final class ConnectionConfig {
 
   static final String GROUP = "Connection";
@@ -37,46 +37,43 @@ final class ConnectionConfig {
 
   private ConnectionConfig() {}
 
-  /** Adds the settings to those of a connector. */
   static ConfigDef addTo(ConfigDef def) {
     int order = 0;
     return def.define(
             URL, Type.LIST, List.of(), Validators.each("host:port, nats://host:port or tls://host:port, without user"
                 + " and password", "((nats|tls)://)?[^/@\\s,]+"), Importance.HIGH,
-            "Servers of the NATS cluster, separated by commas: host:port each, with tls:// in front to have TLS. If"
-                + " left out, the context's.",
+            "Comma-separated list of NATS servers, each host:port, with the prefix tls:// for TLS. Default: the servers"
+                + " of the context.",
             GROUP, ++order, Width.LONG, "NATS servers")
         .define(
             CONTEXT, Type.STRING, null, Importance.MEDIUM,
-            "Context of the 'nats' command to take servers and credentials from: a name, looked for in"
-                + " ~/.config/nats/context of the worker's user, or the absolute path of the file. The other settings"
-                + " go before it.",
+            "Context of the 'nats' command that provides servers and credentials: a name in ~/.config/nats/context of"
+                + " the worker's user, or the absolute path of a file. The other settings override it.",
             GROUP, ++order, Width.MEDIUM, "NATS context")
         .define(
             USER, Type.STRING, null, Importance.MEDIUM, "User name.",
             GROUP, ++order, Width.MEDIUM, "User")
         .define(
             PASSWORD, Type.PASSWORD, null, Importance.MEDIUM,
-            "Password of the user; best given through a ConfigProvider, as"
-                + " ${file:/etc/connect/nats.properties:password}.",
+            "Password of the user. Use a ConfigProvider, such as ${file:/etc/connect/nats.properties:password}.",
             GROUP, ++order, Width.MEDIUM, "Password", Validators.visibleWith(USER))
         .define(
-            TOKEN, Type.PASSWORD, null, Importance.LOW, "Token, where the cluster asks for one instead of a user.",
+            TOKEN, Type.PASSWORD, null, Importance.LOW, "Token, if the cluster requires one instead of a user.",
             GROUP, ++order, Width.MEDIUM, "Token")
         .define(
-            CREDS, Type.STRING, null, Validators.FILE, Importance.MEDIUM, "Credentials file, with a JWT and an nkey.",
+            CREDS, Type.STRING, null, Validators.FILE, Importance.MEDIUM, "Credentials file with a JWT and an nkey.",
             GROUP, ++order, Width.LONG, "Credentials file")
         .define(
             NKEY, Type.STRING, null, Validators.FILE, Importance.LOW, "File with the seed of an nkey.",
             GROUP, ++order, Width.LONG, "Nkey file")
         .define(
             TLS_CA, Type.STRING, null, Validators.FILE, Importance.MEDIUM,
-            "PEM file of the authorities that may vouch for the servers; turns TLS on. Without it, those of the Java"
-                + " installation count.",
-            GROUP, ++order, Width.LONG, "TLS authorities")
+            "PEM file of the CA certificates that verify the servers; enables TLS. Default: the CA certificates of the"
+                + " Java installation.",
+            GROUP, ++order, Width.LONG, "CA certificates")
         .define(
             TLS_CERT, Type.STRING, null, Validators.FILE, Importance.LOW,
-            "PEM file of the client's certificate, for servers that ask for one.",
+            "PEM file of the client certificate, if the servers require one.",
             GROUP, ++order, Width.LONG, "TLS certificate")
         .define(
             TLS_KEY, Type.STRING, null, Validators.FILE, Importance.LOW,
@@ -84,27 +81,26 @@ final class ConnectionConfig {
             GROUP, ++order, Width.LONG, "TLS private key", Validators.visibleWith(TLS_CERT))
         .define(
             TLS_FIRST, Type.BOOLEAN, false, Importance.LOW,
-            "Whether the TLS handshake comes before the server's first line (handshake_first of the server).",
+            "Whether the TLS handshake precedes the server's INFO line (handshake_first of the server).",
             GROUP, ++order, Width.SHORT, "TLS handshake first")
         .define(
-            DOMAIN, Type.STRING, null, Importance.LOW, "JetStream domain, if the stream lies in another than the"
-                + " server's.",
+            DOMAIN, Type.STRING, null, Importance.LOW, "JetStream domain of the stream. Default: the server's domain.",
             GROUP, ++order, Width.MEDIUM, "JetStream domain")
         .define(
             CONNECT_TIMEOUT, Type.INT, 5_000, Range.between(100, 300_000), Importance.LOW,
-            "How long one attempt to connect may take, in milliseconds.",
+            "Timeout of one connection attempt in milliseconds.",
             GROUP, ++order, Width.SHORT, "Connect timeout")
         .define(
             RETRY_TIMEOUT, Type.LONG, 600_000L, Range.atLeast(-1), Importance.MEDIUM,
-            "How long a task tries again while NATS is away or does not serve, in milliseconds. After that it fails, so"
-                + " that somebody sees it. -1: for ever.",
+            "Time in milliseconds for which a task retries while NATS is unreachable or does not respond. Then it"
+                + " fails. -1: unlimited.",
             GROUP, ++order, Width.SHORT, "Retry timeout");
   }
 
   /**
-   * What the settings mean.
+   * Resolves the settings and the context.
    *
-   * @param name what the broker's monitoring calls the connection
+   * @param name of the connection in the broker's monitoring
    * @throws IllegalArgumentException with a message for the user, without secrets
    */
   static ConnectionSettings settings(AbstractConfig config, String name, Map<String, String> environment) {
@@ -115,7 +111,7 @@ final class ConnectionConfig {
       servers = context.map(NatsContext::servers).orElse(List.of());
     }
     if (servers.isEmpty()) {
-      throw new IllegalArgumentException("set " + URL + " or " + CONTEXT + ", to say where NATS is");
+      throw new IllegalArgumentException("no NATS server is configured: set " + URL + " or " + CONTEXT);
     }
     return new ConnectionSettings(
         name,

@@ -160,7 +160,7 @@ final class InFlight {
               : "no acknowledgement within " + answerTime.toSeconds() + " s");
     } catch (CancellationException e) {
       giveUp(oldest);
-      throw new NotNowException("no stream takes messages of subject " + oldest.message.subject() + ", for now");
+      throw new NotNowException("no stream stores messages of subject " + oldest.message.subject() + ", for now");
     } catch (ExecutionException e) {
       JetStreamApiException refusal = refusal(e);
       if (refusal == null) {

@@ -13,13 +13,13 @@ import java.util.Map;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
-/** Reads some subjects of a stream, from Connect's offsets on. */
+/** Reads subjects of a stream, starting at Connect's offsets. */
 public final class JetStreamSourceTask extends SourceTask {
 
   private static final Duration WAIT = Duration.ofMillis(500);
 
   private RecordMapper mapper;
-  private Patience patience;
+  private RetryBudget retries;
   private int pollRecords;
   private long pollBytes;
   private NatsLink link;
@@ -37,7 +37,7 @@ public final class JetStreamSourceTask extends SourceTask {
   public void start(Map<String, String> properties) {
     SourceConfig config = new SourceConfig(properties);
     mapper = new RecordMapper(config);
-    patience = new Patience("reading stream " + config.stream(), config.getLong(ConnectionConfig.RETRY_TIMEOUT));
+    retries = new RetryBudget("reading stream " + config.stream(), config.getLong(ConnectionConfig.RETRY_TIMEOUT));
     pollRecords = config.pollRecords();
     pollBytes = config.readAheadBytes() / 2;
     List<SubjectCursor> cursors = cursors(config, properties.get(SourceConfig.TASK_SUBJECTS).split(","));
@@ -60,18 +60,18 @@ public final class JetStreamSourceTask extends SourceTask {
 
   private void publishMetrics(List<SubjectCursor> cursors) {
     metrics = TaskMetrics.of(context::pluginMetrics);
-    metrics.add("messages-total", "Messages that were read.", () -> messages);
-    metrics.add("bytes-total", "Bytes of their payloads.", () -> bytes);
-    metrics.add("consumers-total", "How often a consumer was made on the server.", reader::consumersMade);
-    metrics.add("connections-total", "How often the connection was made.", link.log()::connections);
+    metrics.add("messages-total", "Number of messages read.", () -> messages);
+    metrics.add("bytes-total", "Payload bytes read.", () -> bytes);
+    metrics.add("consumers-total", "Number of consumers created on the server.", reader::consumersMade);
+    metrics.add("connections-total", "Number of connections established.", link.log()::connections);
     for (SubjectCursor cursor : cursors) {
       Map<String, String> tags = Map.of("filter", cursor.filter());
-      metrics.add("lag", "Messages in the stream that were not read.", tags, cursor::pending);
-      metrics.add("expired-total", "Sequences that the stream gave up unread.", tags, cursor::expired);
+      metrics.add("lag", "Number of unread messages in the stream.", tags, cursor::pending);
+      metrics.add("expired-total", "Number of sequences deleted before they were read.", tags, cursor::expired);
     }
   }
 
-  /** What there is; null if there is nothing within half a second. */
+  /** Returns available records; null if none arrive within half a second. */
   @Override
   public List<SourceRecord> poll() throws InterruptedException {
     metrics.register();
@@ -86,10 +86,10 @@ public final class JetStreamSourceTask extends SourceTask {
       }
       messages += records.size();
       bytes += size;
-      patience.restored();
+      retries.restored();
     } catch (IOException | JetStreamApiException e) {
-      // Never for long: the worker stops a task between two polls.
-      Thread.sleep(Math.min(patience.after(e.getMessage()), WAIT.toMillis()));
+      // Short pauses only: the worker stops a task between two polls.
+      Thread.sleep(Math.min(retries.after(e.getMessage()), WAIT.toMillis()));
     }
     return records.isEmpty() ? null : records;
   }

@@ -36,7 +36,7 @@ public final class NatsSinkTask extends SinkTask {
   private static final long DEAD_LETTER_PAUSE_MS = 1_000;
 
   private MessageMapper mapper;
-  private Patience patience;
+  private RetryBudget retries;
   private int maxInFlight;
   private NatsLink link;
   private InFlight inFlight;
@@ -48,7 +48,7 @@ public final class NatsSinkTask extends SinkTask {
   private boolean tolerant;
   private TaskMetrics metrics;
 
-  /** The offset behind the last record that was taken: after an error Connect brings the others again, and it too. */
+  /** The offset after the last record taken: after an error Connect delivers all records of the batch again. */
   private final Map<TopicPartition, Long> taken = new HashMap<>();
 
   private volatile long stored;
@@ -66,17 +66,17 @@ public final class NatsSinkTask extends SinkTask {
     SinkConfig config = new SinkConfig(properties);
     String name = properties.getOrDefault("name", "nats-sink");
     mapper = new MessageMapper(config, name);
-    patience = new Patience("publishing to NATS", config.getLong(ConnectionConfig.RETRY_TIMEOUT));
+    retries = new RetryBudget("publishing to NATS", config.getLong(ConnectionConfig.RETRY_TIMEOUT));
     deadLetters = context.errantRecordReporter();
     tolerant = "all".equals(properties.get(TOLERANCE));
     maxInFlight = config.maxInFlight();
     link = new NatsLink(config, name);
     metrics = TaskMetrics.of(context::pluginMetrics);
-    metrics.add("stored-total", "Messages that the stream acknowledged.", () -> stored);
-    metrics.add("duplicates-total", "Those among them that the stream had already.", () -> duplicates);
-    metrics.add("refused-total", "Records that could not become messages, or that the broker refused.", () -> refused);
-    metrics.add("in-flight", "Messages without an acknowledgement.", () -> waiting);
-    metrics.add("connections-total", "How often the connection was made.", link.log()::connections);
+    metrics.add("stored-total", "Number of messages acknowledged by the stream.", () -> stored);
+    metrics.add("duplicates-total", "Number of messages that the stream dropped as duplicates.", () -> duplicates);
+    metrics.add("refused-total", "Number of records not convertible or refused by the broker.", () -> refused);
+    metrics.add("in-flight", "Number of unacknowledged messages.", () -> waiting);
+    metrics.add("connections-total", "Number of connections established.", link.log()::connections);
   }
 
   private InFlight.Outcome outcome() {
@@ -85,12 +85,12 @@ public final class NatsSinkTask extends SinkTask {
       public void stored(OutgoingMessage message, boolean duplicate) {
         stored++;
         duplicates += duplicate ? 1 : 0;
-        patience.restored();
+        retries.restored();
       }
 
       @Override
       public void refused(OutgoingMessage message, String cause) {
-        reject(message.record(), new DataException("NATS refuses the message: " + cause));
+        reject(message.record(), new DataException("NATS rejected the message: " + cause));
       }
     };
   }
@@ -117,11 +117,11 @@ public final class NatsSinkTask extends SinkTask {
       }
       inFlight.settleWhatIsAnswered();
       if (inFlight.size() == 0) {
-        patience.restored(); // else only an acknowledgement shows that the broker does more than listen
+        retries.restored(); // otherwise only an acknowledgement proves that the broker works
       }
     } catch (NotNowException | IOException e) {
-      context.timeout(patience.after(e.getMessage()));
-      throw new RetriableException("NATS does not take messages now: " + e.getMessage());
+      context.timeout(retries.after(e.getMessage()));
+      throw new RetriableException("NATS does not accept messages now: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new RetriableException("interrupted while publishing");
@@ -139,7 +139,7 @@ public final class NatsSinkTask extends SinkTask {
       OutgoingMessage message = mapper.map(record);
       if (message.size() > maxPayload) {
         throw new DataException(
-            "a message of " + message.size() + " bytes is above the broker's max_payload of " + maxPayload);
+            "a message of " + message.size() + " bytes exceeds the broker's max_payload of " + maxPayload);
       }
       inFlight.publish(message);
     } catch (DataException e) {
@@ -148,12 +148,12 @@ public final class NatsSinkTask extends SinkTask {
     taken.put(partition, record.originalKafkaOffset() + 1);
   }
 
-  /** Returns once nobody wants the record any more: the offset that is committed next may lie behind it. */
+  /** Returns when the record is no longer needed: the next committed offset may be past it. */
   private void reject(SinkRecord record, DataException error) {
     if (deadLetters != null) {
       report(record, error);
     } else if (tolerant) {
-      LOG.warn("passed by: {}", describe(record, error));
+      LOG.warn("record skipped: {}", describe(record, error));
     } else {
       throw new ConnectException(describe(record, error), error);
     }
@@ -169,12 +169,12 @@ public final class NatsSinkTask extends SinkTask {
     try {
       deadLetters.report(record, error).get(DEAD_LETTER_TIME_S, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
-      throw later("a record does not reach the dead letter queue: " + e.getCause().getMessage(), e);
+      throw later("cannot write a record to the dead letter queue: " + e.getCause().getMessage(), e);
     } catch (TimeoutException e) {
-      throw later("a record did not reach the dead letter queue within " + DEAD_LETTER_TIME_S + " s", e);
+      throw later("writing a record to the dead letter queue timed out after " + DEAD_LETTER_TIME_S + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ConnectException("interrupted while a record went to the dead letter queue", e);
+      throw new ConnectException("interrupted while writing a record to the dead letter queue", e);
     }
   }
 
@@ -186,12 +186,12 @@ public final class NatsSinkTask extends SinkTask {
   @Override
   public Map<TopicPartition, OffsetAndMetadata> preCommit(Map<TopicPartition, OffsetAndMetadata> current) {
     if (inFlight == null) {
-      return current; // nothing was taken
+      return current;
     }
     try {
       inFlight.settle();
     } catch (NotNowException | ConnectException e) {
-      LOG.debug("messages stay in flight: {}", e.getMessage()); // the next put tries again, and says so or fails
+      LOG.debug("messages stay in flight: {}", e.getMessage()); // the next put retries, and logs or fails
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -39,32 +39,29 @@ final class SinkConfig extends AbstractConfig {
         .define(
             CONTENT, Type.STRING, Content.ANY.text(), ValidString.in(Content.ANY.text(), Content.BATCHES.text()),
             Importance.HIGH,
-            "What the records are. 'any': anything. 'batches': batches of Lifeline, which become the very messages"
-                + " that an"
-                + " emitter publishes: spread over 16 subjects below " + SUBJECT + " by incarnation, with the headers"
-                + " Lifeline-Host and Lifeline-Program and the batch's own id; " + MESSAGE_ID + " does not count then.",
+            "Content of the records. 'any': anything. 'batches': Lifeline batches, published exactly as an emitter"
+                + " publishes them: over 16 subjects below " + SUBJECT + " by incarnation, with the headers"
+                + " Lifeline-Host and Lifeline-Program and the batch's id; " + MESSAGE_ID + " is ignored.",
             GROUP, ++order, Width.SHORT, "Content", Validators.offering(Content.ANY.text(), Content.BATCHES.text()))
         .define(
-            SUBJECT, Type.STRING, "${topic}", Validators.named("a subject, in which ${topic}, ${partition} and ${key}"
-                + " stand for the record's", SinkConfig::checkSubject), Importance.HIGH,
-            "Subject to publish to, which a stream must take. ${topic}, ${partition} and ${key} stand for the"
-                + " record's.",
+            SUBJECT, Type.STRING, "${topic}", Validators.named("a subject, which may contain ${topic}, ${partition} and"
+                + " ${key}", SinkConfig::checkSubject), Importance.HIGH,
+            "Subject to publish to, which must belong to a stream. ${topic}, ${partition} and ${key} are replaced by"
+                + " those of the record.",
             GROUP, ++order, Width.MEDIUM, "Subject", Validators.offering("${topic}", "${topic}.${partition}", "${key}"))
         .define(
-            STREAM, Type.STRING, null, Validators.matching("the name of a stream, which holds no blank, dot, *, > or"
-                + " slash",
+            STREAM, Type.STRING, null, Validators.matching("a stream name, without blank, dot, *, > or slash",
                 "[^\\s.*>/\\\\]+"), Importance.LOW,
-            "Stream that must take the messages; if another one does, the task fails.",
+            "Stream that must store the messages; if another stream stores them, the task fails.",
             GROUP, ++order, Width.MEDIUM, "Stream")
         .define(
             MESSAGE_ID, Type.STRING, ID_OFFSET, ValidString.in(ID_OFFSET, ID_HEADER, ID_NONE), Importance.MEDIUM,
-            "Nats-Msg-Id, by which the stream drops repeats within its duplicate window: 'offset': made of the"
-                + " connector's name, topic, partition and offset; 'header': the record's header of that name; 'none'.",
+            "Source of Nats-Msg-Id, by which the stream drops duplicates within its duplicate window: 'offset':"
+                + " connector name, topic, partition and offset; 'header': the record's header of that name; 'none'.",
             GROUP, ++order, Width.SHORT, "Message id", Validators.offering(ID_OFFSET, ID_HEADER, ID_NONE))
         .define(
             MAX_IN_FLIGHT, Type.INT, 1_000, Range.between(1, 100_000), Importance.LOW,
-            "Most messages that are published and not acknowledged. With more than 1, a message that has to be"
-                + " published again may be stored behind later ones.",
+            "Maximum number of unacknowledged messages. If it is greater than 1, retries can reorder messages.",
             GROUP, ++order, Width.SHORT, "Messages in flight");
   }
 
@@ -73,8 +70,7 @@ final class SinkConfig extends AbstractConfig {
         ((String) value).replace("${topic}", "t").replace("${partition}", "0").replace("${key}", "k");
     if (!Subjects.isSubject(sample) || sample.matches(".*[${}].*")) {
       throw new ConfigException(
-          name, value, "a subject is made of words with dots between them; ${topic}, ${partition} and ${key} may"
-              + " stand in it");
+          name, value, "expected words separated by dots, which may contain ${topic}, ${partition} and ${key}");
     }
   }
 
@@ -86,7 +82,7 @@ final class SinkConfig extends AbstractConfig {
     return getString(SUBJECT);
   }
 
-  /** Whether all messages go to one subject, which can be checked before there are any. */
+  /** Whether all messages go to one subject, which validation can check. */
   boolean hasFixedSubject() {
     return !subject().contains("${") && content() == Content.ANY;
   }

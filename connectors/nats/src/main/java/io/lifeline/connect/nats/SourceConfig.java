@@ -50,54 +50,53 @@ final class SourceConfig extends AbstractConfig {
     int order = 0;
     def.define(
             STREAM, Type.STRING, ConfigDef.NO_DEFAULT_VALUE,
-            Validators.matching("the name of a stream, which holds no blank, dot, *, > or slash", "[^\\s.*>/\\\\]+"),
+            Validators.matching("a stream name, without blank, dot, *, > or slash", "[^\\s.*>/\\\\]+"),
             Importance.HIGH, "JetStream stream to read.", GROUP, ++order, Width.MEDIUM, "Stream")
         .define(
-            SUBJECTS, Type.LIST, List.of(">"), Validators.named("subjects, which may hold * and a last >, no two of"
-                + " which match the same message", SourceConfig::checkSubjects), Importance.HIGH,
-            "Subjects of the stream to read, separated by commas. Each is read in order, with an offset of its own, and"
-                + " by one task: as many tasks can share the work as there are subjects here. No message may match"
-                + " two.",
+            SUBJECTS, Type.LIST, List.of(">"), Validators.named("non-overlapping subjects, which may contain * and a"
+                + " final >", SourceConfig::checkSubjects), Importance.HIGH,
+            "Comma-separated list of the subjects to read. One task reads each subject in order, with its own offset:"
+                + " the number of subjects limits the number of tasks. Subjects must not overlap.",
             GROUP, ++order, Width.LONG, "Subjects")
         .define(
             START, Type.STRING, START_FIRST, Validators.named("first, new, or a time as 2026-11-21T00:00:00Z",
                 SourceConfig::checkStart), Importance.MEDIUM,
-            "Where to start a subject without an offset: at the stream's first message, with what is new from now on,"
-                + " or at a time. Until the first record is written, each restart counts 'new' from itself.",
+            "Start position of a subject without an offset: the stream's first message, messages from now on, or a"
+                + " time. Until the first record is written, 'new' begins at the latest restart.",
             GROUP, ++order, Width.MEDIUM, "Start", Validators.offering(START_FIRST, START_NEW))
         .define(
             READ_AHEAD, Type.INT, 16 * MIB, Range.between(MIB, 1024 * MIB), Importance.LOW,
-            "Bytes that the server may send before they are asked for, per task.",
+            "Number of bytes that each task prefetches from the server.",
             GROUP, ++order, Width.SHORT, "Read ahead");
     order = 0;
     return def.define(
             CONTENT, Type.STRING, Content.ANY.text(), ValidString.in(Content.ANY.text(), Content.BATCHES.text()),
             Importance.HIGH,
-            "What the messages are. 'any': anything, value and headers as they are. 'batches': batches of Lifeline,"
-                + " which become the very records that an emitter writes to Kafka: keyed by incarnation, with the"
-                + " headers lifeline-host and lifeline-program; " + KEY + " and " + HEADERS + " do not count then.",
+            "Content of the messages. 'any': anything, value and headers unchanged. 'batches': Lifeline batches, as an"
+                + " emitter writes them to Kafka: keyed by incarnation, with the headers lifeline-host and"
+                + " lifeline-program; " + KEY + " and " + HEADERS + " are ignored.",
             GROUP_RECORDS, ++order, Width.SHORT, "Content",
             Validators.offering(Content.ANY.text(), Content.BATCHES.text()))
         .define(
-            TOPIC, Type.STRING, "${stream}", Validators.named("a topic, in which ${stream} and ${subject} stand for the"
-                + " message's", SourceConfig::checkTopic), Importance.HIGH,
-            "Topic to write to. ${stream} and ${subject} stand for the stream and for the message's subject; where that"
-                + " is no name of a topic, _ stands for what cannot, and a hash of the name is added.",
+            TOPIC, Type.STRING, "${stream}", Validators.named("a topic, which may contain ${stream} and ${subject}",
+                SourceConfig::checkTopic), Importance.HIGH,
+            "Topic to write to. ${stream} and ${subject} are replaced by those of the message; if the result is not a"
+                + " valid topic name, _ replaces illegal characters and a hash of the name is appended.",
             GROUP_RECORDS, ++order, Width.MEDIUM, "Topic", Validators.offering("${stream}", "${subject}"))
         .define(
             KEY, Type.STRING, "subject", Validators.matching("subject, none, or header:NAME",
                 "subject|none|header:[!-9;-~]+"), Importance.MEDIUM,
-            "Key of the records, which decides their partition: the subject, so that each subject stays in order; the"
+            "Key of the records, which selects their partition: the subject, which keeps each subject in order; the"
                 + " first value of a header; or none.",
             GROUP_RECORDS, ++order, Width.MEDIUM, "Key", Validators.offering("subject", "none"))
         .define(
             HEADERS, Type.STRING, "message", ValidString.in("none", "message", "all"), Importance.LOW,
-            "Headers of the records: those of the message; 'all': also nats.stream, nats.subject, nats.sequence and"
-                + " nats.time, which has nanoseconds while a record's time has milliseconds; or none.",
+            "Headers of the records. 'message': those of the message; 'all': also nats.stream, nats.subject,"
+                + " nats.sequence and nats.time (in nanoseconds; a record's time has milliseconds); 'none'.",
             GROUP_RECORDS, ++order, Width.SHORT, "Headers", Validators.offering("none", "message", "all"))
         .define(
             POLL_RECORDS, Type.INT, 10_000, Range.between(1, 1_000_000), Importance.LOW,
-            "Most records of one poll, and thereby of one transaction with transaction.boundary=poll.",
+            "Maximum number of records per poll, and per transaction with transaction.boundary=poll.",
             GROUP_RECORDS, ++order, Width.SHORT, "Records per poll");
   }
 
@@ -109,12 +108,12 @@ final class SourceConfig extends AbstractConfig {
     for (int i = 0; i < subjects.size(); i++) {
       String subject = (String) subjects.get(i);
       if (!Subjects.isFilter(subject)) {
-        throw new ConfigException(name, subject, "this is no subject");
+        throw new ConfigException(name, subject, "not a valid subject");
       }
       for (Object other : subjects.subList(0, i)) {
         if (Subjects.overlap(subject, (String) other)) {
           throw new ConfigException(
-              name, subject, "it overlaps with " + other + ", so some messages would be read twice");
+              name, subject, "it overlaps with " + other + ": some messages would be read twice");
         }
       }
     }
@@ -134,7 +133,7 @@ final class SourceConfig extends AbstractConfig {
     String sample = ((String) value).replace("${stream}", "s").replace("${subject}", "s");
     if (!sample.matches("[A-Za-z0-9._-]{1,249}")) {
       throw new ConfigException(
-          name, value, "a topic's name is made of letters, digits, dot, dash and underscore, ${stream} and ${subject}");
+          name, value, "expected letters, digits, dots, dashes, underscores, ${stream} and ${subject}");
     }
   }
 

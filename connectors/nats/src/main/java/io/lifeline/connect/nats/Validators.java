@@ -10,7 +10,7 @@ import org.apache.kafka.common.config.ConfigDef.Recommender;
 import org.apache.kafka.common.config.ConfigDef.Validator;
 import org.apache.kafka.common.config.ConfigException;
 
-/** What single values of settings may be, and which of them a form offers. */
+/** Validators and recommenders for settings. */
 final class Validators {
 
   /** A file that this process can read. */
@@ -19,13 +19,13 @@ final class Validators {
           "a file that the worker can read",
           (name, value) -> {
             if (value != null && !Files.isReadable(Path.of((String) value))) {
-              throw new ConfigException(name, value, "there is no such file, or the worker cannot read it");
+              throw new ConfigException(name, value, "the file does not exist or the worker cannot read it");
             }
           });
 
   private Validators() {}
 
-  /** Text as the pattern has it. */
+  /** Text that matches the pattern. */
   static Validator matching(String allowed, String pattern) {
     Pattern compiled = Pattern.compile(pattern);
     return named(
@@ -37,7 +37,7 @@ final class Validators {
         });
   }
 
-  /** A list whose members are as the pattern has it. What is wrong is not shown: it may hold a password. */
+  /** A list whose members match the pattern. The message omits the value, which may hold a password. */
   static Validator each(String allowed, String pattern) {
     Pattern compiled = Pattern.compile(pattern);
     return named(
@@ -45,13 +45,13 @@ final class Validators {
         (name, value) -> {
           for (Object member : (List<?>) value) {
             if (!compiled.matcher((String) member).matches()) {
-              throw new ConfigException(name + ": expected " + allowed + " in each place of the list");
+              throw new ConfigException(name + ": expected " + allowed + " in each member of the list");
             }
           }
         });
   }
 
-  /** A validator with what the documentation says of it. */
+  /** A validator with its description for the documentation. */
   static Validator named(String allowed, Validator validator) {
     return new Validator() {
       @Override
@@ -66,12 +66,12 @@ final class Validators {
     };
   }
 
-  /** Offers the values; others may be legal too. */
+  /** Recommends the values; others may be valid too. */
   static Recommender offering(String... values) {
     return new Recommender() {
       @Override
       public List<Object> validValues(String name, Map<String, Object> config) {
-        return new ArrayList<>(List.of(values)); // Kafka takes out what it does not want
+        return new ArrayList<>(List.of(values)); // Kafka removes members
       }
 
       @Override
@@ -81,7 +81,7 @@ final class Validators {
     };
   }
 
-  /** Shows a setting only once another is set. */
+  /** Shows a setting only if another is set. */
   static Recommender visibleWith(String other) {
     return new Recommender() {
       @Override

@@ -55,7 +55,7 @@ class NatsSinkTaskTest {
                 task.put(records); // a worker goes back to what was committed
               })
           .isInstanceOf(ConnectException.class)
-          .hasMessageStartingWith("small-0 at offset 1: NATS refuses the message: ");
+          .hasMessageStartingWith("small-0 at offset 1: NATS rejected the message: ");
       assertThat(committed(task, 3)).isEqualTo(1);
     } finally {
       task.stop();
@@ -91,7 +91,7 @@ class NatsSinkTaskTest {
         assertThat(committed(task, 2)).isZero();
         task.put(List.of());
       } catch (ConnectException e) {
-        assertThat(e).hasMessage("a record does not reach the dead letter queue: no such topic");
+        assertThat(e).hasMessage("cannot write a record to the dead letter queue: no such topic");
       }
       while (committed(task, 2) < 2) {
         assertThat(letters).hasSizeLessThan(4);

@@ -87,7 +87,7 @@ class ValidationTest {
         .asString()
         .startsWith("nats.url: cannot use NATS");
     assertThat(errors(new NatsSink(), with("nats.subject", "bads")))
-        .containsExactly("nats.subject: no stream takes messages of subject bads");
+        .containsExactly("nats.subject: no stream stores messages of subject bads");
   }
 
   @Test
@@ -112,7 +112,7 @@ class ValidationTest {
         .asString()
         .contains("the task fails at the first bad record unless errors.tolerance is all");
     assertThat(errors(new JetStreamSource(), Map.of("nats.stream", "GOODS")))
-        .containsExactly("nats.url: set nats.url or nats.context, to say where NATS is");
+        .containsExactly("nats.url: no NATS server is configured: set nats.url or nats.context");
   }
 
   @Test

@@ -4,13 +4,10 @@ import org.apache.kafka.connect.errors.ConnectException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * How long a task puts up with a broker that is away: it says so once, waits a little longer each time, and in the end
- * fails, since a task that is silently stuck is seen by nobody.
- */
-final class Patience {
+/** Exponential backoff while the broker is unreachable; fails the task when the time limit is exceeded. */
+final class RetryBudget {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Patience.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RetryBudget.class);
   private static final long NS_PER_MS = 1_000_000;
   private static final long FIRST_PAUSE_MS = 100;
   private static final long LONGEST_PAUSE_MS = 5_000;
@@ -21,26 +18,26 @@ final class Patience {
   private long pauseMs;
 
   /**
-   * Starts with all of it.
+   * Creates an unused budget.
    *
-   * @param what is done, for messages
-   * @param limitMs when it ends; -1 for never
+   * @param what the operation, for messages
+   * @param limitMs time limit; -1 for none
    */
-  Patience(String what, long limitMs) {
+  RetryBudget(String what, long limitMs) {
     this.what = what;
     this.limitMs = limitMs;
   }
 
   /**
-   * It failed again.
+   * Records a failed attempt.
    *
-   * @return how long to wait before the next attempt, in milliseconds
-   * @throws ConnectException if that has gone on for too long
+   * @return the pause before the next attempt, in milliseconds
+   * @throws ConnectException if the time limit is exceeded
    */
   long after(String cause) {
     long now = System.nanoTime();
     if (pauseMs == 0) {
-      LOG.warn("{}: {}; trying again", what, cause);
+      LOG.warn("{}: {}; retrying", what, cause);
       sinceNs = now;
       pauseMs = FIRST_PAUSE_MS;
     } else {
@@ -49,16 +46,16 @@ final class Patience {
     long sinceMs = (now - sinceNs) / NS_PER_MS;
     if (limitMs >= 0 && sinceMs >= limitMs) {
       throw new ConnectException(
-          what + ": " + cause + "; for " + sinceMs / 1000 + " s, more than " + ConnectionConfig.RETRY_TIMEOUT
-              + " allows");
+          what + ": " + cause + "; failing for " + sinceMs / 1000 + " s, longer than "
+              + ConnectionConfig.RETRY_TIMEOUT + " allows");
     }
     return pauseMs;
   }
 
-  /** It works. */
+  /** Records a successful attempt. */
   void restored() {
     if (pauseMs > 0) {
-      LOG.info("{}: works again", what);
+      LOG.info("{}: recovered", what);
       pauseMs = 0;
     }
   }

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.common.config.ConfigValue;
 
-/** The framework's own settings that decide whether an archive can be exact, looked at before anything starts. */
-final class SurroundingSettings {
+/** Validates the framework's settings that exactly-once archiving depends on. */
+final class FrameworkSettings {
 
   static final String VALUE_CONVERTER = "value.converter";
   static final String BYTES_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter";
@@ -19,29 +19,29 @@ final class SurroundingSettings {
   private static final String DEAD_LETTERS = "errors.deadletterqueue.topic.name";
   private static final String OFFSET_RESET = "consumer.override.auto.offset.reset";
 
-  private SurroundingSettings() {}
+  private FrameworkSettings() {}
 
-  /** One entry, with its error, for each setting that does not fit. */
+  /** One entry with an error for each incompatible setting. */
   static List<ConfigValue> unfit(Map<String, String> settings) {
     List<ConfigValue> unfit = new ArrayList<>();
     if (!text(settings, TOPICS_REGEX).isEmpty()) {
-      unfit.add(error(TOPICS_REGEX, "an archive belongs to one topic: name it in topics"));
+      unfit.add(error(TOPICS_REGEX, "an archive belongs to one topic: set topics instead"));
     } else if (text(settings, TOPICS).contains(",")) {
       unfit.add(
-          error(TOPICS, "an archive belongs to one topic: give each topic a connector and an archive of its own"));
+          error(TOPICS, "an archive belongs to one topic: create a connector and an archive per topic"));
     }
     if (!text(settings, DEAD_LETTERS).isEmpty() && !tolerates(settings)) {
       unfit.add(
           error(
               TOLERANCE,
-              "the dead letter queue is never used unless " + TOLERANCE + "=all: the first error ends the task"));
+              "the dead letter queue is unused: set " + TOLERANCE + "=all, or the first error fails the task"));
     }
     String converter = text(settings, VALUE_CONVERTER);
     if (!converter.isEmpty() && !givesBytes(converter, settings)) {
       unfit.add(error(VALUE_CONVERTER, "the archive needs a batch's bytes: set " + BYTES_CONVERTER));
     }
     if (!Set.of("", "earliest").contains(text(settings, OFFSET_RESET))) {
-      unfit.add(error(OFFSET_RESET, "anything but earliest would leave out batches that the topic still has"));
+      unfit.add(error(OFFSET_RESET, "any value but earliest skips batches of the topic: set earliest"));
     }
     return unfit;
   }
