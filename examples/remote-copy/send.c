@@ -214,7 +214,7 @@ int send_files(const struct options *options) {
     if (!check_file(&sender, options->files[i])) break;
 
   uint32_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) failure_set(&sender.failure, "no randomness to be had");
+  if (getrandom(&random, sizeof random, 0) != sizeof random) failure_set(&sender.failure, "getrandom failed");
   sender.transfer = random >> 1 | 1; /* 31 bits, so that ids fit a signed integer too */
   sender.queue = block_queue_new(options->queue_blocks, options->block_bytes);
   if (sender.queue == NULL) failure_set(&sender.failure, "no memory for %u blocks", options->queue_blocks);

@@ -1,4 +1,4 @@
-/* The server: accepts senders, each with its own pair of threads, until it is told to stop. */
+/* The server: accepts senders, each with its own pair of threads, until it is stopped. */
 #ifndef REMOTE_COPY_SERVE_H
 #define REMOTE_COPY_SERVE_H
 

@@ -1,4 +1,4 @@
-/* A bottle-neck to put into a pipe or a TCP connection: whatever passes goes no faster than a rate.
+/* Limits the rate of a pipe or a TCP connection.
  *
  * It reads no faster than it may write, so the side before it feels the back-pressure of a slow disk or network and
  * not of a delay that it could know of. */

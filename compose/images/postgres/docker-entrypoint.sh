@@ -31,7 +31,7 @@ if [[ ! -s $PGDATA/PG_VERSION ]]; then
   initdb --username="$user" --pwfile=<(printf '%s\n' "$password") --auth-local=trust --auth-host=scram-sha-256 \
     --no-instructions
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
-  # A first server, without the network, for what has to be there before anybody comes.
+  # Initialise with a server that has no network.
   pg_ctl -D "$PGDATA" -o "-c listen_addresses=''" -w start
   [[ $database == postgres ]] || createdb --username="$user" "$database"
   for script in /docker-entrypoint-initdb.d/*; do

@@ -22,7 +22,7 @@ enter_network_namespace() {
     # shellcheck disable=SC2016 # the inner shell is to expand them
     LIFELINE_DEMO_IN_NAMESPACE=1 exec "${unshare[@]}" -- bash -c 'ip link set lo up && exec "$0" "$@"' "$0" "$@"
   fi
-  say "SLOW=network: no network namespace with traffic control to be had here (needs unshare, ip, tc and leave to use"
+  say "SLOW=network: no network namespace with traffic control is available here (needs unshare, ip, tc and leave to use"
   say "them): the connection goes through a rate-limited relay process instead."
 }
 
