@@ -1,4 +1,4 @@
-// Package broker runs the brokers that a fleet talks to: processes of its own (NATS, Kafka), or somebody else's by URL.
+// Package broker runs the brokers that a fleet talks to: embedded ones (NATS, Kafka), or external ones by URL.
 package broker
 
 import (

@@ -16,7 +16,7 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// external is somebody else's broker: it is used and asked, never started, harmed or ended.
+// external is a broker given by URL: it is used and queried, never started, harmed or stopped.
 type external struct {
 	books
 	servers []string
@@ -106,7 +106,7 @@ func answers(ctx context.Context, server string) error {
 	return connection.Close()
 }
 
-var errNotOurs = errors.New("the broker is not the fleet's own, so its nodes are left alone")
+var errNotOurs = errors.New("faults are not supported on an external broker")
 
 func (e *external) Servers() []string                { return e.servers }
 func (e *external) TLS() *TLS                        { return e.tls }

@@ -31,7 +31,7 @@ func newKafkaBooks(servers []string, options ...kgo.Opt) *kafkaBooks {
 }
 
 // greet sees that Kafka takes the fleet. Its clients would try again for long: Kafka turns who speaks without TLS or SASL away
-// without a word, as a node does that is going down.
+// silently, as a node does that is shutting down.
 func (b *kafkaBooks) greet(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()

@@ -52,7 +52,7 @@ func (b *natsBooks) Counters(ctx context.Context, run string) (Counters, error) 
 	return counters, nil
 }
 
-// monitors asks the monitor on each server's host, and wants to be told the server's own port there: a host may have several.
+// monitors asks the monitor on each server's host, and checks the server's port in the answer: a host may have several.
 func (b *natsBooks) monitors(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Nodes: make([]Node, len(b.servers))}
 	stored := map[string]int64{}
@@ -230,7 +230,7 @@ func next(ctx context.Context, answers *nats.Subscription, wait time.Duration) (
 
 func (b *natsBooks) connect() (*nats.Conn, error) {
 	if b.scheme == "mqtt" || b.scheme == "mqtts" {
-		return nil, errors.New("the account's statistics are not to be had over MQTT")
+		return nil, errors.New("the account's statistics are not available over MQTT")
 	}
 	logIn, err := b.login.NATS()
 	if err != nil {

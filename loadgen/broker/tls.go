@@ -25,7 +25,7 @@ func (t *TLS) Config() (*tls.Config, error) {
 	if len(t.CA) > 0 {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(t.CA) {
-			return nil, errors.New("the broker's authority (broker.ca_file) holds no certificate in PEM form")
+			return nil, errors.New("broker.ca_file contains no PEM certificate")
 		}
 	}
 	if len(t.Certificate) > 0 {

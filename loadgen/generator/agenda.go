@@ -36,7 +36,7 @@ func (a *agenda) take(g *generator) {
 	heap.Remove(&a.queue, g.place)
 }
 
-// empty removes all, and tells of each to whom it may concern.
+// empty removes all, and calls back for each one removed.
 func (a *agenda) empty(each func(*generator)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

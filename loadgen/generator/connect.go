@@ -44,7 +44,7 @@ func (f *Fleet) wires() int {
 	return len(f.generators)
 }
 
-// connect opens one connection and hands it to its generators: one, or of a pool every so-manieth.
+// connect opens one connection and hands it to its generators: one, or every n-th generator of a pool.
 func (f *Fleet) connect(ctx context.Context, wire int) error {
 	before := clock.Now()
 	connection, err := f.transport.Connect(ctx, f.node(wire))
@@ -98,7 +98,7 @@ func (f *Fleet) closeConnections(ctx context.Context) error {
 	}
 	group.Wait()
 	if len(errs) > 0 {
-		return fmt.Errorf("%d connections did not close in good order, the first: %w", len(errs), errs[0])
+		return fmt.Errorf("%d connections did not close cleanly, the first: %w", len(errs), errs[0])
 	}
 	return nil
 }

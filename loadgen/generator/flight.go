@@ -56,7 +56,7 @@ func (f flights) at(sequence uint32) *flight {
 	return nil
 }
 
-// missing is how many subscribers wait for it in vain.
+// missing is how many subscribers have not received it.
 func (f *flight) missing(subscribers int) int {
 	if f.before == 0 || f.state&failed != 0 || f.state&wanted == 0 {
 		return 0

@@ -81,7 +81,7 @@ func TestALoopBesideTheFleetIsSeenAndNamed(t *testing.T) {
 			return
 		}
 	}
-	// Somebody else's load may be greater, and then that is what is named; a tenth is for what came after the question.
+	// The load of other processes may be greater, and then that is what is named; a tenth is for what came after the question.
 	if named := noise.Busiest; len(named) == mostNamed && named[mostNamed-1].Cores > 0.9*share {
 		t.Logf("others used more than the loop's %g cores: %+v", share, named)
 		return

@@ -1,4 +1,4 @@
-// Package login is who a fleet is to somebody else's broker, as each client library wants to be told.
+// Package login holds the credentials for an external broker, in the form that each client library needs.
 package login
 
 import (
@@ -80,7 +80,7 @@ func (l Login) NATS() (nats.Option, error) {
 	return func(*nats.Options) error { return nil }, nil
 }
 
-// Proof is what the server of a credentials file's user is told: who he is, and its nonce signed. JWT or NKey is empty.
+// Proof authenticates the user of a credentials file: identity and signed nonce. JWT or NKey is empty.
 type Proof struct {
 	JWT, NKey string
 	Signature []byte

@@ -111,5 +111,5 @@ func wrap(text string, columns float64) []string {
 	return lines
 }
 
-// escape makes a text one of XML, whatever is in it.
+// escape returns any text as valid XML.
 func escape(text string) string { return html.EscapeString(format.OneLine(text)) }

@@ -1,5 +1,5 @@
 // Package preflight says before anything is started whether a machine can hold a fleet, and how the fleet is best spread. A
-// fleet that cannot fly is refused with the numbers: a broker that runs out of descriptors is not slow but dead.
+// fleet that does not fit is refused with the numbers: a broker that runs out of descriptors would crash.
 package preflight
 
 import (

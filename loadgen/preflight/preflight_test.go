@@ -44,7 +44,7 @@ func TestAFleetIsSpreadOverProcessesAndAddressesAsItsSizeNeeds(t *testing.T) {
 		"three descriptors for each connection": {fleet("kafka", 19_000, 3), franz, preflight.Plan{Workers: 3, Sources: 2}},
 		"pooled":                                {pooled, minimal, preflight.Plan{Workers: 1, Sources: 1}},
 		"as asked":                              {asked, minimal, preflight.Plan{Workers: 2, Sources: 4}},
-		"somebody else's broker":                {remote, minimal, preflight.Plan{Workers: 2, Sources: 1}},
+		"external broker":                       {remote, minimal, preflight.Plan{Workers: 2, Sources: 1}},
 	} {
 		plan, err := machine.Plan(c.scenario, c.traits)
 		if err != nil || plan != c.want {

@@ -46,7 +46,7 @@ func Timeline(r result.Result) plot.Figure {
 			}},
 		},
 	}
-	if r.Resources.Broker.Processes == 0 { // somebody else's, whose processes are not seen
+	if r.Resources.Broker.Processes == 0 { // external, whose processes are not visible
 		processors := &figure.Panels[2]
 		processors.Series = processors.Series[:2]
 	}

@@ -20,7 +20,7 @@ type Result struct {
 	Valid    bool              `json:"valid"`
 	Invalid  []string          `json:"invalid,omitempty"` // why the noise gauges forbid to trust the times
 	Failure  *Failure          `json:"failure,omitempty"`
-	Remarks  []string          `json:"remarks,omitempty"` // errors of clients, as examples, and what did not end in good order
+	Remarks  []string          `json:"remarks,omitempty"` // examples of client errors, and unclean shutdowns
 
 	Counts Counts `json:"counts"`
 	Bytes  Bytes  `json:"bytes"`
@@ -259,5 +259,5 @@ const (
 	Objective     Cause = "missed-objective"
 	TimeLimit     Cause = "time-limit"  // of a study's point
 	SetUp         Cause = "set-up"      // what a fleet needs was not there
-	LeftBehind    Cause = "left-behind" // what a fleet made on somebody else's server could not be removed
+	LeftBehind    Cause = "left-behind" // objects on an external server could not be removed
 )

@@ -29,7 +29,7 @@ import (
 type Options struct {
 	Dir  string    // for the brokers' data and the workers' logs, removed afterwards; empty: the system's temporary folder
 	View live.View // sees the run each second, and at every change of phase; nil: nobody looks
-	// Span is told which time is measured (CLOCK_MONOTONIC) as soon as that is fixed, before it begins, and again when the run is cut
+	// Span receives which time is measured (CLOCK_MONOTONIC) as soon as that is fixed, before it begins, and again when the run is cut
 	// short; nil: nobody asks. The coordinator's goroutine calls it.
 	Span func(begin, end int64)
 }

@@ -21,7 +21,7 @@ func newSeconds() *seconds {
 	return &seconds{open: map[int64]*measure.Recorder{}, over: map[int64]trips{}}
 }
 
-// add takes what a worker tells of a second. What comes too late counts for the oldest that is still open.
+// add adds a worker's report of a second. A late report counts for the oldest second that is still open.
 func (s *seconds) add(second int64, told *measure.Recorder) {
 	if second > s.newest {
 		s.newest = second

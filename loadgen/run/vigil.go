@@ -13,7 +13,7 @@ func (v vigil) heard(number int) { v[number] = 0 }
 // done takes away a worker of which no more is awaited.
 func (v vigil) done(number int) { delete(v, number) }
 
-// second passes, and tells of a worker that has said nothing for too long.
+// second passes, and reports a worker that has been silent for too long.
 func (v vigil) second() (silent int, found bool) {
 	for number := range v {
 		v[number]++

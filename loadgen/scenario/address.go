@@ -39,7 +39,7 @@ func (b Broker) ExposesPassword() bool {
 	return false
 }
 
-// IsThisMachine tells of a host, or host:port, whether its name says that it is this one.
+// IsThisMachine reports whether the name of a host, or host:port, denotes this machine.
 func IsThisMachine(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -65,7 +65,7 @@ func (b Broker) transport() string {
 
 var userPart = regexp.MustCompile(`://.*@`)
 
-// withoutPassword is a text that may hold a URL as it may be printed: whoever writes a password into a URL learns that it does not
+// withoutPassword removes the password from a text that may hold a URL: a user who writes a password into a URL learns that it does not
 // belong there, without finding it in a log.
 func withoutPassword(text string) string { return userPart.ReplaceAllString(text, "://...@") }
 

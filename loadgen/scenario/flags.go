@@ -8,22 +8,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// shorthands are options that say the same as --set; the first broker somebody tries should need no file.
+// shorthands are options equivalent to --set; a first run should need no file.
 var shorthands = []struct {
 	option, path, usage string
 	number              bool
 }{
-	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; several hosts by comma", false},
+	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; comma-separated hosts", false},
 	{"user", "broker.user", "`NAME` for the broker; needs --password-file", false},
-	{"password-file", "broker.password_file", "`FILE` that holds the password, or without --user a NATS token", false},
+	{"password-file", "broker.password_file", "`FILE` with the password, or without --user a NATS token", false},
 	{"sasl", "broker.sasl", "Kafka: plain, scram-sha-256 or scram-sha-512 (`MECHANISM`)", false},
 	{"credentials", "broker.credentials_file", "NATS .creds `FILE`, or an nkey's seed", false},
-	{"ca", "broker.ca_file", "PEM `FILE` of whom to trust", false},
-	{"cert", "broker.certificate_file", "PEM `FILE` to show to a broker that wants a certificate; needs --key", false},
+	{"ca", "broker.ca_file", "PEM `FILE` of the CA certificates", false},
+	{"cert", "broker.certificate_file", "PEM `FILE` of the client certificate; needs --key", false},
 	{"key", "broker.key_file", "PEM `FILE` of its private key", false},
 	{"transport", "transport", "nats, nats-tls, nats-websocket, jetstream, mqtt or kafka (`NAME`)", false},
 	{"nodes", "broker.nodes", "`N` nodes of an embedded broker", true},
-	{"generators", "generators", "`N` of them, each with a connection", true},
+	{"generators", "generators", "`N` generators, each with a connection", true},
 	{"interval", "interval", "`TIME` between two messages of one generator", false},
 	{"duration", "duration", "`TIME` of the measurement", false},
 	{"client", "client", "library, or minimal for tens of thousands (`KIND`)", false},
@@ -58,7 +58,7 @@ func (f *Flags) Register(set *flag.FlagSet) {
 // Changes are what to hand to Load, in the order of the command line.
 func (f *Flags) Changes() []string { return f.changes }
 
-// Change is what to hand to Load for a key whose value is this text, whatever stands in it.
+// Change returns the argument of Load that sets a key to this text, whatever its characters.
 func Change(path, text string) string { return path + "=" + quoted(text) }
 
 // quoted is text as YAML, in quotes where YAML would read something else: a number, a date, null, a comment.

@@ -7,7 +7,7 @@ import (
 )
 
 var warmUpRows = []struct{ id, name, why string }{
-	{"warm-up-nats", "core NATS", "A subscription is in force when the server has answered a PING behind it, and a message goes to whoever is subscribed when it arrives; there is nothing else to look up."},
+	{"warm-up-nats", "core NATS", "A subscription is in force when the server has answered a PING behind it, and a message goes to the current subscribers when it arrives; there is nothing else to look up."},
 	{"warm-up-jetstream", "JetStream, 1 replica", "The stream keeps messages whether a consumer is there yet or not."},
 	{"warm-up-mqtt", "MQTT QoS 1", "SUBACK says when the subscription is in force; what is not acknowledged is sent again."},
 	{"warm-up-kafka", "Kafka acks=1", "The topic keeps messages, and the consumer begins at the offset where the topic ended when it subscribed; what is published before a client knows who leads the partition waits in the client."},

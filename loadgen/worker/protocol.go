@@ -74,7 +74,7 @@ type Report struct {
 type Final struct {
 	Totals  generator.Totals
 	Trouble string // the first error of a client, as an example
-	Untidy  string // what did not close in good order
+	Untidy  string // what did not close cleanly
 }
 
 // asFailure finds the typed cause in an error; without one it is the broker's refusal.

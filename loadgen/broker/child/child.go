@@ -98,7 +98,7 @@ func (p *Process) Pause() error {
 	for {
 		switch err := unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil); {
 		case err == nil:
-			return nil // stopped, or ended meanwhile, which is told by Done
+			return nil // stopped, or has ended, which Done reports
 		case !errors.Is(err, unix.EINTR):
 			return fmt.Errorf("waiting for process %d to stop: %w", p.Pid(), err)
 		}

@@ -51,7 +51,7 @@ const (
 // pipe, is closed.
 func Main(ctx context.Context, arguments []string, lifeline io.Reader) error {
 	if len(arguments) != 1 {
-		return fmt.Errorf("%s wants the file of the node's configuration and nothing else", Verb)
+		return fmt.Errorf("%s needs one argument, the file of the node's configuration", Verb)
 	}
 	config, err := read(arguments[0])
 	if err != nil {

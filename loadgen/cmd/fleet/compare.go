@@ -16,8 +16,8 @@ var compareVerb = verb{name: "compare", summary: "put runs side by side", run: c
 
 const compareUsage = `Usage: fleet compare [OPTION...] RESULT RESULT...
 
-Prints what was different about runs and what came of it. RESULT is the folder of a run's report or its result.json; the
-first is what the others are measured against.
+Compares the settings and results of runs. RESULT is the folder of a run's report or its result.json; the first is the
+baseline.
 
   fleet compare results/monday results/tuesday
   fleet compare --out compared nats.json kafka.json

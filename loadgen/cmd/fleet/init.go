@@ -13,7 +13,7 @@ var initVerb = verb{
 
 const initUsage = `Usage: fleet init [OPTION...] > my.yaml
 
-Prints a scenario file with every key, its meaning and its default; what the options choose is filled in.
+Prints a scenario file with every key, its meaning and its default, or the value set by an option.
 
   fleet init > my.yaml
   fleet init --transport kafka --nodes 3 --generators 2000 > kafka.yaml

@@ -24,11 +24,11 @@ func (k *ksqlDB) register(set *flag.FlagSet) {
 	set.StringVar(&k.server.URL, "ksqldb", "", "your own ksqlDB's `URL`: http://HOST:PORT or https://; needs --kafka")
 	set.StringVar(&k.server.User, "ksqldb-user", "", "`NAME` for ksqlDB; needs --ksqldb-password-file")
 	set.StringVar(&k.server.PasswordFile, "ksqldb-password-file", "", "`FILE` that holds the password")
-	set.StringVar(&k.server.CAFile, "ksqldb-ca", "", "PEM `FILE` of whom to trust as ksqlDB")
+	set.StringVar(&k.server.CAFile, "ksqldb-ca", "", "PEM `FILE` of ksqlDB's CA certificates")
 	set.StringVar(&k.kafka.URL, "kafka", "", "`URL` of the Kafka that ksqlDB reads: kafka://HOST:PORT, with /?tls=true for TLS")
 	set.StringVar(&k.kafka.User, "kafka-user", "", "`NAME` for Kafka; needs --kafka-password-file")
 	set.StringVar(&k.kafka.PasswordFile, "kafka-password-file", "", "`FILE` that holds the password")
-	set.StringVar(&k.kafka.CAFile, "kafka-ca", "", "PEM `FILE` of whom to trust as Kafka")
+	set.StringVar(&k.kafka.CAFile, "kafka-ca", "", "PEM `FILE` of Kafka's CA certificates")
 }
 
 // incomplete says which option is missing, or out of place; empty where none is.
@@ -81,7 +81,7 @@ func (k *ksqlDB) runners(ctx context.Context, all map[study.Kind]study.Runner) e
 	} {
 		all[kind] = func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
 			defer context.AfterFunc(ctx, func() {
-				fmt.Fprintln(os.Stderr, "fleet study: dropping what was made on ksqlDB, which may take a minute; another Ctrl-C would leave it there")
+				fmt.Fprintln(os.Stderr, "fleet study: dropping streams and topics on ksqlDB, which may take a minute; another Ctrl-C leaves them there")
 			})()
 			found, err := run(ctx, s, client)
 			return study.Measured{Result: found}, err

@@ -41,7 +41,7 @@ var verbs = []verb{
 	}},
 }
 
-// errUsage ends the program with exit code 2; what was wrong has been printed.
+// errUsage ends the program with exit code 2; the error has been printed.
 var errUsage = errors.New("usage")
 
 func main() {
@@ -59,7 +59,7 @@ func endings() []os.Signal {
 	return signals
 }
 
-// execute returns the exit code: 0 done, 1 failed, 2 used wrongly.
+// execute returns the exit code: 0 success, 1 failure, 2 usage error.
 func execute(ctx context.Context, arguments []string) int {
 	if len(arguments) == 0 {
 		usage(os.Stderr)
@@ -93,19 +93,19 @@ func execute(ctx context.Context, arguments []string) int {
 }
 
 func usage(to *os.File) {
-	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nFleets of generators against a NATS or Kafka broker: round-trip times, loss, and where it breaks.\n\n")
+	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nRuns fleets of generators against a NATS or Kafka broker to measure round-trip times, loss and limits.\n\n")
 	for _, v := range verbs {
 		if !v.hidden {
 			fmt.Fprintf(to, "  %-10s %s\n", v.name, v.summary)
 		}
 	}
 	fmt.Fprint(to, `
-Against your own broker, and against one that is started on this machine and removed afterwards:
+Runs against your own broker, and against a temporary one on this machine:
 
   fleet run --url nats://broker.example:4222 --generators 500
   fleet run --url kafka://broker.example:9092 --generators 500
   fleet run demo
 
-fleet COMMAND --help describes a command with its options.
+fleet COMMAND --help describes a command and its options.
 `)
 }

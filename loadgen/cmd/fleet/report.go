@@ -13,8 +13,8 @@ var reportVerb = verb{name: "report", summary: "write a run's report again, from
 
 const reportUsage = `Usage: fleet report [OPTION...] RESULT
 
-Writes page, Markdown and pictures again from a run's result.json (or the folder that holds it), and prints the verdict. The
-report of a file of another name, such as a study's point, goes into a folder beside it, or into the one that --out names.
+Regenerates page, Markdown and charts from a run's result.json (or its folder), and prints the verdict. For a file of another
+name, such as a study's point, the report goes into a folder beside it, or into --out.
 
   fleet report results/monday
   fleet report --out /tmp/look result.json

@@ -21,15 +21,13 @@ var runVerb = verb{name: "run", summary: "run a fleet and report round-trip time
 
 const runUsage = `Usage: fleet run [SCENARIO] [OPTION...]
 
-Runs the generators of a scenario (a file, - for standard input, or the name of a built-in one) against the broker that it
-names, or against one that it starts on this machine and removes afterwards. Shows how it goes on standard error, writes a
-report, and ends with the line
+Runs the generators of a scenario (a file, - for standard input, or the name of a built-in one) against its broker, or against
+a temporary one on this machine. Shows progress on standard error, writes a report, and ends with the line
 
   fleet: connections=N sent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
 
-The exit code is 1 when the fleet failed, missed an objective or was ended early. valid=false says that other load on the
-machine forbids to trust the times, or that nothing was timed; the counts stand. Ctrl-C ends a run early, with a report of
-what there is.
+The exit code is 1 if the fleet failed, missed an objective or was interrupted. valid=false means that the times are unreliable
+because of other load on the machine, or missing; the counts are correct. Ctrl-C ends a run early, with a partial report.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
@@ -45,7 +43,7 @@ func runFleet(ctx context.Context, arguments []string) error {
 	set := newFlagSet("run", runUsage)
 	out := set.String("out", "", "`FOLDER` for the report (default fleet-reports/NAME-TIME)")
 	asJSON := set.Bool("json", false, "print the whole result as JSON; page and line go to standard error")
-	repeat := set.Int("repeat", 1, "`TIMES` that a run is repeated when other load on the machine made it invalid")
+	repeat := set.Int("repeat", 1, "`TIMES` to repeat a run that other load on the machine made invalid")
 	var changes scenario.Flags
 	changes.Register(set)
 	files, err := parse(set, arguments)

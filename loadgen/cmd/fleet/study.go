@@ -20,20 +20,19 @@ var studyVerb = verb{name: "study", summary: "repeat a study of publish/subscrib
 
 const studyUsage = `Usage: fleet study --out FOLDER [OPTION...]
 
-Measures the points of a study one after the other, each into FOLDER/data/POINT.json, and writes the pages and pictures in
-FOLDER from what was measured, now or earlier. A point that fails is recorded with its cause, and the next one begins.
-Ctrl-C leaves what is done; --resume goes on from there. What was measured on this machine for longer than it would be now
-stays, and is named; --again replaces it. Brokers are started on this machine; Kafka's points need
-scripts/broker install kafka.
+Measures the points of a study in turn, each into FOLDER/data/POINT.json, and writes pages and charts in FOLDER from all
+measurements. A failed point is recorded with its cause, and the next one begins. --resume continues after Ctrl-C. Points that
+were measured on this machine for longer are kept and listed; --again replaces them. Brokers are started on this machine;
+Kafka's points need scripts/broker install kafka.
 
-A ksqlDB server is never started. With the URL of yours, and that of the Kafka which it reads, its points are measured too: rows
-go through a standing query, or come out of one that goes on. Its streams (FLEET_...) and topics (fleet-...) are dropped at the end.
+ksqlDB's points need the URLs of your ksqlDB server and of its Kafka: rows pass through a persistent query, or are returned by a
+push query. The study drops its streams (FLEET_...) and topics (fleet-...) at the end.
 
   fleet study --out results --quick              the short form, at most 15 minutes
   fleet study --out results --resume             5 minutes a point, hours in all; go on after an interruption
   fleet study --out results --each 1m --only 'table2-*'
   fleet study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
-  fleet study --out results --pages              the pages alone, from the files
+  fleet study --out results --pages              only write the pages, from the files
   fleet study --out results --ksqldb http://ksqldb.example:8088 --kafka kafka://broker.example:9092 --only '*-ksqldb-*'
 
 `
@@ -43,17 +42,17 @@ func runStudy(ctx context.Context, arguments []string) error {
 	out := set.String("out", "", "`FOLDER` of pages and data")
 	quick := set.Bool("quick", false, "the short form: fewer points, of seconds each")
 	paper := set.Bool("paper-timing", false, "a generator every 0.5 s, half an hour of messages")
-	each := set.Duration("each", 5*time.Minute, "`TIME` that each point is measured in the full form")
+	each := set.Duration("each", 5*time.Minute, "`TIME` to measure each point in the full form")
 	var only []string
-	set.Func("only", "`POINTS`, by comma, * for any characters; repeatable", func(points string) error {
+	set.Func("only", "comma-separated `POINTS`, * for any characters; repeatable", func(points string) error {
 		only = append(only, strings.Split(points, ",")...)
 		return nil
 	})
 	resume := set.Bool("resume", false, "keep points that were measured in the same form within the last seven days")
-	again := set.Bool("again", false, "measure every point anew, even where it was measured for longer")
-	repeats := set.Int("repeat", 1, "`TIMES` that a point is repeated when other load made it invalid")
+	again := set.Bool("again", false, "repeat every point, even if it was measured for longer")
+	repeats := set.Int("repeat", 1, "`TIMES` to repeat a point that other load made invalid")
 	list := set.Bool("list", false, "print the points, how long each takes, and its command")
-	pages := set.Bool("pages", false, "measure nothing, write the pages from the files")
+	pages := set.Bool("pages", false, "only write the pages, from the files")
 	var theirs ksqlDB
 	theirs.register(set)
 	rest, err := parse(set, arguments)

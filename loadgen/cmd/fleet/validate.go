@@ -17,12 +17,12 @@ var validateVerb = verb{
 const validateUsage = `Usage: fleet validate FILE... [--json] [--set KEY=VALUE]...
        fleet validate --schema
 
-Checks scenario files: every mistake is named with its line and what to write instead. FILE may be - for standard input,
-or the name of a built-in scenario. Nothing is started.
+Validates scenario files: reports every error with its line and the remedy. FILE may be - for standard input, or the name of a
+built-in scenario. Starts nothing.
 
   fleet validate my.yaml
-  fleet validate --json demo           what a scenario means with all its defaults
-  fleet validate --schema > fleet.json for an editor that completes and checks YAML
+  fleet validate --json demo           print a scenario with all its defaults
+  fleet validate --schema > fleet.json write the schema for an editor
 
 `
 

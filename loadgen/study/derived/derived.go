@@ -65,7 +65,7 @@ type measurement struct {
 	through   chan struct{} // closed when a probe has come through
 }
 
-// What a message is for is told by its run.
+// A message's run identifies its purpose.
 const (
 	probeRun = iota
 	measuredRun

@@ -61,7 +61,7 @@ func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
 	return nil, fmt.Errorf("%w: %s", errNotReady, strings.Join(child.Tail(log.Name(), 5), "\n"))
 }
 
-// stop ends the jobs in good order, or else at all.
+// stop ends the jobs gracefully, or kills them.
 func (j *jobs) stop() {
 	const patience = 10 * time.Second
 	_ = j.Signal(syscall.SIGTERM)

@@ -39,13 +39,13 @@ func New(server Server) (*Client, error) {
 	case err != nil: // which would repeat the URL, and what somebody may have written into it
 		return nil, errors.New("ksqlDB's URL cannot be read; write http://HOST:8088, or https://")
 	case address.User != nil:
-		return nil, errors.New("ksqlDB's URL: a password in it would end in reports; write a user and a password file")
+		return nil, errors.New("ksqlDB's URL must not contain a password, which would appear in reports; set a user and a password file")
 	case address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.RawQuery != "" || address.Fragment != "":
 		return nil, fmt.Errorf("ksqlDB's URL is %s; write http://HOST:8088, or https://", server.URL)
 	case (server.User == "") != (server.PasswordFile == ""):
 		return nil, errors.New("ksqlDB's user and password file go together; give both or none")
 	case server.CAFile != "" && address.Scheme != "https":
-		return nil, errors.New("ksqlDB's authority is of no use without TLS; write a URL with https://")
+		return nil, errors.New("a CA file for ksqlDB needs TLS; write a URL with https://")
 	}
 	c := &Client{url: strings.TrimRight(server.URL, "/"), user: server.User}
 	if server.PasswordFile != "" {
@@ -59,18 +59,18 @@ func New(server Server) (*Client, error) {
 	if server.CAFile != "" {
 		ca, err := os.ReadFile(server.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("reading ksqlDB's authority: %w", err)
+			return nil, fmt.Errorf("reading ksqlDB's CA file: %w", err)
 		}
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, errors.New("ksqlDB's authority holds no certificate in PEM form")
+			return nil, errors.New("ksqlDB's CA file contains no PEM certificate")
 		}
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = trust
 	c.http = &http.Client{
 		Transport: transport,
-		// A server sends nobody elsewhere; whoever does is something else, and is not told the password.
+		// ksqlDB does not redirect; do not send the password to a server that does.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil

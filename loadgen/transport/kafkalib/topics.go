@@ -77,7 +77,7 @@ const (
 )
 
 // waitForLeaders returns when the leader of every partition knows that it is one. That takes milliseconds, but nodes learn of a
-// topic one after the other, and until then a client that asks the wrong one is told that there is no such topic.
+// topic one after the other, and until then a client that asks another node gets the error that the topic does not exist.
 func waitForLeaders(ctx context.Context, client *kgo.Client, partitions int, topics []string) error {
 	return patiently(ctx, client, func(ctx context.Context) error {
 		ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topics...)

@@ -29,7 +29,7 @@ const patience = 3 * time.Minute
 type kafka struct {
 	settings transport.Settings
 	cluster  broker.Cluster
-	access   scenario.Broker // as somebody else's
+	access   scenario.Broker // as an external broker
 	err      error
 }
 
@@ -80,7 +80,7 @@ func startProtected() *kafka {
 	if err != nil {
 		return &kafka{err: err}
 	}
-	// From here on it is a broker like somebody else's.
+	// From here on it is an external broker.
 	s := scenario.Default()
 	s.Transport, s.Broker = "kafka", access
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

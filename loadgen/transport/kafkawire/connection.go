@@ -38,7 +38,7 @@ type route struct {
 	partition int32
 }
 
-// connection publishes. Its goroutine run reads answers and opens the link anew when it has broken; whoever holds the mutex
+// connection publishes. Its goroutine run reads answers and opens the link anew when it has broken; the holder of the mutex
 // may write requests.
 type connection struct {
 	transport *Transport

@@ -13,7 +13,7 @@ import (
 // asks for all.
 type leaders struct {
 	ask    func(ctx context.Context, channel string) ([]kafkalib.Leader, error)
-	asking sync.Mutex // held by whoever asks; it is taken before mutex
+	asking sync.Mutex // held during a request; taken before mutex
 	mutex  sync.Mutex
 	said   map[string]saying
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// FuzzAnswer holds what is taken from any bytes against somebody else's decoder.
+// FuzzAnswer compares the decoding of arbitrary bytes with another decoder.
 func FuzzAnswer(f *testing.F) {
 	f.Add(framed(7, answerTo(0, topicOfTests)))
 	f.Add(framed(7, answerTo(kerr.NotLeaderForPartition.Code, topicOfTests, topicOfTests)))

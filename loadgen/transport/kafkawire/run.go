@@ -117,7 +117,7 @@ func (c *connection) again(l *link, refused error) error {
 func (c *connection) wait(l *link) error {
 	c.mutex.Lock()
 	if c.flight == nil {
-		defer c.mutex.Unlock() // only now: whoever publishes next sets the deadline of its answer
+		defer c.mutex.Unlock() // only now: the next publisher sets the deadline of its answer
 		return l.socket.SetReadDeadline(time.Time{})
 	}
 	since := c.since

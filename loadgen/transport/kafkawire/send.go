@@ -10,7 +10,7 @@ import (
 const (
 	// A request carries at most so many bytes of messages, or one message: brokers take a megabyte unless told otherwise.
 	largestRequest = 512 << 10
-	// What fits into a socket's empty buffer is written by whoever publishes; more gets a goroutine, which may wait.
+	// The publisher writes data that fits into a socket's empty buffer; more data gets a goroutine, which may block.
 	writtenAtOnce = 16 << 10
 	// A socket whose buffer is full for that long belongs to a broker that has stopped.
 	writeWithin = time.Second

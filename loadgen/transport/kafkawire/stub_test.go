@@ -82,7 +82,7 @@ func (s *stub) serve(t *testing.T, socket net.Conn) {
 	}
 }
 
-// decode reads a produce request with somebody else's code.
+// decode reads a produce request with a third-party decoder.
 func decode(t *testing.T, correlation int32, body []byte, socket net.Conn) produced {
 	request := kmsg.NewPtrProduceRequest()
 	request.Version = produceVersion

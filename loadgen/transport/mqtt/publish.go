@@ -28,7 +28,7 @@ type publisher struct {
 }
 
 // Publish returns when Paho's writing goroutine has taken the message. While the connection is lost it fails: Paho itself
-// would drop what has quality 0 without a word.
+// would silently drop messages of QoS 0.
 func (p *publisher) Publish(channel string, message []byte, acknowledged transport.Acknowledged) error {
 	if !p.IsConnectionOpen() {
 		return paho.ErrNotConnected

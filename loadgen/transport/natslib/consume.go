@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// heartbeat is the shortest that nats.go allows: after two of them without a sign a consumer is made anew elsewhere.
+	// heartbeat is the shortest that nats.go allows: after missing two of them, the client recreates the consumer elsewhere.
 	heartbeat = 500 * time.Millisecond
 	// fetchSize is the most messages of one poll's request; it asks again until one brings fewer.
 	fetchSize = 500

@@ -101,7 +101,7 @@ func classify(address string, err error) error {
 	return dial.Classify(address, err)
 }
 
-// note keeps the error that says that publishing is in vain. Others (a slow consumer, a lost route) show as lost messages.
+// note keeps the error that makes publishing impossible. Others (a slow consumer, a lost route) show as lost messages.
 func (l *link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		l.refused.Store(&err)

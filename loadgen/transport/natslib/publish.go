@@ -93,7 +93,7 @@ func (p *streamPublisher) Publish(channel string, message []byte, acknowledged t
 	return nil
 }
 
-// unheard is told that the stream did not answer, or that it refused.
+// unheard handles a missing or negative answer of the stream.
 func (p *streamPublisher) unheard(message *nats.Msg, err error) {
 	var refused *jetstream.APIError
 	again := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrAsyncPublishTimeout) ||

@@ -22,7 +22,7 @@ type Server struct {
 	User, Password string                        // empty: it asks nobody
 	Slow           bool                          // it writes statements down, and does them when it is asked how far it has got
 	Refuses        func(statement string) string // what is wrong with a statement; nil: nothing
-	Runs           func(source, sink string)     // is told of the topics of a new query; nil: nobody is
+	Runs           func(source, sink string)     // called with the topics of a new query, if not nil
 	// Answers sends the rows of a topic, arrays in JSON, until the context ends; nil: there are none.
 	Answers func(ctx context.Context, topic string, send func(row string))
 
