@@ -11,8 +11,8 @@ import (
 	"lifeline/tests/harness"
 )
 
-// books are kept from two sides that know nothing of each other: what each emitter noted, outside of the library, that
-// it had emitted, and what the topic holds. Between them stand the counters that the batches carry, and nothing else.
+// books compares two independent records: the emits that each emitter noted outside of the library, and the events in
+// the topic. Only the counters in the batches connect them.
 type books struct {
 	t      *testing.T
 	reader llb.Reader
@@ -21,7 +21,7 @@ type books struct {
 	forked map[[16]byte]int // runs by incarnation, where events say it: forked processes have one context
 }
 
-// account is of one run of an emitter: one process, one incarnation.
+// account covers one run of an emitter: one process, one incarnation.
 type account struct {
 	run         int
 	returned    [harness.SerialThreads]int64
@@ -35,7 +35,7 @@ type account struct {
 	recovered   int64                         // events in batches that a recovery made
 }
 
-// route is what was seen of one stream of batches.
+// route holds the observations of one stream of batches.
 type route struct {
 	crcs     map[uint64]uint32 // by sequence
 	events   int64
@@ -46,7 +46,7 @@ type route struct {
 
 func newBooks(t *testing.T) *books { return &books{t: t, runs: map[int]*account{}} }
 
-// note enters what a run says of itself.
+// note records a run's own report.
 func (b *books) note(emitter *harness.SerialEmitter) {
 	b.account(emitter.Run).returned = emitter.Returned(b.t)
 }
@@ -58,7 +58,7 @@ func (b *books) account(run int) *account {
 	return b.runs[run]
 }
 
-// enter takes one message of the topic.
+// enter records one message of the topic.
 func (b *books) enter(message []byte) {
 	if err := b.reader.Read(message); err != nil {
 		b.t.Errorf("wrong books: the topic holds what is no batch: %v", err)
@@ -116,8 +116,8 @@ func (a *account) tick(run, thread int, serial uint64) {
 	}
 }
 
-// runOf is what the emitter's context says, so that a run of which no event came is known too; or of forked processes,
-// what the events of the incarnation say.
+// runOf identifies a run by the emitter's context, which also identifies runs without events; forked processes by the
+// events of the incarnation.
 func (b *books) runOf(message []byte) int {
 	header := b.reader.Header()
 	if b.forked != nil {

@@ -1,4 +1,4 @@
-// Package chaos kills everything that can be killed, while millions of numbered events pass through.
+// Package chaos kills emitters, brokers and jobs while millions of numbered events pass through.
 package chaos
 
 import (
@@ -10,7 +10,7 @@ import (
 	"lifeline/tests/harness"
 )
 
-// scale is how much is killed and emitted; -short is what `make test` has time for.
+// scale is the number of kills and events; `make test` uses -short.
 type scale struct {
 	events       int // of the emitter that lives through it all
 	perSecond    int
@@ -78,7 +78,7 @@ func killEverything(t *testing.T, kind string, size scale) {
 	t.Logf("%.0f s: verified", stage.seconds())
 }
 
-// stage is what one run of the play happens on.
+// stage is the environment of one run.
 type stage struct {
 	t            *testing.T
 	began        time.Time
@@ -142,7 +142,7 @@ func (s *stage) waitForReturned(emitter *harness.SerialEmitter, events int64) {
 	}
 }
 
-// killBrokerOnce does so when the emitter has come to so many events.
+// killBrokerOnce kills the broker when the emitter has reached this number of events.
 func (s *stage) killBrokerOnce(steady *harness.SerialEmitter, events int64) {
 	s.waitForReturned(steady, events)
 	s.broker.Kill(s.t)
@@ -151,7 +151,7 @@ func (s *stage) killBrokerOnce(steady *harness.SerialEmitter, events int64) {
 	s.t.Logf("%.0f s: broker killed and restarted", s.seconds())
 }
 
-// recover sends what killed emitters left behind. While the broker is down it cannot, and need not: the files stay.
+// recover sends the events of killed emitters. It may fail while the broker is down: the files stay.
 func (s *stage) recover(must bool) {
 	s.t.Helper()
 	recovery := harness.Start(s.t, s.broker.Settings(), harness.Program(s.t, "lifeline-recover"), "--ring-dir", s.rings)

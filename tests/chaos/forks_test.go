@@ -35,7 +35,7 @@ func startForking(t *testing.T, settings []string, base, lines int, arguments ..
 	return &forking{harness.Start(t, settings, harness.Program(t, "forking-emitter"), arguments...), side, base, lines}
 }
 
-// line is what process number has noted: how many of its emits have returned, and its pid.
+// line is the report of one process: the number of emits that have returned, and its pid.
 func (f *forking) line(t *testing.T, number int) (returned int64, pid int) {
 	t.Helper()
 	data, err := os.ReadFile(f.side)
@@ -72,7 +72,7 @@ func (f *forking) kill(t *testing.T, number int) {
 	}
 }
 
-// note waits for the end, and enters what each process says of itself.
+// note waits for the end, and records the report of each process.
 func (f *forking) note(t *testing.T, books *books) {
 	t.Helper()
 	if code := f.Wait(t, forkingLimit); code != 0 {

@@ -91,7 +91,7 @@ func scaled(full, short int) int {
 	return full
 }
 
-// hunt is one broker, and emitters that die on their way to it. Whoever is started next recovers what they left.
+// hunt is one broker, and emitters that are killed while they publish. The next emitter recovers their rings.
 type hunt struct {
 	t       *testing.T
 	broker  *harness.Broker
@@ -148,7 +148,7 @@ func (h *hunter) settings(more ...string) []string {
 		fmt.Sprintf("LIFELINE_INTERVAL_MS=%d", interval)}, more...)...)
 }
 
-// nowhere is a URL of the broker's kind at which nobody listens.
+// nowhere is a URL of the broker's kind without a listener.
 func (h *hunter) nowhere() string { return "LIFELINE_URL=" + h.broker.Kind + "://127.0.0.1:1" }
 
 // killAtRandom kills an emitter, which may be recovering what the one before left; every third time a recovery clears
@@ -178,7 +178,7 @@ func (h *hunter) kill(process *harness.Process) {
 	h.killed.Add(1)
 }
 
-// dieAt has an emitter die where it is told, and every third time the recovery after it as well.
+// dieAt kills an emitter at a crash point, and every third time the recovery after it as well.
 func (h *hunter) dieAt(where point, run int) {
 	settings, passing := h.settings(where.settings...), 1+rand.Intn(10)
 	if where.first {
@@ -205,7 +205,7 @@ func (h *hunter) dieAt(where point, run int) {
 	}
 }
 
-// count adds what a recovery says of itself to the figures, and returns its exit code.
+// count adds a recovery's report to the figures, and returns its exit code.
 func (h *hunt) count(recovery *harness.Process) int {
 	did, code := harness.RecoveredBy(h.t, recovery)
 	h.lock.Lock()
@@ -219,7 +219,7 @@ func (h *hunt) count(recovery *harness.Process) int {
 // emitters recover before they begin, and what a recovery did that was killed, nobody tells.)
 func (h *hunt) shows() bool { return h.figures.recovered > 0 && h.figures.resent > 0 }
 
-// recover delivers what the dead have left.
+// recover delivers the events of killed emitters.
 func (h *hunt) recover() {
 	if h.t.Failed() {
 		return
@@ -234,7 +234,7 @@ func (h *hunt) recover() {
 	}
 }
 
-// settle compares what arrived with what was emitted.
+// settle compares received with emitted events.
 func (h *hunt) settle() {
 	if h.t.Failed() {
 		return

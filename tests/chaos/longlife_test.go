@@ -23,7 +23,7 @@ const (
 	slackBytes       = 4 << 20 // of memory allocators, and of what a client library keeps of the brokers
 )
 
-// sample is what a process holds of the machine.
+// sample is the resource use of a process.
 type sample struct {
 	private, descriptors, mappings, threads int // private: bytes that are no mapped file's
 	ringFiles                               int // with those of children that live just then
@@ -35,7 +35,7 @@ func (s sample) String() string {
 		s.descriptors, s.mappings, s.threads, s.ringFiles, s.ringBytes>>10)
 }
 
-// fields are the figures of a sample, each with what it may grow by.
+// fields are the figures of a sample, each with its permitted growth.
 func (s sample) fields() [][2]int {
 	return [][2]int{{s.private, slackBytes}, {s.descriptors, 4}, {s.mappings, 8}, {s.threads, 2}, {s.ringFiles, 2}}
 }
@@ -161,7 +161,7 @@ func TestALongLifeTakesNoMoreThanAShortOne(t *testing.T) {
 
 func checkLife(t *testing.T, broker *harness.Broker, rings string, rounds, restarts int) {
 	t.Helper()
-	// What children left that exited while the broker was away.
+	// Events of children that exited while the broker was down.
 	recovery := harness.StartRecover(t, harness.Program(t, "lifeline-recover"), broker.Settings(), rings, "")
 	if _, code := harness.RecoveredBy(t, recovery); code != 0 {
 		t.Fatalf("lifeline-recover exited with %d\n%s%s", code, recovery.Stdout(), recovery.Stderr())

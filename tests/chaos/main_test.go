@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tally is what the closing line of `make test-chaos` adds up over all tests of this package.
+// tally is the sum over all tests of this package, for the last line of `make test-chaos`.
 type tally struct {
 	kills, outages             int64
 	emitted, archived, dropped int64 // events: archived are those in the topic, or where jobs run in the archive

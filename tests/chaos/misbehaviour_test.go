@@ -10,7 +10,7 @@ import (
 	"lifeline/tests/harness"
 )
 
-// A broker, or the way to it, misbehaves in the middle of an emitter's work, and behaves again.
+// A broker, or the network to it, fails while an emitter works, and recovers.
 type misbehaviour struct {
 	name      string
 	begin     func(p *patient)
@@ -20,7 +20,7 @@ type misbehaviour struct {
 	refuses   bool   // the broker takes some batches never: they are counted as dropped
 }
 
-// patient is whom it is tried on: a broker behind a proxy.
+// patient is the test subject: a broker behind a proxy.
 type patient struct {
 	t         *testing.T
 	broker    *harness.Broker
@@ -110,7 +110,7 @@ func newPatient(t *testing.T, kind string) *patient {
 	return p
 }
 
-// suffer lets an emitter work through one misbehaviour, and looks at what arrived, what was said and how long it took.
+// suffer runs an emitter through one fault, and checks received events, output and duration.
 func (p *patient) suffer(t *testing.T, run int, what misbehaviour) {
 	p.t = t
 	settings := append(p.broker.EmitterSettings(), "LIFELINE_URL="+p.proxy.URL(), "LIFELINE_RING_DIR="+harness.MemoryDir(t),

@@ -1,4 +1,4 @@
-// Package demo runs the demo as a newcomer would, with little to copy.
+// Package demo runs the demo with few files.
 package demo
 
 import (
@@ -35,7 +35,7 @@ var (
 	alert      = regexp.MustCompile(`(?m)^  on +bottleneck +program=remote-copy .*`)
 )
 
-// runDemo runs a demo to its end, and returns what it said.
+// runDemo runs a demo to its end, and returns its output.
 func runDemo(t *testing.T, output string, settings ...string) string {
 	t.Helper()
 	demo := startDemo(t, output, settings...)
@@ -127,7 +127,7 @@ func TestCtrlCEndsTheDemoAndLeavesNothingBehind(t *testing.T) {
 	expectNothingLeft(t, demo, output)
 }
 
-// copied is whether some of a file has arrived.
+// copied reports whether part of a file has arrived.
 func copied(output string) bool {
 	roots, _ := filepath.Glob(output + "/work.*/copied")
 	for _, root := range roots {

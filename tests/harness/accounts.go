@@ -47,7 +47,7 @@ resolver_preload: { %s: %q, %s: %q }
 		Env: map[string]string{"LIFELINE_URL": url, "LIFELINE_NATS_CREDS": filepath.Join(dir, "user.creds")}}
 }
 
-// listeningAt waits for the file in which the server, and no other one, says where it listens.
+// listeningAt waits for the file in which this server writes its address.
 func listeningAt(t T, server *Process, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("nats-server_%d.ports", server.PID()))

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Brokers are the two that everything must work with.
+// Brokers are the supported brokers.
 var Brokers = []string{"nats", "kafka"}
 
-// Broker is a private one on a loopback port, with its data in a directory of the test.
+// Broker is a private broker on a loopback port, with its data in a directory of the test.
 type Broker struct {
 	Kind string
 	URL  string            // without credentials and without parameters
@@ -47,13 +47,13 @@ func (b *Broker) Restart(t T) {
 	b.URL = b.Env["LIFELINE_BROKER_URL"]
 }
 
-// Kill ends it as a crash would.
+// Kill sends SIGKILL.
 func (b *Broker) Kill(t T) {
 	t.Helper()
 	Run(t, patience, nil, Script("broker"), "kill", "--dir", b.dir)
 }
 
-// SetUp makes the streams and topics, by lifeline-setup.
+// SetUp creates the streams and topics with lifeline-setup.
 func (b *Broker) SetUp(t T) {
 	t.Helper()
 	Run(t, patience, b.Settings(), Program(t, "lifeline-setup"), "--url", b.Env["LIFELINE_URL"])
@@ -71,7 +71,7 @@ func (b *Broker) Settings() []string {
 	return settings
 }
 
-// EmitterSettings are those of the user who may do no more than an emitter needs: of a broker with --auth.
+// EmitterSettings are those of the user with an emitter's minimal permissions, on a broker with --auth.
 func (b *Broker) EmitterSettings() []string {
 	return append(b.Settings(), "LIFELINE_USER="+b.Env["LIFELINE_EMITTER_USER"],
 		"LIFELINE_PASSWORD_FILE="+b.Env["LIFELINE_EMITTER_PASSWORD_FILE"])

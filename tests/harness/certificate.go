@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Authority signs certificates for 127.0.0.1 that are valid for as long as a test wants.
+// Authority is a CA that signs certificates for 127.0.0.1 with any validity.
 type Authority struct {
 	File string // its own certificate, for clients to trust
 
@@ -23,7 +23,7 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority makes one, valid for a day.
+// NewAuthority creates a CA, valid for a day.
 func NewAuthority(t T) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -44,7 +44,7 @@ func NewAuthority(t T) *Authority {
 	return a
 }
 
-// Certify makes a server's certificate that is valid for so long from now on.
+// Certify creates a server certificate that is valid for this time from now.
 func (a *Authority) Certify(t T, validFor time.Duration) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -24,7 +24,7 @@ func StartCopyServer(t T, program string, settings []string, options ...string) 
 	return &Copy{Process: process, Address: address, Into: into}
 }
 
-// Has fails the test unless the file has arrived as it was sent.
+// Has fails the test unless the file has arrived unchanged.
 func (c *Copy) Has(t T, sent string) {
 	t.Helper()
 	want, err := os.ReadFile(sent)
@@ -61,7 +61,7 @@ func (c *Copy) WaitForAPart(t T) {
 	}
 }
 
-// IsEmpty fails the test if anything lies in the directory, temporary files included.
+// IsEmpty fails the test if the directory contains any file, including temporary ones.
 func (c *Copy) IsEmpty(t T) {
 	t.Helper()
 	filepath.WalkDir(c.Into, func(path string, entry os.DirEntry, err error) error {
@@ -72,7 +72,7 @@ func (c *Copy) IsEmpty(t T) {
 	})
 }
 
-// RandomFile makes a file of that many bytes.
+// RandomFile creates a file of this size.
 func RandomFile(t T, bytes int) string {
 	t.Helper()
 	return RandomFileIn(t, t.TempDir(), bytes)

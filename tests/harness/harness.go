@@ -1,5 +1,5 @@
 // Package harness starts the real programs of this repository for end-to-end tests: brokers, stream jobs, emitters.
-// Whatever it starts ends with the test.
+// Started processes end with the test.
 package harness
 
 import (
@@ -43,7 +43,7 @@ func Program(t T, name string) string {
 	return built(t, "emitter", name, "make build")
 }
 
-// CrashProgram is one of those that can be told where to die: emitter/src/life/crash_point.h.
+// CrashProgram is a program built with crash points: emitter/src/life/crash_point.h.
 func CrashProgram(t T, name string) string {
 	t.Helper()
 	return built(t, "crash", name, "scripts/build crash")
@@ -61,8 +61,7 @@ func built(t T, folder, name, by string) string {
 // Script is the path of one of the repository's scripts.
 func Script(name string) string { return filepath.Join(Root(), "scripts", name) }
 
-// MemoryDir is a fresh directory in memory where the machine has that, for emitters' rings and for what no disk is to
-// slow down.
+// MemoryDir is a new directory on tmpfs, if available, for emitters' rings and other files that must be fast.
 func MemoryDir(t T) string {
 	t.Helper()
 	parent := cmp.Or(os.Getenv("LIFELINE_TEST_MEMORY"), "/dev/shm") // scripts/lib/common.sh sets it where /dev/shm is small
@@ -88,7 +87,7 @@ func MemoryDirFor(t T, bytes uint64) string {
 	return directory
 }
 
-// IsEmpty fails the test when something is left in a directory.
+// IsEmpty fails the test if the directory is not empty.
 func IsEmpty(t T, directory string) {
 	t.Helper()
 	left, err := os.ReadDir(directory)

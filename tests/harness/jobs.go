@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Jobs is one `lifeline-jobs run` that may be killed and started again on the same archive.
+// Jobs is one `lifeline-jobs run` that can be killed and restarted on the same archive.
 type Jobs struct {
 	*Process
 	Archive string
@@ -49,8 +49,8 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 // What jobs say that found no broker, or one that was on its way up or down: a Kafka that starts knows its topics late.
 var brokerIsAway = regexp.MustCompile("cannot connect|does not serve|cannot be looked at|does not answer|has no topic")
 
-// Restart starts them again after Kill or Terminate, and waits until they are ready. It does so as a supervisor would:
-// jobs that find no broker, or lose it while they start, say so and end, and are started once more.
+// Restart restarts them after Kill or Terminate, and waits until they are ready. Like a supervisor it repeats the start
+// of jobs that end because they find no broker or lose it.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
@@ -65,7 +65,7 @@ func (j *Jobs) Restart(t T) {
 	j.WaitForOutput(t, time.Second, `ready: (.*)`)
 }
 
-// Stop ends them in good order: the archive publishes what it holds.
+// Stop shuts them down: the archive publishes buffered events.
 func (j *Jobs) Stop(t T) {
 	t.Helper()
 	j.Terminate()
@@ -83,7 +83,7 @@ func (r Row) Int(column string) int64 {
 	return value
 }
 
-// Query asks the archive, through `lifeline-jobs sql`. An archive that nothing was published into yet has no rows.
+// Query queries the archive with `lifeline-jobs sql`. An empty archive has no rows.
 func Query(t T, archive, sql string) []Row {
 	t.Helper()
 	query := Start(t, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql)

@@ -15,7 +15,7 @@ import (
 
 const permissionsTakeEffect = time.Second
 
-// Allow gives the user "emitter" of a broker with --auth (and --acl) the permission to publish, or takes it away.
+// Allow grants or revokes the publish permission of the user "emitter", on a broker with --auth (and --acl).
 func (b *Broker) Allow(t T, publish bool) {
 	t.Helper()
 	if b.Kind == "kafka" {
@@ -38,7 +38,7 @@ func (b *Broker) Allow(t T, publish bool) {
 	b.reconfigure(t, "emitter-permissions.conf", `lifeline\.\w+\.\*`, subjects)
 }
 
-// LimitMessages bounds what the broker, or its topic, takes at once.
+// LimitMessages limits the message size of the broker or its topic.
 func (b *Broker) LimitMessages(t T, bytes int) {
 	t.Helper()
 	if b.Kind == "kafka" {
@@ -73,7 +73,7 @@ func (b *Broker) reconfigure(t T, file, pattern, replacement string) {
 		err = syscall.Kill(pid, syscall.SIGHUP)
 	}
 	if err != nil {
-		t.Fatalf("the server cannot be told to read its configuration: %v", err)
+		t.Fatalf("the server cannot reload its configuration: %v", err)
 	}
 	time.Sleep(permissionsTakeEffect)
 }

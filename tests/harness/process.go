@@ -109,13 +109,13 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Kill ends the process and its group at once, as a crash would, and waits until it is gone.
+// Kill sends SIGKILL to the process group, and waits until the process has ended.
 func (p *Process) Kill() { p.signalGroup(syscall.SIGKILL); <-p.done }
 
-// Terminate asks the process alone to end.
+// Terminate sends SIGTERM to the process only.
 func (p *Process) Terminate() { p.command.Process.Signal(syscall.SIGTERM) }
 
-// Interrupt does to the process's group what Ctrl-C does at a terminal.
+// Interrupt sends SIGINT to the process group, like Ctrl-C at a terminal.
 func (p *Process) Interrupt() { p.signalGroup(syscall.SIGINT) }
 
 func (p *Process) signalGroup(signal syscall.Signal) {
@@ -140,13 +140,13 @@ func (p *Process) WaitForOutput(t T, limit time.Duration, pattern string) string
 	}
 }
 
-// PID is the process's.
+// PID returns the process id.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Stdout is what it has printed so far.
+// Stdout returns standard output so far.
 func (p *Process) Stdout() string { return p.stdout.String() }
 
-// Stderr is what it has complained about so far.
+// Stderr returns standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 type lockedBuffer struct {

@@ -25,7 +25,7 @@ type Proxy struct {
 	connections map[net.Conn]bool
 }
 
-// NewProxy listens; where it leads to is told by To. A Kafka broker must advertise the proxy's port.
+// NewProxy listens; To sets its target. A Kafka broker must advertise the proxy's port.
 func NewProxy(t T) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-// Package unharmed shows that whatever is wrong with the instrumentation, the program does its work as without it.
+// Package unharmed tests that no fault of the instrumentation affects the program.
 package unharmed
 
 import (

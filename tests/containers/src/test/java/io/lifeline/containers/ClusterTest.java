@@ -32,7 +32,7 @@ class ClusterTest {
         Serials.awaitProgress(shell); // of the two that are left
         stack.startAgain(name);
       }
-      assertThat(emitter.isAlive()).as("the emitter works until it is told to end").isTrue();
+      assertThat(emitter.isAlive()).as("the emitter runs until it is stopped").isTrue();
       stack.end("emitter");
       long emitted = Serials.emitted(Command.finish(emitter, List.of("serial-emitter")));
       Serials.assertArchivedOnce(shell, 1, emitted);
