@@ -1,4 +1,4 @@
-"""Starts what is measured, and ends it by its pid whatever happens."""
+"""Starts measured processes, and always stops them by pid."""
 
 import contextlib
 import json

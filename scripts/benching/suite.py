@@ -82,7 +82,7 @@ class Suite:
 
 
 def measured(steps):
-    """The rows of all steps, and how many steps failed: one that does is told of, and the next one begins."""
+    """Returns the rows of all steps and the number of failed ones; a failure is reported, and the next step begins."""
     rows, failed = [], 0
     for number, (title, measure) in enumerate(steps, 1):
         print(f"[{number}/{len(steps)}] {title} ...", file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the scripts that source this file
-# What every script here shares: where things are, which versions are used, how to speak and how to fail.
+# Shared by all scripts: paths, versions, messages and errors.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$ROOT/build
@@ -59,10 +59,10 @@ if [[ -n $BEHIND_PROXY${LIFELINE_MAVEN_REPOSITORY:-} && $PATH != *"$ROOT/scripts
   PATH=$ROOT/scripts/lib/path:$PATH
 fi
 
-# say prints progress for a human; standard output stays free for results.
+# say prints progress to standard error; standard output is for results.
 say() { printf '%s\n' "$*" >&2; }
 
-# die says what went wrong and what to do about it.
+# die prints the cause and the remedy.
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
@@ -88,12 +88,12 @@ with_lock() {
   ) 9>"$DEPS/.$name.lock"
 }
 
-# retried COMMAND...: twice again after a pause, when what it fetches did not come: mirrors have bad moments.
+# retried COMMAND...: retries a failed download twice after a pause.
 retried() {
   local pause
   for pause in 5 20; do
     "$@" && return
-    say "trying again in $pause s: $*"
+    say "retrying in $pause s: $*"
     sleep "$pause"
   done
   "$@"
@@ -108,7 +108,7 @@ maven() {
     status=0
     mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g' | tee "$log" || status=$?
     if ((status == 0 || pause == 0)) || ! grep -q 'Could not transfer artifact' "$log"; then break; fi
-    say "trying again in $pause s, since an artifact could not be fetched"
+    say "retrying in $pause s, since an artifact could not be fetched"
     sleep "$pause"
   done
   rm -f "$log"

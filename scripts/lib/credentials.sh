@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Throw-away credentials for a broker in a directory of its own. Secrets are written to files of mode 0600 and never
-# appear in an argument list.
+# Temporary credentials for a broker. Secrets are written to files of mode 0600, never passed as arguments.
 
 # make_tls DIR: ca.pem, server.pem, server.key for localhost and 127.0.0.1, and client.pem, client.key; kept when there.
 make_tls() {

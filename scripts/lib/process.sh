@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Processes by identity: a pid alone may have been given to somebody else meanwhile, a pid and its start time not.
+# Processes identified by pid and start time: a pid alone may have been reused.
 
 # process_start_time PID: the kernel's start time of a process in clock ticks since boot, empty when it is gone.
 process_start_time() {

@@ -1,4 +1,4 @@
-"""Builds what the stages need, runs them side by side, repeats what may be repeated, and closes with the sum."""
+"""Builds the stages' dependencies, runs the stages in parallel, repeats failed system tests, and prints the sum."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
-"""A system test that failed is run again alone, at most twice, when all else has ended. What passes then is flaky: the run passes
-and names it, unless there are too many of them or one was flaky in the run before, too."""
+"""Repeats each failed system test alone at the end, at most twice. A test that passes then is flaky: the run passes and reports
+it, unless there are too many of them or one was flaky in the previous run."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What each test tool's own report says: how many passed, which failed and why, and which of them are system tests."""
+"""Parses the reports of the test tools: passed tests, failures with causes, and system tests."""
 
 import functools
 import json

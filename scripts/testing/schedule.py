@@ -1,4 +1,4 @@
-"""Runs stages side by side: some work, some mostly wait, and neither kind takes the other's places."""
+"""Runs stages in parallel, with separate slots for CPU-bound stages and for those that mostly wait."""
 
 import os
 import queue

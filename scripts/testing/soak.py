@@ -1,4 +1,4 @@
-"""Runs single system tests in random order under load, and tells which of them fail by chance: see scripts/soak."""
+"""Runs single system tests in random order under load, and reports flaky ones: see scripts/soak."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The stages of each tier: what runs, what it needs, and how its report is read."""
+"""The stages of each tier: command, dependencies and report format."""
 
 import functools
 import re
@@ -140,7 +140,7 @@ def end_to_end(*packages):
                     " ".join(packages))
 
 
-# In the order in which they start: what takes longest comes first.
+# In start order, longest first.
 WITHOUT_CHAOS = [
     java_tests("Java, with brokers", WAITING, "system", f"--all-but {ARCHIVES}", archives=False),
     Stage("containers", WAITING, ("c", "go", "java"),

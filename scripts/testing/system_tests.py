@@ -1,4 +1,4 @@
-"""Which system tests there are: what the last runs of each stage found. The soak runs them one by one."""
+"""The list of system tests found by the last run of each stage, for the soak."""
 
 import pickle
 

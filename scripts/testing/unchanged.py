@@ -1,4 +1,4 @@
-"""What `check` need not run again: stages whose inputs are as they were when they last passed."""
+"""Finds stages that `check` can skip because their inputs have not changed since they last passed."""
 
 import hashlib
 import subprocess

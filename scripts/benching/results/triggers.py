@@ -14,7 +14,7 @@ def page(emitter):
     return "\n".join([
         "# Triggers (NetLogger, HPDC 2002, section 5)", "",
         "NetLogger looked at a trigger file once a second from within a logging call. Ours is looked at by the background thread, "
-        "which changes the state of the event types; whoever emits finds the state and asks nobody.", "",
+        "which changes the state of the event types; emitting threads only read this state.", "",
         "![Triggers, the paper's and ours](triggers.svg)", "",
         "| what | paper | ours | row |", "| --- | ---: | ---: | --- |",
         f"| events per second, no trigger file | {UNWATCHED:,} | {1e9 / without:,.0f} | `trigger.watched` |",
