@@ -76,7 +76,7 @@ class ValidationTest {
     assertThat(errors(new JetStreamSource(), with("nats.password", "n0t-the-passw0rd")))
         .singleElement()
         .asString()
-        .startsWith("nats.user: the broker refuses the credentials")
+        .startsWith("nats.user: the broker rejected the credentials")
         .doesNotContain("n0t-the-passw0rd");
     Map<String, String> untrusted = with();
     untrusted.remove("nats.tls.ca.file");
