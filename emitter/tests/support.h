@@ -91,6 +91,10 @@ void test_tick_off(const test_batches *batches, test_serials *kept);
 /* Fails unless sequences run from 1 without gap, and the last batch and only that is FINAL. */
 void test_check_sequences(const test_batches *batches);
 
+/* Until the thread is gone that looks for what earlier runs left, once an event of this process has been harvested. For
+ * a test that then changes what that thread would see. */
+void test_wait_for_recovery(void);
+
 /* How many lines the text has. */
 unsigned test_lines(const char *text);
 

@@ -431,25 +431,9 @@ static bool mount_small(const char *bytes) {
   return mount("none", spool_path, "tmpfs", MS_NODEV | MS_NOSUID, options) == 0;
 }
 
-/* Its thread looks into the spool, too, and says what it met there. It began before the first event was harvested, and
- * threads have their maker's name until they have one of their own. Returns whether the harvester is alone now. */
-static bool recovery_is_over(void) {
-  unsigned threads = 0;
-  DIR *entries = opendir("/proc/self/task");
-  for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-    char path[300];
-    snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-    threads += strncmp(test_text_of(path), "lifeline", strlen("lifeline")) == 0;
-  }
-  if (entries != NULL) closedir(entries);
-  return threads == 1;
-}
-
 static void emit_until_recovery_is_over(uint64_t from, uint64_t to) {
   emit_at_its_pace(from, to);
-  for (int i = 0; i < LOOKS && !recovery_is_over(); i++)
-    usleep(LOOK_US);
-  if (!recovery_is_over()) exit(9);
+  test_wait_for_recovery(); /* its thread looks into the spool, too, and says what it met there */
 }
 
 static void emit_until_the_disk_is_full(void) {
