@@ -142,6 +142,30 @@ static void a_living_programs_file_is_left_alone(void **state) {
   test_directory_remove(&directory);
 }
 
+/* As when the standard directory was another user's while the program ran, and is not any more. */
+static void files_below_the_sessions_directory_are_found_as_well(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], session[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(session, sizeof session, "%s/lifeline", directory.path);
+  setenv("LIFELINE_RING_DIR", session, 1);
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  const char *const recover[] = {"lifeline-recover", "--program", "crash-emitter", NULL};
+  pid_t pid = test_start(endless, NULL);
+  wait_for_notes(notes);
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  unsetenv("LIFELINE_RING_DIR");
+  setenv("XDG_RUNTIME_DIR", directory.path, 1);
+  assert_int_equal(test_wait(test_start(recover, "/dev/null")), 0);
+  unsetenv("XDG_RUNTIME_DIR");
+  assert_int_equal(rmdir(session), 0); /* it is empty */
+  check_books(&directory, notes);
+  test_directory_remove(&directory);
+}
+
 static void a_file_that_makes_no_sense_is_left_and_named(void **state) {
   (void)state;
   test_directory directory;
@@ -217,6 +241,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_killed_emitters_events_arrive_exactly_once),
       cmocka_unit_test(the_next_start_delivers_what_the_last_run_left),
       cmocka_unit_test(a_living_programs_file_is_left_alone),
+      cmocka_unit_test(files_below_the_sessions_directory_are_found_as_well),
       cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),
       cmocka_unit_test(a_file_with_holes_on_a_full_filesystem_is_no_sigbus),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),

@@ -23,8 +23,8 @@ static const char usage[] = "Usage: lifeline-recover [--ring-dir DIR] [--url URL
                             "files that are delivered. Files of living programs are left alone. It may be\n"
                             "killed and run again at any time.\n"
                             "\n"
-                            "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or\n"
-                            "                      /dev/shm/lifeline-<uid>)\n"
+                            "  --ring-dir DIR      where the files are (LIFELINE_RING_DIR, or both\n"
+                            "                      /dev/shm/lifeline-<uid> and $XDG_RUNTIME_DIR/lifeline)\n"
                             "  --url URL           where to send (LIFELINE_URL; keep passwords there, or in\n"
                             "                      LIFELINE_PASSWORD_FILE)\n"
                             "  --route NAME=URL    where to send the events of that route; may be repeated\n"
@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   }
   if (optind != argc) return wrong("only options are taken");
   if (recovery.url == NULL || *recovery.url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
-  char directory[PATH_MAX], spool[LL_SPOOL_PATH_MAX];
+  char directory[PATH_MAX], session_directory[PATH_MAX], spool[LL_SPOOL_PATH_MAX];
   if (!ll_config_spool_dir(spool_option, spool, sizeof spool)) return wrong("the spool directory's name is too long");
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
     return wrong("the ring directory's name is too long");
@@ -175,6 +175,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "lifeline-recover: there is no directory %s, so nothing was left in it\n", directory);
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
   recovery.directory = directory;
+  if (ll_config_session_ring_dir(directory_option, session_directory, sizeof session_directory))
+    recovery.session_directory = session_directory;
   recovery.deadline_ns = &deadline_ns;
   if (!ll_recover(&recovery, why, sizeof why) ||
       (spool[0] != '\0' && !drain_spool(&recovery, spool, why, sizeof why))) {

@@ -128,16 +128,25 @@ static bool is_anothers(const char *path) {
   return lstat(path, &status) == 0 && (!S_ISDIR(status.st_mode) || status.st_uid != geteuid());
 }
 
+static const char *ring_dir_given(const char *option) {
+  return text_of(option, "LIFELINE_RING_DIR");
+}
+
+bool ll_config_session_ring_dir(const char *option, char *directory, size_t directory_bytes) {
+  const char *session = text_of(NULL, "XDG_RUNTIME_DIR");
+  *directory = '\0';
+  return ring_dir_given(option) == NULL && session != NULL && session[0] == '/' && !is_anothers(session) &&
+         snprintf(directory, directory_bytes, "%s/lifeline", session) < (int)directory_bytes;
+}
+
 /* Anybody may have made the standard directory before us; the session's own is as good, where there is one. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
-  const char *given = text_of(option, "LIFELINE_RING_DIR"), *session = text_of(NULL, "XDG_RUNTIME_DIR");
-  char standard[64], other[PATH_MAX];
+  const char *given = ring_dir_given(option);
+  char standard[64];
   snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", (unsigned)geteuid());
-  if (given == NULL) given = standard;
-  if (given == standard && session != NULL && session[0] == '/' && is_anothers(standard) && !is_anothers(session) &&
-      snprintf(other, sizeof other, "%s/lifeline", session) < (int)sizeof other)
-    given = other;
-  return make_absolute(given, directory, directory_bytes);
+  if (given == NULL && is_anothers(standard) && ll_config_session_ring_dir(option, directory, directory_bytes))
+    return true;
+  return make_absolute(given != NULL ? given : standard, directory, directory_bytes);
 }
 
 bool ll_config_spool_dir(const char *option, char *directory, size_t directory_bytes) {
@@ -254,6 +263,8 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
     snprintf(why, why_bytes, "LIFELINE_RING_DIR is too long");
     load.good = false;
   }
+  if (!ll_config_session_ring_dir(options.ring_dir, config->session_ring_dir, sizeof config->session_ring_dir))
+    config->session_ring_dir[0] = '\0';
   load_spool(&load, config, &options);
   return load.good;
 }

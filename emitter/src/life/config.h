@@ -37,7 +37,8 @@ typedef struct ll_config {
   bool on;
   char url[LL_TEXT_MAX];
   ll_routes routes;
-  char ring_dir[PATH_MAX - 256]; /* absolute; leaves room for the file's name */
+  char ring_dir[PATH_MAX - 256];         /* absolute; leaves room for the file's name */
+  char session_ring_dir[PATH_MAX - 256]; /* where earlier runs may have left files, too; or empty */
   char program[256];
   char host[256];
   const char *compression; /* auto, none, lz4 or zstd */
@@ -62,6 +63,10 @@ bool ll_config_load(ll_config *config, const ll_options *options, char *why, siz
 /* The directory that ring files lie in by default or by LIFELINE_RING_DIR; below XDG_RUNTIME_DIR when the default one
  * is another user's. False when it is too long. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes);
+
+/* The directory below XDG_RUNTIME_DIR, which an earlier run may have used although this one does not. False when a
+ * directory was given, or there is none. */
+bool ll_config_session_ring_dir(const char *option, char *directory, size_t directory_bytes);
 
 /* The spool's directory, made absolute; empty when none is asked for. False when it is too long. */
 bool ll_config_spool_dir(const char *option, char *directory, size_t directory_bytes);

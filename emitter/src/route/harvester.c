@@ -214,6 +214,7 @@ static void *recover_earlier_runs(void *unused) {
   char why[512];
   pthread_setname_np(pthread_self(), "lifeline-recov");
   ll_recovery recovery = {.directory = core->config.ring_dir,
+                          .session_directory = core->config.session_ring_dir,
                           .url = core->config.url,
                           .routes = &core->config.routes,
                           .program = core->config.program,

@@ -185,13 +185,13 @@ static void recover_file(ll_recovery *recovery, const char *path) {
   if (recovery->report != NULL) recovery->report(recovery->ctx, &file);
 }
 
-bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
-  if (access(recovery->directory, F_OK) != 0 && errno == ENOENT) return true;
-  int fd = ll_directory_open(recovery->directory, "ring", true, why, why_bytes);
+static bool recover_directory(ll_recovery *recovery, const char *name, char *why, unsigned why_bytes) {
+  if (access(name, F_OK) != 0 && errno == ENOENT) return true;
+  int fd = ll_directory_open(name, "ring", true, why, why_bytes);
   if (fd < 0) return false;
   DIR *directory = fdopendir(fd);
   if (directory == NULL) {
-    snprintf(why, why_bytes, "ring directory %s cannot be read: %s", recovery->directory, strerror(errno));
+    snprintf(why, why_bytes, "ring directory %s cannot be read: %s", name, strerror(errno));
     close(fd);
     return false;
   }
@@ -199,10 +199,17 @@ bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
     char path[PATH_MAX];
     if (ll_monotonic_ns() >= load_acquire(recovery->deadline_ns)) break;
     if (!is_file_of(entry->d_name, recovery->program)) continue;
-    int length = snprintf(path, sizeof path, "%s/%s", recovery->directory, entry->d_name);
+    int length = snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
     if (length < 0 || (size_t)length >= sizeof path) continue;
     if (recovery->own == NULL || strcmp(path, recovery->own) != 0) recover_file(recovery, path);
   }
   closedir(directory);
   return true;
+}
+
+bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes) {
+  const char *other = recovery->session_directory;
+  bool read = recover_directory(recovery, recovery->directory, why, why_bytes);
+  if (other == NULL || *other == '\0' || strcmp(other, recovery->directory) == 0) return read;
+  return recover_directory(recovery, other, why, why_bytes) && read;
 }

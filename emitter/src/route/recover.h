@@ -29,20 +29,21 @@ typedef struct ll_recovered {
 
 typedef struct ll_recovery {
   const char *directory;
-  const char *url;             /* of the default route */
-  const ll_routes *routes;     /* of the others */
-  const char *program;         /* only its files; NULL: of all programs */
-  const char *own;             /* the ring file of this process's own emitter, with the same sinks, whose trouble it
-                                  tells itself; NULL: there is none */
-  bool other_namespaces;       /* also files whose owner's pid means nothing here: the caller knows that it is dead */
-  const uint64_t *deadline_ns; /* read as time goes by; may be moved by another thread */
+  const char *session_directory; /* looked into as well; NULL or empty: there is none */
+  const char *url;               /* of the default route */
+  const ll_routes *routes;       /* of the others */
+  const char *program;           /* only its files; NULL: of all programs */
+  const char *own;               /* the ring file of this process's own emitter, with the same sinks, whose trouble it
+                                    tells itself; NULL: there is none */
+  bool other_namespaces;         /* also files whose owner's pid means nothing here: the caller knows that it is dead */
+  const uint64_t *deadline_ns;   /* read as time goes by; may be moved by another thread */
   void (*report)(void *ctx, const ll_recovered *file);
   void *ctx;
 
   uint64_t files, skipped_live, failed;
 } ll_recovery;
 
-/* Recovers what it finds, and counts it. False with one line in why when the directory cannot be read; one that does
+/* Recovers what it finds, and counts it. False with one line in why when a directory cannot be read; one that does
  * not exist holds nothing. */
 bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes);
 
