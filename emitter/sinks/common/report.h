@@ -12,15 +12,15 @@
 
 #include "route/sink.h"
 
-enum { SINK_REPORT_PATIENCE_MS = 1500, SINK_REPORT_AGAIN_MS = 60000 };
+enum { SINK_REPORT_PATIENCE_MS = 1500, SINK_REPORT_AGAIN_MS = 60000, SINK_REPORT_BYTES = 800 };
 
 typedef struct sink_report {
   const ll_sink_host *host; /* NULL once the sink is closed: its threads may outlive it */
   pthread_mutex_t mutex;
-  char last[256];
-  char trouble[256]; /* the last that was no mere information, and from when on it is news again */
+  char last[SINK_REPORT_BYTES];
+  char trouble[SINK_REPORT_BYTES]; /* the last that was no mere information, and from when on it is news again */
   int64_t trouble_until_ms;
-  char symptom[256]; /* "" unless one waits for its cause */
+  char symptom[SINK_REPORT_BYTES]; /* "" unless one waits for its cause */
   int64_t symptom_due_ms;
 } sink_report;
 

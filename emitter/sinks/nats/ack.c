@@ -15,11 +15,19 @@ static const char *value_of(const char *json, const char *key) {
   return found ? found + strlen(key) : NULL;
 }
 
-nats_ack_kind nats_ack_read(const char *json, size_t size, char *why, size_t why_bytes) {
+/* This key alone has a blank behind it. */
+static bool is_duplicate(const char *json) {
+  const char *value = value_of(json, "\"duplicate\":");
+  return value && strncmp(value + strspn(value, " "), "true", 4) == 0;
+}
+
+nats_ack_kind nats_ack_read(const char *json, size_t size, uint64_t *stored, char *why, size_t why_bytes) {
   char text[MAX_ANSWER_BYTES];
   snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), json);
   if (!strstr(text, "\"error\":")) {
-    if (value_of(text, "\"seq\":")) return NATS_ACK_STORED;
+    const char *sequence = value_of(text, "\"seq\":");
+    *stored = sequence ? strtoull(sequence, NULL, 10) : 0;
+    if (sequence) return is_duplicate(text) ? NATS_ACK_DUPLICATE : NATS_ACK_STORED;
     snprintf(why, why_bytes, "the answer is no acknowledgement: does something else listen on the subject?");
     return NATS_ACK_LATER;
   }

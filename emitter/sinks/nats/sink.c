@@ -20,12 +20,21 @@ enum {
   ACK_TIMEOUT_MS = 10000,
   FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer what it forbids */
   ASK_AGAIN_MS = 1000,
+  DUPLICATES_AGAIN_MS = 60000,
   CLOSE_TIMEOUT_MS = 1500,
   CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
   HEADER_TEXT_BYTES = 256,
 };
 
 #define STREAMS_SUFFIX "streams" /* of the inbox: which stream takes the batches' subject */
+
+/* First sends that JetStream called duplicates. */
+typedef struct duplicates {
+  pthread_mutex_t mutex;
+  uint64_t count, reported;
+  uint64_t sequence, stored; /* of the last one: the batch's, and that of the message in the stream */
+  int64_t due_ms;            /* when the next line may be logged */
+} duplicates;
 
 struct ll_sink {
   const ll_sink_host *host;
@@ -37,11 +46,13 @@ struct ll_sink {
   sink_control control;
   nats_watch watch;
   bool core;
+  duplicates duplicates;
   bool troubled;       /* batches are not stored for a reason other than the connection */
   bool unanswered;     /* nobody answered for a batch; whether the stream is missing is being asked */
   bool missing;        /* the stream, as JetStream itself said */
   int64_t asked_ms;    /* when it was asked last */
   bool forbidden;      /* the server said that the user may not publish */
+  uint64_t sent;       /* the greatest sequence that was ever sent. The harvester's */
   size_t last_limit;   /* of the last server: batches are made while it is away, too. The harvester's */
   size_t stream_limit; /* learnt from what the stream refused; 0 while it refused nothing */
   const char *stream;
@@ -166,21 +177,60 @@ static void on_event(void *ctx, link_event event) {
   }
 }
 
+/* The batch counts as acknowledged. Its id ends with its checksum, so the stored message is most likely the same batch,
+ * sent by a copy of this process or of its ring file, and to count it as dropped would be wrong. The bytes cannot be
+ * compared: emitters have no permission to read batches. If they differ, the batch is not archived, as the error says;
+ * the ledger takes `archived` from the archive, not from acknowledgements. */
+static void note_duplicate(ll_sink *sink, uint64_t sequence, uint64_t stored) {
+  duplicates *all = &sink->duplicates;
+  pthread_mutex_lock(&all->mutex);
+  all->count++;
+  all->sequence = sequence;
+  all->stored = stored;
+  pthread_mutex_unlock(&all->mutex);
+}
+
+/* One line at once, then one a minute at most, and what is left at the end. */
+static void report_duplicates(ll_sink *sink, bool ending) {
+  duplicates *all = &sink->duplicates;
+  int64_t now_ms = flight_now_ms();
+  pthread_mutex_lock(&all->mutex);
+  if (all->count > all->reported && (ending || now_ms >= all->due_ms)) {
+    all->reported = all->count;
+    all->due_ms = now_ms + DUPLICATES_AGAIN_MS;
+    sink_report_state(&sink->report, LL_SINK_ERROR,
+                      "nats: stream %s already has a message with the id of batch %llu on %s, which was sent for the "
+                      "first time (it is message %llu; such batches so far: %llu): another emitter uses this emitter's "
+                      "message ids, or somebody published under them. If its bytes differ, the batch is not archived. "
+                      "Give each emitter's user permission for its own subjects only, see SECURITY.md",
+                      sink->stream, (unsigned long long)all->sequence, sink->subject, (unsigned long long)all->stored,
+                      (unsigned long long)all->count);
+  }
+  pthread_mutex_unlock(&all->mutex);
+}
+
 static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
   ll_sink *sink = ctx;
   unsigned slot;
-  unsigned long long ticket;
+  unsigned long long ticket, first;
+  uint64_t stored;
   if (strcmp(suffix, STREAMS_SUFFIX) == 0) on_streams(sink, answer);
   if (strncmp(suffix, NATS_WATCH_SUFFIX, strlen(NATS_WATCH_SUFFIX)) == 0)
     nats_watch_answer(&sink->watch, suffix, answer);
-  if (sscanf(suffix, "%u-%llu", &slot, &ticket) != 2) return;
+  if (sscanf(suffix, "%u-%llu-%llu", &slot, &ticket, &first) != 3) return;
   char why[340], report[768];
   if (link_nobody_answers(answer)) {
     nobody_answers(sink);
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, "nobody answers");
     return;
   }
-  switch (nats_ack_read(answer->data, answer->bytes, why, sizeof why)) {
+  switch (nats_ack_read(answer->data, answer->bytes, &stored, why, sizeof why)) {
+  case NATS_ACK_DUPLICATE:
+    /* One that has landed was given up and sent again: a second copy may have overtaken the first. */
+    if (first != 0 && flight_bytes(&sink->flight, slot, ticket) != 0) note_duplicate(sink, first, stored);
+    flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
+    recovered(sink);
+    break;
   case NATS_ACK_STORED:
     flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
     recovered(sink);
@@ -250,6 +300,7 @@ static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t er
 
 static void free_sink(ll_sink *sink) {
   flight_destroy(&sink->flight);
+  pthread_mutex_destroy(&sink->duplicates.mutex);
   sink_security_free(&sink->security);
   sink_url_free(&sink->url);
   free(sink);
@@ -291,6 +342,7 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
   }
   sink->host = host;
   sink_report_init(&sink->report, host);
+  pthread_mutex_init(&sink->duplicates.mutex, NULL);
   header_text(sink->host_header, host->host_name);
   header_text(sink->program_header, host->program);
   sink_incarnation_hex(host->incarnation, sink->incarnation);
@@ -353,7 +405,10 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
       sink->core ? 0 : flight_now_ms() + (get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS);
   if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
-  snprintf(reply, sizeof reply, "%s.%u-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket);
+  uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may have been sent before */
+  if (sequence > sink->sent) sink->sent = sequence;
+  snprintf(reply, sizeof reply, "%s.%u-%llu-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket,
+           (unsigned long long)first);
   if (!publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence) &&
       flight_cancel(&sink->flight, slot, ticket))
     return LL_SINK_BUSY;
@@ -365,6 +420,7 @@ static void nats_poll(ll_sink *sink, int timeout_ms) {
   expire(sink);
   if (!flight_idle(&sink->flight) || !link_is_up(sink->link)) flight_wait(&sink->flight, timeout_ms);
   expire(sink);
+  report_duplicates(sink, false);
 }
 
 static void nats_watch_control(ll_sink *sink) {
@@ -377,6 +433,7 @@ static bool nats_reached(ll_sink *sink) {
 
 static void nats_close(ll_sink *sink) {
   int64_t end_ms = flight_now_ms() + (link_was_up(sink->link) ? CLOSE_TIMEOUT_MS : CLOSE_UNREACHED_MS);
+  report_duplicates(sink, true);
   sink_report_close(&sink->report);
   sink_control_close(&sink->control);
   flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the sink was closed");

@@ -87,6 +87,7 @@ bool ll_route_open(ll_route *route, ll_store *store, uint32_t number, const ll_r
   route->host = (ll_sink_host){.url = setup->url,
                                .host_name = setup->host,
                                .program = setup->program,
+                               .first_hand = setup->first_hand,
                                .ctx = route,
                                .log = log_for_sink,
                                .done = done,

@@ -15,7 +15,8 @@ typedef struct ll_route_setup {
   const char *url, *host, *program;
   void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
   void *progress_ctx;
-  bool silent; /* another route of this process has the same sink, and says what troubles it */
+  bool first_hand; /* these batches are sealed here: no other sink has sent them */
+  bool silent;     /* another route of this process has the same sink, and says what troubles it */
 } ll_route_setup;
 
 typedef struct ll_route {

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LL_SINK_ABI 3
-#define LL_SINK_ENTRY ll_sink_plugin_v3
+#define LL_SINK_ABI 4
+#define LL_SINK_ENTRY ll_sink_plugin_v4
 
 typedef struct ll_sink ll_sink; /* each sink defines its own */
 
@@ -40,6 +40,7 @@ typedef struct ll_sink_host {
   const char *host_name;
   const char *program;
   uint8_t incarnation[16];
+  bool first_hand; /* batches are sealed by this process: no other sink has sent them */
 
   void *ctx;
   /* Any thread, any time; must not block. Repeats of one state are the sink's to suppress. */

@@ -41,7 +41,8 @@ static int open_stream(ll_core *core, uint32_t route, char *why, size_t why_byte
     snprintf(why, why_bytes, "no memory to start");
     return ENOMEM;
   }
-  ll_route_setup setup = {.url = url, .host = core->config.host, .program = core->config.program, .progress = progress};
+  ll_route_setup setup = {
+      .url = url, .host = core->config.host, .program = core->config.program, .progress = progress, .first_hand = true};
   if (ll_route_open(&stream->route, &core->store, route, &setup, why, why_bytes)) {
     ll_route_spool(&stream->route, &core->config.spool);
     store_release(&stream->state, LL_STREAM_OPEN);

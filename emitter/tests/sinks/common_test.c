@@ -242,14 +242,20 @@ static void names_follow_the_format(void **state) {
 }
 
 static nats_ack_kind read_answer(const char *json, char *why, size_t bytes) {
-  return nats_ack_read(json, strlen(json), why, bytes);
+  uint64_t stored = 0;
+  nats_ack_kind kind = nats_ack_read(json, strlen(json), &stored, why, bytes);
+  if (kind == NATS_ACK_STORED || kind == NATS_ACK_DUPLICATE) assert_int_equal(stored, 7);
+  return kind;
 }
 
 static void answers_of_jetstream_are_told_apart(void **state) {
   (void)state;
   char why[128] = "";
   assert_int_equal(read_answer("{\"stream\":\"LIFELINE\",\"seq\":7}", why, sizeof why), NATS_ACK_STORED);
-  assert_int_equal(read_answer("{\"stream\":\"L\",\"seq\":7,\"duplicate\":true}", why, sizeof why), NATS_ACK_STORED);
+  assert_int_equal(read_answer("{\"stream\":\"L\",\"seq\":7,\"duplicate\": true}", why, sizeof why),
+                   NATS_ACK_DUPLICATE);
+  assert_int_equal(read_answer("{\"stream\":\"L\",\"seq\":7,\"duplicate\":true}", why, sizeof why), NATS_ACK_DUPLICATE);
+  assert_int_equal(read_answer("{\"stream\":\"L\",\"seq\":7,\"duplicate\":false}", why, sizeof why), NATS_ACK_STORED);
   assert_int_equal(read_answer("{\"error\":{\"code\":400,\"err_code\":10060,\"description\":\"expected stream does not "
                                "match\"},\"stream\":\"OTHER\",\"seq\":0}",
                                why, sizeof why),

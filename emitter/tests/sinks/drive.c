@@ -71,7 +71,7 @@ static void on_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const ch
 
 bool drive_open(drive *d, const char *scheme, const char *url, char *error, size_t error_bytes) {
   char path[512];
-  *d = (drive){.host = {.url = url, .host_name = "test-host", .program = "sink-test"}};
+  *d = (drive){.host = {.url = url, .host_name = "test-host", .program = "sink-test", .first_hand = true}};
   pthread_mutex_init(&d->mutex, NULL);
   snprintf(path, sizeof path, "%s/lifeline-sink-%s.so", PLUGIN_DIRECTORY, scheme);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -100,6 +100,70 @@ static void a_stream_that_jetstream_does_not_know_is_missing(void **state) {
   close_sink(&server);
 }
 
+/* What the stream holds may be the same bytes, so nothing is counted as dropped. */
+static void a_duplicate_of_a_first_send_is_acknowledged_and_reported(void **state) {
+  (void)state;
+  scripted_nats server = {.answers = {ACKNOWLEDGES, HAS_IT_ALREADY}, .answer_count = 2, .afterwards = ACKNOWLEDGES};
+  open_sink(&server);
+  drive_add(&d, 3, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  expect_log("error: nats: stream LIFELINE already has a message with the id of batch 2 on lifeline.batches.", 1);
+  expect_log("(it is message 1; such batches so far: 1)", 1);
+  expect_log("see SECURITY.md", 1); /* the line is not cut */
+}
+
+static void many_duplicates_are_two_lines_the_last_with_their_number(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = HAS_IT_ALREADY};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "such batches so far: 1)", TIMEOUT_MS));
+  drive_add(&d, 500, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  expect_log("such batches so far: 501)", 1);
+  assert_in_range(drive_said(&d, "such batches so far"), 2, 4); /* one a minute on a slow machine */
+}
+
+/* Its first copy was stored, and the acknowledgement lost with the connection. */
+static void a_duplicate_of_a_batch_that_was_sent_before_is_not_reported(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = CLOSES_THE_CONNECTION};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "is lost; trying again", TIMEOUT_MS));
+  scripted_nats_turn(&server, HAS_IT_ALREADY);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  expect_log("already has a message", 0);
+}
+
+/* The copy that was sent again took another way, over another server, and arrived before the first. */
+static void a_duplicate_of_a_first_send_that_was_overtaken_is_not_reported(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = CLOSES_THE_CONNECTION};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "is lost; trying again", TIMEOUT_MS));
+  scripted_nats_turn(&server, HAD_THE_PREVIOUS_ALREADY);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  expect_log("already has a message", 0);
+}
+
+/* As of lifeline-recover and of a spool that another process left. */
+static void a_duplicate_of_what_others_may_have_sent_is_not_reported(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = HAS_IT_ALREADY};
+  open_sink(&server);
+  d.host.first_hand = false;
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+  expect_log("already has a message", 0);
+}
+
 #define INFO(more)                                                                                                     \
   "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"headers\":true,\"max_payload\":100000" more "}\r\n"
 
@@ -247,6 +311,11 @@ int main(void) {
       cmocka_unit_test(an_acknowledgement_after_no_responders_is_no_missing_stream),
       cmocka_unit_test(a_server_that_ends_slowly_has_no_missing_stream),
       cmocka_unit_test(a_stream_that_jetstream_does_not_know_is_missing),
+      cmocka_unit_test(a_duplicate_of_a_first_send_is_acknowledged_and_reported),
+      cmocka_unit_test(many_duplicates_are_two_lines_the_last_with_their_number),
+      cmocka_unit_test(a_duplicate_of_a_batch_that_was_sent_before_is_not_reported),
+      cmocka_unit_test(a_duplicate_of_a_first_send_that_was_overtaken_is_not_reported),
+      cmocka_unit_test(a_duplicate_of_what_others_may_have_sent_is_not_reported),
       cmocka_unit_test(what_comes_before_tls_is_not_taken_for_the_servers_word),
       cmocka_unit_test(tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted),
       cmocka_unit_test(a_server_that_talks_and_never_answers_is_given_up),

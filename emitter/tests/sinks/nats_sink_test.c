@@ -70,9 +70,10 @@ static const char *incarnation_of(const drive *d) {
   return hex;
 }
 
-static void check_stored(const char *url, const drive *d) {
+static void check_stored(const char *url, drive *d) {
   unsigned found = stored(url, incarnation_of(d), d->count);
   if (found != d->count) fail_msg("wrong books: %u of %u batches are stored", found, d->count);
+  assert_int_equal(drive_said(d, "already has a message"), 0);
 }
 
 static void every_batch_is_acknowledged_and_stored(void **state) {
@@ -118,6 +119,33 @@ static void headers_and_subject_name_the_batch(void **state) {
   natsSubscription_Destroy(subscription);
   natsConnection_Destroy(connection);
   drive_close(&d);
+}
+
+static void an_id_that_somebody_has_published_under_is_reported(void **state) {
+  (void)state;
+  drive d;
+  natsConnection *connection = NULL;
+  jsCtx *js = NULL;
+  jsPubAck *stored_as = NULL;
+  jsPubOptions options;
+  char id[64];
+  open_sink(&d, plain.url);
+  drive_add(&d, 2, 100);
+  const uint8_t *crc = d.batch[0] + 100 - 4;
+  snprintf(id, sizeof id, "%s-0-1-%02x%02x%02x%02x", incarnation_of(&d), crc[0], crc[1], crc[2], crc[3]);
+  jsPubOptions_Init(&options);
+  options.MsgId = id;
+  assert_int_equal(natsConnection_ConnectTo(&connection, plain.url), NATS_OK);
+  assert_int_equal(natsConnection_JetStream(&js, connection, NULL), NATS_OK);
+  assert_int_equal(js_Publish(&stored_as, js, "lifeline.batches.0", "junk", 4, &options, NULL), NATS_OK);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  snprintf(text, sizeof text, "(it is message %llu; such batches so far: 1)", (unsigned long long)stored_as->Sequence);
+  assert_int_equal(drive_said(&d, "error: nats: stream LIFELINE already has a message with the id of batch 1 on "), 1);
+  assert_int_equal(drive_said(&d, text), 1);
+  jsPubAck_Destroy(stored_as);
+  jsCtx_Destroy(js);
+  natsConnection_Destroy(connection);
 }
 
 static void core_mode_publishes_without_a_stream(void **state) {
@@ -473,6 +501,7 @@ int main(void) {
       cmocka_unit_test(the_program_keeps_its_signals), /* before this test uses nats.c itself, which changes them */
       cmocka_unit_test(every_batch_is_acknowledged_and_stored),
       cmocka_unit_test(headers_and_subject_name_the_batch),
+      cmocka_unit_test(an_id_that_somebody_has_published_under_is_reported),
       cmocka_unit_test(core_mode_publishes_without_a_stream),
       cmocka_unit_test(nothing_is_lost_when_the_server_is_killed_and_comes_back),
       cmocka_unit_test(a_kill_in_full_flight_means_retries_and_no_loss),

@@ -26,21 +26,32 @@ static void say(FILE *out, const scripted_nats *server, const char *subject, con
 /* False if the connection is to be closed. */
 static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
   static const char acknowledged[] = "{\"stream\":\"LIFELINE\",\"seq\":1}";
+  static const char duplicate[] = "{\"stream\":\"LIFELINE\",\"seq\":1,\"duplicate\": true}";
   static const char nobody[] = "NATS/1.0 503\r\n\r\n";
   if (server->batches == 0) snprintf(server->first_reply, sizeof server->first_reply, "%s", reply);
   unsigned number = server->batches++;
+  bool open = true;
   switch (number < server->answer_count ? server->answers[number] : server->afterwards) {
   case SAYS_NOTHING: break;
   case ACKNOWLEDGES: say(out, server, reply, acknowledged); break;
+  case HAS_IT_ALREADY: say(out, server, reply, duplicate); break;
+  case HAD_THE_PREVIOUS_ALREADY:
+    say(out, server, server->previous_reply, duplicate);
+    say(out, server, reply, acknowledged);
+    break;
   case ACKNOWLEDGES_THE_FIRST: say(out, server, server->first_reply, acknowledged); break;
   case HAS_NO_RESPONDERS:
     fprintf(out, "HMSG %s %s %zu %zu\r\n%s\r\n", reply, server->subscription, sizeof nobody - 1, sizeof nobody - 1,
             nobody);
     break;
-  case CLOSES_THE_CONNECTION: return false;
-  case SAYS_WHY_AND_CLOSES: fputs("-ERR 'Maximum Payload Violation'\r\n", out); return false;
+  case CLOSES_THE_CONNECTION: open = false; break;
+  case SAYS_WHY_AND_CLOSES:
+    fputs("-ERR 'Maximum Payload Violation'\r\n", out);
+    open = false;
+    break;
   }
-  return true;
+  snprintf(server->previous_reply, sizeof server->previous_reply, "%s", reply);
+  return open;
 }
 
 /* PUB or HPUB: subject, reply, [size of the headers], size. */

@@ -10,7 +10,9 @@
 typedef enum scripted_answer {
   SAYS_NOTHING,
   ACKNOWLEDGES,
-  ACKNOWLEDGES_THE_FIRST, /* the first batch of the connection, whatever this one is */
+  HAS_IT_ALREADY,           /* a duplicate */
+  HAD_THE_PREVIOUS_ALREADY, /* a duplicate, of the batch before this one, on whatever connection; this one is stored */
+  ACKNOWLEDGES_THE_FIRST,   /* the first batch of the connection, whatever this one is */
   HAS_NO_RESPONDERS,
   CLOSES_THE_CONNECTION,
   SAYS_WHY_AND_CLOSES,
@@ -33,6 +35,7 @@ typedef struct scripted_nats {
   bool ending;
   int listener, port;
   pthread_t thread;
+  char previous_reply[SCRIPTED_SUBJECT_BYTES];
   /* Of the current connection. */
   unsigned batches;
   char first_reply[SCRIPTED_SUBJECT_BYTES];
