@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alert.h"
+
 /* librdkafka's own message may quote the value, which may be a password. */
 static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t error_bytes) {
   char ignored[256];
@@ -109,16 +111,13 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
   return NULL;
 }
 
-/* The broker's alert about our certificate, in OpenSSL's words. librdkafka takes it for an error of transport if it
- * comes after the handshake, as in TLS 1.3. */
-static bool refuses_certificate(const char *reason) {
-  const char *alert = strstr(reason, " alert ");
-  return alert && (strstr(alert, "certificate") || strstr(alert, "unknown ca"));
-}
-
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {
-  *symptom = false;
-  if ((code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT) && refuses_certificate(reason))
+  /* librdkafka takes the broker's alert for an error of transport if it comes after the handshake, as in TLS 1.3. */
+  bool connecting = code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT;
+  sink_alert alert = connecting ? sink_alert_read(reason) : SINK_ALERT_NONE;
+  *symptom = alert == SINK_ALERT_OTHER;
+  if (alert == SINK_ALERT_OTHER) return "cannot be reached";
+  if (alert == SINK_ALERT_CERTIFICATE)
     return "wants a client's certificate that it trusts: look at LIFELINE_TLS_CERT and LIFELINE_TLS_KEY";
   switch (code) {
   case RD_KAFKA_RESP_ERR__AUTHENTICATION:

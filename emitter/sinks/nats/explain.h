@@ -11,7 +11,7 @@ typedef enum nats_problem {
   NATS_HAS_NO_TLS,
   NATS_EXPIRED,   /* its certificate */
   NATS_UNTRUSTED, /* its certificate */
-  NATS_HANGS_UP,  /* after the TLS handshake, where TLS 1.3 refuses a client's certificate */
+  NATS_HANGS_UP,  /* with an alert about the client's certificate, or without one after the TLS handshake */
 } nats_problem;
 
 /* Who one is to the server, for a message. A user without a password is a token, and so a secret. */

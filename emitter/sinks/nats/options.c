@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "alert.h"
 #include "explain.h"
 
 #include <stdio.h>
@@ -60,18 +61,24 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
 
 bool nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes) {
   nats_problem problem = NATS_UNREACHABLE;
+  const char *last = nats_GetLastError(NULL) ? nats_GetLastError(NULL) : "", *detail = natsStatus_GetText(status);
+  sink_alert alert = sink_alert_read(last);
   switch (status) {
   case NATS_CONNECTION_AUTH_FAILED:
   case NATS_NOT_PERMITTED: problem = NATS_REFUSES_CREDENTIALS; break;
   case NATS_SECURE_CONNECTION_REQUIRED: problem = NATS_WANTS_TLS; break;
   case NATS_SECURE_CONNECTION_WANTED: problem = NATS_HAS_NO_TLS; break;
   case NATS_SSL_ERROR:
-    problem = nats_GetLastError(NULL) && strstr(nats_GetLastError(NULL), "expired") ? NATS_EXPIRED : NATS_UNTRUSTED;
+    problem = alert == SINK_ALERT_CERTIFICATE ? NATS_HANGS_UP
+              : alert == SINK_ALERT_OTHER     ? NATS_UNREACHABLE
+              : strstr(last, "expired")       ? NATS_EXPIRED
+                                              : NATS_UNTRUSTED;
     break;
   case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */
     if (security->tls) problem = NATS_HANGS_UP;
     break;
   default: break;
   }
-  return nats_explain_problem(problem, natsStatus_GetText(status), url, security, text, bytes);
+  if (status == NATS_SSL_ERROR && alert == SINK_ALERT_OTHER) detail = last;
+  return nats_explain_problem(problem, detail, url, security, text, bytes);
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "alert.h"
 #include "flight.h"
 #include "login.h"
 
@@ -180,9 +181,10 @@ static bool begin_tls(wire *w, const char *host, const sink_security *security, 
     long verified = SSL_get_verify_result(w->ssl);
     unsigned long code = ERR_peek_last_error();
     const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
+    bool refused = reason && sink_alert_read(reason) == SINK_ALERT_CERTIFICATE;
     *problem = verified == X509_V_ERR_CERT_HAS_EXPIRED ? NATS_EXPIRED
                : verified != X509_V_OK                 ? NATS_UNTRUSTED
-               : reason && strstr(reason, "alert")     ? NATS_HANGS_UP
+               : refused                               ? NATS_HANGS_UP
                                                        : NATS_UNREACHABLE;
     snprintf(detail, detail_bytes, "TLS: %s", reason ? reason : events != 0 ? "no answer" : "the connection is closed");
     ERR_clear_error();
@@ -218,6 +220,7 @@ static ssize_t read_now(wire *w) {
   ERR_clear_error();
   int count = SSL_read(w->ssl, w->in + w->used, (int)(w->room - w->used));
   short events = count > 0 ? 0 : awaited(w->ssl, count);
+  if (count <= 0 && events == 0) w->tls_error = ERR_reason_error_string(ERR_peek_last_error());
   ERR_clear_error();
   pthread_mutex_unlock(&w->sending);
   return count > 0 ? count : events != 0 ? 0 : -1;
@@ -418,7 +421,13 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
     }
     said = frame.kind == WIRE_INFO || (frame.kind == WIRE_PING && wire_say(w, "PONG\r\n"));
   }
-  if (w->ssl) *problem = NATS_HANGS_UP;
+  if (!w->ssl) return false;
+  /* In TLS 1.3 a server refuses the client's certificate only now, and its alert may be lost with the connection. */
+  sink_alert alert = w->tls_error ? sink_alert_read(w->tls_error) : SINK_ALERT_NONE;
+  if (alert == SINK_ALERT_OTHER)
+    snprintf(detail, detail_bytes, "TLS: %s", w->tls_error);
+  else
+    *problem = NATS_HANGS_UP;
   return false;
 }
 
@@ -457,6 +466,7 @@ bool wire_connect(wire *w, const char *host_port, const sink_security *security,
   split(host_port, host, sizeof host, port, sizeof port);
   *problem = NATS_UNREACHABLE;
   w->used = w->taken = 0;
+  w->tls_error = NULL;
   snprintf(detail, detail_bytes, "no memory");
   if (make_room(w) && dial(w, host, port, deadline_ms, detail, detail_bytes) &&
       greet(w, host, security, name, deadline_ms, problem, detail, detail_bytes)) {

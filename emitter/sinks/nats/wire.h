@@ -23,6 +23,7 @@ typedef struct wire {
   ino_t
       inode; /* of the socket: a program that closes all of its descriptors may have given the number to another file */
   SSL *ssl;
+  const char *tls_error;   /* why reading failed, in OpenSSL's words; NULL: for no reason of TLS */
   pthread_mutex_t sending; /* held while anything is written, and while OpenSSL is at work */
   bool ready;              /* any thread may send */
   char *in;                /* what was read; frames before `taken` were handed out */

@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "ack.h"
+#include "alert.h"
+#include "conf.h"
 #include "naming.h"
 #include "report.h"
 #include "security.h"
@@ -274,6 +276,37 @@ static void answers_of_jetstream_are_told_apart(void **state) {
   assert_int_equal(read_answer("{\"error\":{}}", why, sizeof why), NATS_ACK_LATER);
 }
 
+/* As OpenSSL 3.0 and 3.2 write them, and librdkafka. */
+static void only_some_alerts_are_about_the_certificate(void **state) {
+  (void)state;
+  static const char *const about_it[] = {
+      "tlsv13 alert certificate required",
+      "sslv3 alert bad certificate",
+      "ssl/tls alert bad certificate",
+      "sslv3 alert unsupported certificate",
+      "sslv3 alert certificate revoked",
+      "sslv3 alert certificate expired",
+      "sslv3 alert certificate unknown",
+      "tlsv1 alert unknown ca",
+      "tlsv1 alert access denied",
+      "sslv3 alert handshake failure",
+      "SSL handshake failed: error:0A000418:SSL routines::tlsv1 alert unknown ca: SSL alert number 48"};
+  static const char *const others[] = {
+      "tlsv1 alert internal error", "tlsv1 alert decode error", "tlsv1 alert user cancelled",
+      "sslv3 alert close notify",
+      "SSL handshake failed: error:0A000438:SSL routines::tlsv1 alert internal error: SSL alert number 80"};
+  for (size_t i = 0; i < sizeof about_it / sizeof *about_it; i++)
+    assert_int_equal(sink_alert_read(about_it[i]), SINK_ALERT_CERTIFICATE);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_int_equal(sink_alert_read(others[i]), SINK_ALERT_OTHER);
+  assert_int_equal(sink_alert_read("certificate verify failed"), SINK_ALERT_NONE);
+  bool symptom;
+  assert_string_equal(kafka_explain(RD_KAFKA_RESP_ERR__SSL, others[4], &symptom), "cannot be reached");
+  assert_true(symptom);
+  assert_non_null(strstr(kafka_explain(RD_KAFKA_RESP_ERR__SSL, about_it[10], &symptom), "client's certificate"));
+  assert_false(symptom);
+}
+
 static void append_line(void *ctx, ll_sink_log_level level, const char *message) {
   (void)level;
   strcat(strcat(ctx, message), "\n");
@@ -338,6 +371,7 @@ int main(void) {
       cmocka_unit_test(a_symptom_without_a_cause_is_said_after_a_moment),
       cmocka_unit_test(a_symptom_is_not_lost_to_other_news_or_to_the_end),
       cmocka_unit_test(answers_of_jetstream_are_told_apart),
+      cmocka_unit_test(only_some_alerts_are_about_the_certificate),
   };
   return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);
 }

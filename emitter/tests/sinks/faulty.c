@@ -18,6 +18,12 @@
 
 enum { HELD_MOST = 1024 };
 
+static int fail_within(X509_STORE_CTX *store, void *ctx) {
+  (void)ctx;
+  X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM); /* which OpenSSL makes an alert "internal error" */
+  return 0;
+}
+
 static void show_certificate(const faulty *f, int connection) {
   static const char greeting[] = "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"proto\":1,\"headers\":true,"
                                  "\"max_payload\":1048576,\"tls_required\":true}\r\n";
@@ -28,6 +34,9 @@ static void show_certificate(const faulty *f, int connection) {
   SSL_set_fd(tls, connection);
   SSL_accept(tls);
   SSL_free(tls);
+  shutdown(connection, SHUT_WR);
+  for (char rest[1024]; read(connection, rest, sizeof rest) > 0;) { /* or a reset would overtake the alert */
+  }
 }
 
 static void *serve(void *of) {
@@ -77,6 +86,11 @@ void faulty_start(faulty *f, faulty_manner manner, int port, const char *directo
   int yes = 1, bound = -1;
   *f = (faulty){.manner = manner, .greets = greets, .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (manner == SHOWS_AN_EXPIRED_CERTIFICATE) make_certificate(f, directory, "DNS:localhost,IP:127.0.0.1", 0);
+  if (manner == FAILS_WITH_AN_INTERNAL_ERROR) {
+    make_certificate(f, directory, "DNS:localhost,IP:127.0.0.1", 1);
+    SSL_CTX_set_verify(f->tls, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(f->tls, fail_within, NULL);
+  }
   if (manner == SHOWS_ANOTHERS_CERTIFICATE) make_certificate(f, directory, "DNS:another.invalid", 1);
   setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   for (int i = 0; i < 600 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be connecting from it */

@@ -10,7 +10,8 @@ typedef enum faulty_manner {
   ACCEPTS_AND_NEVER_ANSWERS,
   CLOSES_EVERY_CONNECTION,
   SHOWS_AN_EXPIRED_CERTIFICATE,
-  SHOWS_ANOTHERS_CERTIFICATE
+  SHOWS_ANOTHERS_CERTIFICATE,
+  FAILS_WITH_AN_INTERNAL_ERROR /* after the handshake of TLS 1.3, while it checks the client's certificate */
 } faulty_manner;
 
 typedef struct faulty {

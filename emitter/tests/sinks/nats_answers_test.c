@@ -190,6 +190,27 @@ static void tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted(void
   assert_int_equal(server.login[0], 0x16); /* a handshake's record */
 }
 
+/* Of a server that is busy, for instance. */
+static void only_alerts_about_the_certificate_are_a_demand_for_one(void **state) {
+  (void)state;
+  enum { BAD_CERTIFICATE = 42, UNKNOWN_CA = 48, DECODE_ERROR = 50, INTERNAL_ERROR = 80 };
+  static const struct {
+    unsigned char alert;
+    const char *said;
+  } cases[] = {{BAD_CERTIFICATE, "it may want a client's certificate"},
+               {UNKNOWN_CA, "it may want a client's certificate"},
+               {DECODE_ERROR, "cannot be reached: TLS: tlsv1 alert decode error"},
+               {INTERNAL_ERROR, "cannot be reached: TLS: tlsv1 alert internal error"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    scripted_nats server = {.greeting = INFO(",\"tls_required\":true"), .listens = true, .alert = cases[i].alert};
+    open_sink(&server);
+    drive_add(&d, 1, BATCH_BYTES);
+    assert_true(drive_until_logged(&d, cases[i].said, TIMEOUT_MS));
+    expect_log("certificate", strstr(cases[i].said, "certificate") != NULL);
+    close_sink(&server);
+  }
+}
+
 static void a_server_that_talks_and_never_answers_is_given_up(void **state) {
   (void)state;
   scripted_nats server = {.talks = true};
@@ -318,6 +339,7 @@ int main(void) {
       cmocka_unit_test(a_duplicate_of_what_others_may_have_sent_is_not_reported),
       cmocka_unit_test(what_comes_before_tls_is_not_taken_for_the_servers_word),
       cmocka_unit_test(tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted),
+      cmocka_unit_test(only_alerts_about_the_certificate_are_a_demand_for_one),
       cmocka_unit_test(a_server_that_talks_and_never_answers_is_given_up),
       cmocka_unit_test(a_user_without_a_password_is_a_token_and_not_shown),
       cmocka_unit_test(the_servers_limit_holds_while_it_is_away),

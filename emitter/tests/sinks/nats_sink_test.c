@@ -14,6 +14,7 @@
 
 #include "broker.h"
 #include "drive.h"
+#include "faulty.h"
 
 enum { BATCH_BYTES = 20000, TIMEOUT_MS = 60000 };
 
@@ -355,6 +356,21 @@ static void a_wrong_password_is_one_clear_error_without_the_password(void **stat
   drive_close(&d);
 }
 
+/* With a certificate that `asking` would take. */
+static void expect_that_an_internal_error_is_no_demand_for_a_certificate(const broker *asking) {
+  drive d;
+  faulty server;
+  char url[64];
+  faulty_start(&server, FAILS_WITH_AN_INTERNAL_ERROR, 0, asking->directory, true);
+  snprintf(url, sizeof url, "nats://127.0.0.1:%d/?tls=true", server.port);
+  open_sink(&d, url);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "cannot be reached: TLS: tlsv1 alert internal error", TIMEOUT_MS));
+  assert_int_equal(drive_said(&d, "certificate"), 0);
+  drive_close(&d);
+  faulty_stop(&server);
+}
+
 static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   (void)state;
   drive d;
@@ -368,6 +384,7 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   drive_add(&d, 100, BATCH_BYTES);
   assert_true(drive_run(&d, TIMEOUT_MS));
   drive_close(&d);
+  expect_that_an_internal_error_is_no_demand_for_a_certificate(&asking);
   broker_client_certificate(NULL, NULL);
   broker_stop(&asking);
 }

@@ -82,6 +82,8 @@ static void listen_only(scripted_nats *server, int connection) {
   server->login_bytes = count > 0 ? (size_t)count : 0;
   memcpy(server->login, bytes, server->login_bytes);
   pthread_mutex_unlock(&server->mutex);
+  unsigned char alert[] = {21, 3, 3, 0, 2, 2, server->alert}; /* a record of TLS 1.2, fatal */
+  if (server->alert != 0) send(connection, alert, sizeof alert, MSG_NOSIGNAL);
 }
 
 static void talk_without_end(int connection) {

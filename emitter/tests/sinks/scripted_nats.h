@@ -27,6 +27,7 @@ typedef struct scripted_nats {
   scripted_answer afterwards; /* to all others */
   const char *greeting;       /* NULL: the INFO of a healthy server */
   bool listens;               /* and nothing else, after the greeting */
+  unsigned char alert;        /* of TLS, which one that listens then sends; 0: none */
   bool talks;                 /* after the greeting, without end, and of nothing */
   bool refuses;               /* every login */
   const char *streams;        /* what JetStream says to STREAM.NAMES; NULL: nothing */
