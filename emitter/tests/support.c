@@ -279,6 +279,15 @@ unsigned test_lines(const char *text) {
   return lines;
 }
 
+unsigned test_other_lines(const char *text) {
+  unsigned lines = test_lines(text);
+  for (const char *at = text; (at = strstr(at, "events are dropped: ")) != NULL; at++)
+    lines--;
+  for (const char *at = text; (at = strstr(at, "events were dropped")) != NULL; at++)
+    lines--;
+  return lines;
+}
+
 const char *test_text_of(const char *path) {
   static char text[8192];
   int fd = open(path, O_RDONLY);

@@ -98,6 +98,9 @@ void test_wait_for_recovery(void);
 /* How many lines the text has. */
 unsigned test_lines(const char *text);
 
+/* The same, but for lines that say that events are or were dropped. */
+unsigned test_other_lines(const char *text);
+
 /* Calls `visit` for each event, batch by batch. */
 void test_each_event(const test_batches *batches, void (*visit)(const llb_event *event, void *ctx), void *ctx);
 

@@ -4,6 +4,7 @@
 #include "batch/clock.h"
 #include "batch/compress.h"
 #include "batch/crc32c.h"
+#include "life/log.h"
 #include "life/process.h"
 #include "life/utf8.h"
 #include "ring/pool.h"
@@ -158,6 +159,86 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
     assert_true(ll_slot_move(&store, ll_slot_index(&store, slot), next, LL_SLOT_SEALED, LL_SLOT_FREE));
   }
   ll_store_unmap(&store);
+}
+
+/* Seals one that looks like a batch of so many bytes. */
+static ll_slot *fill_slot(ll_store *store, uint64_t sequence, uint32_t bytes) {
+  ll_slot *slot = ll_slot_to_fill(store, 0);
+  if (slot == NULL) return NULL;
+  slot->bytes = bytes;
+  slot->route = 0; /* what was there before may have been a batch */
+  slot->take_count = 0;
+  memset(slot->batch, (int)sequence, bytes);
+  ll_slot_seal(store, slot, sequence);
+  return slot;
+}
+
+static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint64_t sequence = 0;
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  for (int round = 0; round < 50; round++) {
+    ll_slot *slot;
+    while ((slot = fill_slot(&store, sequence + 1, (uint32_t)(sequence * 7919 % 60000) + 1)) != NULL)
+      sequence++;
+    assert_null(ll_slots_fault(&store));
+    if (round == 0) assert_in_range(ll_slots_vacant(&store, 0), 0, LL_SLOT_RUN - 1);
+    assert_true(ll_slots_in(&store, 0, LL_SLOT_SEALED) > 0);
+    unsigned seen = 0;
+    uint64_t at = 0;
+    for (const ll_slot *next; (next = ll_slot_next_sealed(&store, 0, &at)) != NULL; seen++) {
+      for (uint32_t i = 0; i < next->bytes; i++)
+        if (next->batch[i] != (uint8_t)at) fail_msg("batch %llu was written over", (unsigned long long)at);
+      /* Some stay, so that what is free lies apart. */
+      if (at % 5 == (uint64_t)round % 5) continue;
+      ll_slot_move(&store, ll_slot_index(&store, next), at, LL_SLOT_SEALED,
+                   at % 3 == 0 ? LL_SLOT_REFUSED : LL_SLOT_FREE);
+      if (at % 3 == 0) ll_slot_move(&store, ll_slot_index(&store, next), at, LL_SLOT_REFUSED, LL_SLOT_FREE);
+    }
+    assert_int_equal(ll_slot_latest(&store, 0, &at) != NULL, 1);
+    assert_int_equal(at, sequence);
+  }
+  ll_store_unmap(&store);
+}
+
+static void sealed_batches_that_overlap_are_a_fault(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_slot *first = fill_slot(&store, 1, 100);
+  fill_slot(&store, 2, 100);
+  assert_null(ll_slots_fault(&store));
+  first->bytes = LL_SLOT_BYTES;
+  assert_string_equal(ll_slots_fault(&store), "sealed batches that overlap");
+  first->bytes = LL_BATCH_STORED_MAX + 1;
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
+  first->bytes = 100;
+  store.header->slot_words[store.header->slot_count - 1] = ll_slot_word(3, LL_SLOT_SEALED);
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch where none ever was");
+  store.header->routes[0].slots_used = store.header->slot_count;
+  ll_slot_at(&store, store.header->slot_count - 1)->bytes = LL_SLOT_BYTES;
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch beyond the slots");
+  ll_store_unmap(&store);
+}
+
+static char logged[256];
+
+static void keep_line(void *ctx, ll_log_level level, const char *message) {
+  (void)ctx, (void)level;
+  snprintf(logged, sizeof logged, "%s", message);
+}
+
+static void what_others_say_does_not_speak_to_the_terminal(void **state) {
+  (void)state;
+  ll_log_to(keep_line, NULL);
+  ll_log(LL_LOG_WARN, "it says %s", "a\nb\x1b[31mc\x7f\td");
+  ll_log_to(NULL, NULL);
+  assert_string_equal(logged, "it says a b [31mc  d");
 }
 
 /* As a thread would that is always ahead of the harvester. */
@@ -445,6 +526,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_record_that_lies_about_its_length_is_no_record, make_types, free_types),
       cmocka_unit_test(a_slot_is_freed_by_its_own_batch_only),
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
+      cmocka_unit_test(small_batches_lie_side_by_side_and_leave_each_other_alone),
+      cmocka_unit_test(sealed_batches_that_overlap_are_a_fault),
+      cmocka_unit_test(what_others_say_does_not_speak_to_the_terminal),
       cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),
       cmocka_unit_test(calibrations_thin_out_but_keep_first_last_and_steps),
       cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),

@@ -36,6 +36,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   unsetenv("LIFELINE_BUDGET_BYTES");
+  unsetenv("LIFELINE_COMPRESSION");
   unsetenv("LIFELINE_POLICY");
   unsetenv("LIFELINE_BLOCK_TIMEOUT_MS");
   unsetenv("LIFELINE_FLUSH_TIMEOUT_MS");
@@ -79,7 +80,7 @@ static void expect(void (*body)(void), const char *line) {
   int status = test_in_child(body, log_path);
   const char *told = test_text_of(log_path);
   if (status != 0) fail_msg("status %d: %s", status, told);
-  if (test_lines(told) != (line != NULL) || strstr(told, line != NULL ? line : "") == NULL) fail_msg("told: %s", told);
+  if (test_other_lines(told) != (line != NULL) || strstr(told, line != NULL ? line : "") == NULL) fail_msg("told: %s", told);
 }
 
 static void emit_into_nothing(void) {
@@ -213,6 +214,7 @@ static void with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted(vo
   (void)state;
   test_use_sink(&directory, "busy");
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
   expect(fill_up, "they wait in");
   assert_int_equal(test_ring_files(&directory), 1);
 
@@ -287,6 +289,7 @@ static void blocking_is_bounded(void **state) {
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
   setenv("LIFELINE_POLICY", "block", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "100", 1);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
   expect(block_in_vain, "not acknowledged yet");
 }
 
@@ -322,6 +325,127 @@ static void refused_events_are_counted_and_one_line_says_why(void **state) {
   (void)state;
   test_use_sink(&directory, "refuse");
   expect(be_refused, "the sink refused a batch: the test wants it so");
+  assert_int_equal(test_ring_files(&directory), 0);
+}
+
+/* The sink is away from now on, or is back. */
+static void set_away(bool away) {
+  char path[200];
+  snprintf(path, sizeof path, "%s.away", directory.out);
+  if (!away && unlink(path) != 0) exit(5);
+  if (away) close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* Each portion is a little more than half a ring, and so becomes a batch, as at a moderate rate. */
+enum { PORTIONS = 600, PORTION = HALF_A_RING / 24 + 10, OUTAGE_EVENTS = PORTIONS * PORTION, SHORT_LOOK_US = 200 };
+
+static void emit_into_an_outage(void) {
+  for (uint64_t portion = 0; portion < PORTIONS; portion++) {
+    uint64_t sealed = stats().batches_sealed;
+    for (uint64_t i = 0; i < PORTION; i++)
+      ll_emit(odd, portion, i * i);
+    for (int i = 0; i < LOOKS * (LOOK_US / SHORT_LOOK_US) && stats().batches_sealed == sealed; i++)
+      usleep(SHORT_LOOK_US);
+    if (stats().batches_sealed == sealed) break;
+  }
+  set_away(false);
+  ll_statistics before = stats();
+  if (ll_shutdown(TEST_PATIENCE_MS) == 0 && before.dropped_ring_full == 0 && stats().emitted == OUTAGE_EVENTS) return;
+  fprintf(stderr, "wrong books: emitted=%llu ring_full=%llu\n", (unsigned long long)stats().emitted,
+          (unsigned long long)before.dropped_ring_full);
+  exit(1);
+}
+
+static void an_outage_costs_no_event_while_the_budget_has_room(void **state) {
+  (void)state;
+  test_use_sink(&directory, "tide");
+  set_away(true);
+  expect(emit_into_an_outage, NULL);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  BOOKS_EQUAL(test_events_in(&batches), OUTAGE_EVENTS);
+  test_free_batches(&batches);
+}
+
+/* A batch at each interval, however small, would use up the room. */
+static void emit_little_for_long(void) {
+  for (uint64_t i = 0; i < 500; i++) {
+    ll_emit(number, i);
+    usleep(2000);
+  }
+  if (stats().batches_sealed > 1) exit(1);
+  set_away(false);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
+}
+
+static void while_the_sink_is_away_no_batch_is_sealed_before_it_is_full(void **state) {
+  (void)state;
+  test_use_sink(&directory, "tide");
+  set_away(true);
+  setenv("LIFELINE_INTERVAL_MS", "1", 1);
+  expect(emit_little_for_long, NULL);
+}
+
+static char heard[8192];
+
+static void hear(void *ctx, ll_log_level level, const char *message) {
+  size_t used = strlen(heard);
+  (void)ctx, (void)level;
+  snprintf(heard + used, sizeof heard - used, "%s\n", message);
+}
+
+static void until_heard(const char *text) {
+  for (int i = 0; i < LOOKS && strstr(heard, text) == NULL; i++)
+    usleep(LOOK_US);
+  if (strstr(heard, text) != NULL) return;
+  fprintf(stderr, "not heard: %s; but: %s\n", text, heard);
+  exit(3);
+}
+
+static void lose_events_in_an_outage(void) {
+  char text[100];
+  ll_options options = LL_OPTIONS_INIT;
+  options.log = hear;
+  if (ll_init(&options) != 0) exit(2);
+  emit_many();
+  until_heard("and the budget of 2 MiB is used up; set LIFELINE_SPOOL to a directory");
+  if (strstr(heard, "were dropped") != NULL) exit(4);
+  set_away(false);
+  until_heard("were dropped");
+  snprintf(text, sizeof text, "%llu events were dropped (ring_full or no_ring); the sink takes batches again",
+           (unsigned long long)(stats().dropped_ring_full));
+  until_heard(text);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || test_lines(heard) != 2) exit(6);
+}
+
+static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) {
+  (void)state;
+  test_use_sink(&directory, "tide");
+  set_away(true);
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  setenv("LIFELINE_POLICY", "block", 1); /* until it is the slots that are full */
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1000", 1);
+  expect(lose_events_in_an_outage, NULL);
+}
+
+static void see_all_refused(void) {
+  emit_many();
+  set_away(false);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
+  leave_with(stats().dropped_ring_full > 0 && stats().dropped_sink + stats().dropped_ring_full == MANY);
+}
+
+/* No slot is left then for a batch that would count them. */
+static void a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter(void **state) {
+  (void)state;
+  test_use_sink(&directory, "wreck");
+  set_away(true);
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  setenv("LIFELINE_POLICY", "block", 1); /* until it is the slots that are full */
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1000", 1);
+  assert_int_equal(test_in_child(see_all_refused, log_path), 0);
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -389,6 +513,7 @@ static void emit_too_much(void) {
 static void an_event_larger_than_a_record_may_be_is_dropped_and_counted(void **state) {
   (void)state;
   expect(emit_too_much, NULL);
+  assert_non_null(strstr(test_text_of(log_path), "1 events were dropped: they are larger than 32768 bytes"));
   test_batches batches = test_read_batches(directory.out);
   assert_int_equal(test_events_in(&batches), 2);
   assert_int_equal(batches.at[batches.count - 1]->counters[4], 1);
@@ -766,6 +891,10 @@ int main(void) {
       TEST(blocking_is_bounded),
       TEST(blocking_loses_nothing_to_a_slow_sink),
       TEST(refused_events_are_counted_and_one_line_says_why),
+      TEST(an_outage_costs_no_event_while_the_budget_has_room),
+      TEST(while_the_sink_is_away_no_batch_is_sealed_before_it_is_full),
+      TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
+      TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),
       TEST(a_batch_that_can_never_be_sent_counts_as_refused),
       TEST(later_batches_tell_of_refused_ones_and_final_has_the_last_word),
       TEST(batches_that_have_to_be_sent_again_arrive_once),

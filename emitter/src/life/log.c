@@ -40,7 +40,7 @@ void ll_log(ll_log_level level, const char *format, ...) {
   vsnprintf(line + prefix, sizeof line - 1 - (size_t)prefix, format, arguments);
   va_end(arguments);
   for (char *c = line; *c != '\0'; c++)
-    if (*c == '\n' || *c == '\r') *c = ' ';
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' '; /* a server's words must not speak to the terminal */
   if (log_function != NULL) {
     log_function(log_ctx, level, line);
     return;

@@ -281,6 +281,25 @@ static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
 }
 
+/* Of what is in use the last pages' ends stay. */
+static void trim_slots(ll_store *store, uint32_t route) {
+  ll_slot_range range = ll_slots_of(store, route);
+  uint64_t sequence;
+  const ll_slot *latest = ll_slot_latest(store, route, &sequence);
+  uint32_t i = range.first, end = range.first + store->header->routes[route].slot_count;
+  for (uint32_t extent; i<range.end; i += extent> 0 ? extent : 1) {
+    extent = ll_slot_extent(store, i, latest);
+    const ll_slot *slot = ll_slot_at(store, i);
+    uint64_t at = (uint64_t)((const uint8_t *)slot - store->map), used = 0;
+    if (extent > 0) used = sizeof *slot;
+    if (ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED)
+      used = (uint64_t)((uint8_t *)(ll_slot_takes(slot) + slot->take_count) - (const uint8_t *)slot);
+    give_back(store, at + used, at + (extent > 0 ? extent : 1) * LL_SLOT_BYTES);
+  }
+  if (end > i + LL_SLOT_RUN) end = i + LL_SLOT_RUN; /* what was reserved for the last one, and not needed */
+  give_back(store, slots_offset() + (uint64_t)i * LL_SLOT_BYTES, slots_offset() + (uint64_t)end * LL_SLOT_BYTES);
+}
+
 void ll_store_trim(ll_store *store) {
   const ll_file_header *header = store->header;
   if (!store->in_file || store->unnamed_fd >= 0) return;
@@ -289,11 +308,8 @@ void ll_store_trim(ll_store *store) {
     if (ring->head == ring->tail) give_back(store, ring->offset, ring->offset + ring->bytes);
   }
   give_back(store, rings_offset() + header->ring_count * sizeof(ll_ring), slots_offset());
-  for (uint32_t i = 0; i < header->slot_count; i++) {
-    uint64_t word = load_acquire(&header->slot_words[i]), at = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
-    uint64_t used = ll_slot_state_of(word) == LL_SLOT_FREE ? 0 : ll_slot_at(store, i)->bytes;
-    if (word != 0) give_back(store, at + LL_SLOT_META_BYTES + used, at + LL_SLOT_BYTES);
-  }
+  for (uint32_t route = 0; route < header->route_count; route++)
+    trim_slots(store, route);
 }
 
 void ll_store_look(ll_store *store) {
@@ -323,7 +339,8 @@ static const char *fault_of_routes(const ll_file_header *header) {
   uint32_t slots = 0;
   for (uint32_t i = 0; i < header->route_count; i++) {
     const ll_route_books *books = &header->routes[i];
-    if (books->first_slot != slots || books->slot_count < 2 || books->slot_count > header->slot_count - slots)
+    if (books->first_slot != slots || books->slot_count < 2 * LL_SLOT_RUN ||
+        books->slot_count > header->slot_count - slots || books->slots_used > books->slot_count)
       return "impossible shares of routes";
     slots += books->slot_count;
     size_t length = strnlen(books->name, sizeof books->name);
@@ -338,7 +355,7 @@ static const char *fault_of(const ll_store *store) {
   if (header->magic != MAGIC) return "not a ring file";
   if (header->version != LL_FILE_VERSION) return "a ring file of another version of Lifeline";
   if (header->file_bytes != store->bytes) return "its size is not what it says";
-  if (header->slot_count < 2 || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
+  if (header->slot_count < 2 * LL_SLOT_RUN || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
   if (header->slots_offset != slots_offset() || header->data_offset != data_offset(header->slot_count) ||
       header->data_offset > store->bytes)
     return "impossible layout";
@@ -430,11 +447,30 @@ static int fill_holes_at_start(int fd) {
   return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
 }
 
+/* A batch's first slot says how many more it has. */
+static int fill_slots(const ll_store *store, int fd, uint32_t route) {
+  ll_slot_range range = ll_slots_of(store, route);
+  uint64_t sequence;
+  const ll_slot *latest = ll_slot_latest(store, route, &sequence);
+  int error = 0;
+  for (uint32_t i = range.first; i < range.end && error == 0; i++) {
+    uint64_t offset = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
+    ll_slot_state state = ll_slot_state_of(store->header->slot_words[i]);
+    if (state == LL_SLOT_FREE && ll_slot_at(store, i) != latest) continue;
+    error = allocate(fd, offset, LL_SLOT_BYTES);
+    if (error != 0 || state != LL_SLOT_SEALED) continue;
+    uint64_t most = (uint64_t)LL_SLOT_RUN * LL_SLOT_BYTES, room = store->header->file_bytes - offset;
+    uint64_t bytes = (uint64_t)ll_slot_extent(store, i, latest) * LL_SLOT_BYTES;
+    if (bytes <= most && bytes <= room) error = allocate(fd, offset, bytes); /* else it has a fault: ll_slots_fault */
+  }
+  return error;
+}
+
 static int fill_holes(const ll_store *store, int fd) {
   const ll_file_header *header = store->header;
   int error = header->descriptors_used > 0 ? allocate(fd, descriptors_offset(), header->descriptors_used) : 0;
-  for (uint32_t i = 0; i < header->slot_count && error == 0; i++)
-    if (header->slot_words[i] != 0) error = allocate(fd, slots_offset() + (uint64_t)i * LL_SLOT_BYTES, LL_SLOT_BYTES);
+  for (uint32_t route = 0; route < header->route_count && error == 0; route++)
+    error = fill_slots(store, fd, route);
   for (uint32_t i = 0; i < header->ring_count && error == 0; i++)
     error = allocate(fd, store->rings[i].offset, store->rings[i].bytes);
   return error;
@@ -446,7 +482,7 @@ static const char *fault_from_outside(int fd, struct stat *status) {
   if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
       (status->st_mode & 022) != 0)
     return "not a file that belongs to this user alone";
-  if (status->st_size < (off_t)data_offset(2) || status->st_size > (off_t)1 << 40 ||
+  if (status->st_size < (off_t)data_offset(2 * LL_SLOT_RUN) || status->st_size > (off_t)1 << 40 ||
       pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic != MAGIC)
     return "not a ring file";
   return NULL;

@@ -2,8 +2,8 @@
  *
  *   0                header      who owns it, how it is laid out, calibrations, and of each route its share and
  * counters identity         host, program and context, encoded as they travel descriptors      of all registered types,
- * encoded as they travel; append-only ring headers     one for each ring: who may read up to where slots meta, then the
- * batch data             the rings' bytes, handed out once and for ever
+ * encoded as they travel; append-only ring headers     one for each ring: who may read up to where slots batches, each
+ * in as many as it needs data             the rings' bytes, handed out once and for ever
  *
  * Routes share no ring and no slot, and half of both is the default route's own: whatever becomes of one route's sink,
  * the others have room. Slots are dealt out by index when the file is made; a ring takes its route with its first event
@@ -29,7 +29,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LL_FILE_VERSION 2
+#define LL_FILE_VERSION 3
 #define LL_ROUTES_MAX 16       /* the default one, number 0, and those that are declared */
 #define LL_ROUTE_NAME_BYTES 32 /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
@@ -37,10 +37,10 @@
 #define LL_SPOOL_PATH_MAX (PATH_MAX - 512) /* leaves room for a file's name */
 #define LL_IDENTITY_BYTES 32768
 #define LL_DESCRIPTORS_BYTES (1u << 20)
-#define LL_SLOT_META_BYTES 8192
+#define LL_SLOT_BYTES 8192u
 #define LL_BATCH_RAW_MAX (256u << 10)
 #define LL_BATCH_STORED_MAX (LL_BATCH_RAW_MAX + (56u << 10)) /* with header and descriptors */
-#define LL_SLOTS_MAX 128
+#define LL_SLOTS_MAX 5120                                    /* 40 MiB */
 #define LL_RING_BYTES_MIN (64u << 10)
 #define LL_RING_BYTES_MAX (1u << 20)
 
@@ -87,8 +87,10 @@ typedef enum ll_giving_up { LL_GIVING_UP_NOTHING, LL_GIVING_UP_SLOT, LL_GIVING_U
 typedef struct ll_route_books {
   char name[LL_ROUTE_NAME_BYTES];
   uint32_t first_slot, slot_count; /* its own, for ever */
-  uint64_t ring_bytes;             /* of its rings, */
-  uint64_t ring_bytes_most;        /* and its share */
+  uint32_t slots_used;             /* those beyond were never filled: nobody needs to look there */
+  uint32_t reserved;
+  uint64_t ring_bytes;      /* of its rings, */
+  uint64_t ring_bytes_most; /* and its share */
   uint64_t dropped_no_ring;
   uint64_t dropped_reentrant;
   uint64_t dropped_oversize;
@@ -140,6 +142,7 @@ typedef struct ll_store {
   uint8_t *identity;
   uint8_t *descriptors;
   ll_ring *rings;
+  uint64_t slots_ready[LL_SLOTS_MAX / 64]; /* bits: those whose memory this process has made sure of */
 } ll_store;
 
 /* The least budget that has room for this many routes beside the default one. */

@@ -4,8 +4,10 @@
 
 #include <stddef.h>
 
-_Static_assert(sizeof(ll_slot) == LL_SLOT_BYTES, "a slot is its meta data and one batch");
-_Static_assert(offsetof(ll_slot, takes) == 128, "the meta data's fixed part");
+_Static_assert(sizeof(ll_slot) == 128 && offsetof(ll_slot, batch) == 128, "the meta data");
+_Static_assert(sizeof(ll_slot) + LL_BATCH_STORED_MAX + 7 + LL_TAKES_MAX * sizeof(ll_take) <=
+                   LL_SLOT_RUN * LL_SLOT_BYTES,
+               "a run of slots holds any batch");
 _Static_assert(sizeof(ll_ring) == 128, "a line for the producer and one for the consumer");
 
 static uint64_t word_at(const ll_store *store, uint32_t index) {
@@ -14,7 +16,7 @@ static uint64_t word_at(const ll_store *store, uint32_t index) {
 
 ll_slot_range ll_slots_of(const ll_store *store, uint32_t route) {
   const ll_route_books *books = &store->header->routes[route];
-  return (ll_slot_range){books->first_slot, books->first_slot + books->slot_count};
+  return (ll_slot_range){books->first_slot, books->first_slot + load_relaxed(&books->slots_used)};
 }
 
 ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequence) {
@@ -30,19 +32,60 @@ ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequenc
   return latest;
 }
 
-ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
+uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest) {
+  const ll_slot *slot = ll_slot_at(store, index);
+  switch (ll_slot_state_of(word_at(store, index))) {
+  case LL_SLOT_FREE: return slot == latest;
+  case LL_SLOT_SEALED: {
+    size_t bytes = (size_t)((uint8_t *)(ll_slot_takes(slot) + slot->take_count) - (uint8_t *)slot);
+    return (uint32_t)((bytes + LL_SLOT_BYTES - 1) / LL_SLOT_BYTES);
+  }
+  default: return 1;
+  }
+}
+
+uint32_t ll_slots_vacant(const ll_store *store, uint32_t route) {
   ll_slot_range range = ll_slots_of(store, route);
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
-  for (uint32_t i = range.first; i < range.end; i++) {
-    ll_slot *slot = ll_slot_at(store, i);
-    uint64_t word = word_at(store, i);
-    if (slot == latest || ll_slot_state_of(word) != LL_SLOT_FREE) continue;
-    /* A slot that was sealed before has its memory. */
-    if (word != 0 || ll_store_reserve(store, (uint64_t)((uint8_t *)slot - store->map), LL_SLOT_BYTES)) return slot;
-    return NULL;
+  uint32_t vacant = store->header->routes[route].slot_count;
+  for (uint32_t i = range.first, extent; i<range.end; i += extent> 0 ? extent : 1) {
+    extent = ll_slot_extent(store, i, latest);
+    vacant -= extent;
   }
-  return NULL;
+  return vacant;
+}
+
+static bool is_ready(const ll_store *store, uint32_t index) {
+  return (store->slots_ready[index / 64] >> index % 64 & 1) != 0;
+}
+
+/* Memory for the run, where some of it has none yet. */
+static bool make_ready(ll_store *store, uint32_t first) {
+  uint32_t end = first + LL_SLOT_RUN, i = first;
+  while (i < end && is_ready(store, i))
+    i++;
+  if (i == end) return true;
+  if (!ll_store_reserve(store, (uint64_t)((uint8_t *)ll_slot_at(store, i) - store->map),
+                        (uint64_t)(end - i) * LL_SLOT_BYTES))
+    return false;
+  for (; i < end; i++)
+    store->slots_ready[i / 64] |= UINT64_C(1) << i % 64;
+  return true;
+}
+
+ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
+  const ll_route_books *books = &store->header->routes[route];
+  ll_slot_range used = ll_slots_of(store, route);
+  uint64_t sequence;
+  const ll_slot *latest = ll_slot_latest(store, route, &sequence);
+  uint32_t first = used.first; /* of the free ones that lie side by side */
+  for (uint32_t i = used.first, extent; i < used.end && i<first + LL_SLOT_RUN; i += extent> 0 ? extent : 1) {
+    extent = ll_slot_extent(store, i, latest);
+    if (extent > 0) first = i + extent;
+  }
+  if (first + LL_SLOT_RUN > books->first_slot + books->slot_count) return NULL;
+  return make_ready(store, first) ? ll_slot_at(store, first) : NULL;
 }
 
 ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after) {
@@ -60,7 +103,10 @@ ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *af
 }
 
 void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence) {
+  ll_route_books *books = &store->header->routes[slot->route];
+  uint32_t end = ll_slot_index(store, slot) + 1 - books->first_slot;
   slot->counted_by = 0;
+  if (end > books->slots_used) store_release(&books->slots_used, end);
   store_release(&store->header->slot_words[ll_slot_index(store, slot)], ll_slot_word(sequence, LL_SLOT_SEALED));
 }
 
@@ -79,17 +125,30 @@ uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state)
   return count;
 }
 
-const char *ll_slots_fault(const ll_store *store) {
-  for (uint32_t i = 0; i < store->header->slot_count; i++) {
-    uint64_t word = word_at(store, i);
-    if (word == 0) continue;
-    if (ll_slot_state_of(word) > LL_SLOT_REFUSED) return "unknown slot state";
-    if (ll_slot_state_of(word) == LL_SLOT_FREE) continue;
-    const ll_slot *slot = ll_slot_at(store, i);
-    if (slot->bytes > LL_BATCH_STORED_MAX) return "a sealed batch larger than its slot";
-    if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
-    for (uint32_t t = 0; t < slot->take_count; t++)
-      if (slot->takes[t].ring >= store->header->ring_count) return "a sealed batch that took from no ring";
-  }
+static const char *fault_of(const ll_store *store, uint32_t index, uint32_t used, uint32_t end) {
+  const ll_slot *slot = ll_slot_at(store, index);
+  ll_slot_state state = ll_slot_state_of(word_at(store, index));
+  if (state > LL_SLOT_REFUSED) return "unknown slot state";
+  if (state != LL_SLOT_FREE && index >= used) return "a sealed batch where none ever was";
+  if (state != LL_SLOT_SEALED) return NULL;
+  if (slot->bytes > LL_BATCH_STORED_MAX) return "a sealed batch larger than its slots";
+  if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
+  uint32_t extent = ll_slot_extent(store, index, NULL);
+  if (extent > end - index) return "a sealed batch beyond the slots";
+  for (uint32_t i = index + 1; i < index + extent; i++)
+    if (ll_slot_state_of(word_at(store, i)) != LL_SLOT_FREE) return "sealed batches that overlap";
+  for (uint32_t t = 0; t < slot->take_count; t++)
+    if (ll_slot_takes(slot)[t].ring >= store->header->ring_count) return "a sealed batch that took from no ring";
   return NULL;
+}
+
+const char *ll_slots_fault(const ll_store *store) {
+  const char *fault = NULL;
+  for (uint32_t route = 0; route < store->header->route_count; route++) {
+    const ll_route_books *books = &store->header->routes[route];
+    uint32_t end = books->first_slot + books->slot_count;
+    for (uint32_t i = books->first_slot; i < end && fault == NULL; i++)
+      fault = fault_of(store, i, ll_slots_of(store, route).end, end);
+  }
+  return fault;
 }

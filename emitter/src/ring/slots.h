@@ -3,6 +3,10 @@
  *   free --(harvester: fill, then one release store)--> sealed --(acknowledged)--> free
  *                                                          \----(refused)-----> refused --(counted)--> free
  *
+ * A batch lies in as many slots as it needs, side by side, so that small ones do not use up the budget while the sink
+ * is away. The first one's word speaks for all; the others' words are of earlier batches, and free. A batch that was
+ * refused, and the latest one, once they need not be sent any more, need their first slot alone.
+ *
  * The word of a slot is `sequence << 2 | state`, so that an acknowledgement frees that very batch or nothing. The words
  * stand together in the file's header: looking through them touches no slot that was never allocated.
  *
@@ -17,15 +21,16 @@
  *  - The slot of the highest sequence is never filled again before the next one is sealed: it carries the totals, and
  *    says where to go on.
  *  - The events of a refused batch are counted by the seal that its slot names in `counted_by`; when that one exists,
- *    they are in its totals, and when not, they are not.
+ *    they are in its totals, and when not, they are not. Where no slot is left for such a seal, the spool's books count
+ *    them (spool.h), which can do that without a batch.
  */
 #ifndef LIFELINE_SLOTS_H
 #define LIFELINE_SLOTS_H
 
 #include "ringfile.h"
 
-#define LL_SLOT_BYTES (LL_SLOT_META_BYTES + LL_BATCH_STORED_MAX)
 #define LL_TAKES_MAX 250
+#define LL_SLOT_RUN 40u /* as many hold any batch */
 
 typedef enum ll_slot_state { LL_SLOT_FREE = 0, LL_SLOT_SEALED = 1, LL_SLOT_REFUSED = 2 } ll_slot_state;
 
@@ -48,13 +53,15 @@ typedef struct ll_slot {
   uint16_t route;
   uint16_t reserved[3];
   uint64_t reserved_too[9];
-  ll_take takes[LL_TAKES_MAX];
-  uint8_t pad[LL_SLOT_META_BYTES - 128 - LL_TAKES_MAX * sizeof(ll_take)];
-  uint8_t batch[LL_BATCH_STORED_MAX];
+  uint8_t batch[]; /* and behind it, padded to 8, the takes */
 } ll_slot;
 
 static inline ll_slot *ll_slot_at(const ll_store *store, uint32_t index) {
   return (ll_slot *)(store->map + store->header->slots_offset + (uint64_t)index * LL_SLOT_BYTES);
+}
+
+static inline ll_take *ll_slot_takes(const ll_slot *slot) {
+  return (ll_take *)(uintptr_t)(slot->batch + (slot->bytes + 7) / 8 * 8);
 }
 
 static inline uint64_t ll_slot_word(uint64_t sequence, ll_slot_state state) {
@@ -71,7 +78,7 @@ static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot)
   return (uint32_t)(((const uint8_t *)slot - store->map - store->header->slots_offset) / LL_SLOT_BYTES);
 }
 
-/* The indexes of a route's slots: from first up to end. */
+/* The indexes of a route's slots that were ever filled: from first up to end. */
 typedef struct ll_slot_range {
   uint32_t first, end;
 } ll_slot_range;
@@ -79,8 +86,8 @@ ll_slot_range ll_slots_of(const ll_store *store, uint32_t route);
 
 /* In what follows, slots and sequences are those of the route.
  *
- * The slot to fill next: free, allocated, and not the latest. NULL when all wait for acknowledgement, or the filesystem
- * has no room for more. */
+ * The slot to fill next: free, allocated, as are those behind it that any batch may need, and not the latest. NULL when
+ * all wait for acknowledgement, or the filesystem has no room for more. */
 ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route);
 
 /* The slot of the highest sequence, and that sequence; NULL and 0 before the first seal. */
@@ -96,7 +103,14 @@ void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence);
  * does not hold this batch in that state any more. */
 bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_state from, ll_slot_state to);
 
+/* Batches in that state. */
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
+
+/* How many slots from this one on are in use for what its word says; 0: it is free. `latest` is its route's. */
+uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest);
+
+/* How many slots are free. */
+uint32_t ll_slots_vacant(const ll_store *store, uint32_t route);
 
 /* Checks what a recovery will rely on. NULL, or what is wrong. */
 const char *ll_slots_fault(const ll_store *store);

@@ -3,6 +3,7 @@
 #include "life/atomics.h"
 #include "life/crash_point.h"
 #include "life/log.h"
+#include "spool/spool_give_up.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -171,6 +172,13 @@ static void free_counted_refusals(ll_harvest *harvest) {
   }
 }
 
+/* No slot is left to seal a batch in that would count them: after an outage everything may be refused. */
+static void count_refusals_without_a_batch(const ll_harvest *harvest) {
+  ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
+  for (uint32_t i = range.first; i < range.end; i++)
+    if (is_uncounted(harvest, i)) ll_give_up_refused(harvest->store, harvest->route, i);
+}
+
 /* Step 4: only now is the rings' room given back. */
 static void advance_tails(ll_store *store, const ll_batch *batch) {
   for (uint32_t i = 0; i < batch->take_count; i++)
@@ -192,6 +200,10 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   ll_batch *batch = harvest->batch;
   free_counted_refusals(harvest);
   ll_slot *slot = ll_slot_to_fill(store, harvest->route);
+  if (slot == NULL) {
+    count_refusals_without_a_batch(harvest);
+    slot = ll_slot_to_fill(store, harvest->route);
+  }
   if (slot == NULL) return LL_NO_SLOT;
   if (!gather(harvest)) flags &= ~(uint32_t)LL_BATCH_FINAL;
 
@@ -218,7 +230,7 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   slot->dropped_sink_total = harvest->dropped_sink;
   slot->reported_total = told;
   slot->take_count = batch->take_count;
-  memcpy(slot->takes, batch->takes, batch->take_count * sizeof batch->takes[0]);
+  memcpy(ll_slot_takes(slot), batch->takes, batch->take_count * sizeof batch->takes[0]);
 
   ll_slot_seal(store, slot, header.sequence);
   ll_crash_point("sealed-unfreed");

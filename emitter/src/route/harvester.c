@@ -3,6 +3,7 @@
 #include "life/core.h"
 #include "life/futex.h"
 #include "life/log.h"
+#include "loss.h"
 #include "recover.h"
 #include "resolution/resolution.h"
 #include "resolution/triggers.h"
@@ -112,7 +113,7 @@ static uint64_t earlier(uint64_t one_ns, uint64_t other_ns) {
   return one_ns < other_ns ? one_ns : other_ns;
 }
 
-static void run(ll_core *core) {
+static void run(ll_core *core, ll_loss *loss) {
   static flush current; /* large, and there is one harvester */
   current.ticket = 0;
   uint64_t interval_ns = core->config.interval_ms * MS;
@@ -128,13 +129,16 @@ static void run(ll_core *core) {
     bool crowded = __atomic_exchange_n(&core->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
     ll_work work = ll_streams_work(core);
     bool due = ll_monotonic_ns() >= due_ns;
-    bool all = due || (current.ticket != 0 && !current.sealed);
+    bool flushing = current.ticket != 0 && !current.sealed;
     uint32_t wanted = work.much;
-    if (all || crowded || ll_pool_is_cluttered(&core->store)) wanted |= work.some;
-    if (all) wanted |= ll_streams_with_news(core);
+    if (flushing || crowded || ll_pool_is_cluttered(&core->store)) wanted |= work.some;
+    if (flushing) wanted |= ll_streams_with_news(core);
+    /* While the sink is away a batch at each interval, however small, would only use up slots. */
+    if (due) wanted |= (work.some | ll_streams_with_news(core)) & ~ll_streams_held_up(core);
     ll_sealed sealed = ll_streams_advance(core, work, wanted);
     ll_pool_replenish(&core->store);
     advance_flush(core, &current, sealed);
+    ll_loss_look(loss, core, false);
     if (due) {
       ll_store_look(&core->store);
       due_ns = ll_monotonic_ns() + interval_ns;
@@ -269,10 +273,12 @@ static void deliver(ll_core *core) {
   core->recovering = false; /* a forked child has the parent's */
   if (core->store.crash_safe || core->store.cluttered) start_recovery(core);
   watch_control(core);
-  run(core);
+  ll_loss loss = {0};
+  run(core, &loss);
   ll_producers_close();
   report_last_summaries(core);
   core->left = ll_streams_finish(core);
+  ll_loss_look(&loss, core, true);
   ll_control_free(core->control);
   if (core->left != LL_LEFT_IN_FILE && !leave_to_the_late(core))
     ll_store_remove(&core->store);

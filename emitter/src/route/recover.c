@@ -34,13 +34,13 @@ static bool is_file_of(const char *name, const char *program) {
 static const char *take_over_tails(ll_store *store) {
   for (uint32_t i = 0; i < store->header->slot_count; i++) {
     uint64_t word = store->header->slot_words[i];
-    if (ll_slot_state_of(word) == LL_SLOT_FREE) continue;
+    if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue; /* a refused one was sent: then the tails had moved */
     const ll_slot *slot = ll_slot_at(store, i);
     for (uint32_t t = 0; t < slot->take_count; t++) {
-      ll_ring *ring = &store->rings[slot->takes[t].ring];
-      if (slot->takes[t].to > ring->head || slot->takes[t].to % 8 != 0)
-        return "a sealed batch took what was never there";
-      if (slot->takes[t].to > ring->tail) ring->tail = slot->takes[t].to;
+      const ll_take *take = &ll_slot_takes(slot)[t];
+      ll_ring *ring = &store->rings[take->ring];
+      if (take->to > ring->head || take->to % 8 != 0) return "a sealed batch took what was never there";
+      if (take->to > ring->tail) ring->tail = take->to;
     }
   }
   return NULL;

@@ -37,21 +37,17 @@ static found find(const ll_spool *spool, const ll_relief_view *view, ll_slot_ran
   return all;
 }
 
-static uint32_t free_in(const ll_store *store, ll_slot_range range) {
-  uint32_t count = 0;
-  for (uint32_t i = range.first; i < range.end; i++)
-    count += ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_FREE;
-  return count;
-}
-
 void ll_relieve(ll_spool *spool, const ll_relief_view *view, bool starved) {
   if (spool->settings == NULL) return;
   ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
-  uint32_t slots = range.end - range.first, vacant = free_in(spool->store, range), wanted = (slots + 1) / 2;
+  uint32_t slots = spool->store->header->routes[spool->identity.route].slot_count;
+  uint32_t vacant = ll_slots_vacant(spool->store, spool->identity.route), wanted = (slots + 1) / 2, count = 0;
   if (vacant > slots / 4 && !starved) return;
   found all = find(spool, view, range);
-  uint32_t most = vacant < wanted ? wanted - vacant : 1;
-  ll_spool_put(spool, all.candidates, all.count < most ? all.count : most);
+  do /* at least one, since what is vacant may lie apart */
+    if (count < all.count) vacant += ll_slot_extent(spool->store, all.candidates[count].slot, NULL);
+  while (++count < all.count && vacant < wanted);
+  ll_spool_put(spool, all.candidates, count < all.count ? count : all.count);
 }
 
 bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view) {

@@ -10,7 +10,7 @@
 enum {
   BACKOFF_MIN_MS = 50,
   BACKOFF_MAX_MS = 2000,
-  INDEX_BITS = 8,
+  INDEX_BITS = 16,
   LIVE_FOR_ONE_SPOOLED = 3, /* with live batches waiting, the spool has one turn in four */
 };
 
@@ -127,16 +127,15 @@ static bool ready_to_send(ll_route *route) {
   return now >= route->retry_at_ns;
 }
 
-/* A sink that holds every slot would leave none for the spool to free; and of those that it leaves, two are needed: the
- * latest is not filled again before another one is sealed. */
+/* A sink that holds every slot would leave none for the spool to free. */
 static bool holds_enough(const ll_route *route) {
   if (route->spool.settings == NULL) return false;
   ll_slot_range range = ll_slots_of(route->store, route->number);
   uint32_t held = 0;
   for (uint32_t i = range.first; i < range.end; i++)
-    held += load_acquire(&route->in_flight[i]) != 0;
-  uint32_t slots = range.end - range.first, half = (slots + 1) / 2, most = slots > 3 ? slots - 2 : 1;
-  return held >= (half < most ? half : most);
+    if (load_acquire(&route->in_flight[i]) != 0) held += ll_slot_extent(route->store, i, NULL);
+  uint32_t slots = route->store->header->routes[route->number].slot_count;
+  return held > 0 && held + LL_SLOT_RUN > slots / 2;
 }
 
 /* False when the sink takes nothing more now. */
@@ -206,6 +205,15 @@ bool ll_route_settled(const ll_route *route, uint64_t sequence) {
   uint64_t lowest = 0;
   if (!ll_spool_settled(&route->spool, sequence)) return false;
   return ll_slot_next_sealed(route->store, route->number, &lowest) == NULL || lowest > sequence;
+}
+
+bool ll_route_is_held_up(const ll_route *route) {
+  ll_slot_range range = ll_slots_of(route->store, route->number);
+  for (uint32_t i = range.first; i < range.end; i++)
+    if (load_acquire(&route->in_flight[i]) == 0 &&
+        ll_slot_state_of(load_acquire(&route->store->header->slot_words[i])) == LL_SLOT_SEALED)
+      return true;
+  return false;
 }
 
 bool ll_route_reached(const ll_route *route) {

@@ -35,7 +35,7 @@ typedef struct ll_route {
   uint32_t acknowledged_since; /* the last retry */
   uint64_t acknowledged;
   uint64_t refused_batches;
-  uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of this slot, or 0 */
+  uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of the batch in this slot, or 0 */
   uint64_t offered[LL_SLOTS_MAX];   /* the last that it was handed */
   ll_spool spool;                   /* where batches wait when the sink is away or too slow */
   bool starved;                     /* there was no slot to be had */
@@ -66,6 +66,9 @@ void ll_route_wait(ll_route *route, int timeout_ms);
 
 /* True when no batch up to this sequence waits for its acknowledgement. */
 bool ll_route_settled(const ll_route *route, uint64_t sequence);
+
+/* True while a sealed batch waits for the sink to take it. */
+bool ll_route_is_held_up(const ll_route *route);
 
 /* False while the sink has never had a connection. */
 bool ll_route_reached(const ll_route *route);

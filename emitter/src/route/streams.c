@@ -118,6 +118,20 @@ uint32_t ll_streams_with_news(const ll_core *core) {
   return routes;
 }
 
+uint32_t ll_streams_held_up(const ll_core *core) {
+  uint32_t routes = 0;
+  for (uint32_t route = 0; route < core->store.header->route_count; route++)
+    if (is_open(core, route) && ll_route_is_held_up(&core->streams[route].route)) routes |= 1u << route;
+  return routes;
+}
+
+bool ll_streams_starved(const ll_core *core) {
+  bool starved = false;
+  for (uint32_t route = 0; route < core->store.header->route_count; route++)
+    starved |= is_open(core, route) && core->streams[route].route.starved;
+  return starved;
+}
+
 static void announce_room(ll_core *core) {
   if (load_ordered(&core->waiting_for_room) == 0) return;
   __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);

@@ -43,6 +43,12 @@ ll_sealed ll_streams_advance(struct ll_core *core, ll_work work, uint32_t wanted
 /* Routes of which only counters moved, whatever their rings hold. */
 uint32_t ll_streams_with_news(const struct ll_core *core);
 
+/* Routes whose sink has not yet taken all that is sealed: more batches would get there no sooner. */
+uint32_t ll_streams_held_up(const struct ll_core *core);
+
+/* True when a route has no slot left. */
+bool ll_streams_starved(const struct ll_core *core);
+
 /* The counters of FORMAT.md as they are now, over all routes. Any thread. */
 void ll_streams_counters(const struct ll_core *core, uint64_t counters[LL_COUNTERS]);
 

@@ -58,6 +58,15 @@ void ll_give_up_slot(ll_spool *spool, uint32_t slot, uint64_t sequence) {
   count(spool->books);
 }
 
+void ll_give_up_refused(ll_store *store, uint32_t route, uint32_t slot) {
+  ll_spool_books *books = &store->header->routes[route].spool;
+  uint64_t sequence = ll_slot_sequence(load_acquire(&store->header->slot_words[slot]));
+  books->slot = slot;
+  announce(books, LL_GIVING_UP_SLOT, sequence, 0, ll_slot_at(store, slot)->event_count);
+  ll_slot_move(store, slot, sequence, LL_SLOT_REFUSED, LL_SLOT_FREE);
+  count(books);
+}
+
 /* A segment was given up if it has that name. Its absence alone would not tell: a drain that was faster removes it,
  * too, but under its first name, after it has delivered it. False when nobody can say. */
 static bool settle_segment(const ll_store *store, uint32_t route, int directory, const char *program) {

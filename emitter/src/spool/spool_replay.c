@@ -8,8 +8,8 @@
 
 typedef enum ll_replay_state { WAITING, FLYING, DELIVERED, REFUSED } ll_replay_state;
 
-/* Of a token: the low 8 bits are LL_REPLAY_TOKEN, then the record, then the round. */
-enum { RECORD_SHIFT = 8, ROUND_SHIFT = 40, ROUND_MASK = 0xffffff };
+/* Of a token: the low 16 bits are LL_REPLAY_TOKEN, then the record, then the round. */
+enum { RECORD_SHIFT = 16, ROUND_SHIFT = 48, ROUND_MASK = 0xffff };
 
 static void note(ll_replay *replay, const ll_scanned_record *scanned) {
   replay->records[replay->count++] = (ll_replay_record){.offset = (uint32_t)scanned->offset,
@@ -79,7 +79,8 @@ ll_replayed ll_replay_send(ll_replay *replay, const ll_sink_plugin *plugin, ll_s
 
 bool ll_replay_answer(ll_replay *replay, uint64_t token, ll_sink_outcome outcome) {
   uint32_t index = (uint32_t)(token >> RECORD_SHIFT);
-  if ((token & 0xff) != LL_REPLAY_TOKEN || (token >> ROUND_SHIFT & ROUND_MASK) != replay->round) return false;
+  if ((token & LL_REPLAY_TOKEN) != LL_REPLAY_TOKEN || (token >> ROUND_SHIFT & ROUND_MASK) != replay->round)
+    return false;
   if (index >= replay->count) return false;
   uint32_t state = outcome == LL_SINK_ACKED ? DELIVERED : outcome == LL_SINK_REFUSED ? REFUSED : WAITING;
   if (!compare_and_swap_u32(&replay->records[index].state, FLYING, state)) return false;

@@ -9,8 +9,8 @@
 #include "route/sink.h"
 #include "spool_files.h"
 
-/* A token of a replay: this in its low 8 bits, where the token of a slot has its index. */
-#define LL_REPLAY_TOKEN 0xffu
+/* A token of a replay: this in its low 16 bits, where the token of a slot has its index. */
+#define LL_REPLAY_TOKEN 0xffffu
 
 typedef struct ll_replay_record {
   uint32_t offset, bytes;

@@ -10,6 +10,7 @@
  *   fail      says that no batch can ever be sent
  *   tide      takes nothing while the file <path>.away exists, then writes and acknowledges
  *   neap      as `tide`, but then refuses odd sequences
+ *   wreck     as `tide`, but then refuses everything
  *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
 #include "route/sink.h"
@@ -113,13 +114,14 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (strcmp(sink->mood, "busy") == 0) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "fail") == 0) return LL_SINK_FAILED;
   if (strcmp(sink->mood, "never") == 0) return LL_SINK_OK;
-  bool tidal = strcmp(sink->mood, "tide") == 0 || strcmp(sink->mood, "neap") == 0;
+  bool wrecks = strcmp(sink->mood, "wreck") == 0;
+  bool tidal = wrecks || strcmp(sink->mood, "tide") == 0 || strcmp(sink->mood, "neap") == 0;
   if (tidal && is_away(sink)) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "ebb") == 0 && is_away(sink)) {
     if (sequence % 2 == 0) store(sink, batch, bytes);
     outcome = LL_SINK_RETRY;
   }
-  if (strcmp(sink->mood, "refuse") == 0 ||
+  if (strcmp(sink->mood, "refuse") == 0 || wrecks ||
       (sequence % 2 == 1 && (strcmp(sink->mood, "odd") == 0 || strcmp(sink->mood, "neap") == 0)))
     outcome = LL_SINK_REFUSED;
   if (strcmp(sink->mood, "retry") == 0 && !was_asked(sink, sequence)) outcome = LL_SINK_RETRY;

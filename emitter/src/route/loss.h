@@ -1,0 +1,24 @@
+/* Says in the log when events begin to be dropped for want of room, why and what helps, and when that is over how many
+ * it were; and that events were too large. All at most once a minute, but for the last word at the end. */
+#ifndef LIFELINE_LOSS_H
+#define LIFELINE_LOSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ll_core;
+
+typedef struct ll_loss {
+  uint64_t look_ns; /* when the counters are looked at next */
+  bool going_on;    /* the beginning was reported, the end not yet */
+  uint64_t seen;    /* dropped for want of room */
+  uint64_t reported;
+  uint64_t quiet_until_ns;
+  uint64_t oversize_reported;
+  uint64_t oversize_quiet_until_ns;
+} ll_loss;
+
+/* The harvester's, at any time. `end`: for the last time. */
+void ll_loss_look(ll_loss *loss, const struct ll_core *core, bool end);
+
+#endif
