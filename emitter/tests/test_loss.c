@@ -337,16 +337,21 @@ static void set_away(bool away) {
 }
 
 /* Each portion is a little more than half a ring, and so becomes a batch, as at a moderate rate. */
-enum { PORTIONS = 600, PORTION = HALF_A_RING / 24 + 10, OUTAGE_EVENTS = PORTIONS * PORTION, SHORT_LOOK_US = 200 };
+enum {
+  PORTIONS = 600,
+  PORTION = HALF_A_RING / 24 + 10,
+  OUTAGE_EVENTS = PORTIONS * PORTION,
+  SHORT_LOOK_US = 200,
+  SHORT_LOOKS = 100
+};
 
 static void emit_into_an_outage(void) {
   for (uint64_t portion = 0; portion < PORTIONS; portion++) {
     uint64_t sealed = stats().batches_sealed;
     for (uint64_t i = 0; i < PORTION; i++)
       ll_emit(odd, portion, i * i);
-    for (int i = 0; i < LOOKS * (LOOK_US / SHORT_LOOK_US) && stats().batches_sealed == sealed; i++)
+    for (int i = 0; i < SHORT_LOOKS && stats().batches_sealed == sealed; i++) /* a ring that grew takes two */
       usleep(SHORT_LOOK_US);
-    if (stats().batches_sealed == sealed) break;
   }
   set_away(false);
   ll_statistics before = stats();
