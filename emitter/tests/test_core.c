@@ -201,6 +201,16 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
     assert_int_equal(ll_slot_latest(&store, 0, &at) != NULL, 1);
     assert_int_equal(at, sequence);
   }
+  /* Once the sink has all, what was used is looked through no more. */
+  uint64_t at = 0;
+  for (const ll_slot *next; (next = ll_slot_next_sealed(&store, 0, &at)) != NULL;)
+    ll_slot_move(&store, ll_slot_index(&store, next), at, LL_SLOT_SEALED, LL_SLOT_FREE);
+  for (int i = 0; i < 2; i++) {
+    fill_slot(&store, ++sequence, 1);
+    ll_slot_latest(&store, 0, &at);
+    assert_int_equal(at, sequence);
+  }
+  assert_in_range(ll_slots_of(&store, 0).end, 1, 2 * LL_SLOT_RUN);
   ll_store_unmap(&store);
 }
 
@@ -213,16 +223,33 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   ll_slot *first = fill_slot(&store, 1, 100);
   fill_slot(&store, 2, 100);
   assert_null(ll_slots_fault(&store));
+  uint64_t *words = store.header->slot_words, right = words[0];
+  uint32_t last = store.header->slot_count - 1;
+  words[0] = ll_slot_word(1, 2, LL_SLOT_SEALED);
+  assert_string_equal(ll_slots_fault(&store), "batches that overlap");
+  words[1] = ll_slot_word(2, 1, LL_SLOT_FREE); /* the latest still has its slot */
+  assert_string_equal(ll_slots_fault(&store), "batches that overlap");
+  words[0] = ll_slot_word(1, 0, LL_SLOT_SEALED);
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch of an impossible number of slots");
+  words[0] = right;
   first->bytes = LL_SLOT_BYTES;
-  assert_string_equal(ll_slots_fault(&store), "sealed batches that overlap");
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
+  words[0] = ll_slot_word(1, 63, LL_SLOT_SEALED);
   first->bytes = LL_BATCH_STORED_MAX + 1;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
+  words[0] = right;
   first->bytes = 100;
-  store.header->slot_words[store.header->slot_count - 1] = ll_slot_word(3, LL_SLOT_SEALED);
-  assert_string_equal(ll_slots_fault(&store), "a sealed batch where none ever was");
+  first->take_count = UINT32_MAX;
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
+  first->take_count = LL_TAKES_MAX + 1;
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch that took from too many rings");
+  first->take_count = 0;
+  words[last] = ll_slot_word(3, 1, LL_SLOT_SEALED);
+  assert_string_equal(ll_slots_fault(&store), "a batch where there is none");
   store.header->routes[0].slots_used = store.header->slot_count;
-  ll_slot_at(&store, store.header->slot_count - 1)->bytes = LL_SLOT_BYTES;
-  assert_string_equal(ll_slots_fault(&store), "a sealed batch beyond the slots");
+  assert_null(ll_slots_fault(&store));
+  words[last] = ll_slot_word(3, 2, LL_SLOT_SEALED);
+  assert_string_equal(ll_slots_fault(&store), "a sealed batch of an impossible number of slots");
   ll_store_unmap(&store);
 }
 

@@ -365,6 +365,8 @@ static void an_outage_costs_no_event_while_the_budget_has_room(void **state) {
   (void)state;
   test_use_sink(&directory, "tide");
   set_away(true);
+  setenv("LIFELINE_POLICY", "block", 1); /* a harvester that gets no processor costs nothing, either */
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "20000", 1);
   expect(emit_into_an_outage, NULL);
   test_batches batches = test_read_batches(directory.out);
   test_check_sequences(&batches);
@@ -392,17 +394,27 @@ static void while_the_sink_is_away_no_batch_is_sealed_before_it_is_full(void **s
 }
 
 static char heard[8192];
+static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 
 static void hear(void *ctx, ll_log_level level, const char *message) {
-  size_t used = strlen(heard);
   (void)ctx, (void)level;
+  pthread_mutex_lock(&hearing);
+  size_t used = strlen(heard);
   snprintf(heard + used, sizeof heard - used, "%s\n", message);
+  pthread_mutex_unlock(&hearing);
+}
+
+static bool was_heard(const char *text) {
+  pthread_mutex_lock(&hearing);
+  bool found = strstr(heard, text) != NULL;
+  pthread_mutex_unlock(&hearing);
+  return found;
 }
 
 static void until_heard(const char *text) {
-  for (int i = 0; i < LOOKS && strstr(heard, text) == NULL; i++)
+  for (int i = 0; i < LOOKS && !was_heard(text); i++)
     usleep(LOOK_US);
-  if (strstr(heard, text) != NULL) return;
+  if (was_heard(text)) return;
   fprintf(stderr, "not heard: %s; but: %s\n", text, heard);
   exit(3);
 }
@@ -413,14 +425,15 @@ static void lose_events_in_an_outage(void) {
   options.log = hear;
   if (ll_init(&options) != 0) exit(2);
   emit_many();
-  until_heard("and the budget of 2 MiB is used up; set LIFELINE_SPOOL to a directory");
-  if (strstr(heard, "were dropped") != NULL) exit(4);
+  until_heard("and the 1 MiB for batches (half of LIFELINE_BUDGET_BYTES, at most 40) are full; set LIFELINE_SPOOL");
+  if (was_heard("were dropped")) exit(4);
   set_away(false);
   until_heard("were dropped");
   snprintf(text, sizeof text, "%llu events were dropped (ring_full or no_ring); the sink takes batches again",
            (unsigned long long)(stats().dropped_ring_full));
   until_heard(text);
-  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || test_lines(heard) != 2) exit(6);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || test_lines(heard) > 3)
+    exit(6); /* one more if the harvester had to wait for a processor */
 }
 
 static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) {
@@ -430,7 +443,7 @@ static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) 
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
   setenv("LIFELINE_COMPRESSION", "none", 1);
   setenv("LIFELINE_POLICY", "block", 1); /* until it is the slots that are full */
-  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1000", 1);
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "3000", 1);
   expect(lose_events_in_an_outage, NULL);
 }
 

@@ -47,11 +47,14 @@ static void check_books(const test_directory *directory, const char *notes) {
   test_free_batches(&batches);
 }
 
-/* Every other time the sink acknowledges late, so that the kill finds sealed batches on their way. */
+/* Every other time the sink acknowledges late, so that the kill finds sealed batches on their way. Every third time
+ * they are large, and what is free lies apart. */
 static void kill_and_recover(unsigned seed, bool kill_recovery) {
   test_directory directory;
   test_directory_make(&directory);
   if (seed % 2 == 1) test_use_sink(&directory, "later");
+  setenv("LIFELINE_COMPRESSION", seed % 3 == 0 ? "none" : "auto", 1);
+  setenv("LIFELINE_BUDGET_BYTES", seed % 3 == 0 ? "3000000" : "67108864", 1);
   setenv("LIFELINE_INTERVAL_MS", "5", 1);
   char notes[200], pause[16];
   snprintf(notes, sizeof notes, "%s/notes", directory.path);
@@ -73,6 +76,8 @@ static void kill_and_recover(unsigned seed, bool kill_recovery) {
   snprintf(log, sizeof log, "%s/log", directory.path);
   const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "20000", NULL};
   if (test_wait(test_start(recovery, log)) != 0) fail_msg("%s", test_text_of(log));
+  unsetenv("LIFELINE_COMPRESSION");
+  unsetenv("LIFELINE_BUDGET_BYTES");
   assert_int_equal(test_ring_files(&directory), 0);
   check_books(&directory, notes);
   test_directory_remove(&directory);
@@ -185,12 +190,60 @@ static void a_file_that_makes_no_sense_is_left_and_named(void **state) {
   test_directory_remove(&directory);
 }
 
+/* The only ring file there is. */
+static int open_ring_file(const test_directory *directory) {
+  char pattern[400];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/*.rings", directory->rings);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  assert_int_equal(found.gl_pathc, 1);
+  int fd = open(found.gl_pathv[0], O_RDWR);
+  globfree(&found);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], log[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  pid_t pid = test_start(endless, NULL);
+  wait_for_notes(notes);
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  int fd = open_ring_file(&directory);
+  uint32_t version, other = 2;
+  enum { VERSION_AT = 8 };
+  assert_int_equal(pread(fd, &version, sizeof version, VERSION_AT), sizeof version);
+  assert_int_equal(pwrite(fd, &other, sizeof other, VERSION_AT), sizeof other);
+  static const char line[] = "a ring file of another version of Lifeline; the lifeline-recover of that version";
+  pid = test_start(endless, log);
+  for (int i = 0; i < 12000 && strstr(test_text_of(log), line) == NULL; i++)
+    usleep(5000);
+  assert_non_null(strstr(test_text_of(log), line));
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  const char *const recover[] = {"lifeline-recover", NULL};
+  assert_int_equal(test_wait(test_start(recover, log)), 1);
+  assert_non_null(strstr(test_text_of(log), line));
+  assert_int_equal(test_ring_files(&directory), 1);
+  assert_int_equal(pwrite(fd, &version, sizeof version, VERSION_AT), sizeof version);
+  close(fd);
+  assert_int_equal(test_wait(test_start(recover, log)), 0);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_directory_remove(&directory);
+}
+
 /* A slot and a ring of which the header speaks, and which were never allocated: to look at them takes pages. */
 static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
   (void)state;
   test_directory directory;
   test_directory_make(&directory);
-  char notes[200], log[200], from[400], to[400], full[400];
+  char notes[200], log[200], full[400];
   snprintf(notes, sizeof notes, "%s/notes", directory.path);
   snprintf(log, sizeof log, "%s/log", directory.path);
   assert_int_equal(mkdir(directory.rings, 0700), 0);
@@ -206,12 +259,7 @@ static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
   test_wait(pid);
   /* All but the first page becomes a hole; then the room is taken. */
   struct stat status;
-  glob_t found;
-  snprintf(from, sizeof from, "%s/*.rings", directory.rings);
-  assert_int_equal(glob(from, 0, NULL, &found), 0);
-  snprintf(to, sizeof to, "%s", found.gl_pathv[0]);
-  globfree(&found);
-  int fd = open(to, O_RDWR);
+  int fd = open_ring_file(&directory);
   assert_int_equal(fstat(fd, &status), 0);
   int punched = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 16384, status.st_size - 16384);
   close(fd);
@@ -243,6 +291,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_living_programs_file_is_left_alone),
       cmocka_unit_test(files_below_the_sessions_directory_are_found_as_well),
       cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),
+      cmocka_unit_test(a_file_of_another_version_is_left_and_a_line_says_what_delivers_it),
       cmocka_unit_test(a_file_with_holes_on_a_full_filesystem_is_no_sigbus),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
   };

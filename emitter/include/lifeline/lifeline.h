@@ -109,8 +109,8 @@ typedef struct ll_options {
   const char *url;           /* LIFELINE_URL; none: instrumentation is off */
   const char *ring_dir;      /* LIFELINE_RING_DIR; /dev/shm/lifeline-<uid>, or $XDG_RUNTIME_DIR/lifeline where another
                                 user has made that */
-  size_t budget_bytes;       /* LIFELINE_BUDGET_BYTES; 64 MiB, at least 2 MiB: half for rings, half for
-                                sealed batches, compressed */
+  size_t budget_bytes;       /* LIFELINE_BUDGET_BYTES; 64 MiB, at least 2 MiB: half for rings, half (at
+                                most 40 MiB) for sealed batches, compressed */
   size_t batch_bytes;        /* LIFELINE_BATCH_BYTES; 64 KiB, 4 KiB to 256 KiB: grows fourfold under load */
   unsigned interval_ms;      /* LIFELINE_INTERVAL_MS; 1000: no event waits longer before it is sent */
   ll_policy policy;          /* LIFELINE_POLICY: drop-newest or block */

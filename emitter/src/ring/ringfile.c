@@ -281,23 +281,20 @@ static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
 }
 
-/* Of what is in use the last pages' ends stay. */
+/* What lies between batches, and behind the last one. */
 static void trim_slots(ll_store *store, uint32_t route) {
+  const ll_route_books *books = &store->header->routes[route];
   ll_slot_range range = ll_slots_of(store, route);
-  uint64_t sequence;
+  uint64_t sequence, from = slots_offset() + (uint64_t)range.first * LL_SLOT_BYTES;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
-  uint32_t i = range.first, end = range.first + store->header->routes[route].slot_count;
-  for (uint32_t extent; i<range.end; i += extent> 0 ? extent : 1) {
-    extent = ll_slot_extent(store, i, latest);
-    const ll_slot *slot = ll_slot_at(store, i);
-    uint64_t at = (uint64_t)((const uint8_t *)slot - store->map), used = 0;
-    if (extent > 0) used = sizeof *slot;
-    if (ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED)
-      used = (uint64_t)((uint8_t *)(ll_slot_takes(slot) + slot->take_count) - (const uint8_t *)slot);
-    give_back(store, at + used, at + (extent > 0 ? extent : 1) * LL_SLOT_BYTES);
+  for (uint32_t i = range.first; i < range.end; i++) {
+    uint64_t at = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
+    if (ll_slot_extent(store, i, latest) == 0) continue;
+    give_back(store, from, at);
+    bool sealed = ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED;
+    from = at + (sealed ? ll_slot_used(ll_slot_at(store, i)) : sizeof(ll_slot));
   }
-  if (end > i + LL_SLOT_RUN) end = i + LL_SLOT_RUN; /* what was reserved for the last one, and not needed */
-  give_back(store, slots_offset() + (uint64_t)i * LL_SLOT_BYTES, slots_offset() + (uint64_t)end * LL_SLOT_BYTES);
+  give_back(store, from, slots_offset() + (uint64_t)(books->first_slot + books->slot_count) * LL_SLOT_BYTES);
 }
 
 void ll_store_trim(ll_store *store) {
@@ -353,7 +350,8 @@ static const char *fault_of_routes(const ll_file_header *header) {
 static const char *fault_of(const ll_store *store) {
   const ll_file_header *header = store->header;
   if (header->magic != MAGIC) return "not a ring file";
-  if (header->version != LL_FILE_VERSION) return "a ring file of another version of Lifeline";
+  if (header->version != LL_FILE_VERSION)
+    return "a ring file of another version of Lifeline; the lifeline-recover of that version delivers its events";
   if (header->file_bytes != store->bytes) return "its size is not what it says";
   if (header->slot_count < 2 * LL_SLOT_RUN || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
   if (header->slots_offset != slots_offset() || header->data_offset != data_offset(header->slot_count) ||
@@ -447,21 +445,15 @@ static int fill_holes_at_start(int fd) {
   return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
 }
 
-/* A batch's first slot says how many more it has. */
 static int fill_slots(const ll_store *store, int fd, uint32_t route) {
   ll_slot_range range = ll_slots_of(store, route);
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   int error = 0;
   for (uint32_t i = range.first; i < range.end && error == 0; i++) {
-    uint64_t offset = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
-    ll_slot_state state = ll_slot_state_of(store->header->slot_words[i]);
-    if (state == LL_SLOT_FREE && ll_slot_at(store, i) != latest) continue;
-    error = allocate(fd, offset, LL_SLOT_BYTES);
-    if (error != 0 || state != LL_SLOT_SEALED) continue;
-    uint64_t most = (uint64_t)LL_SLOT_RUN * LL_SLOT_BYTES, room = store->header->file_bytes - offset;
+    uint64_t offset = (uint64_t)((const uint8_t *)ll_slot_at(store, i) - store->map);
     uint64_t bytes = (uint64_t)ll_slot_extent(store, i, latest) * LL_SLOT_BYTES;
-    if (bytes <= most && bytes <= room) error = allocate(fd, offset, bytes); /* else it has a fault: ll_slots_fault */
+    if (bytes > 0 && bytes <= store->bytes - offset) error = allocate(fd, offset, bytes); /* else: ll_slots_fault */
   }
   return error;
 }

@@ -72,7 +72,7 @@ typedef enum ll_ring_state {
 typedef struct ll_spool_books {
   uint64_t spooled;      /* events that went into the spool */
   uint64_t dropped_full; /* events given up, since the spool had no room */
-  uint64_t dropped_sink; /* events that the sink refused when they came from the spool */
+  uint64_t dropped_sink; /* refused by the sink when they came from the spool, or when no slot was left */
   uint32_t giving_up;    /* ll_giving_up */
   uint32_t slot;         /* which one */
   uint64_t what;         /* the slot's sequence, or the segment's number */
@@ -87,7 +87,7 @@ typedef enum ll_giving_up { LL_GIVING_UP_NOTHING, LL_GIVING_UP_SLOT, LL_GIVING_U
 typedef struct ll_route_books {
   char name[LL_ROUTE_NAME_BYTES];
   uint32_t first_slot, slot_count; /* its own, for ever */
-  uint32_t slots_used;             /* those beyond were never filled: nobody needs to look there */
+  uint32_t slots_used;             /* those beyond are free: nobody needs to look there */
   uint32_t reserved;
   uint64_t ring_bytes;      /* of its rings, */
   uint64_t ring_bytes_most; /* and its share */

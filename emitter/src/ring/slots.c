@@ -8,6 +8,7 @@ _Static_assert(sizeof(ll_slot) == 128 && offsetof(ll_slot, batch) == 128, "the m
 _Static_assert(sizeof(ll_slot) + LL_BATCH_STORED_MAX + 7 + LL_TAKES_MAX * sizeof(ll_take) <=
                    LL_SLOT_RUN * LL_SLOT_BYTES,
                "a run of slots holds any batch");
+_Static_assert(LL_SLOT_RUN < 64, "a word has six bits for the number of slots");
 _Static_assert(sizeof(ll_ring) == 128, "a line for the producer and one for the consumer");
 
 static uint64_t word_at(const ll_store *store, uint32_t index) {
@@ -33,13 +34,10 @@ ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequenc
 }
 
 uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest) {
-  const ll_slot *slot = ll_slot_at(store, index);
-  switch (ll_slot_state_of(word_at(store, index))) {
-  case LL_SLOT_FREE: return slot == latest;
-  case LL_SLOT_SEALED: {
-    size_t bytes = (size_t)((uint8_t *)(ll_slot_takes(slot) + slot->take_count) - (uint8_t *)slot);
-    return (uint32_t)((bytes + LL_SLOT_BYTES - 1) / LL_SLOT_BYTES);
-  }
+  uint64_t word = word_at(store, index);
+  switch (ll_slot_state_of(word)) {
+  case LL_SLOT_FREE: return ll_slot_at(store, index) == latest;
+  case LL_SLOT_SEALED: return word >> 2 & 0x3f;
   default: return 1;
   }
 }
@@ -49,10 +47,8 @@ uint32_t ll_slots_vacant(const ll_store *store, uint32_t route) {
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   uint32_t vacant = store->header->routes[route].slot_count;
-  for (uint32_t i = range.first, extent; i<range.end; i += extent> 0 ? extent : 1) {
-    extent = ll_slot_extent(store, i, latest);
-    vacant -= extent;
-  }
+  for (uint32_t i = range.first; i < range.end; i++)
+    vacant -= ll_slot_extent(store, i, latest);
   return vacant;
 }
 
@@ -74,15 +70,27 @@ static bool make_ready(ll_store *store, uint32_t first) {
   return true;
 }
 
+/* After an outage there is less to look through again. */
+static void forget_unused(ll_store *store, uint32_t route, const ll_slot *latest) {
+  ll_route_books *books = &store->header->routes[route];
+  uint32_t used = books->slots_used;
+  while (used > 0 && ll_slot_extent(store, books->first_slot + used - 1, latest) == 0)
+    used--;
+  if (used < books->slots_used) store_release(&books->slots_used, used);
+}
+
 ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
   const ll_route_books *books = &store->header->routes[route];
-  ll_slot_range used = ll_slots_of(store, route);
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
+  forget_unused(store, route, latest);
+  ll_slot_range used = ll_slots_of(store, route);
   uint32_t first = used.first; /* of the free ones that lie side by side */
-  for (uint32_t i = used.first, extent; i < used.end && i<first + LL_SLOT_RUN; i += extent> 0 ? extent : 1) {
-    extent = ll_slot_extent(store, i, latest);
-    if (extent > 0) first = i + extent;
+  for (uint32_t i = used.first; i < used.end && i < first + LL_SLOT_RUN; i++) {
+    uint32_t extent = ll_slot_extent(store, i, latest);
+    if (extent == 0) continue;
+    first = i + extent;
+    i = first - 1;
   }
   if (first + LL_SLOT_RUN > books->first_slot + books->slot_count) return NULL;
   return make_ready(store, first) ? ll_slot_at(store, first) : NULL;
@@ -104,15 +112,17 @@ ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *af
 
 void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence) {
   ll_route_books *books = &store->header->routes[slot->route];
-  uint32_t end = ll_slot_index(store, slot) + 1 - books->first_slot;
+  uint32_t index = ll_slot_index(store, slot), end = index + 1 - books->first_slot;
+  uint32_t slots = (uint32_t)((ll_slot_used(slot) + LL_SLOT_BYTES - 1) / LL_SLOT_BYTES);
   slot->counted_by = 0;
   if (end > books->slots_used) store_release(&books->slots_used, end);
-  store_release(&store->header->slot_words[ll_slot_index(store, slot)], ll_slot_word(sequence, LL_SLOT_SEALED));
+  store_release(&store->header->slot_words[index], ll_slot_word(sequence, slots, LL_SLOT_SEALED));
 }
 
 bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_state from, ll_slot_state to) {
-  return compare_and_swap_u64(&store->header->slot_words[index], ll_slot_word(sequence, from),
-                              ll_slot_word(sequence, to));
+  uint64_t word = word_at(store, index);
+  return ll_slot_sequence(word) == sequence && ll_slot_state_of(word) == from &&
+         compare_and_swap_u64(&store->header->slot_words[index], word, (word & ~UINT64_C(3)) | to);
 }
 
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state) {
@@ -125,18 +135,19 @@ uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state)
   return count;
 }
 
-static const char *fault_of(const ll_store *store, uint32_t index, uint32_t used, uint32_t end) {
+static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot *latest, uint32_t used, uint32_t end) {
   const ll_slot *slot = ll_slot_at(store, index);
   ll_slot_state state = ll_slot_state_of(word_at(store, index));
   if (state > LL_SLOT_REFUSED) return "unknown slot state";
-  if (state != LL_SLOT_FREE && index >= used) return "a sealed batch where none ever was";
+  if (state != LL_SLOT_FREE && index >= used) return "a batch where there is none";
   if (state != LL_SLOT_SEALED) return NULL;
-  if (slot->bytes > LL_BATCH_STORED_MAX) return "a sealed batch larger than its slots";
+  uint32_t extent = ll_slot_extent(store, index, latest);
+  if (extent == 0 || extent > end - index) return "a sealed batch of an impossible number of slots";
+  if (slot->bytes > LL_BATCH_STORED_MAX || ll_slot_used(slot) > (uint64_t)extent * LL_SLOT_BYTES)
+    return "a sealed batch larger than its slots";
   if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
-  uint32_t extent = ll_slot_extent(store, index, NULL);
-  if (extent > end - index) return "a sealed batch beyond the slots";
   for (uint32_t i = index + 1; i < index + extent; i++)
-    if (ll_slot_state_of(word_at(store, i)) != LL_SLOT_FREE) return "sealed batches that overlap";
+    if (ll_slot_extent(store, i, latest) != 0) return "batches that overlap";
   for (uint32_t t = 0; t < slot->take_count; t++)
     if (ll_slot_takes(slot)[t].ring >= store->header->ring_count) return "a sealed batch that took from no ring";
   return NULL;
@@ -146,9 +157,11 @@ const char *ll_slots_fault(const ll_store *store) {
   const char *fault = NULL;
   for (uint32_t route = 0; route < store->header->route_count; route++) {
     const ll_route_books *books = &store->header->routes[route];
-    uint32_t end = books->first_slot + books->slot_count;
+    uint32_t end = books->first_slot + books->slot_count, used = ll_slots_of(store, route).end;
+    uint64_t sequence;
+    const ll_slot *latest = ll_slot_latest(store, route, &sequence);
     for (uint32_t i = books->first_slot; i < end && fault == NULL; i++)
-      fault = fault_of(store, i, ll_slots_of(store, route).end, end);
+      fault = fault_of(store, i, latest, used, end);
   }
   return fault;
 }

@@ -7,8 +7,10 @@
  * is away. The first one's word speaks for all; the others' words are of earlier batches, and free. A batch that was
  * refused, and the latest one, once they need not be sent any more, need their first slot alone.
  *
- * The word of a slot is `sequence << 2 | state`, so that an acknowledgement frees that very batch or nothing. The words
- * stand together in the file's header: looking through them touches no slot that was never allocated.
+ * Every batch, however small, is filled where the largest would fit. So none waits for room while smaller ones pass it.
+ *
+ * The word of a slot is `sequence << 8 | slots << 2 | state`, so that an acknowledgement frees that very batch or
+ * nothing. The words stand together in the file's header: looking through them touches no slot.
  *
  * Each slot belongs to one route for ever, by its index, and so does each ring that holds or ever held an event: routes
  * share neither, and a route's books (sequence, totals, counters) are in its own slots, rings and header entry alone.
@@ -64,11 +66,16 @@ static inline ll_take *ll_slot_takes(const ll_slot *slot) {
   return (ll_take *)(uintptr_t)(slot->batch + (slot->bytes + 7) / 8 * 8);
 }
 
-static inline uint64_t ll_slot_word(uint64_t sequence, ll_slot_state state) {
-  return sequence << 2 | state;
+/* What the batch and its takes fill of its slots. */
+static inline uint64_t ll_slot_used(const ll_slot *slot) {
+  return sizeof *slot + ((uint64_t)slot->bytes + 7) / 8 * 8 + (uint64_t)slot->take_count * sizeof(ll_take);
+}
+
+static inline uint64_t ll_slot_word(uint64_t sequence, uint32_t slots, ll_slot_state state) {
+  return sequence << 8 | slots << 2 | state;
 }
 static inline uint64_t ll_slot_sequence(uint64_t word) {
-  return word >> 2;
+  return word >> 8;
 }
 static inline ll_slot_state ll_slot_state_of(uint64_t word) {
   return (ll_slot_state)(word & 3);
@@ -78,7 +85,7 @@ static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot)
   return (uint32_t)(((const uint8_t *)slot - store->map - store->header->slots_offset) / LL_SLOT_BYTES);
 }
 
-/* The indexes of a route's slots that were ever filled: from first up to end. */
+/* The indexes of a route's slots, from first up to end. Those beyond are free. */
 typedef struct ll_slot_range {
   uint32_t first, end;
 } ll_slot_range;
@@ -106,7 +113,8 @@ bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_st
 /* Batches in that state. */
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
 
-/* How many slots from this one on are in use for what its word says; 0: it is free. `latest` is its route's. */
+/* How many slots from this one on are in use for what its word says, up to 63; 0: it is free. `latest` is its route's.
+ */
 uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest);
 
 /* How many slots are free. */

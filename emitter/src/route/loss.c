@@ -8,18 +8,23 @@
 
 enum { RING_FULL = 1, NO_RING = 2, OVERSIZE = 4 }; /* of the counters */
 
-static void report_beginning(const ll_core *core, const uint64_t counters[LL_COUNTERS]) {
-  unsigned mib = (unsigned)(core->config.budget_bytes >> 20);
+/* Why there is no room; bits. */
+enum { SINK_AWAY = 1, NO_RINGS = 2, TOO_FAST = 4 };
+
+static void report_beginning(const ll_core *core, unsigned cause) {
+  unsigned mib = (unsigned)(core->store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
   bool spooled = core->config.spool.directory[0] != '\0';
-  if (ll_streams_starved(core))
-    ll_log(LL_LOG_WARN, "events are dropped: the sink%s takes too little, and the budget of %u MiB is used up; %s",
-           spooled ? " or the spool" : "", mib,
-           spooled ? "raise LIFELINE_BUDGET_BYTES" : "set LIFELINE_SPOOL to a directory on disk to keep them there");
-  else if (counters[NO_RING] > 0)
+  if (cause == SINK_AWAY)
+    ll_log(
+        LL_LOG_WARN,
+        "events are dropped: the sink%s takes too little, and the %u MiB for batches (half of LIFELINE_BUDGET_BYTES, "
+        "at most %u) are full%s",
+        spooled ? " or the spool" : "", mib, LL_SLOTS_MAX * LL_SLOT_BYTES >> 20,
+        spooled ? "" : "; set LIFELINE_SPOOL to a directory on disk to keep them there");
+  else if (cause == NO_RINGS)
     ll_log(LL_LOG_WARN,
-           "events are dropped: the budget of %u MiB (LIFELINE_BUDGET_BYTES) has no ring for another thread, "
-           "or their type was refused",
-           mib);
+           "events are dropped: the budget (LIFELINE_BUDGET_BYTES) has no ring for another thread, or their "
+           "type was refused");
   else
     ll_log(LL_LOG_WARN,
            "events are dropped: they come faster than the rings are emptied; LIFELINE_POLICY=block has the "
@@ -28,21 +33,23 @@ static void report_beginning(const ll_core *core, const uint64_t counters[LL_COU
 
 static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t counters[LL_COUNTERS], uint64_t now_ns,
                          bool end) {
-  uint64_t dropped = counters[RING_FULL] + counters[NO_RING];
-  bool more = dropped > loss->seen;
-  loss->seen = dropped;
-  if (more && !loss->going_on && !end && now_ns >= loss->quiet_until_ns) {
-    report_beginning(core, counters);
-    loss->going_on = true;
+  bool more_no_ring = counters[NO_RING] > loss->no_ring, more = counters[RING_FULL] > loss->ring_full || more_no_ring;
+  unsigned cause = ll_streams_starved(core) ? SINK_AWAY : more_no_ring ? NO_RINGS : TOO_FAST;
+  loss->ring_full = counters[RING_FULL];
+  loss->no_ring = counters[NO_RING];
+  uint64_t dropped = loss->ring_full + loss->no_ring;
+  if (more && !end && (loss->causes & cause) == 0 && (loss->causes != 0 || now_ns >= loss->quiet_until_ns)) {
+    report_beginning(core, cause);
+    loss->causes |= cause;
     loss->quiet_until_ns = now_ns + QUIET_NS;
   }
   if (dropped == loss->reported) return;
-  bool over = !more && ll_streams_held_up(core) == 0 && (loss->going_on || now_ns >= loss->quiet_until_ns);
+  bool over = !more && ll_streams_held_up(core) == 0 && (loss->causes != 0 || now_ns >= loss->quiet_until_ns);
   if (!over && !end) return;
   ll_log(LL_LOG_WARN, "%llu events were dropped (ring_full or no_ring)%s",
          (unsigned long long)(dropped - loss->reported), end ? "" : "; the sink takes batches again");
   loss->reported = dropped;
-  loss->going_on = false;
+  loss->causes = 0;
 }
 
 void ll_loss_look(ll_loss *loss, const ll_core *core, bool end) {

@@ -1,5 +1,6 @@
 /* Says in the log when events begin to be dropped for want of room, why and what helps, and when that is over how many
- * it were; and that events were too large. All at most once a minute, but for the last word at the end. */
+ * were; and that events were too large. At most once a minute, but for another cause and for the last word at the end.
+ */
 #ifndef LIFELINE_LOSS_H
 #define LIFELINE_LOSS_H
 
@@ -10,8 +11,8 @@ struct ll_core;
 
 typedef struct ll_loss {
   uint64_t look_ns; /* when the counters are looked at next */
-  bool going_on;    /* the beginning was reported, the end not yet */
-  uint64_t seen;    /* dropped for want of room */
+  unsigned causes;  /* of a loss that goes on: those that were reported */
+  uint64_t ring_full, no_ring;
   uint64_t reported;
   uint64_t quiet_until_ns;
   uint64_t oversize_reported;

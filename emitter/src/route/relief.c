@@ -25,35 +25,38 @@ static void insert(found *all, ll_spool_candidate candidate, uint64_t sequence) 
   all->sequences[at] = sequence;
 }
 
-/* The sealed slots that the sink does not hold. */
-static found find(const ll_spool *spool, const ll_relief_view *view, ll_slot_range range) {
-  found all = {.count = 0};
+/* The sealed slots that the sink does not hold. Large, and only the harvester has a spool. */
+static const found *find(const ll_spool *spool, const ll_relief_view *view) {
+  static found all;
+  ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
+  all.count = 0;
   for (uint32_t i = range.first; i < range.end; i++) {
     if (load_acquire(&view->in_flight[i]) != 0) continue; /* first: an answer moves the slot, then says so here */
     uint64_t word = load_acquire(&spool->store->header->slot_words[i]), sequence = ll_slot_sequence(word);
     if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue;
     insert(&all, (ll_spool_candidate){i, view->offered[i] == sequence}, sequence);
   }
-  return all;
+  return &all;
 }
 
-void ll_relieve(ll_spool *spool, const ll_relief_view *view, bool starved) {
+/* Until half of the slots are free, and some of those lie side by side. */
+void ll_relieve(ll_spool *spool, const ll_relief_view *view) {
   if (spool->settings == NULL) return;
-  ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
-  uint32_t slots = spool->store->header->routes[spool->identity.route].slot_count;
-  uint32_t vacant = ll_slots_vacant(spool->store, spool->identity.route), wanted = (slots + 1) / 2, count = 0;
-  if (vacant > slots / 4 && !starved) return;
-  found all = find(spool, view, range);
-  do /* at least one, since what is vacant may lie apart */
-    if (count < all.count) vacant += ll_slot_extent(spool->store, all.candidates[count].slot, NULL);
-  while (++count < all.count && vacant < wanted);
-  ll_spool_put(spool, all.candidates, count < all.count ? count : all.count);
+  uint32_t route = spool->identity.route, slots = spool->store->header->routes[route].slot_count;
+  uint32_t vacant = ll_slots_vacant(spool->store, route);
+  if (vacant > slots / 4 && ll_slot_to_fill(spool->store, route) != NULL) return;
+  const found *all = find(spool, view);
+  for (unsigned first = 0, count; first < all->count; first += count) {
+    for (count = 0; first + count < all->count && (count == 0 || vacant < slots / 2); count++)
+      vacant += ll_slot_extent(spool->store, all->candidates[first + count].slot, NULL);
+    if (ll_spool_put(spool, all->candidates + first, count) < count) return;
+    if (ll_slot_to_fill(spool->store, route) != NULL) return;
+  }
 }
 
 bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view) {
   if (spool->settings == NULL) return false;
-  ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
-  found all = find(spool, view, range);
+  const found *all = find(spool, view);
   spool->retry_at_ns = 0; /* there is no later */
-  return ll_spool_put(spool, all.candidates, all.count) == all.count;
+  return ll_spool_put(spool, all->candidates, all->count) == all->count;
 }

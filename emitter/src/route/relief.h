@@ -10,10 +10,9 @@ typedef struct ll_relief_view {
   const uint64_t *offered;
 } ll_relief_view;
 
-/* With a quarter of the slots left (or none to be had, which `starved` tells), makes half of them free. Batches that
- * the sink was never handed go first, oldest first: those that it was are best sent again soon, and must not be given
- * up. */
-void ll_relieve(ll_spool *spool, const ll_relief_view *view, bool starved);
+/* With a quarter of the slots left, or no room for a batch, makes half of them free. Batches that the sink was never
+ * handed go first, oldest first: those that it was are best sent again soon, and must not be given up. */
+void ll_relieve(ll_spool *spool, const ll_relief_view *view);
 
 /* Moves everything that is sealed, at the end. True when nothing is left in slots. */
 bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view);

@@ -175,7 +175,7 @@ static void send(ll_route *route) {
 void ll_route_pump(ll_route *route) {
   if (ready_to_send(route)) send(route);
   ll_relief_view view = {route->in_flight, route->offered};
-  ll_relieve(&route->spool, &view, route->starved);
+  ll_relieve(&route->spool, &view);
   ll_spool_tick(&route->spool);
 }
 

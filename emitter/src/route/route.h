@@ -38,7 +38,7 @@ typedef struct ll_route {
   uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of the batch in this slot, or 0 */
   uint64_t offered[LL_SLOTS_MAX];   /* the last that it was handed */
   ll_spool spool;                   /* where batches wait when the sink is away or too slow */
-  bool starved;                     /* there was no slot to be had */
+  bool starved;                     /* there was no room for a batch */
   uint32_t live_sent;               /* batches since the spool had its turn */
 } ll_route;
 

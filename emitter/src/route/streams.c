@@ -199,7 +199,8 @@ uint64_t ll_streams_acknowledged(const ll_core *core) {
 uint32_t ll_streams_in_flight(const ll_core *core) {
   uint32_t batches = 0;
   for (uint32_t route = 0; route < core->store.header->route_count; route++)
-    batches += ll_slots_in(&core->store, route, LL_SLOT_SEALED) + ll_spool_batches(&core->streams[route].route.spool);
+    if (is_open(core, route))
+      batches += ll_slots_in(&core->store, route, LL_SLOT_SEALED) + ll_spool_batches(&core->streams[route].route.spool);
   return batches;
 }
 

@@ -83,8 +83,9 @@ static bool settle_segment(const ll_store *store, uint32_t route, int directory,
 }
 
 static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
-  return books->slot < store->header->slot_count &&
-         store->header->slot_words[books->slot] == ll_slot_word(books->what, LL_SLOT_FREE);
+  if (books->slot >= store->header->slot_count) return false;
+  uint64_t word = store->header->slot_words[books->slot];
+  return ll_slot_sequence(word) == books->what && ll_slot_state_of(word) == LL_SLOT_FREE;
 }
 
 /* A kill between counting and removing leaves the file. */
