@@ -231,6 +231,8 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   assert_string_equal(ll_slots_fault(&store), "batches that overlap");
   words[0] = ll_slot_word(1, 0, LL_SLOT_SEALED);
   assert_string_equal(ll_slots_fault(&store), "a sealed batch of an impossible number of slots");
+  words[0] = ll_slot_word(UINT64_C(1) << 47, 1, LL_SLOT_FREE);
+  assert_string_equal(ll_slots_fault(&store), "impossible sequence");
   words[0] = right;
   first->bytes = LL_SLOT_BYTES;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
