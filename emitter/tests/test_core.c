@@ -11,6 +11,7 @@
 #include "ring/slots.h"
 #include "ring/types.h"
 #include "route/harvest.h"
+#include "route/relief.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -212,6 +213,37 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
   }
   assert_in_range(ll_slots_of(&store, 0).end, 1, 2 * LL_SLOT_RUN);
   ll_store_unmap(&store);
+}
+
+/* Much may be free, and yet no place large enough. */
+static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
+  (void)state;
+  static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
+  static ll_spool_settings settings = {.bytes = 64u << 20};
+  test_directory directory;
+  ll_store store;
+  ll_spool spool;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  test_directory_make(&directory);
+  snprintf(settings.directory, sizeof settings.directory, "%s/spool", directory.path);
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_spool_start(&spool, &settings, &store, 0, "host", "program");
+  uint64_t sequence = 0;
+  for (const ll_slot *slot; (slot = fill_slot(&store, sequence + 1, 100)) != NULL; sequence++)
+    assert_int_equal(ll_slot_index(&store, slot), sequence);
+  for (uint32_t i = 0; i < sequence; i++)
+    if (i % LL_SLOT_RUN != 0) ll_slot_move(&store, i, i + 1, LL_SLOT_SEALED, LL_SLOT_FREE);
+  assert_true(ll_slots_vacant(&store, 0) > store.header->slot_count / 2);
+  assert_null(ll_slot_to_fill(&store, 0));
+  uint32_t sealed = ll_slots_in(&store, 0, LL_SLOT_SEALED);
+  ll_relieve(&spool, &(ll_relief_view){in_flight, offered});
+  assert_non_null(ll_slot_to_fill(&store, 0));
+  assert_int_equal(ll_slots_in(&store, 0, LL_SLOT_SEALED), sealed - 1);
+  assert_int_equal(ll_spool_batches(&spool), 1);
+  ll_spool_stop(&spool);
+  ll_store_unmap(&store);
+  test_directory_remove(&directory);
 }
 
 static void sealed_batches_that_overlap_are_a_fault(void **state) {
@@ -556,6 +588,7 @@ int main(void) {
       cmocka_unit_test(a_slot_is_freed_by_its_own_batch_only),
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
       cmocka_unit_test(small_batches_lie_side_by_side_and_leave_each_other_alone),
+      cmocka_unit_test(the_spool_makes_room_until_slots_lie_side_by_side),
       cmocka_unit_test(sealed_batches_that_overlap_are_a_fault),
       cmocka_unit_test(what_others_say_does_not_speak_to_the_terminal),
       cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),
