@@ -281,7 +281,7 @@ static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
 }
 
-/* What lies between batches, and behind the last one. */
+/* What lies between batches and behind the last one, and the words of the latter. */
 static void trim_slots(ll_store *store, uint32_t route) {
   const ll_route_books *books = &store->header->routes[route];
   ll_slot_range range = ll_slots_of(store, route);
@@ -294,7 +294,10 @@ static void trim_slots(ll_store *store, uint32_t route) {
     bool sealed = ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED;
     from = at + (sealed ? ll_slot_used(ll_slot_at(store, i)) : sizeof(ll_slot));
   }
-  give_back(store, from, slots_offset() + (uint64_t)(books->first_slot + books->slot_count) * LL_SLOT_BYTES);
+  uint64_t end = books->first_slot + books->slot_count;
+  const uint64_t words = offsetof(ll_file_header, slot_words);
+  give_back(store, from, slots_offset() + end * LL_SLOT_BYTES);
+  give_back(store, words + range.end * sizeof(uint64_t), words + end * sizeof(uint64_t));
 }
 
 void ll_store_trim(ll_store *store) {

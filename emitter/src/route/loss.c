@@ -8,10 +8,10 @@
 
 enum { RING_FULL = 1, NO_RING = 2, OVERSIZE = 4 }; /* of the counters */
 
-/* Why there is no room; bits. */
-enum { SINK_AWAY = 1, NO_RINGS = 2, TOO_FAST = 4 };
+/* Why there is no room, the gravest last. */
+enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY };
 
-static void report_beginning(const ll_core *core, unsigned cause) {
+static void report_beginning(const ll_core *core, int cause) {
   unsigned mib = (unsigned)(core->store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
   bool spooled = core->config.spool.directory[0] != '\0';
   if (cause == SINK_AWAY)
@@ -34,22 +34,22 @@ static void report_beginning(const ll_core *core, unsigned cause) {
 static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t counters[LL_COUNTERS], uint64_t now_ns,
                          bool end) {
   bool more_no_ring = counters[NO_RING] > loss->no_ring, more = counters[RING_FULL] > loss->ring_full || more_no_ring;
-  unsigned cause = ll_streams_starved(core) ? SINK_AWAY : more_no_ring ? NO_RINGS : TOO_FAST;
+  int cause = ll_streams_starved(core) ? SINK_AWAY : more_no_ring ? NO_RINGS : TOO_FAST;
   loss->ring_full = counters[RING_FULL];
   loss->no_ring = counters[NO_RING];
   uint64_t dropped = loss->ring_full + loss->no_ring;
-  if (more && !end && (loss->causes & cause) == 0 && (loss->causes != 0 || now_ns >= loss->quiet_until_ns)) {
+  if (more && !end && cause > loss->cause && (loss->cause != 0 || now_ns >= loss->quiet_until_ns)) {
     report_beginning(core, cause);
-    loss->causes |= cause;
+    loss->cause = cause;
     loss->quiet_until_ns = now_ns + QUIET_NS;
   }
   if (dropped == loss->reported) return;
-  bool over = !more && ll_streams_held_up(core) == 0 && (loss->causes != 0 || now_ns >= loss->quiet_until_ns);
+  bool over = !more && ll_streams_held_up(core) == 0 && (loss->cause != 0 || now_ns >= loss->quiet_until_ns);
   if (!over && !end) return;
   ll_log(LL_LOG_WARN, "%llu events were dropped (ring_full or no_ring)%s",
          (unsigned long long)(dropped - loss->reported), end ? "" : "; the sink takes batches again");
   loss->reported = dropped;
-  loss->causes = 0;
+  loss->cause = 0;
 }
 
 void ll_loss_look(ll_loss *loss, const ll_core *core, bool end) {

@@ -1,5 +1,5 @@
 /* Says in the log when events begin to be dropped for want of room, why and what helps, and when that is over how many
- * were; and that events were too large. At most once a minute, but for another cause and for the last word at the end.
+ * were; and that events were too large. At most once a minute, but for a graver cause and for the last word at the end.
  */
 #ifndef LIFELINE_LOSS_H
 #define LIFELINE_LOSS_H
@@ -11,7 +11,7 @@ struct ll_core;
 
 typedef struct ll_loss {
   uint64_t look_ns; /* when the counters are looked at next */
-  unsigned causes;  /* of a loss that goes on: those that were reported */
+  int cause;        /* of a loss that goes on: the gravest that was reported */
   uint64_t ring_full, no_ring;
   uint64_t reported;
   uint64_t quiet_until_ns;
