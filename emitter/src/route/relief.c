@@ -1,28 +1,19 @@
 #include "relief.h"
 
+#include "batch/clock.h"
 #include "life/atomics.h"
 
 #include <stdlib.h>
 
 typedef struct found {
   ll_spool_candidate candidates[LL_SLOTS_MAX];
-  uint64_t sequences[LL_SLOTS_MAX];
   unsigned count;
 } found;
 
-static bool goes_before(const ll_spool_candidate *a, uint64_t sequence_a, const ll_spool_candidate *b,
-                        uint64_t sequence_b) {
-  return a->offered != b->offered ? !a->offered : sequence_a < sequence_b;
-}
-
-static void insert(found *all, ll_spool_candidate candidate, uint64_t sequence) {
-  unsigned at = all->count++;
-  for (; at > 0 && goes_before(&candidate, sequence, &all->candidates[at - 1], all->sequences[at - 1]); at--) {
-    all->candidates[at] = all->candidates[at - 1];
-    all->sequences[at] = all->sequences[at - 1];
-  }
-  all->candidates[at] = candidate;
-  all->sequences[at] = sequence;
+static int order(const void *one, const void *other) {
+  const ll_spool_candidate *a = one, *b = other;
+  if (a->offered != b->offered) return a->offered ? 1 : -1;
+  return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
 /* The sealed slots that the sink does not hold. Large, and only the harvester has a spool. */
@@ -34,14 +25,15 @@ static const found *find(const ll_spool *spool, const ll_relief_view *view) {
     if (load_acquire(&view->in_flight[i]) != 0) continue; /* first: an answer moves the slot, then says so here */
     uint64_t word = load_acquire(&spool->store->header->slot_words[i]), sequence = ll_slot_sequence(word);
     if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue;
-    insert(&all, (ll_spool_candidate){i, view->offered[i] == sequence}, sequence);
+    all.candidates[all.count++] = (ll_spool_candidate){sequence, i, view->offered[i] == sequence};
   }
+  qsort(all.candidates, all.count, sizeof all.candidates[0], order);
   return &all;
 }
 
 /* Until half of the slots are free, and some of those lie side by side. */
 void ll_relieve(ll_spool *spool, const ll_relief_view *view) {
-  if (spool->settings == NULL) return;
+  if (spool->settings == NULL || ll_monotonic_ns() < spool->retry_at_ns) return;
   uint32_t route = spool->identity.route, slots = spool->store->header->routes[route].slot_count;
   uint32_t vacant = ll_slots_vacant(spool->store, route);
   if (vacant > slots / 4 && ll_slot_to_fill(spool->store, route) != NULL) return;

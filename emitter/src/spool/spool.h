@@ -70,6 +70,7 @@ void ll_spool_stop(ll_spool *spool);
 
 /* A slot whose batch the sink does not hold at this moment. */
 typedef struct ll_spool_candidate {
+  uint64_t sequence;
   uint32_t slot;
   bool offered; /* it did once */
 } ll_spool_candidate;
