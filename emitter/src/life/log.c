@@ -39,8 +39,11 @@ void ll_log(ll_log_level level, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line + prefix, sizeof line - 1 - (size_t)prefix, format, arguments);
   va_end(arguments);
-  for (char *c = line; *c != '\0'; c++)
-    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' '; /* a server's words must not speak to the terminal */
+  /* A server's words must not speak to the terminal: no control characters, nor those of UTF-8 beyond ASCII. */
+  for (unsigned char *c = (unsigned char *)line; *c != '\0'; c++) {
+    if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) *c = c[1] = ' ';
+    if (*c < 0x20 || *c == 0x7f) *c = ' ';
+  }
   if (log_function != NULL) {
     log_function(log_ctx, level, line);
     return;
