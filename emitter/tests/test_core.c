@@ -246,6 +246,49 @@ static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   test_directory_remove(&directory);
 }
 
+/* However the slots lie: what the sink was never handed first, and the oldest of it. */
+static void the_spool_takes_the_oldest_first(void **state) {
+  (void)state;
+  static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
+  static ll_spool_settings settings = {.bytes = 64u << 20};
+  test_directory directory;
+  ll_store store;
+  ll_spool spool;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  test_directory_make(&directory);
+  snprintf(settings.directory, sizeof settings.directory, "%s/spool", directory.path);
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_spool_start(&spool, &settings, &store, 0, "host", "program");
+  uint32_t count = 0;
+  while (fill_slot(&store, count + 1, 100) != NULL)
+    count++;
+  /* The same batches, as if they had come in another order; of every fifth the sink was handed. */
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t sequence = 1 + (uint64_t)i * 11 % count;
+    store.header->slot_words[i] = ll_slot_word(sequence, 1, LL_SLOT_SEALED);
+    offered[i] = i % 5 == 0 ? sequence : 0;
+  }
+  ll_relieve(&spool, &(ll_relief_view){in_flight, offered});
+  uint64_t newest_gone = 0, oldest_left = UINT64_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t sequence = ll_slot_sequence(store.header->slot_words[i]);
+    bool gone = ll_slot_state_of(store.header->slot_words[i]) == LL_SLOT_FREE;
+    if (offered[i] == sequence) {
+      assert_false(gone);
+    } else if (gone) {
+      newest_gone = sequence > newest_gone ? sequence : newest_gone;
+    } else {
+      oldest_left = sequence < oldest_left ? sequence : oldest_left;
+    }
+  }
+  assert_true(newest_gone > 0);
+  assert_true(newest_gone < oldest_left);
+  ll_spool_stop(&spool);
+  ll_store_unmap(&store);
+  test_directory_remove(&directory);
+}
+
 static void sealed_batches_that_overlap_are_a_fault(void **state) {
   (void)state;
   ll_store store;
@@ -263,6 +306,8 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   assert_string_equal(ll_slots_fault(&store), "batches that overlap");
   words[0] = ll_slot_word(1, 0, LL_SLOT_SEALED);
   assert_string_equal(ll_slots_fault(&store), "a sealed batch of an impossible number of slots");
+  words[0] = ll_slot_word(0, 1, LL_SLOT_SEALED); /* nobody would send it */
+  assert_string_equal(ll_slots_fault(&store), "impossible sequence");
   words[0] = ll_slot_word(UINT64_C(1) << 47, 1, LL_SLOT_FREE);
   assert_string_equal(ll_slots_fault(&store), "impossible sequence");
   words[0] = right;
@@ -300,6 +345,12 @@ static void what_others_say_does_not_speak_to_the_terminal(void **state) {
   ll_log(LL_LOG_WARN, "it says %s", "a\nb\x1b[31mc\x7f\td");
   ll_log_to(NULL, NULL);
   assert_string_equal(logged, "it says a b [31mc  d");
+  ll_log_to(keep_line, NULL);
+  ll_log(LL_LOG_WARN, "it says %s",
+         "\xc2\x9b"
+         "31m caf\xc3\xa9 \xc2\xb5 \xc2");
+  ll_log_to(NULL, NULL);
+  assert_string_equal(logged, "it says   31m caf\xc3\xa9 \xc2\xb5 \xc2");
 }
 
 /* As a thread would that is always ahead of the harvester. */
@@ -589,6 +640,7 @@ int main(void) {
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
       cmocka_unit_test(small_batches_lie_side_by_side_and_leave_each_other_alone),
       cmocka_unit_test(the_spool_makes_room_until_slots_lie_side_by_side),
+      cmocka_unit_test(the_spool_takes_the_oldest_first),
       cmocka_unit_test(sealed_batches_that_overlap_are_a_fault),
       cmocka_unit_test(what_others_say_does_not_speak_to_the_terminal),
       cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),

@@ -139,8 +139,10 @@ static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot
   const ll_slot *slot = ll_slot_at(store, index);
   ll_slot_state state = ll_slot_state_of(word_at(store, index));
   if (state > LL_SLOT_REFUSED) return "unknown slot state";
-  if (ll_slot_sequence(word_at(store, index)) >> 47 != 0) return "impossible sequence"; /* of a sink's token, route.c */
+  uint64_t sequence = ll_slot_sequence(word_at(store, index));
+  if (sequence >> 47 != 0) return "impossible sequence"; /* of a sink's token, route.c */
   if (state != LL_SLOT_FREE && index >= used) return "a batch where there is none";
+  if (state != LL_SLOT_FREE && sequence == 0) return "impossible sequence"; /* nobody would ever send it */
   if (state != LL_SLOT_SEALED) return NULL;
   uint32_t extent = ll_slot_extent(store, index, latest);
   if (extent == 0 || extent > end - index) return "a sealed batch of an impossible number of slots";
