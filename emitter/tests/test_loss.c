@@ -80,7 +80,8 @@ static void expect(void (*body)(void), const char *line) {
   int status = test_in_child(body, log_path);
   const char *told = test_text_of(log_path);
   if (status != 0) fail_msg("status %d: %s", status, told);
-  if (test_other_lines(told) != (line != NULL) || strstr(told, line != NULL ? line : "") == NULL) fail_msg("told: %s", told);
+  if (test_other_lines(told) != (line != NULL) || strstr(told, line != NULL ? line : "") == NULL)
+    fail_msg("told: %s", told);
 }
 
 static void emit_into_nothing(void) {
@@ -445,6 +446,35 @@ static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) 
   setenv("LIFELINE_POLICY", "block", 1); /* until it is the slots that are full */
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "3000", 1);
   expect(lose_events_in_an_outage, NULL);
+}
+
+static void lose_events_to_a_full_filesystem(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.log = hear;
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", directory.rings, "tmpfs", 0, "size=1m,mode=700") != 0)
+    exit(SKIPPED);
+  if (ll_init(&options) != 0) exit(2);
+  emit_many();
+  until_heard("events are dropped: no room for batches on the filesystem of ");
+  if (was_heard("takes too little")) exit(4);
+  if (mount("none", directory.rings, "tmpfs", MS_REMOUNT, "size=16m,mode=700") != 0) exit(5);
+  set_away(false);
+  until_heard("events were dropped (ring_full or no_ring)\n");
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(6);
+}
+
+static void a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  test_use_sink(&directory, "tide");
+  set_away(true);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  setenv("LIFELINE_POLICY", "block", 1); /* until there is no slot */
+  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1000", 1);
+  int status = test_in_child(lose_events_to_a_full_filesystem, log_path);
+  if (status == SKIPPED) skip();
+  if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
 }
 
 static void see_all_refused(void) {
@@ -912,6 +942,7 @@ int main(void) {
       TEST(an_outage_costs_no_event_while_the_budget_has_room),
       TEST(while_the_sink_is_away_no_batch_is_sealed_before_it_is_full),
       TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
+      TEST(a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink),
       TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),
       TEST(a_batch_that_can_never_be_sent_counts_as_refused),
       TEST(later_batches_tell_of_refused_ones_and_final_has_the_last_word),

@@ -143,6 +143,7 @@ typedef struct ll_store {
   uint8_t *descriptors;
   ll_ring *rings;
   uint64_t slots_ready[LL_SLOTS_MAX / 64]; /* bits: those whose memory this process has made sure of */
+  bool full;                               /* the filesystem had no room for the next ones */
 } ll_store;
 
 /* The least budget that has room for this many routes beside the default one. */

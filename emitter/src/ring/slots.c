@@ -92,8 +92,9 @@ ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
     first = i + extent;
     i = first - 1;
   }
-  if (first + LL_SLOT_RUN > books->first_slot + books->slot_count) return NULL;
-  return make_ready(store, first) ? ll_slot_at(store, first) : NULL;
+  bool found = first + LL_SLOT_RUN <= books->first_slot + books->slot_count;
+  store->full = found && !make_ready(store, first);
+  return found && !store->full ? ll_slot_at(store, first) : NULL;
 }
 
 ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after) {

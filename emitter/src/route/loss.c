@@ -9,12 +9,17 @@
 enum { RING_FULL = 1, NO_RING = 2, OVERSIZE = 4 }; /* of the counters */
 
 /* Why there is no room, the gravest last. */
-enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY };
+enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, FILESYSTEM_FULL };
 
 static void report_beginning(const ll_core *core, int cause) {
   unsigned mib = (unsigned)(core->store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
   bool spooled = core->config.spool.directory[0] != '\0';
-  if (cause == SINK_AWAY)
+  if (cause == FILESYSTEM_FULL)
+    ll_log(LL_LOG_WARN,
+           "events are dropped: no room for batches on the filesystem of %s; make room, or set LIFELINE_RING_DIR to a "
+           "directory that has some",
+           core->store.path);
+  else if (cause == SINK_AWAY)
     ll_log(
         LL_LOG_WARN,
         "events are dropped: the sink%s takes too little, and the %u MiB for batches (half of LIFELINE_BUDGET_BYTES, "
@@ -34,7 +39,8 @@ static void report_beginning(const ll_core *core, int cause) {
 static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t counters[LL_COUNTERS], uint64_t now_ns,
                          bool end) {
   bool more_no_ring = counters[NO_RING] > loss->no_ring, more = counters[RING_FULL] > loss->ring_full || more_no_ring;
-  int cause = ll_streams_starved(core) ? SINK_AWAY : more_no_ring ? NO_RINGS : TOO_FAST;
+  int cause = more_no_ring ? NO_RINGS : TOO_FAST;
+  if (ll_streams_starved(core)) cause = core->store.full ? FILESYSTEM_FULL : SINK_AWAY;
   loss->ring_full = counters[RING_FULL];
   loss->no_ring = counters[NO_RING];
   uint64_t dropped = loss->ring_full + loss->no_ring;
@@ -46,8 +52,9 @@ static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t coun
   if (dropped == loss->reported) return;
   bool over = !more && ll_streams_held_up(core) == 0 && (loss->cause != 0 || now_ns >= loss->quiet_until_ns);
   if (!over && !end) return;
+  bool again = !end && loss->cause == SINK_AWAY;
   ll_log(LL_LOG_WARN, "%llu events were dropped (ring_full or no_ring)%s",
-         (unsigned long long)(dropped - loss->reported), end ? "" : "; the sink takes batches again");
+         (unsigned long long)(dropped - loss->reported), again ? "; the sink takes batches again" : "");
   loss->reported = dropped;
   loss->cause = 0;
 }
