@@ -71,6 +71,13 @@ class HouseTest(unittest.TestCase):
                     broken.append(f"{path.relative_to(ROOT)} -> {target}")
         self.assertEqual([], broken)
 
+    def test_every_page_is_in_the_index(self):
+        index = ROOT / "docs/README.md"
+        listed = {(index.parent / target).resolve() for target in re.findall(r"\]\(([^)#:\s]+)\)", index.read_text())}
+        listed |= {path / "README.md" for path in listed if path.is_dir()}
+        pages = {path for path in tracked_files() if path.suffix == ".md" and "vectors" not in path.parts}
+        self.assertEqual(set(), {str(path.relative_to(ROOT)) for path in pages - listed - {index}})
+
     def test_every_path_that_the_documentation_names_is_there(self):
         folders = r"(?:compose|emitter|schemas|stream-jobs|examples|tests|scripts|results)/[\w./*-]+"
         names = {path.name for path in tracked_files()} | measured()
