@@ -49,8 +49,8 @@ static unsigned stored(const char *url, const char *incarnation_id, unsigned cou
   assert_int_equal(js_SubscribeSync(&subscription, js, "lifeline.batches.*", NULL, &options, NULL), NATS_OK);
   for (natsMsg *message; distinct < count && natsSubscription_NextMsg(&message, subscription, TIMEOUT_MS) == NATS_OK;) {
     const char *id = NULL;
-    uint64_t number;
-    memcpy(&number, natsMsg_GetData(message), sizeof number);
+    uint64_t number = 0;
+    if (natsMsg_GetDataLength(message) >= (int)sizeof number) memcpy(&number, natsMsg_GetData(message), sizeof number);
     if (natsMsgHeader_Get(message, "Nats-Msg-Id", &id) == NATS_OK && strncmp(id, incarnation_id, 32) == 0 &&
         number >= 1 && number <= count) {
       distinct += !seen[number];
