@@ -64,18 +64,8 @@ class BrokersTest {
   }
 
   @Test
-  void archivesOnceOnJava21WhatIsEmittedToNats() throws IOException, InterruptedException {
-    archivesOnceWhatIsEmittedToNats(21);
-  }
-
-  @Test
   void archivesOnceOnJava25WhatIsEmittedToNats() throws IOException, InterruptedException {
     archivesOnceWhatIsEmittedToNats(25);
-  }
-
-  @Test
-  void archivesOnceOnJava17WhatIsEmittedToKafka() throws IOException, InterruptedException {
-    archivesOnceWhatIsEmittedToKafka(17);
   }
 
   @Test
