@@ -1,10 +1,12 @@
 """Tests of the generator's arithmetic and of the runner: it must see what is wrong, or its silence means nothing."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -12,7 +14,7 @@ sys.path.insert(0, str(HERE))
 
 from generator import meaning, model  # noqa: E402
 from meanings import NotAMeaning, comparable, difference, float_bits, normalised  # noqa: E402
-from run import ROOT, fault_in_meaning, fault_in_rejection, unframed  # noqa: E402
+from run import ROOT, fault_in_meaning, fault_in_rejection, frames, unframed  # noqa: E402
 
 ENVIRONMENT = ROOT / "build/deps/python"  # made by scripts/setup --dev
 
@@ -126,7 +128,46 @@ class RunnerTest(unittest.TestCase):
         self.assertIn("no/such/file", done.stdout)
 
 
+def made():
+    """The files of hostile.py that are too large to be kept: name, batches, and what is due of each batch by itself."""
+    done = subprocess.run([HERE / "make_vectors.py", "--large"], capture_output=True, text=True, check=True)
+    manifest = json.loads((HERE / "hostile.json").read_text())
+    for path in sorted(Path(done.stdout.strip()).glob("*.llb")):
+        data, batches = path.read_bytes(), []
+        while data:
+            length = int.from_bytes(data[56:60], "little")
+            batches.append(data[:length])
+            data = data[length:]
+        yield path.stem, batches, manifest[path.stem]["due"]["any"]
+
+
 class DecodersTest(unittest.TestCase):
+    # Prints the memory of what it ran, in KiB; a process of its own, since a child starts with what its parent has.
+    measured = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)")
+
+    @unittest.skipUnless(codecs_built(), "the codecs are not built")
+    def test_hostile_batches_without_measure_are_taken_or_refused_beside_honest_ones_in_bounded_memory(self):
+        honest, meaning = (HERE / "valid/table1.llb").read_bytes(), normalised(golden("table1"))
+        environment = {**os.environ, "JDK_JAVA_OPTIONS": "-Xms64m -Xmx512m"}
+        for name, batches, due in made():
+            data = frames([message for batch in batches for message in (honest, batch)] + [honest])
+            for language, adapter in json.loads((HERE / "adapters.json").read_text()).items():
+                with self.subTest(name=name, language=language):
+                    command = [sys.executable, "-c", self.measured, *adapter["decode"], "--stream"]
+                    done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT, env=environment)
+                    self.assertEqual(0, done.returncode, done.stderr)
+                    answers = done.stdout.split(b"\n")[:-1]
+                    self.assertEqual(2 * len(batches) + 1, len(answers))
+                    for answer in set(answers[::2]):
+                        self.assertIsNone(fault_in_meaning(meaning, json.loads(answer)))
+                    refused = [json.loads(answer) for answer in answers[1::2] if answer.startswith(b'{"rejected":')]
+                    outcomes = Counter(answer["rejected"] for answer in refused)
+                    outcomes["accepted"] = len(batches) - len(refused)
+                    self.assertEqual(due, {outcome: count for outcome, count in outcomes.items() if count})
+                    self.assertTrue(all(answer["message"] for answer in refused))
+                    self.assertLess(int(done.stderr.split()[-1]) << 10, 2**30)
+
     @unittest.skipUnless(codecs_built(), "the codecs are not built")
     def test_all_decoders_say_the_same_of_batches_with_any_number_of_faults(self):
         command = [sys.executable, HERE / "differential.py", "--batches", "2000"]

@@ -33,7 +33,7 @@ def zstd_frame(blocks, content_size=None, dictionary=None):
     """A frame from (kind, size, data) blocks: kind 0 is raw, 1 is one byte repeated size times."""
     single_segment = content_size is not None
     descriptor = (0x80 | 0x20 if single_segment else 0) | (0x01 if dictionary else 0)
-    frame = struct.pack("<IB", 0xFD2FB528, descriptor)
+    frame = bytearray(struct.pack("<IB", 0xFD2FB528, descriptor))
     if not single_segment:
         frame += b"\x58"  # a window of 2 MiB
     if dictionary:
@@ -43,7 +43,7 @@ def zstd_frame(blocks, content_size=None, dictionary=None):
     for index, (kind, size, data) in enumerate(blocks):
         last = index == len(blocks) - 1
         frame += struct.pack("<I", size << 3 | kind << 1 | last)[:3] + data
-    return frame
+    return bytes(frame)
 
 
 def zstd_raw_blocks(data):

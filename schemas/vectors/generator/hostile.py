@@ -1,12 +1,14 @@
-"""Batches that are legal by the format and made to harm who reads them: what may stand in a name, a text, a number or a clock
-is somebody's quoting, path, column, terminal or memory. Every reader and store takes each of them, or refuses it with a reason,
-and serves honest emitters beside it."""
+"""Batches that are made to harm their readers: what may stand in a name, a text, a number or a clock is somebody's quoting,
+path, column, terminal or memory. Every reader and store takes each of them, or refuses it with a reason, and serves honest
+emitters beside it. The vectors in hostile/ are legal; what is made on demand is in part not, and hostile.json has what is due."""
 
 import hashlib
+import struct
 
-from .batches import CLOCK, LARGEST_STRING, with_events
+from .batches import CLOCK, LARGEST_BATCH, LARGEST_STRING, with_events
 from .batches import vector as legal
-from .model import Bits, Calibration, Constant, Event, EventType, Field
+from .compression import zstd_frame
+from .model import Bits, Calibration, Constant, Event, EventType, Field, build, type_hash
 
 NAMES = {
     "nul": "a\0b",
@@ -241,32 +243,150 @@ def control_characters():
 
 # What is too large to be kept is made when a test asks for it: make_vectors.py --large FOLDER.
 
+MADE = {}
 
+
+class Made:
+    """A file of batches, one behind the other, and how many of them readers have to accept or to refuse with a code.
+
+    `any` is due from whoever judges each batch alone; `remembering` from jobs, archives and lifeline-cat, who know what came
+    before, and are given the file in order; any other keyword is the reader or store that differs from those.
+    """
+
+    def __init__(self, make, due):
+        self.about = make.__doc__
+        self.make = make
+        self.due = due
+
+    def batches(self):
+        return [bytes(each if isinstance(each, (bytes, bytearray)) else build(each).data) for each in self.make()]
+
+
+def made(**due):
+    def register(make):
+        MADE[make.__name__.replace("_", "-")] = Made(make, due)
+        return make
+
+    return register
+
+
+def many_types(name, numbers, **changes):
+    types = [EventType(number, f"{number:05}") for number in numbers]
+    return with_events(types, [Event(each.number, 5_000_000) for each in types], **emitter(name, **changes))
+
+
+@made(any={"accepted": 1}, postgresql={"too_many_types": 1})
 def types_20000():
     """As many types as one batch may bring to harm a reader that keeps something of each, their numbers up to the highest."""
-    types = [EventType(65_536 - n, f"{n:05}") for n in range(1, 20_001)]
-    return with_events(types, [Event(each.number, 5_000_000) for each in types], **emitter("types-20000"))
+    yield many_types("types-20000", range(65_535, 45_535, -1))
 
 
+@made(any={"accepted": 4}, postgresql={"too_many_types": 4})
+def types_20000_of_4():
+    """As many types of four emitters, each of which has a quarter of them."""
+    for part in range(4):
+        yield many_types(f"types-20000-of-4 {part}", range(1 + 5_000 * part, 5_001 + 5_000 * part))
+
+
+@made(any={"accepted": 4}, postgresql={"too_many_types": 4})
 def numbers_65535():
     """All numbers that a type may have, each in 1 of 4 batches."""
     for part in range(4):
-        types = [EventType(number, f"{number}") for number in range(1 + part, 65_536, 4)]
-        yield with_events(types, [Event(each.number, 5_000_000) for each in types], **emitter("numbers-65535", sequence=part + 1))
+        yield many_types("numbers-65535", range(1 + part, 65_536, 4), sequence=part + 1)
 
 
+@made(any={"accepted": 1})
 def longest_texts():
     """Every event as long as one may be, of what a terminal, a page or a quoted text takes for more."""
     kind = EventType(1, "hostile.longest", [Field("string", "text")])
     texts = [(text * 33_000)[: (LARGEST_STRING - 3) // len(text[0].encode())] for text in ("\0", '"', "\\", "<b>", "\u202e", "\x1b[2J")]
-    return with_events([kind], [Event(1, 5_000_000 + n, [text]) for n, text in enumerate(texts)], **emitter("longest"))
+    yield with_events([kind], [Event(1, 5_000_000 + n, [text]) for n, text in enumerate(texts)], **emitter("longest"))
 
 
+@made(any={"accepted": 1})
+def parts_510():
+    """As many fields and constants as a type may have, all named with 255 bytes."""
+    kind = EventType(1, "hostile.parts", [Field("u32", f"f{n:03}".ljust(255, "w"), "u" * 255) for n in range(255)],
+                     [Constant("u32", f"c{n:03}".ljust(255, "w"), "u" * 255, n) for n in range(255)])
+    yield with_events([kind], [Event(1, 5_000_000, list(range(255)))], **emitter("parts-510"))
+
+
+@made(any={"bad_length": 2})
+def fields_65535():
+    """A type with one field more than it may have, and one with 65,535, whose counts say what is left of them in a byte."""
+    for count in (256, 65_535):
+        fields = [Field("bool", f"{n:04x}") for n in range(count)]
+        kind, told = EventType(1, "hostile.fields", fields), EventType(1, "hostile.fields", fields[: count % 256])
+        image = build(with_events([kind], [], **emitter(f"fields {count}")))
+        image.patch("type0.hash", "Q", type_hash(told))
+        yield image.data
+
+
+def conflict(value, sequence=1, name="conflicts"):
+    return with_events([EventType(1, "hostile.conflict", [Field("u64", "id")])], [Event(1, 5_000_000, [value])],
+                       **emitter(name, sequence=sequence))
+
+
+@made(any={"accepted": 201}, remembering={"accepted": 1, "conflict": 200})
 def conflicts():
     """One emitter's batch, and 200 others that claim its sequence."""
-    kind = EventType(1, "hostile.conflict", [Field("u64", "id")])
-    for n in range(201):
-        yield with_events([kind], [Event(1, 5_000_000, [n])], **emitter("conflicts"))
+    return (conflict(n) for n in range(201))
 
 
-LARGE = {"types-20000": types_20000, "numbers-65535": numbers_65535, "longest-texts": longest_texts, "conflicts": conflicts}
+@made(any={"accepted": 303}, remembering={"accepted": 301, "conflict": 1, "duplicate": 1})
+def conflict_late():
+    """A batch that claims the first sequence when 64 and more have followed, the first one again, and another one."""
+    for sequence in range(1, 301):
+        yield conflict(sequence, sequence, "conflict late")
+    yield conflict(0, 1, "conflict late")
+    yield conflict(1, 1, "conflict late")
+    yield conflict(301, 301, "conflict late")
+
+
+def packed(kind, name, compression, stored, raw_length=2**20, events=0, **changes):
+    """A batch with those bytes for its events, which says so of their length before compression and of their number."""
+    image = build(with_events([kind], [], compression=compression, compress=lambda raw: stored, **emitter(name, **changes)))
+    for part, code, value in (("events_raw_length", "I", raw_length), ("segment0.bytes", "I", raw_length),
+                              ("event_count", "I", events), ("segment0.events", "I", events), ("counter0", "Q", events)):
+        image.overwrite(part, code, value)
+    image.seal()
+    return image.data
+
+
+def lz4_run(first, matched, last=b""):
+    """A block of literals, one match that repeats them `matched` bytes long, and literals."""
+    token = min(len(last), 15) << 4
+    return (bytes([len(first) << 4 | 15]) + first + struct.pack("<H", len(first)) + b"\xff" * ((matched - 19) // 255)
+            + bytes([(matched - 19) % 255]) + bytes([token]) + last)
+
+
+ROOM = LARGEST_BATCH - 600  # for compressed events, beside the other parts of a bomb
+RLE = (1, 2**17, b"\0")  # a block of zstd: 4 bytes that become 128 KiB
+BOMB = EventType(1, "hostile.bomb")
+
+
+@made(any={"bad_compression": 48, "too_large": 16})
+def bombs():
+    """Events that grow to 30 GB, 240 MB, 100 MB; that say so themselves; that ask for windows of terabytes; that are said to."""
+    small = zstd_frame([RLE] * 800)
+    yield packed(BOMB, "bombs largest lz4", "lz4", lz4_run(bytes(8), 255 * (ROOM - 20)))
+    yield packed(BOMB, "bombs largest zstd", "zstd", zstd_frame([RLE] * (ROOM // 4 - 5)))
+    yield packed(BOMB, "bombs frames", "zstd", zstd_frame([RLE]) * 8)
+    for n in range(15):
+        yield packed(BOMB, f"bombs lz4 {n}", "lz4", lz4_run(bytes(8), 2**20 + n))
+        yield packed(BOMB, f"bombs says so {n}", "zstd", b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", 2 ** (63 - n)) + small[6:])
+        yield packed(BOMB, f"bombs window {n}", "zstd", small[:5] + bytes([0xFF - n]) + small[6:])
+    for n in range(16):
+        yield packed(BOMB, f"bombs claims {n}", ("lz4", "zstd")[n % 2], small, 2**20 + 8 if n == 0 else 2**32 - 8 * n)
+
+
+SWOLLEN = EventType(1, "hostile.swollen", [], [Constant("string", f"constant {n:02}", "", "swollen " * 4) for n in range(30)])
+
+
+@made(any={"accepted": 2}, ksqldb={"too_many_values": 2})
+def swollen():
+    """Legal, and of 8 KB: 131,072 events in 45 bytes of zstd, or 4 KB of LZ4, each with 30 constants that a row repeats."""
+    word = struct.pack("<Q", 5_000_000 << 16 | 1)
+    columns = zstd_frame([(1, 2**17, word[n : n + 1]) for n in range(8)])
+    yield packed(SWOLLEN, "swollen", "zstd", columns, events=2**17, shuffle=8)
+    yield packed(SWOLLEN, "swollen", "lz4", lz4_run(word, 2**20 - 16, word), events=2**17, sequence=2)

@@ -144,8 +144,11 @@ class Image:
 
     def patch(self, name, code, value):
         """Overwrites a named part and repairs the CRC."""
-        struct.pack_into(self.order + code, self.data, self.at[name], value)
+        self.overwrite(name, code, value)
         self.seal()
+
+    def overwrite(self, name, code, value):
+        struct.pack_into(self.order + code, self.data, self.at[name], value)
 
     def seal(self):
         struct.pack_into(self.order + "I", self.data, len(self.data) - 4, crc32c(self.data[:-4]))
@@ -180,7 +183,7 @@ def fnv1a64(data):
 def put_identity(image, event_type, name):
     """The part of a descriptor that its hash covers."""
     image.number("B", event_type.level, f"{name}.level")
-    image.number("B", len(event_type.fields), f"{name}.field_count")
+    image.number("B", len(event_type.fields) % 256, f"{name}.field_count")  # hostile.py has more than a byte can say
     image.number("B", len(event_type.constants), f"{name}.constant_count")
     image.number("B", 0, f"{name}.reserved8")
     image.str16(event_type.name, f"{name}.name")
