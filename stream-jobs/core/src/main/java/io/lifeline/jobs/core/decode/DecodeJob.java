@@ -28,6 +28,12 @@ public final class DecodeJob implements Job {
   /** Constants stand in every event of their type: larger ones are left to the archive, which has them once. */
   private static final int MAX_CONSTANT_BYTES = 100_000;
 
+  /**
+   * What one batch may become: host, program and constants stand in it once and in each of its 131,072 events, which
+   * compress to nothing, so that 100 kB would become 13 GB. Ordinary events of the largest batch become less than half.
+   */
+  private static final long MAX_BATCH_BYTES = 100_000_000;
+
   /** Where a type's events go. */
   private record Target(Destination destination, boolean isTooLarge) {}
 
@@ -44,7 +50,9 @@ public final class DecodeJob implements Job {
     this.settings = settings;
     this.decoded = metrics.counter("lifeline_decode_events_total", "Events written as JSON.");
     this.oversize =
-        metrics.counter("lifeline_decode_oversize_total", "Events left out, because a broker takes no such message.");
+        metrics.counter(
+            "lifeline_decode_oversize_total",
+            "Events left out, because a broker takes no such message, or their batch would become more than 100 MB.");
     this.skewed =
         metrics.counter(
             "lifeline_decode_skewed_total",
@@ -64,6 +72,7 @@ public final class DecodeJob implements Job {
     String incarnation = batch.incarnation().toString();
     String idPrefix = incarnation + "-" + batch.route() + "-" + Long.toUnsignedString(batch.sequence()) + "-";
     long newestNs = TimeUnit.MILLISECONDS.toNanos(position.brokerTimeMs()) + settings.skewNs();
+    long left = MAX_BATCH_BYTES;
     while (batch.next()) {
       Optional<Target> target = target(batch.type());
       if (target.isEmpty()) {
@@ -73,10 +82,11 @@ public final class DecodeJob implements Job {
         skewed.increment();
         continue;
       }
-      byte[] value = target.get().isTooLarge() ? null : json.of(batch, incarnation);
+      byte[] value = target.get().isTooLarge() || left <= 0 ? null : json.of(batch, incarnation);
       if (value == null || value.length > MAX_BYTES) {
         oversize.increment();
       } else {
+        left -= value.length;
         output.send(target.get().destination(), incarnation, idPrefix + batch.eventIndex(), value);
         decoded.increment();
       }
