@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lifeline.cases.Hostile;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.connect.data.Schema;
@@ -51,11 +53,6 @@ class BatchConverterTest {
     return batches("hostile");
   }
 
-  /** Those that are made to harm who reads them, too. */
-  static Stream<Path> legal() {
-    return Stream.concat(valid(), batches("hostile"));
-  }
-
   static Stream<Path> invalid() {
     return batches("invalid");
   }
@@ -69,7 +66,7 @@ class BatchConverterTest {
   }
 
   @ParameterizedTest
-  @MethodSource("legal")
+  @MethodSource("valid")
   void everyValidBatchBecomesAStructOfTheSchema(Path file) {
     Struct batch = struct(bytes(file));
     batch.validate();
@@ -77,7 +74,7 @@ class BatchConverterTest {
   }
 
   @ParameterizedTest
-  @MethodSource("legal")
+  @MethodSource("valid")
   void whatIsEncodedAgainMeansTheSame(Path file) {
     Struct batch = struct(bytes(file));
     assertThat(struct(converter.fromConnectData(TOPIC, BatchSchema.BATCH, batch))).isEqualTo(batch);
@@ -96,6 +93,29 @@ class BatchConverterTest {
     assertThatThrownBy(() -> converter.toConnectData(TOPIC, bytes(file)))
         .isInstanceOf(DataException.class)
         .hasMessageStartingWith("this is no batch: " + code + " at ");
+  }
+
+  /** The bombs, the thousands of types, as many events as fit. */
+  @Test
+  void hostileBatchesWithoutMeasureAreConvertedThereAndBackOrRefusedInBoundedMemory() throws Exception {
+    List<Hostile> corpus = Hostile.made("connect");
+    assertThat(Hostile.peakMemory(() -> corpus.forEach(this::judge))).isLessThan(Hostile.MAX_MEMORY);
+  }
+
+  private void judge(Hostile hostile) {
+    Map<String, Integer> outcomes = new TreeMap<>();
+    for (byte[] bytes : hostile.batches()) {
+      try {
+        Struct batch = struct(bytes);
+        assertThat(struct(converter.fromConnectData(TOPIC, BatchSchema.BATCH, batch)).equals(batch)).isTrue();
+        outcomes.merge("accepted", 1, Integer::sum);
+      } catch (DataException e) {
+        outcomes.merge(e.getMessage().replaceAll("this is no batch: (\\w+) at .*", "$1"), 1, Integer::sum);
+      }
+      byte[] honest = reads("honest");
+      assertThat(converter.fromConnectData(TOPIC, BatchSchema.BATCH, struct(honest))).isEqualTo(honest);
+    }
+    assertThat(outcomes).as(hostile.name()).isEqualTo(hostile.due());
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.cases.Hostile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,6 +44,22 @@ class HostileBatchesTest {
       assertThat(new String(message.headers().getSerialized(), StandardCharsets.ISO_8859_1))
           .matches("NATS/1\\.0\r\n([A-Za-z-]+:[ -~]*\r\n){3}\r\n");
     }
+  }
+
+  /** The sink looks at the identity alone: readers behind it judge the bombs. */
+  @Test
+  void passWholeWithoutMeasureAndInBoundedMemory() throws Exception {
+    List<Hostile> corpus = Hostile.made("connect");
+    assertThat(corpus).isNotEmpty();
+    assertThat(Hostile.peakMemory(() -> corpus.forEach(hostile -> {
+      for (byte[] batch : hostile.batches()) {
+        OutgoingMessage message = mapper.map(record(batch, "host-a", "test"));
+        assertThat(message.body()).isEqualTo(batch);
+        assertThat(message.headers().getFirst("Nats-Msg-Id")).isEqualTo(BatchIdentity.of(batch).messageId());
+        byte[] ours = Batches.batch(1);
+        assertThat(mapper.map(record(ours, "host-a", "test")).body()).isEqualTo(ours);
+      }
+    }))).isLessThan(Hostile.MAX_MEMORY);
   }
 
   private static SinkRecord record(byte[] batch, String host, String program) {

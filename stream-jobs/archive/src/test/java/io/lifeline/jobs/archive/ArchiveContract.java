@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.lifeline.cases.Hostile;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
@@ -17,8 +18,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -48,6 +52,14 @@ public abstract class ArchiveContract {
 
   /** As {@link #query}, of the archive on the small disk. */
   protected abstract List<String> queryOn(SmallDisk disk, String sql) throws Exception;
+
+  /** As the corpus of hostile batches calls the implementation. */
+  protected abstract String reader();
+
+  /** The most memory that any process of a server has had that stores the archive, in bytes. */
+  protected long serverMemory() throws Exception {
+    return 0;
+  }
 
   /** Makes a second writer believe that nobody has the partition, as a lost lock would. */
   protected abstract void loseLock(int partition) throws Exception;
@@ -159,6 +171,46 @@ public abstract class ArchiveContract {
     assertThat(query(views.stream().map(view -> "SELECT count(*) FROM " + Sql.identifier(view))
         .collect(Collectors.joining(" UNION ALL ")))).hasSameSizeAs(views);
     assertThat(query("SELECT fields FROM events")).hasSizeGreaterThan((int) events);
+  }
+
+  /** The bombs, the conflicts, the thousands of types; as above. */
+  @Test
+  @Tag("system")
+  void hostileBatchesWithoutMeasureAreArchivedOrRefusedInBoundedMemory() throws Exception {
+    List<Hostile> corpus = Hostile.made(reader(), "remembering");
+    assertThat(Hostile.peakMemory(() -> {
+      try (ArchiveWriter writer = open()) {
+        long offset = 0;
+        for (int i = 0; i < corpus.size(); i++) {
+          writer.append(Archives.at(offset++), Archives.serials(EMITTER, 2 * i + 1, 10));
+          offset = assertDue(corpus.get(i), writer, offset);
+          writer.append(Archives.at(offset++), Archives.serials(EMITTER, 2 * i + 2, 10));
+        }
+        writer.roll();
+        assertThat(serverMemory()).isLessThan(Hostile.MAX_MEMORY);
+      }
+    })).isLessThan(Hostile.MAX_MEMORY);
+    long events = 20L * corpus.size();
+    assertThat(query("SELECT (SELECT count(DISTINCT serial) FROM \"test.serial\"), (SELECT archived FROM ledger"
+            + " WHERE host = 'host'), (SELECT missing FROM ledger WHERE host = 'host'), (SELECT count(*) FROM"
+            + " \"hostile.swollen\"), (SELECT count(*) FROM \"hostile.conflict\")"))
+        .containsExactly(events + " " + events + " 0 262144 302");
+  }
+
+  /** Returns the next offset. */
+  private long assertDue(Hostile hostile, ArchiveWriter writer, long offset) throws Exception {
+    Map<String, Integer> outcomes = new TreeMap<>();
+    rejections.clear();
+    for (byte[] batch : hostile.batches()) {
+      Appended appended = writer.append(Archives.at(offset++), batch);
+      if (appended != Appended.REJECTED) {
+        outcomes.merge(appended.name().toLowerCase(Locale.ROOT), 1, Integer::sum);
+      }
+    }
+    rejections.forEach(rejection -> outcomes.merge(rejection.code(), 1, Integer::sum));
+    assertThat(outcomes).as(hostile.name()).isEqualTo(hostile.due());
+    assertThat(rejections).as(hostile.name()).allMatch(rejection -> !rejection.message().isEmpty());
+    return offset;
   }
 
   @Test

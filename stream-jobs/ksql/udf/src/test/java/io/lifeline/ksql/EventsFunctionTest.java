@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.entry;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.cases.Hostile;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Compression;
@@ -17,6 +18,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.kafka.connect.data.Struct;
 import org.junit.jupiter.api.Test;
 
@@ -87,6 +90,31 @@ class EventsFunctionTest {
       }
       assertThat(new BatchFunction().header(batch).getInt32("EVENTS")).as("%s", file).isEqualTo(rows.size());
     }
+  }
+
+  /** The bombs, the thousands of types, the rows without measure. */
+  @Test
+  void takesOrRefusesHostileBatchesWithoutMeasureInBoundedMemory() throws Exception {
+    List<Hostile> corpus = Hostile.made("ksqldb");
+    assertThat(Hostile.peakMemory(() -> corpus.forEach(this::judge))).isLessThan(Hostile.MAX_MEMORY);
+  }
+
+  private void judge(Hostile hostile) {
+    Map<String, Integer> outcomes = new TreeMap<>();
+    for (byte[] bytes : hostile.batches()) {
+      ByteBuffer batch = ByteBuffer.wrap(bytes);
+      Struct header = new BatchFunction().header(batch);
+      try {
+        assertThat(function.events(batch)).hasSize(header.getInt32("EVENTS"));
+        outcomes.merge("accepted", 1, Integer::sum);
+      } catch (IllegalArgumentException e) {
+        String code = e.getMessage().split("[ :]")[0];
+        outcomes.merge(code, 1, Integer::sum);
+        assertThat(header.getString("ERROR") == null ? "too_many_values" : header.getString("ERROR")).startsWith(code);
+      }
+      assertThat(function.events(Samples.mixed())).hasSize(2);
+    }
+    assertThat(outcomes).as(hostile.name()).isEqualTo(hostile.due());
   }
 
   /** What ksqlDB reads of them: each name once, no value lost, and no time at which Kafka or ksqlDB stops. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.cases.Hostile;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
@@ -130,6 +131,24 @@ class CommandsTest {
     out.getBuffer().setLength(0);
     assertThat(run(new ReportCommand(), "--json")).isZero();
     assertThat(new ObjectMapper().readTree(out.toString()).path("stages")).hasSizeGreaterThan(25);
+  }
+
+  /** With the thousands of types, the events without measure, and what was refused. */
+  @Test
+  @Tag("system")
+  void whatPeopleAskOfHostileBatchesWithoutMeasureIsAnsweredInBoundedMemory() throws Exception {
+    List<Hostile> corpus = Hostile.made("parquet", "remembering");
+    try (ArchiveWriter writer = new ParquetArchive(ParquetOptions.in(directory)).open(rejection -> {})) {
+      long offset = 1;
+      for (byte[] batch : corpus.stream().flatMap(each -> each.batches().stream()).toList()) {
+        writer.append(Archives.at(offset++), batch);
+      }
+    }
+    assertThat(Hostile.peakMemory(() -> {
+      assertThat(run(new ReportCommand(), "--json")).as("%s", err).isZero();
+      assertThat(run(new SqlCommand(), "--csv", "SELECT count(*) AS n FROM events")).as("%s", err).isZero();
+    })).isLessThan(Hostile.MAX_MEMORY);
+    assertThat(out.toString()).endsWith("n\n" + (2 * 20_000 + 65_535 + 6 + 1 + 1 + 301 + 2 * 131_072 + 2) + "\n");
   }
 
   /** A start and an end of an operation for every type of a batch, as honest emitters name them. */

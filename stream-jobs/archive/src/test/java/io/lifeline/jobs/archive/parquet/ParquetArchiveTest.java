@@ -37,6 +37,11 @@ class ParquetArchiveTest extends ArchiveContract {
   }
 
   @Override
+  protected String reader() {
+    return "parquet";
+  }
+
+  @Override
   protected List<String> query(String sql) throws Exception {
     return Archives.query(directory, sql);
   }

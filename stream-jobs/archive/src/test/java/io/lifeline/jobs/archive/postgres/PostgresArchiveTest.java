@@ -12,6 +12,8 @@ import io.lifeline.jobs.archive.SmallDisk;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.servers.PostgresServer;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 
@@ -55,6 +57,25 @@ class PostgresArchiveTest extends ArchiveContract {
   @Override
   protected RollOptions defaultRoll() {
     return PostgresOptions.DEFAULT_ROLL;
+  }
+
+  @Override
+  protected String reader() {
+    return "postgresql";
+  }
+
+  @Override
+  protected long serverMemory() throws Exception {
+    long most = 0;
+    for (String pid : query("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")) {
+      for (String line : Files.readAllLines(Path.of("/proc", pid, "status"))) {
+        if (line.startsWith("VmHWM:")) {
+          most = Math.max(most, Long.parseLong(line.replaceAll("\\D", "")) << 10);
+        }
+      }
+    }
+    assertThat(most).isPositive();
+    return most;
   }
 
   @Override
