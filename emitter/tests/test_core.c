@@ -1,12 +1,12 @@
 /* The core's parts, one by one, where a whole program would not reach their corners. */
 #include "support.h"
 
-#include "batch/clock.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/utf8.h"
 #include "batch/compress.h"
 #include "batch/crc32c.h"
-#include "life/log.h"
-#include "life/process.h"
-#include "life/utf8.h"
 #include "ring/pool.h"
 #include "ring/slots.h"
 #include "ring/types.h"

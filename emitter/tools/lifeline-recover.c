@@ -1,5 +1,5 @@
 /* lifeline-recover: delivers what emitters left behind that died. */
-#include "batch/clock.h"
+#include "base/clock.h"
 #include "common/json.h"
 #include "life/config.h"
 #include "route/plugin.h"

@@ -1,5 +1,5 @@
 /* lifeline-spool: looks into a spool's directory, and delivers what dead programs left in it. */
-#include "batch/clock.h"
+#include "base/clock.h"
 #include "common/json.h"
 #include "life/config.h"
 #include "route/plugin.h"

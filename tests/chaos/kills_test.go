@@ -11,7 +11,7 @@ import (
 	"lifeline/tests/harness"
 )
 
-// A point of emitter/src/life/crash_point.h, and what an emitter needs to get there.
+// A point of emitter/src/base/crash_point.h, and what an emitter needs to get there.
 type point struct {
 	name     string
 	settings []string

@@ -43,7 +43,7 @@ func Program(t T, name string) string {
 	return built(t, "emitter", name, "make build")
 }
 
-// CrashProgram is a program built with crash points: emitter/src/life/crash_point.h.
+// CrashProgram is a program built with crash points: emitter/src/base/crash_point.h.
 func CrashProgram(t T, name string) string {
 	t.Helper()
 	return built(t, "crash", name, "scripts/build crash")

@@ -1,7 +1,7 @@
 #include "batch.h"
 
+#include "base/atomics.h"
 #include "crc32c.h"
-#include "life/atomics.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "compress.h"
 
-#include "life/loading.h"
+#include "base/loading.h"
 #include "ring/ringfile.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 #include "config.h"
 
+#include "base/utf8.h"
 #include "resolution/rules.h"
-#include "utf8.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What a fork must not carry over. See ll_fork_sensitive in core.h. */
+#include "base/loading.h"
 #include "core.h"
-#include "loading.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
 #include "summary/summary.h"

@@ -1,8 +1,8 @@
 /* The life of the emitter: started once, by whoever comes first; stopped once; new in a forked child. */
-#include "atomics.h"
+#include "base/atomics.h"
+#include "base/futex.h"
+#include "base/log.h"
 #include "core.h"
-#include "futex.h"
-#include "log.h"
 #include "resolution/resolution.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "activations.h"
 
-#include "batch/clock.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

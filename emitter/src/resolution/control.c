@@ -1,7 +1,7 @@
 #include "control.h"
 
-#include "life/atomics.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "resolution.h"
 
+#include "base/log.h"
 #include "life/core.h"
-#include "life/log.h"
 #include "retire.h"
 #include "summary/summary.h"
 

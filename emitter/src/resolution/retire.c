@@ -1,8 +1,8 @@
 #include "retire.h"
 
-#include "life/atomics.h"
+#include "base/atomics.h"
+#include "base/fence.h"
 #include "life/core.h"
-#include "life/fence.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 #include "rules.h"
 
-#include "life/utf8.h"
+#include "base/utf8.h"
 
 #include <locale.h>
 #include <stdarg.h>

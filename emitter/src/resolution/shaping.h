@@ -4,7 +4,7 @@
 #ifndef LIFELINE_SHAPING_H
 #define LIFELINE_SHAPING_H
 
-#include "life/atomics.h"
+#include "base/atomics.h"
 #include "rules.h"
 
 typedef struct ll_shaping {

@@ -1,7 +1,7 @@
 #include "triggers.h"
 
-#include "batch/clock.h"
-#include "life/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "resolution.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-#include "life/atomics.h"
+#include "base/atomics.h"
+#include "base/utf8.h"
 #include "life/core.h"
-#include "life/utf8.h"
 #include "producer.h"
 #include "values.h"
 

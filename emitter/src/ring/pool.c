@@ -1,6 +1,6 @@
 #include "pool.h"
 
-#include "life/atomics.h"
+#include "base/atomics.h"
 #include "life/core.h"
 
 enum {

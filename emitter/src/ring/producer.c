@@ -1,10 +1,10 @@
 /* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
 #include "producer.h"
-#include "life/atomics.h"
+#include "base/atomics.h"
+#include "base/fence.h"
+#include "base/futex.h"
+#include "base/log.h"
 #include "life/core.h"
-#include "life/fence.h"
-#include "life/futex.h"
-#include "life/log.h"
 #include "pool.h"
 #include "resolution/resolution.h"
 

@@ -1,9 +1,9 @@
 #include "ringfile.h"
 
-#include "life/atomics.h"
-#include "life/crash_point.h"
-#include "life/directory.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/crash_point.h"
+#include "base/directory.h"
+#include "base/log.h"
 #include "slots.h"
 
 #include <dirent.h>

@@ -19,9 +19,9 @@
 #ifndef LIFELINE_RINGFILE_H
 #define LIFELINE_RINGFILE_H
 
-#include "batch/clock.h"
-#include "life/atomics.h"
-#include "life/process.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/process.h"
 
 #include <limits.h>
 #include <stdbool.h>

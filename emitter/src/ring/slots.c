@@ -1,6 +1,6 @@
 #include "slots.h"
 
-#include "life/atomics.h"
+#include "base/atomics.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 #include "types.h"
 
-#include "life/atomics.h"
-#include "life/utf8.h"
+#include "base/atomics.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "finish.h"
 
-#include "life/atomics.h"
+#include "base/atomics.h"
 
 enum { NAP_MS = 5 };
 

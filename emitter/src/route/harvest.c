@@ -1,8 +1,8 @@
 #include "harvest.h"
 
-#include "life/atomics.h"
-#include "life/crash_point.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/crash_point.h"
+#include "base/log.h"
 #include "spool/spool_give_up.h"
 
 #include <errno.h>

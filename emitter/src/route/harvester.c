@@ -1,8 +1,8 @@
 /* The harvester: the one thread that seals, sends, and sleeps. */
-#include "life/atomics.h"
+#include "base/atomics.h"
+#include "base/futex.h"
+#include "base/log.h"
 #include "life/core.h"
-#include "life/futex.h"
-#include "life/log.h"
 #include "loss.h"
 #include "recover.h"
 #include "resolution/resolution.h"

@@ -1,7 +1,7 @@
 #include "loss.h"
 
+#include "base/log.h"
 #include "life/core.h"
-#include "life/log.h"
 
 #define LOOK_NS UINT64_C(1000000000)
 #define QUIET_NS (60 * LOOK_NS)

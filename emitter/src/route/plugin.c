@@ -1,6 +1,6 @@
 #include "plugin.h"
 
-#include "life/loading.h"
+#include "base/loading.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

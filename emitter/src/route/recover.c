@@ -1,9 +1,9 @@
 #include "recover.h"
 
+#include "base/atomics.h"
+#include "base/directory.h"
+#include "base/log.h"
 #include "finish.h"
-#include "life/atomics.h"
-#include "life/directory.h"
-#include "life/log.h"
 #include "spool/spool_give_up.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "relief.h"
 
-#include "batch/clock.h"
-#include "life/atomics.h"
+#include "base/atomics.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include "route.h"
 
-#include "life/atomics.h"
-#include "life/crash_point.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/crash_point.h"
+#include "base/log.h"
 
 #include <string.h>
 #include <time.h>

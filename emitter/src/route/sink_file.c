@@ -4,7 +4,7 @@
  * lock, looks where the last whole batch ends, and cuts off what a killed writer left half behind it. The descriptor is
  * not kept: see ringfile.h.
  */
-#include "batch/clock.h"
+#include "base/clock.h"
 #include "plugin.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 #include "streams.h"
 
+#include "base/atomics.h"
+#include "base/futex.h"
+#include "base/log.h"
 #include "finish.h"
-#include "life/atomics.h"
 #include "life/core.h"
-#include "life/futex.h"
-#include "life/log.h"
 #include "ring/pool.h"
 
 #include <errno.h>

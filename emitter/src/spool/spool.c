@@ -1,9 +1,9 @@
 #include "spool.h"
 
-#include "batch/clock.h"
-#include "life/atomics.h"
-#include "life/crash_point.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/crash_point.h"
+#include "base/log.h"
 #include "spool_give_up.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 #include "spool_drain.h"
 
-#include "batch/clock.h"
-#include "life/atomics.h"
-#include "life/log.h"
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "route/plugin.h"
 #include "spool_replay.h"
 

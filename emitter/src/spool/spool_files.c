@@ -1,6 +1,6 @@
 #include "spool_files.h"
 
-#include "life/directory.h"
+#include "base/directory.h"
 #include "ring/ringfile.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "spool_give_up.h"
 
-#include "life/atomics.h"
-#include "life/crash_point.h"
+#include "base/atomics.h"
+#include "base/crash_point.h"
 
 #include <errno.h>
 #include <fcntl.h>

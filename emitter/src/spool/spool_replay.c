@@ -1,6 +1,6 @@
 #include "spool_replay.h"
 
-#include "life/atomics.h"
+#include "base/atomics.h"
 
 #include <errno.h>
 #include <stdlib.h>

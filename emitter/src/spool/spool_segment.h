@@ -7,7 +7,7 @@
 #ifndef LIFELINE_SPOOL_SEGMENT_H
 #define LIFELINE_SPOOL_SEGMENT_H
 
-#include "life/process.h"
+#include "base/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>

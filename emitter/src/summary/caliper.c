@@ -1,6 +1,6 @@
 /* What the header does not do inline: a thread's first operation, a clock that is not the CPU's, and all that fails. */
+#include "base/atomics.h"
 #include "cells.h"
-#include "life/atomics.h"
 #include "life/core.h"
 #include "ring/producer.h"
 #include "summary.h"

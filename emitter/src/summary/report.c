@@ -1,8 +1,8 @@
 /* The harvester's half of summaries: turn the cells over, collect, tell. */
+#include "base/atomics.h"
+#include "base/fence.h"
 #include "cells.h"
-#include "life/atomics.h"
 #include "life/core.h"
-#include "life/fence.h"
 #include "ring/describe.h"
 #include "ring/producer.h"
 #include "ring/values.h"

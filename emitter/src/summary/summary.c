@@ -1,7 +1,7 @@
 #include "summary.h"
 
+#include "base/atomics.h"
 #include "cells.h"
-#include "life/atomics.h"
 #include "life/core.h"
 #include "ring/describe.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "life/utf8.h"
+#include "base/utf8.h"
 
 static void print_escaped(const char *text, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {

@@ -10,7 +10,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "batch/clock.h"
+#include "base/clock.h"
 #include "doctor.h"
 #include "resolution/rules.h"
 
