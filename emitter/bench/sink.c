@@ -1,7 +1,7 @@
 /* bench-sink: how fast a sink takes messages, without an emitter before it: as raw-publisher does it with the client
  * library alone, to be compared with that. */
 #include "options.h"
-#include "route/plugin.h"
+#include "sink/plugin.h"
 #include "timing.h"
 
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* Routes beside the default one: their own sinks, sequences and books; none in the way of the others. */
 #include "support.h"
 
-#include "route/routes.h"
+#include "sink/routes.h"
 
 #include <fcntl.h>
 #include <signal.h>

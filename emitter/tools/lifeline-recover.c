@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "common/json.h"
 #include "life/config.h"
-#include "route/plugin.h"
 #include "route/recover.h"
+#include "sink/plugin.h"
 #include "spool/spool_drain.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "route/sink.h"
+#include "sink/sink.h"
 
 typedef struct flight_slot {
   bool taken;

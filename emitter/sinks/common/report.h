@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "route/sink.h"
+#include "sink/sink.h"
 
 enum { SINK_REPORT_PATIENCE_MS = 1500, SINK_REPORT_AGAIN_MS = 60000, SINK_REPORT_BYTES = 800 };
 

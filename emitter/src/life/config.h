@@ -3,7 +3,7 @@
 #ifndef LIFELINE_CONFIG_H
 #define LIFELINE_CONFIG_H
 
-#include "route/routes.h"
+#include "sink/routes.h"
 
 #include <lifeline/lifeline.h>
 #include <limits.h>

@@ -6,8 +6,8 @@
 #ifndef LIFELINE_ACTIVATIONS_H
 #define LIFELINE_ACTIVATIONS_H
 
-#include "route/routes.h"
 #include "rules.h"
+#include "sink/routes.h"
 
 #define LL_ACTIVATIONS_MAX 256 /* of one source */
 #define LL_ACTIVATION_ID_MAX 128

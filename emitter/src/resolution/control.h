@@ -8,7 +8,7 @@
 #ifndef LIFELINE_CONTROL_H
 #define LIFELINE_CONTROL_H
 
-#include "route/sink.h"
+#include "sink/sink.h"
 
 #include <stdbool.h>
 

@@ -14,7 +14,7 @@
 #ifndef LIFELINE_RECOVER_H
 #define LIFELINE_RECOVER_H
 
-#include "routes.h"
+#include "sink/routes.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
 #ifndef LIFELINE_ROUTE_H
 #define LIFELINE_ROUTE_H
 
-#include "plugin.h"
 #include "relief.h"
 #include "resolution/control.h"
 #include "ring/slots.h"
+#include "sink/plugin.h"
 
 /* What a route is opened with. Texts must outlive it. */
 typedef struct ll_route_setup {

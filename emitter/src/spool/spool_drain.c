@@ -3,7 +3,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "route/plugin.h"
+#include "sink/plugin.h"
 #include "spool_replay.h"
 
 #include <errno.h>

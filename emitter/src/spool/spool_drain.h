@@ -6,7 +6,7 @@
 #ifndef LIFELINE_SPOOL_DRAIN_H
 #define LIFELINE_SPOOL_DRAIN_H
 
-#include "route/routes.h"
+#include "sink/routes.h"
 #include "spool_files.h"
 
 typedef struct ll_drained {

@@ -6,7 +6,7 @@
 #ifndef LIFELINE_SPOOL_REPLAY_H
 #define LIFELINE_SPOOL_REPLAY_H
 
-#include "route/sink.h"
+#include "sink/sink.h"
 #include "spool_files.h"
 
 /* A token of a replay: this in its low 16 bits, where the token of a slot has its index. */

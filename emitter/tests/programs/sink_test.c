@@ -13,7 +13,7 @@
  *   wreck     as `tide`, but then refuses everything
  *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
-#include "route/sink.h"
+#include "sink/sink.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "route/sink.h"
+#include "sink/sink.h"
 
 enum { DRIVE_MAX_BATCHES = 4096, DRIVE_FATES = 5 };
 

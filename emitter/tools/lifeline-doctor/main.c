@@ -10,7 +10,7 @@
 #include "doctor.h"
 #include "json.h"
 #include "resolution/resolution.h"
-#include "route/plugin.h"
+#include "sink/plugin.h"
 
 static const char usage[] = "Usage: lifeline-doctor [--url URL] [--json]\n"
                             "\n"

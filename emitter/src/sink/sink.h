@@ -3,7 +3,7 @@
  * Every sink but null: and file: is a shared object of its own, lifeline-sink-<scheme>.so, loaded from the install
  * directory only, so that the core depends on libc alone. It exports one symbol, LL_SINK_ENTRY, of type
  * ll_sink_plugin. The harvester is the only caller; it calls from one thread. A sink never prints and never exits:
- * it reports through ll_sink_host. No message may hold a secret; quote URLs by ll_url_redacted only.
+ * it reports through ll_sink_host. Of a URL, a message quotes keys only: the rest may be secret.
  */
 #ifndef LIFELINE_SINK_H
 #define LIFELINE_SINK_H
