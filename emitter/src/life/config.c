@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { VALUE_MAX = 4096 }; /* of the context */
+
 typedef struct loader {
   char *why;
   size_t why_bytes;
@@ -90,7 +92,7 @@ static void load_context(loader *load, ll_config *config, const char *text) {
     const char *equals = memchr(text, '=', length);
     size_t key = equals != NULL ? (size_t)(equals - text) : 0;
     size_t value = equals != NULL ? length - key - 1 : 0;
-    if (key == 0 || key > 255 || value > LL_TEXT_MAX ||
+    if (key == 0 || key > 255 || value > VALUE_MAX ||
         config->context_bytes + key + value + 4 > sizeof config->context) {
       snprintf(load->why, load->why_bytes, "LIFELINE_CONTEXT must be key=value,key=value with keys of 1 to 255 bytes");
       load->good = false;
@@ -106,7 +108,7 @@ static void load_context(loader *load, ll_config *config, const char *text) {
 
 static void load_routes(loader *load, ll_config *config, const char *text) {
   char why[256];
-  if (ll_routes_parse(&config->routes, text, why, sizeof why)) return;
+  if (ll_routes_parse(&config->streams.routes, text, why, sizeof why)) return;
   if (load->good) snprintf(load->why, load->why_bytes, "LIFELINE_ROUTES: %s", why);
   load->good = false;
 }
@@ -168,6 +170,8 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
 
 static void load_activations(loader *load, ll_config *config, const ll_options *options) {
   ll_activation_settings *settings = &config->activations;
+  settings->limits = (ll_activation_limits){
+      .program = config->streams.program, .host = config->streams.host, .routes = &config->streams.routes};
   const char *resolution = text_of(options->resolution, "LIFELINE_RESOLUTION");
   const char *triggers = text_of(options->triggers, "LIFELINE_TRIGGERS");
   const char *never = text_of(options->never, "LIFELINE_NEVER"),
@@ -180,7 +184,7 @@ static void load_activations(loader *load, ll_config *config, const ll_options *
     load->good = false;
   }
   if (longest == NULL) longest = "1d";
-  if (!ll_duration_parse(longest, strlen(longest), &settings->for_most_ns) && load->good) {
+  if (!ll_duration_parse(longest, strlen(longest), &settings->limits.for_most_ns) && load->good) {
     snprintf(load->why, load->why_bytes, "LIFELINE_MAX_FOR must be a duration like 90s, 10m or 1d, up to 365d");
     load->good = false;
   }
@@ -190,7 +194,7 @@ static void load_activations(loader *load, ll_config *config, const ll_options *
 static void load_spool(loader *load, ll_config *config, const ll_options *options) {
   static const char *const full_names[] = {"drop-oldest", "drop-newest", "block", NULL};
   static const char *const sync_names[] = {"interval", "never", "always", NULL};
-  ll_spool_settings *spool = &config->spool;
+  ll_spool_settings *spool = &config->streams.spool;
   number_of(load, options->spool_bytes, "LIFELINE_SPOOL_BYTES", UINT64_C(1) << 30, 2u << 20, UINT64_C(1) << 50,
             &spool->bytes);
   spool->full = (ll_spool_full)word_of(load, options->spool_full, "LIFELINE_SPOOL_FULL", full_names);
@@ -223,12 +227,13 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   config->on = word_of(&load, NULL, "LIFELINE", switch_names) == 0 && url != NULL;
   if (!config->on) return load.good;
 
-  copy_text(&load, "LIFELINE_URL", url, config->url, sizeof config->url);
+  copy_text(&load, "LIFELINE_URL", url, config->streams.url, sizeof config->streams.url);
   load_routes(&load, config, text_of(options.routes, "LIFELINE_ROUTES"));
   load_activations(&load, config, &options);
   config->budget_bytes = bytes_of(&load, options.budget_bytes, "LIFELINE_BUDGET_BYTES", 64u << 20,
-                                  ll_store_least_budget(config->routes.count), 4ul << 30);
-  config->batch_bytes = bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);
+                                  ll_store_least_budget(config->streams.routes.count), 4ul << 30);
+  config->streams.batch_bytes =
+      bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);
   config->interval_ms = small_number_of(&load, options.interval_ms, "LIFELINE_INTERVAL_MS", 1000, 1, 3600000);
   config->block_timeout_ms =
       small_number_of(&load, options.block_timeout_ms, "LIFELINE_BLOCK_TIMEOUT_MS", 1000, 1, 3600000);
@@ -240,17 +245,17 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
                        : (ll_policy)(LL_DROP_NEWEST + word_of(&load, NULL, "LIFELINE_POLICY", policy_names));
   config->clock = load_clock(&load, options.clock);
 
-  config->compression =
+  config->streams.compression =
       compression_names[word_of(&load, options.compression, "LIFELINE_COMPRESSION", compression_names)];
   const char *program = text_of(options.program, "LIFELINE_PROGRAM");
-  copy_text(&load, "LIFELINE_PROGRAM", program != NULL ? program : program_invocation_short_name, config->program,
-            sizeof config->program);
+  copy_text(&load, "LIFELINE_PROGRAM", program != NULL ? program : program_invocation_short_name,
+            config->streams.program, sizeof config->streams.program);
   char machine[256] = "";
   gethostname(machine, sizeof machine - 1);
   const char *host = text_of(options.host, "LIFELINE_HOST");
-  copy_text(&load, "LIFELINE_HOST", host != NULL ? host : machine, config->host, sizeof config->host);
-  ll_make_utf8(config->program);
-  ll_make_utf8(config->host);
+  copy_text(&load, "LIFELINE_HOST", host != NULL ? host : machine, config->streams.host, sizeof config->streams.host);
+  ll_make_utf8(config->streams.program);
+  ll_make_utf8(config->streams.host);
 
   const char *context = text_of(options.context, "LIFELINE_CONTEXT");
   char *checked = context != NULL ? strdup(context) : NULL;

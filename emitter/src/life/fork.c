@@ -1,10 +1,11 @@
-/* What a fork must not carry over. See ll_fork_sensitive in core.h. */
+/* What a fork must not carry over. See ll_fork_sensitive in ring/emitter.h. */
 #include "base/loading.h"
-#include "core.h"
+#include "life.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
 #include "summary/summary.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,20 +19,20 @@ ll_fork_sensitive *ll_fork_sensitive_memory(void) {
   return memory;
 }
 
-static ll_disturbances before_fork; /* of whoever has the lock, */
-static ll_producer *interrupted;    /* and its emit on another route, if a signal handler forks */
+static ll_saved_state before_fork; /* of whoever has the lock, */
+static ll_producer *interrupted;   /* and its emit on another route, if a signal handler forks */
 
 static void before_any(void) {
-  ll_disturbances before;
+  ll_saved_state before;
   ll_loading_before_fork();
-  ll_core_lock(&before);
+  ll_lock(&before);
   before_fork = before;
   interrupted = ll_producer_interrupted();
 }
 
 static void unlock(void) {
-  ll_disturbances before = before_fork;
-  ll_core_unlock(&before);
+  ll_saved_state before = before_fork;
+  ll_unlock(&before);
 }
 
 static void in_parent(void) {
@@ -44,13 +45,13 @@ static void in_parent(void) {
 static void in_child(void) {
   static uint8_t nowhere[LL_RECORD_MAX];
   static uint64_t nothing;
-  ll_core *core = &ll_the_core;
-  if (core->sensitive != NULL) {
+  ll_fork_sensitive *sensitive = ll_the_emitter.sensitive;
+  if (sensitive != NULL) {
     if (!wiped_by_kernel) {
-      memset(core->sensitive, 0, sizeof *core->sensitive);
+      memset(sensitive, 0, sizeof *sensitive);
       ll_summary_after_fork();
     }
-    ll_store_after_fork(&core->store);
+    ll_store_after_fork(&ll_the_emitter.store);
   }
   ll_resolution_after_fork();
   ll_producer *unfinished[] = {ll_tls_producer, interrupted};

@@ -1,5 +1,5 @@
 /* Whether an event of a shaped type is emitted: threshold, then sample, then allowance, or a summary instead. */
-#include "life/core.h"
+#include "ring/emitter.h"
 #include "ring/producer.h"
 #include "shaping.h"
 #include "summary/summary.h"
@@ -49,48 +49,36 @@ static bool is_allowed(int64_t *allowance) {
 
 /* Left out: counted by this thread's ring on the route that the event would have taken, or in the route's books while
  * it has none there. */
-static void count_sampled_out(const ll_core *core, const ll_producer *producer, uint32_t route) {
+static void count_sampled_out(const ll_producer *producer, uint32_t route) {
   if (route != 0) producer = ll_producer_on(route);
   if (producer != NULL)
-    add_owned(&core->store.rings[producer->ring].sampled_out, 1);
+    add_owned(&ll_the_emitter.store.rings[producer->ring].sampled_out, 1);
   else
-    add_relaxed(&core->store.header->routes[route].sampled_out, 1);
+    add_relaxed(&ll_the_emitter.store.header->routes[route].sampled_out, 1);
 }
 
-static void count_below_threshold(const ll_core *core, const ll_producer *producer, uint32_t route) {
+static void count_below_threshold(const ll_producer *producer, uint32_t route) {
   if (route != 0) producer = ll_producer_on(route);
   if (producer != NULL)
-    add_owned(&core->store.rings[producer->ring].below_threshold, 1);
+    add_owned(&ll_the_emitter.store.rings[producer->ring].below_threshold, 1);
   else
-    add_relaxed(&core->store.header->routes[route].below_threshold, 1);
-}
-
-__attribute__((noinline)) static void summarise(const ll_core *core, uint32_t number, const ll_number *numbers) {
-  ll_route_books *books = &core->store.header->routes[0];
-  switch (ll_summary_add(number, numbers)) {
-  case LL_FOLDED:
-  case LL_FOLD_NOTHING: break;
-  case LL_FOLD_REENTRANT: add_relaxed(&books->dropped_reentrant, 1); break;
-  case LL_FOLD_NO_ROOM: add_relaxed(&books->dropped_no_ring, 1); break;
-  case LL_FOLD_CLOSED: add_relaxed(&books->dropped_shutdown, 1); break;
-  }
+    add_relaxed(&ll_the_emitter.store.header->routes[route].below_threshold, 1);
 }
 
 static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_number *numbers, uint32_t *route) {
-  const ll_core *core = &ll_the_core;
   const ll_shaping *shaping = ll_shaping_of(number);
   if (shaping == NULL) return true;
   if (!ll_within(&shaping->threshold, numbers[shaping->field])) {
-    count_below_threshold(core, producer, shaping->route);
+    count_below_threshold(producer, shaping->route);
     return false;
   }
   if (shaping->summary) {
-    summarise(core, number, numbers);
+    ll_summary_count(ll_summary_add(number, numbers));
     return false;
   }
   bool left_out = (shaping->sample > 1 && !has_its_turn(number, shaping->sample)) ||
                   (shaping->allowance != NULL && !is_allowed(shaping->allowance));
-  if (left_out) count_sampled_out(core, producer, shaping->route);
+  if (left_out) count_sampled_out(producer, shaping->route);
   *route = shaping->route;
   return !left_out;
 }
@@ -111,7 +99,7 @@ bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
   store_relaxed(&producer->busy, LL_BUSY);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   bool admitted =
-      load_relaxed(&ll_the_core.closing) != 0 || is_admitted(producer, state & LL_TYPE_NUMBER_MAX, numbers, route);
+      load_relaxed(&ll_the_emitter.closing) != 0 || is_admitted(producer, state & LL_TYPE_NUMBER_MAX, numbers, route);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   store_release(&producer->busy, 0);
   return admitted;

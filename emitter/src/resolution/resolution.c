@@ -1,8 +1,9 @@
 #include "resolution.h"
 
+#include "base/lock.h"
 #include "base/log.h"
-#include "life/core.h"
 #include "retire.h"
+#include "ring/emitter.h"
 #include "summary/summary.h"
 
 #include <stddef.h>
@@ -144,9 +145,9 @@ uint32_t ll_resolution_adopt(ll_event_type *type, uint32_t number) {
 }
 
 void ll_forget(const void *object) {
-  ll_disturbances before;
-  if (load_relaxed(&ll_the_core.state) == LL_CORE_NEW) return;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  if (load_relaxed(&ll_the_emitter.state) == LL_EMITTER_NEW) return;
+  ll_lock(&before);
   for (ll_event_type **link = &types; *link != &end_of_list;) {
     ll_event_type *type = *link;
     if (type->object == object) {
@@ -156,7 +157,7 @@ void ll_forget(const void *object) {
       link = &type->next;
     }
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
 }
 
 /* --- the beginning --- */
@@ -186,7 +187,7 @@ static bool read_never(const char *text, char *why, size_t why_bytes) {
   return true;
 }
 
-bool ll_resolution_start(const ll_config *config, char *why, size_t why_bytes) {
+bool ll_resolution_start(const ll_activation_settings *settings, char *why, size_t why_bytes) {
   static const char variable[] = "LIFELINE_RESOLUTION: ";
   if (ll_shapings == NULL) ll_shapings = calloc(NUMBERS, sizeof *ll_shapings); /* pages that are mostly never touched */
   if (allowances == NULL) allowances = untouched(NUMBERS * sizeof *allowances);
@@ -197,12 +198,12 @@ bool ll_resolution_start(const ll_config *config, char *why, size_t why_bytes) {
   /* Not freed: in a child of a fork that no handler saw, the lists may be half changed. */
   memset(&all, 0, sizeof all);
   ll_retire_forget();
-  all.limits = (ll_activation_limits){config->program, config->host, config->activations.for_most_ns, &config->routes};
-  events_per_second = (int64_t)config->activations.events_per_second;
+  all.limits = settings->limits;
+  events_per_second = (int64_t)settings->events_per_second;
   next_end_ns = UINT64_MAX;
-  if (!read_never(config->activations.never, why, why_bytes)) return false;
+  if (!read_never(settings->never, why, why_bytes)) return false;
   ll_moment now = ll_moment_now();
-  const char *text = config->activations.resolution;
+  const char *text = settings->resolution;
   snprintf(why, why_bytes, "%s", variable);
   if (!ll_activations_replace(&all, LL_FROM_ENVIRONMENT, text, strlen(text), ';', &now, why + sizeof variable - 1,
                               why_bytes - sizeof variable + 1))
@@ -224,27 +225,27 @@ void ll_resolution_after_fork(void) {
 bool ll_resolution_control(void *unused, const char *id, const char *line, int64_t issued_ms, char *why,
                            size_t why_bytes) {
   (void)unused;
-  ll_disturbances before;
+  ll_saved_state before;
   ll_moment now = ll_moment_now();
-  ll_core_lock(&before);
+  ll_lock(&before);
   bool taken = true;
   if (line != NULL)
     taken = ll_activations_set(&all, LL_FROM_CONTROL, id, line, issued_ms, &now, why, why_bytes);
   else
     ll_activations_end(&all, LL_FROM_CONTROL, id);
   apply_to_all(now.monotonic_ns);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   if (taken) ll_log(LL_LOG_INFO, "activation %s of the control topic: %s", id, line != NULL ? line : "ended");
   return taken;
 }
 
 bool ll_resolution_file(const char *text, size_t bytes, char *why, size_t why_bytes) {
-  ll_disturbances before;
+  ll_saved_state before;
   ll_moment now = ll_moment_now();
-  ll_core_lock(&before);
+  ll_lock(&before);
   bool taken = ll_activations_replace(&all, LL_FROM_FILE, text, bytes, '\n', &now, why, why_bytes);
   if (taken) apply_to_all(now.monotonic_ns);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   return taken;
 }
 
@@ -257,14 +258,14 @@ static void renew_allowances(uint64_t now_ns) {
 }
 
 void ll_resolution_tick(void) {
-  ll_disturbances before;
+  ll_saved_state before;
   uint64_t now_ns = ll_monotonic_ns();
   if (now_ns < ll_resolution_due_ns()) return;
-  ll_core_lock(&before);
+  ll_lock(&before);
   if (now_ns >= next_end_ns) apply_to_all(now_ns);
   if (events_per_second > 0 && now_ns >= renewal_ns) renew_allowances(now_ns);
   if (now_ns >= sweep_ns) store_relaxed(&sweep_ns, ll_retire_sweep() ? now_ns + SECOND : UINT64_MAX);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
 }
 
 uint64_t ll_resolution_due_ns(void) {

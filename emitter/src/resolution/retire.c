@@ -2,7 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/fence.h"
-#include "life/core.h"
+#include "ring/emitter.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ void ll_retire(ll_shaping *shaping) {
 }
 
 static bool is_busy(uint32_t producer) {
-  return load_acquire(&ll_the_core.sensitive->producers[producer].busy) != 0;
+  return load_acquire(&ll_the_emitter.sensitive->producers[producer].busy) != 0;
 }
 
 /* A thread says busy, then looks for its shaping, without a fence between. The fence is here: behind it, an emit either

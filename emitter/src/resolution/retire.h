@@ -7,7 +7,7 @@
 
 #include "shaping.h"
 
-/* All zero. NULL without memory. With the core's lock held, as all of these. */
+/* All zero. NULL without memory. With the lock held, as all of these. */
 ll_shaping *ll_shaping_take(void);
 
 /* Nobody has seen it. */

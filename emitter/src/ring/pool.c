@@ -1,7 +1,7 @@
 #include "pool.h"
 
-#include "base/atomics.h"
-#include "life/core.h"
+#include "base/lock.h"
+#include "ring/emitter.h"
 
 enum {
   RESERVE = 4,  /* rings that wait for a thread */
@@ -46,8 +46,8 @@ static uint32_t ready_rings(const ll_store *store) {
 
 /* The ring's state is set before anybody can see it. */
 static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) {
-  ll_disturbances before;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  ll_lock(&before);
   ll_file_header *header = store->header;
   uint32_t index = header->ring_count;
   uint64_t offset = header->data_offset + header->data_used;
@@ -60,7 +60,7 @@ static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) 
     header->data_used += bytes;
     store_release(&header->ring_count, index + 1);
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   return ring;
 }
 

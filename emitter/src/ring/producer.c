@@ -1,18 +1,20 @@
 /* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
 #include "producer.h"
-#include "base/atomics.h"
 #include "base/fence.h"
 #include "base/futex.h"
+#include "base/lock.h"
 #include "base/log.h"
-#include "life/core.h"
+#include "emitter.h"
 #include "pool.h"
-#include "resolution/resolution.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+ll_emitter ll_the_emitter;
 
 __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
 
@@ -21,6 +23,20 @@ static __thread ll_producer *ll_tls_elsewhere __attribute__((tls_model("initial-
 
 /* This thread is in the slow path: an emit from a signal handler has to stay out. */
 static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
+
+/* --- wakeups --- */
+
+/* A signal after the harvester's last look makes its futex return at once. */
+void ll_wake_harvester(void) {
+  __atomic_fetch_add(&ll_the_emitter.signal, 1, __ATOMIC_SEQ_CST);
+  if (load_ordered(&ll_the_emitter.sleeping) != 0) futex_wake(&ll_the_emitter.signal, 1);
+}
+
+void ll_announce_room(void) {
+  if (load_ordered(&ll_the_emitter.waiting_for_room) == 0) return;
+  __atomic_fetch_add(&ll_the_emitter.room, 1, __ATOMIC_SEQ_CST);
+  futex_wake(&ll_the_emitter.room, INT_MAX);
+}
 
 /* --- rings --- */
 
@@ -39,32 +55,31 @@ static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
 static pthread_key_t thread_end;
 
 /* What a thread had before a fork is its parent's. */
-static bool is_of_this_process(const ll_core *core, const ll_producer *producer) {
-  const ll_producer *first = core->sensitive->producers;
+static bool is_of_this_process(const ll_producer *producer) {
+  const ll_producer *first = ll_the_emitter.sensitive->producers;
   return producer >= first && producer < first + LL_RINGS_MAX;
 }
 
 /* NULL before this thread's first event on that route. */
-static ll_producer *own_producer(const ll_core *core, uint32_t route) {
+static inline ll_producer *own_producer(uint32_t route) {
   ll_producer *producer = route == 0 ? ll_tls_producer : ll_tls_elsewhere;
-  if (!is_of_this_process(core, producer)) return NULL;
+  if (!is_of_this_process(producer)) return NULL;
   while (producer != NULL && producer->route != route)
     producer = producer->next;
   return producer;
 }
 
 ll_producer *ll_producer_interrupted(void) {
-  const ll_core *core = &ll_the_core;
-  ll_producer *producer = core->sensitive != NULL ? ll_tls_elsewhere : NULL;
-  if (producer == NULL || !is_of_this_process(core, producer)) return NULL;
+  ll_producer *producer = ll_the_emitter.sensitive != NULL ? ll_tls_elsewhere : NULL;
+  if (producer == NULL || !is_of_this_process(producer)) return NULL;
   while (producer != NULL && load_relaxed(&producer->busy) == 0)
     producer = producer->next;
   return producer;
 }
 
 /* Its ring goes back to the pool. */
-static void give_back(ll_core *core, ll_producer *producer) {
-  store_release(&core->store.rings[producer->ring].state, LL_RING_RETIRED);
+static void give_back(ll_producer *producer) {
+  store_release(&ll_the_emitter.store.rings[producer->ring].state, LL_RING_RETIRED);
   store_relaxed(&producer->limit, 0);
   store_release(&producer->busy, 0);
   store_release(&producer->in_use, 0);
@@ -72,15 +87,14 @@ static void give_back(ll_core *core, ll_producer *producer) {
 
 static void thread_ends(void *unused) {
   (void)unused;
-  ll_core *core = &ll_the_core;
   ll_producer *producer = ll_tls_producer, *elsewhere = ll_tls_elsewhere;
   ll_tls_producer = ll_tls_elsewhere = NULL;
-  ll_admit_thread_ends();
-  if (core->sensitive->alive == 0) return;
-  if (is_of_this_process(core, producer)) give_back(core, producer);
-  while (is_of_this_process(core, elsewhere)) {
+  ll_above.thread_ends();
+  if (ll_the_emitter.sensitive->alive == 0) return;
+  if (is_of_this_process(producer)) give_back(producer);
+  while (is_of_this_process(elsewhere)) {
     ll_producer *next = elsewhere->next;
-    give_back(core, elsewhere);
+    give_back(elsewhere);
     elsewhere = next;
   }
 }
@@ -89,16 +103,16 @@ static void make_key(void) {
   pthread_key_create(&thread_end, thread_ends);
 }
 
-static ll_producer *attach(ll_core *core, uint32_t route) {
+static ll_producer *attach(uint32_t route) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_key);
   ll_producer *producer = NULL;
   for (uint32_t i = 0; i < LL_RINGS_MAX && producer == NULL; i++) {
-    ll_producer *candidate = &core->sensitive->producers[i];
+    ll_producer *candidate = &ll_the_emitter.sensitive->producers[i];
     if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
   }
   if (producer == NULL) return NULL;
-  ll_ring *ring = ll_pool_take(&core->store, route, LL_RING_BYTES_MIN);
+  ll_ring *ring = ll_pool_take(&ll_the_emitter.store, route, LL_RING_BYTES_MIN);
   if (ring == NULL) {
     store_release(&producer->in_use, 0);
     ll_wake_harvester(); /* threads that ended may have left rings to drain */
@@ -107,12 +121,12 @@ static ll_producer *attach(ll_core *core, uint32_t route) {
   store_relaxed(&producer->limit, 0);
   store_relaxed(&producer->busy, LL_BUSY);
   producer->route = (uint16_t)route;
-  bind(producer, &core->store, ring);
+  bind(producer, &ll_the_emitter.store, ring);
   if (route == 0) {
     producer->next = NULL;
     ll_tls_producer = producer;
   } else {
-    producer->next = is_of_this_process(core, ll_tls_elsewhere) ? ll_tls_elsewhere : NULL;
+    producer->next = is_of_this_process(ll_tls_elsewhere) ? ll_tls_elsewhere : NULL;
     ll_tls_elsewhere = producer;
   }
   pthread_setspecific(thread_end, producer);
@@ -121,9 +135,8 @@ static ll_producer *attach(ll_core *core, uint32_t route) {
 
 enum { QUIESCE_NS = 1000000000 };
 
-/* Producers whose emit of before the close has not been seen to end. (They may begin others, which find no room: to
- * have been idle once is enough. These others are busy for a few instructions only, or on a crowded machine each look
- * might meet one of them.) The harvester's. */
+/* Producers with an emit still in flight at close. (They may begin others, which find no room: to have been idle once
+ * is enough. On a busy machine each look might find one of these short emits.) The harvester's. */
 static uint64_t unfinished[LL_RINGS_MAX / 64];
 
 bool ll_producers_are_quiet(void) {
@@ -131,7 +144,7 @@ bool ll_producers_are_quiet(void) {
   for (uint32_t i = 0; i < LL_RINGS_MAX; i++) {
     uint64_t bit = UINT64_C(1) << i % 64;
     if ((unfinished[i / 64] & bit) == 0) continue;
-    if (load_acquire(&ll_the_core.sensitive->producers[i].busy) == 0)
+    if (load_acquire(&ll_the_emitter.sensitive->producers[i].busy) == 0)
       unfinished[i / 64] &= ~bit;
     else
       quiet = false;
@@ -149,13 +162,11 @@ static void quiesce(uint64_t deadline_ns) {
 /* A producer says busy, then reads its limit, without a fence between. The fence is here: behind it, each emit
  * either finds the limit at 0, or is seen to be busy. */
 void ll_producers_close(void) {
-  ll_core *core = &ll_the_core;
-  store_ordered(&core->closing, 1);
+  store_ordered(&ll_the_emitter.closing, 1);
   for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
-    store_ordered(&core->sensitive->producers[i].limit, 0);
+    store_ordered(&ll_the_emitter.sensitive->producers[i].limit, 0);
   ll_fence_all_threads();
-  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
-  futex_wake(&core->room, INT_MAX);
+  ll_announce_room();
   quiesce(ll_monotonic_ns() + QUIESCE_NS);
 }
 
@@ -189,66 +200,66 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
   uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child all may be 0 here */
   /* The tail may have moved on since the look for room. */
   uint64_t full = load_acquire(&ring->tail) + ring->bytes;
-  bool cpu_clock = ll_the_core.config.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
+  bool cpu_clock = ll_the_emitter.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
   store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
-  if (load_ordered(&ll_the_core.closing) != 0) store_ordered(&producer->limit, 0);
+  if (load_ordered(&ll_the_emitter.closing) != 0) store_ordered(&producer->limit, 0);
 }
 
-static bool grow(ll_core *core, ll_producer *producer, ll_ring *ring) {
+static bool grow(ll_producer *producer, ll_ring *ring) {
   if (ring->bytes >= LL_RING_BYTES_MAX) return false;
-  ll_ring *larger = ll_pool_take(&core->store, ring->route, ring->bytes * 2);
+  ll_ring *larger = ll_pool_take(&ll_the_emitter.store, ring->route, ring->bytes * 2);
   if (larger == NULL) return false;
-  bind(producer, &core->store, larger);
+  bind(producer, &ll_the_emitter.store, larger);
   store_release(&ring->state, LL_RING_RETIRED);
   return true;
 }
 
 /* Policy `block`. After one wait in vain events are dropped until there is room again, so that a dead broker stops the
  * thread once and not at each event. */
-static bool wait_for_room(ll_core *core, const ll_producer *producer, const ll_ring *ring, size_t bytes) {
+static bool wait_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
   static __thread bool in_vain __attribute__((tls_model("initial-exec")));
   if (in_vain && !look_for_room(producer, ring, bytes).enough) return false;
   in_vain = false;
-  uint64_t deadline = ll_monotonic_ns() + core->config.block_timeout_ms * UINT64_C(1000000);
-  __atomic_fetch_add(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  uint64_t deadline = ll_monotonic_ns() + ll_the_emitter.block_timeout_ms * UINT64_C(1000000);
+  __atomic_fetch_add(&ll_the_emitter.waiting_for_room, 1, __ATOMIC_SEQ_CST);
   for (;;) {
-    uint32_t seen = load_ordered(&core->room);
+    uint32_t seen = load_ordered(&ll_the_emitter.room);
     uint64_t now = ll_monotonic_ns();
     if (look_for_room(producer, ring, bytes).enough) break;
-    in_vain = now >= deadline || load_ordered(&core->closing) != 0;
+    in_vain = now >= deadline || load_ordered(&ll_the_emitter.closing) != 0;
     if (in_vain) break;
     ll_wake_harvester();
-    futex_wait(&core->room, seen, deadline - now);
+    futex_wait(&ll_the_emitter.room, seen, deadline - now);
   }
-  __atomic_fetch_sub(&core->waiting_for_room, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub(&ll_the_emitter.waiting_for_room, 1, __ATOMIC_SEQ_CST);
   return !in_vain;
 }
 
 /* The harvester is told when a half begins, not when one is full: the record that crosses into it is not published yet,
  * and a look at what is used would find a few bytes too little, and sleep on. Last bytes are compared, since a record
  * that ends with a half has not begun the next, and the one behind it has. */
-static void call_harvester(ll_core *core, const ll_producer *producer, const ll_ring *ring, const room *found) {
+static void call_harvester(const ll_producer *producer, const ll_ring *ring, const room *found) {
   uint64_t which_half = ~(ring->bytes / 2 - 1), position = producer->position;
   bool begins_half = position > 0 && ((position - 1) & which_half) != ((found->end - 1) & which_half);
   if (found->enough && !begins_half) return;
-  store_release(&core->crowded, 1);
+  store_release(&ll_the_emitter.crowded, 1);
   ll_wake_harvester();
 }
 
-static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
-  ll_ring *ring = &core->store.rings[producer->ring];
+static bool find_room(ll_producer *producer, size_t bytes) {
+  ll_ring *ring = &ll_the_emitter.store.rings[producer->ring];
   room found = look_for_room(producer, ring, bytes);
-  if (!found.enough && grow(core, producer, ring)) {
-    ring = &core->store.rings[producer->ring];
+  if (!found.enough && grow(producer, ring)) {
+    ring = &ll_the_emitter.store.rings[producer->ring];
     ll_wake_harvester();
     found = look_for_room(producer, ring, bytes);
-  } else if (!found.enough && core->config.policy == LL_BLOCK && wait_for_room(core, producer, ring, bytes)) {
+  } else if (!found.enough && ll_the_emitter.policy == LL_BLOCK && wait_for_room(producer, ring, bytes)) {
     found = look_for_room(producer, ring, bytes);
   }
-  call_harvester(core, producer, ring, &found);
+  call_harvester(producer, ring, &found);
   if (!found.enough) {
-    if (load_ordered(&core->closing) != 0)
-      add_relaxed(&core->store.header->routes[producer->route].dropped_shutdown, 1);
+    if (load_ordered(&ll_the_emitter.closing) != 0)
+      add_relaxed(&ll_the_emitter.store.header->routes[producer->route].dropped_shutdown, 1);
     else
       add_owned(&ring->dropped_ring_full, 1);
     return false;
@@ -259,14 +270,14 @@ static bool find_room(ll_core *core, ll_producer *producer, size_t bytes) {
 
 /* --- types --- */
 
-static uint32_t register_type(ll_core *core, ll_event_type *type) {
+static uint32_t register_type(ll_event_type *type) {
   char why[256];
-  ll_disturbances before;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  ll_lock(&before);
   uint32_t state = load_relaxed(&type->state);
   if (state == LL_TYPE_NEW) {
-    state = ll_types_register(&core->types, type, why, sizeof why);
-    if (state != LL_TYPE_REFUSED && !ll_types_save(&core->types, &core->store)) {
+    state = ll_types_register(&ll_the_emitter.types, type, why, sizeof why);
+    if (state != LL_TYPE_REFUSED && !ll_types_save(&ll_the_emitter.types, &ll_the_emitter.store)) {
       state = LL_TYPE_REFUSED;
       snprintf(why, sizeof why, "no room for event type \"%.64s\" in the ring file; its events are dropped",
                type->name);
@@ -275,10 +286,10 @@ static uint32_t register_type(ll_core *core, ll_event_type *type) {
       store_release(&type->state, state);
       ll_log(LL_LOG_ERROR, "%s", why);
     } else {
-      state = ll_resolution_adopt(type, state);
+      state = ll_above.adopt(type, state);
     }
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   return state;
 }
 
@@ -287,61 +298,61 @@ static void drop(uint64_t *counter) {
 }
 
 /* The producer with room for this record; NULL when the event is dropped. */
-static ll_producer *make_room(ll_core *core, uint32_t route, uint32_t state, size_t bytes) {
-  ll_route_books *books = &core->store.header->routes[route];
-  if (load_ordered(&core->closing) != 0) { /* without being busy: see quiesce */
+static ll_producer *make_room(uint32_t route, uint32_t state, size_t bytes) {
+  ll_route_books *books = &ll_the_emitter.store.header->routes[route];
+  if (load_ordered(&ll_the_emitter.closing) != 0) { /* without being busy: see quiesce */
     drop(&books->dropped_shutdown);
     return NULL;
   }
   bool possible = bytes <= LL_RECORD_MAX && state != LL_TYPE_REFUSED;
-  ll_producer *producer = own_producer(core, route);
+  ll_producer *producer = own_producer(route);
   if (producer != NULL)
     store_relaxed(&producer->busy, LL_BUSY);
   else if (possible)
-    producer = attach(core, route);
-  if (load_ordered(&core->closing) != 0) /* after the producer said busy */
+    producer = attach(route);
+  if (load_ordered(&ll_the_emitter.closing) != 0) /* after the producer said busy */
     drop(&books->dropped_shutdown);
   else if (bytes > LL_RECORD_MAX)
     drop(&books->dropped_oversize);
   else if (!possible || producer == NULL)
     drop(&books->dropped_no_ring);
-  else if (find_room(core, producer, bytes))
+  else if (find_room(producer, bytes))
     return producer;
   if (producer != NULL) store_release(&producer->busy, 0);
   return NULL;
 }
 
 /* An event from a signal handler, inside of another's emit. */
-static bool is_nested(const ll_core *core, uint32_t route) {
+static bool is_nested(uint32_t route) {
   if (in_slow_path) return true;
-  const ll_producer *producer = route == 0 ? ll_tls_producer : own_producer(core, route);
+  const ll_producer *producer = route == 0 ? ll_tls_producer : own_producer(route);
   return producer != NULL && load_relaxed(&producer->busy) != 0;
 }
 
-static void count_nested(ll_core *core, uint32_t route) {
-  if (load_acquire(&core->state) == LL_CORE_ON) drop(&core->store.header->routes[route].dropped_reentrant);
+static void count_nested(uint32_t route) {
+  if (load_acquire(&ll_the_emitter.state) == LL_EMITTER_ON)
+    drop(&ll_the_emitter.store.header->routes[route].dropped_reentrant);
 }
 
-static ll_reservation take(const ll_core *core, ll_producer *producer, uint32_t number, size_t bytes) {
+static ll_reservation take(ll_producer *producer, uint32_t number, size_t bytes) {
   ll_reservation taken = {producer, 0, NULL};
   if (producer == NULL) return taken;
   taken.end = producer->position + bytes;
   taken.at = producer->base + (producer->position & producer->mask);
-  uint64_t word = ll_clock_tick(core->config.clock) << 16 | number;
+  uint64_t word = ll_clock_tick(ll_the_emitter.clock) << 16 | number;
   memcpy(taken.at, &word, sizeof word);
   return taken;
 }
 
 ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes) {
-  ll_core *core = &ll_the_core;
   ll_reservation none = {NULL, 0, NULL};
-  if (is_nested(core, route)) {
-    count_nested(core, route);
+  if (is_nested(route)) {
+    count_nested(route);
     return none;
   }
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ll_reservation taken = take(core, make_room(core, route, number, bytes), number, bytes);
+  ll_reservation taken = take(make_room(route, number, bytes), number, bytes);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;
   return taken;
@@ -349,23 +360,22 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
 
 /* No signal handler runs on the harvester's thread, so nothing here can be nested. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
-  ll_core *core = &ll_the_core;
   ll_reservation none = {NULL, 0, NULL};
   uint32_t number = load_relaxed(&type->state);
-  if (number == LL_TYPE_NEW) number = register_type(core, type);
+  if (number == LL_TYPE_NEW) number = register_type(type);
   if (number == LL_TYPE_OFF || number > LL_TYPE_NUMBER_MAX) return none;
-  ll_producer *producer = own_producer(core, 0);
-  if (producer == NULL && (producer = attach(core, 0)) == NULL) return none;
+  ll_producer *producer = own_producer(0);
+  if (producer == NULL && (producer = attach(0)) == NULL) return none;
   store_relaxed(&producer->busy, LL_BUSY);
-  const ll_ring *ring = &core->store.rings[producer->ring];
+  const ll_ring *ring = &ll_the_emitter.store.rings[producer->ring];
   room found = look_for_room(producer, ring, bytes);
-  if (!found.enough && grow(core, producer, &core->store.rings[producer->ring])) {
-    ring = &core->store.rings[producer->ring];
+  if (!found.enough && grow(producer, &ll_the_emitter.store.rings[producer->ring])) {
+    ring = &ll_the_emitter.store.rings[producer->ring];
     found = look_for_room(producer, ring, bytes);
   }
   if (found.enough) {
     settle(producer, ring, &found);
-    return take(core, producer, number, bytes);
+    return take(producer, number, bytes);
   }
   store_release(&producer->busy, 0);
   return none;
@@ -376,12 +386,12 @@ bool ll_make_known(ll_event_type *type) {
   if (in_slow_path) return false;
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  switch (ll_core_enter()) {
-  case LL_CORE_ON:
-    running = load_ordered(&ll_the_core.closing) == 0;
-    if (running && load_acquire(&type->state) == LL_TYPE_NEW) register_type(&ll_the_core, type);
+  switch (ll_enter()) {
+  case LL_EMITTER_ON:
+    running = load_ordered(&ll_the_emitter.closing) == 0;
+    if (running && load_acquire(&type->state) == LL_TYPE_NEW) register_type(type);
     break;
-  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  case LL_EMITTER_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
   default: break;
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -390,16 +400,15 @@ bool ll_make_known(ll_event_type *type) {
 }
 
 bool ll_prepare(ll_event_type *type) {
-  ll_core *core = &ll_the_core;
   bool ready = false;
-  if (is_nested(core, 0)) return false;
+  if (is_nested(0)) return false;
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (ll_core_enter() == LL_CORE_ON && load_ordered(&core->closing) == 0) {
+  if (ll_enter() == LL_EMITTER_ON && load_ordered(&ll_the_emitter.closing) == 0) {
     uint32_t state = load_acquire(&type->state);
-    if (state == LL_TYPE_NEW) state = register_type(core, type);
-    ready = state < LL_TYPE_SHAPED || own_producer(core, 0) != NULL;
-    if (!ready && attach(core, 0) != NULL) {
+    if (state == LL_TYPE_NEW) state = register_type(type);
+    ready = state < LL_TYPE_SHAPED || own_producer(0) != NULL;
+    if (!ready && attach(0) != NULL) {
       store_release(&ll_tls_producer->busy, 0);
       ready = true;
     }
@@ -410,27 +419,26 @@ bool ll_prepare(ll_event_type *type) {
 }
 
 ll_producer *ll_producer_on(uint32_t route) {
-  return own_producer(&ll_the_core, route);
+  return own_producer(route);
 }
 
 ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t route) {
-  ll_core *core = &ll_the_core;
   ll_reservation taken = {NULL, 0, NULL};
-  if (is_nested(core, route)) {
-    count_nested(core, route);
+  if (is_nested(route)) {
+    count_nested(route);
     return taken;
   }
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  switch (ll_core_enter()) {
-  case LL_CORE_ON: {
+  switch (ll_enter()) {
+  case LL_EMITTER_ON: {
     uint32_t state = load_acquire(&type->state); /* which may have changed since the event was admitted */
-    if (state == LL_TYPE_NEW) state = register_type(core, type);
-    taken = take(core, make_room(core, route, state, bytes), load_relaxed(&type->number), bytes);
+    if (state == LL_TYPE_NEW) state = register_type(type);
+    taken = take(make_room(route, state, bytes), load_relaxed(&type->number), bytes);
     break;
   }
-  case LL_CORE_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
-  default: drop(&core->dropped_stopped);
+  case LL_EMITTER_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
+  default: drop(&ll_the_emitter.dropped_stopped);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;

@@ -6,7 +6,7 @@
 
 /* Takes room for one record of `bytes` (a multiple of 8) on this thread's ring for the route, and writes its first
  * word: the present tick and the type's number. Fill in the rest, then ll_publish. None: it was counted as dropped, in
- * the books of that route. The emitter runs (ll_core_enter said so), the route is declared, and the number was
+ * the books of that route. The emitter runs (ll_enter said so), the route is declared, and the number was
  * registered. */
 ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes);
 
@@ -23,9 +23,6 @@ bool ll_prepare(ll_event_type *type);
 
 /* This thread's producer on another route than the default one; NULL before its first event there. */
 ll_producer *ll_producer_on(uint32_t route);
-
-/* The thread's memory of its samples goes. */
-void ll_admit_thread_ends(void);
 
 /* This thread's producer on another route than the default one that is inside of an emit; NULL: none. */
 ll_producer *ll_producer_interrupted(void);

@@ -82,7 +82,8 @@ static inline ll_slot_state ll_slot_state_of(uint64_t word) {
 }
 
 static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot) {
-  return (uint32_t)(((const uint8_t *)slot - store->map - store->header->slots_offset) / LL_SLOT_BYTES);
+  uint64_t offset = (uint64_t)((const uint8_t *)slot - store->map);
+  return (uint32_t)((offset - store->header->slots_offset) / LL_SLOT_BYTES);
 }
 
 /* The indexes of a route's slots, from first up to end. Those beyond are free. */

@@ -1,7 +1,8 @@
 #include "loss.h"
 
 #include "base/log.h"
-#include "life/core.h"
+#include "ring/emitter.h"
+#include "streams.h"
 
 #define LOOK_NS UINT64_C(1000000000)
 #define QUIET_NS (60 * LOOK_NS)
@@ -11,14 +12,13 @@ enum { RING_FULL = 1, NO_RING = 2, OVERSIZE = 4 }; /* of the counters */
 /* Why there is no room, the gravest last. */
 enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, FILESYSTEM_FULL };
 
-static void report_beginning(const ll_core *core, int cause) {
-  unsigned mib = (unsigned)(core->store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
-  bool spooled = core->config.spool.directory[0] != '\0';
+static void report_beginning(bool spooled, int cause) {
+  unsigned mib = (unsigned)(ll_the_emitter.store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
   if (cause == FILESYSTEM_FULL)
     ll_log(LL_LOG_WARN,
            "events are dropped: no room for batches on the filesystem of %s; make room, or set LIFELINE_RING_DIR to a "
            "directory that has some",
-           core->store.path);
+           ll_the_emitter.store.path);
   else if (cause == SINK_AWAY)
     ll_log(
         LL_LOG_WARN,
@@ -36,21 +36,20 @@ static void report_beginning(const ll_core *core, int cause) {
            "program wait instead");
 }
 
-static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t counters[LL_COUNTERS], uint64_t now_ns,
-                         bool end) {
+static void look_at_room(ll_loss *loss, const uint64_t counters[LL_COUNTERS], uint64_t now_ns, bool end) {
   bool more_no_ring = counters[NO_RING] > loss->no_ring, more = counters[RING_FULL] > loss->ring_full || more_no_ring;
   int cause = more_no_ring ? NO_RINGS : TOO_FAST;
-  if (ll_streams_starved(core)) cause = core->store.full ? FILESYSTEM_FULL : SINK_AWAY;
+  if (ll_streams_starved()) cause = ll_the_emitter.store.full ? FILESYSTEM_FULL : SINK_AWAY;
   loss->ring_full = counters[RING_FULL];
   loss->no_ring = counters[NO_RING];
   uint64_t dropped = loss->ring_full + loss->no_ring;
   if (more && !end && cause > loss->cause && (loss->cause != 0 || now_ns >= loss->quiet_until_ns)) {
-    report_beginning(core, cause);
+    report_beginning(loss->spooled, cause);
     loss->cause = cause;
     loss->quiet_until_ns = now_ns + QUIET_NS;
   }
   if (dropped == loss->reported) return;
-  bool over = !more && ll_streams_held_up(core) == 0 && (loss->cause != 0 || now_ns >= loss->quiet_until_ns);
+  bool over = !more && ll_streams_held_up() == 0 && (loss->cause != 0 || now_ns >= loss->quiet_until_ns);
   if (!over && !end) return;
   bool again = !end && loss->cause == SINK_AWAY;
   ll_log(LL_LOG_WARN, "%llu events were dropped (ring_full or no_ring)%s",
@@ -59,12 +58,12 @@ static void look_at_room(ll_loss *loss, const ll_core *core, const uint64_t coun
   loss->cause = 0;
 }
 
-void ll_loss_look(ll_loss *loss, const ll_core *core, bool end) {
+void ll_loss_look(ll_loss *loss, bool end) {
   uint64_t now_ns = ll_monotonic_ns(), counters[LL_COUNTERS];
   if (now_ns < loss->look_ns && !end) return;
   loss->look_ns = now_ns + LOOK_NS;
-  ll_streams_counters(core, counters);
-  look_at_room(loss, core, counters, now_ns, end);
+  ll_streams_counters(counters);
+  look_at_room(loss, counters, now_ns, end);
   if (counters[OVERSIZE] == loss->oversize_reported || (now_ns < loss->oversize_quiet_until_ns && !end)) return;
   ll_log(LL_LOG_WARN, "%llu events were dropped: they are larger than %d bytes",
          (unsigned long long)(counters[OVERSIZE] - loss->oversize_reported), LL_RECORD_MAX);

@@ -7,9 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ll_core;
-
 typedef struct ll_loss {
+  bool spooled;     /* there is a spool */
   uint64_t look_ns; /* when the counters are looked at next */
   int cause;        /* of a loss that goes on: the gravest that was reported */
   uint64_t ring_full, no_ring;
@@ -20,6 +19,6 @@ typedef struct ll_loss {
 } ll_loss;
 
 /* The harvester's, at any time. `end`: for the last time. */
-void ll_loss_look(ll_loss *loss, const struct ll_core *core, bool end);
+void ll_loss_look(ll_loss *loss, bool end);
 
 #endif

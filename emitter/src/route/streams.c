@@ -1,95 +1,104 @@
 #include "streams.h"
 
 #include "base/atomics.h"
-#include "base/futex.h"
 #include "base/log.h"
 #include "finish.h"
-#include "life/core.h"
+#include "ring/emitter.h"
 #include "ring/pool.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+static ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
+static const ll_stream_settings *settings;
 
 static void progress(void *ctx) {
   (void)ctx;
   ll_wake_harvester();
 }
 
-static const char *url_of(const ll_core *core, uint32_t route) {
-  return route == 0 ? core->config.url : core->config.routes.urls[route - 1];
+static const char *url_of(uint32_t route) {
+  return route == 0 ? settings->url : settings->routes.urls[route - 1];
 }
 
-static bool is_open(const ll_core *core, uint32_t route) {
-  return load_acquire(&core->streams[route].state) == LL_STREAM_OPEN;
+static bool is_open(uint32_t route) {
+  return load_acquire(&streams[route].state) == LL_STREAM_OPEN;
+}
+
+static uint32_t route_count(void) {
+  return ll_the_emitter.store.header->route_count;
+}
+
+void ll_streams_start(const ll_stream_settings *handed_down) {
+  memset(streams, 0, sizeof streams);
+  settings = handed_down;
 }
 
 /* Where nothing travels, there is nothing to save. */
-static const char *compression_for(const ll_config *config, const char *url) {
-  bool nowhere = strcmp(url, "null:") == 0 && strcmp(config->compression, "auto") == 0;
-  return nowhere ? "none" : config->compression;
+static const char *compression_for(const char *url) {
+  bool nowhere = strcmp(url, "null:") == 0 && strcmp(settings->compression, "auto") == 0;
+  return nowhere ? "none" : settings->compression;
 }
 
-static int open_stream(ll_core *core, uint32_t route, char *why, size_t why_bytes) {
-  ll_stream *stream = &core->streams[route];
-  const char *url = url_of(core, route);
-  ll_compressor *compressor = ll_compressor_create(compression_for(&core->config, url), why, why_bytes);
+static int open_stream(uint32_t route, char *why, size_t why_bytes) {
+  ll_stream *stream = &streams[route];
+  const char *url = url_of(route);
+  ll_compressor *compressor = ll_compressor_create(compression_for(url), why, why_bytes);
   if (why[0] != '\0' && route == 0) ll_log(LL_LOG_WARN, "%s", why);
-  if (compressor == NULL || ll_harvest_start(&stream->harvest, &core->store, route, &core->types, compressor,
-                                             core->config.batch_bytes, true) != 0) {
+  if (compressor == NULL || ll_harvest_start(&stream->harvest, &ll_the_emitter.store, route, &ll_the_emitter.types,
+                                             compressor, settings->batch_bytes, true) != 0) {
     snprintf(why, why_bytes, "no memory to start");
     return ENOMEM;
   }
   ll_route_setup setup = {
-      .url = url, .host = core->config.host, .program = core->config.program, .progress = progress, .first_hand = true};
-  if (ll_route_open(&stream->route, &core->store, route, &setup, why, why_bytes)) {
-    ll_route_spool(&stream->route, &core->config.spool);
+      .url = url, .host = settings->host, .program = settings->program, .progress = progress, .first_hand = true};
+  if (ll_route_open(&stream->route, &ll_the_emitter.store, route, &setup, why, why_bytes)) {
+    ll_route_spool(&stream->route, &settings->spool);
     store_release(&stream->state, LL_STREAM_OPEN);
     return 0;
   }
   return stream->route.plugin == NULL ? ENOENT : EINVAL;
 }
 
-int ll_streams_open(ll_core *core) {
+int ll_streams_open(void) {
   char why[512] = "", name[LL_ROUTE_NAME_BYTES + 16] = "";
-  int error = open_stream(core, 0, why, sizeof why);
-  for (uint32_t route = 1; route <= core->config.routes.count && error == 0; route++)
-    if (ll_sink_plugin_for(url_of(core, route), why, sizeof why) == NULL) {
-      snprintf(name, sizeof name, "route \"%s\": ", core->config.routes.names[route - 1]);
+  int error = open_stream(0, why, sizeof why);
+  for (uint32_t route = 1; route <= settings->routes.count && error == 0; route++)
+    if (ll_sink_plugin_for(url_of(route), why, sizeof why) == NULL) {
+      snprintf(name, sizeof name, "route \"%s\": ", settings->routes.names[route - 1]);
       error = ENOENT;
     }
   if (error != 0) ll_log(LL_LOG_ERROR, "%s%s; the program runs on, and its events are counted as dropped", name, why);
   return error;
 }
 
-static void open_unused(ll_core *core, uint32_t routes) {
+static void open_unused(uint32_t routes) {
   for (uint32_t route = 1; routes >> route != 0; route++) {
-    ll_stream *stream = &core->streams[route];
+    ll_stream *stream = &streams[route];
     char why[512] = "";
     if ((routes >> route & 1) == 0 || stream->state != LL_STREAM_UNUSED) continue;
-    if (open_stream(core, route, why, sizeof why) == 0) continue;
-    ll_log(LL_LOG_ERROR, "route \"%s\": %s; its events are counted as dropped", core->config.routes.names[route - 1],
-           why);
+    if (open_stream(route, why, sizeof why) == 0) continue;
+    ll_log(LL_LOG_ERROR, "route \"%s\": %s; its events are counted as dropped", settings->routes.names[route - 1], why);
     store_release(&stream->state, LL_STREAM_FAILED);
   }
 }
 
 /* What is counted here goes no further than ll_stats: there is no batch that could tell of it. */
-static void discard(ll_core *core, uint32_t routes) {
+static void discard(uint32_t routes) {
   for (uint32_t route = 0; routes >> route != 0; route++) {
-    ll_harvest *harvest = &core->streams[route].harvest;
+    ll_harvest *harvest = &streams[route].harvest;
     char why[512];
     if ((routes >> route & 1) == 0) continue;
-    if (harvest->batch == NULL && ll_harvest_start(harvest, &core->store, route, &core->types,
+    if (harvest->batch == NULL && ll_harvest_start(harvest, &ll_the_emitter.store, route, &ll_the_emitter.types,
                                                    ll_compressor_create("none", why, sizeof why), 0, false) != 0)
       continue;
-    add_relaxed(&core->store.header->routes[route].dropped_shutdown, ll_harvest_discard(harvest));
+    add_relaxed(&ll_the_emitter.store.header->routes[route].dropped_shutdown, ll_harvest_discard(harvest));
   }
 }
 
-ll_work ll_streams_work(const ll_core *core) {
-  const ll_store *store = &core->store;
+ll_work ll_streams_work(void) {
+  const ll_store *store = &ll_the_emitter.store;
   uint64_t pending[LL_ROUTES_MAX] = {0};
   ll_work work = {0, 0};
   uint32_t count = load_acquire(&store->header->ring_count);
@@ -100,64 +109,58 @@ ll_work ll_streams_work(const ll_core *core) {
     uint32_t bit = 1u << ring->route; /* true of all that its head says */
     pending[ring->route] += used;
     work.some |= bit;
-    if (used >= ring->bytes / 2 || pending[ring->route] >= core->config.batch_bytes) work.much |= bit;
+    if (used >= ring->bytes / 2 || pending[ring->route] >= settings->batch_bytes) work.much |= bit;
   }
   return work;
 }
 
-uint32_t ll_streams_with_news(const ll_core *core) {
+uint32_t ll_streams_with_news(void) {
   uint32_t routes = 0;
-  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
-    ll_harvest view = {.store = (ll_store *)&core->store, .route = route};
+  for (uint32_t route = 0; route < route_count(); route++) {
+    ll_harvest view = {.store = &ll_the_emitter.store, .route = route};
     uint64_t counters[LL_COUNTERS], sum = 0;
     ll_harvest_counters(&view, counters);
     for (int i = 1; i < LL_COUNTERS; i++)
       sum += counters[i];
-    if (sum > 0 || is_open(core, route)) routes |= 1u << route;
+    if (sum > 0 || is_open(route)) routes |= 1u << route;
   }
   return routes;
 }
 
-uint32_t ll_streams_held_up(const ll_core *core) {
+uint32_t ll_streams_held_up(void) {
   uint32_t routes = 0;
-  for (uint32_t route = 0; route < core->store.header->route_count; route++)
-    if (is_open(core, route) && ll_route_is_held_up(&core->streams[route].route)) routes |= 1u << route;
+  for (uint32_t route = 0; route < route_count(); route++)
+    if (is_open(route) && ll_route_is_held_up(&streams[route].route)) routes |= 1u << route;
   return routes;
 }
 
-bool ll_streams_starved(const ll_core *core) {
+bool ll_streams_starved(void) {
   bool starved = false;
-  for (uint32_t route = 0; route < core->store.header->route_count; route++)
-    starved |= is_open(core, route) && core->streams[route].route.starved;
+  for (uint32_t route = 0; route < route_count(); route++)
+    starved |= is_open(route) && streams[route].route.starved;
   return starved;
 }
 
-static void announce_room(ll_core *core) {
-  if (load_ordered(&core->waiting_for_room) == 0) return;
-  __atomic_fetch_add(&core->room, 1, __ATOMIC_SEQ_CST);
-  futex_wake(&core->room, INT_MAX);
-}
-
-static ll_sealed seal(ll_core *core, ll_stream *stream) {
+static ll_sealed seal(ll_stream *stream) {
   stream->harvest.total_limit = ll_route_limit(&stream->route);
   ll_sealed sealed = ll_harvest_seal(&stream->harvest, 0);
   stream->route.starved = sealed == LL_NO_SLOT;
   if (sealed != LL_SEALED) return sealed;
   add_owned(&stream->batches_sealed, 1);
-  ll_pool_reclaim(&core->store);
-  announce_room(core);
+  ll_pool_reclaim(&ll_the_emitter.store);
+  ll_announce_room();
   return sealed;
 }
 
-ll_sealed ll_streams_advance(ll_core *core, ll_work work, uint32_t wanted) {
+ll_sealed ll_streams_advance(ll_work work, uint32_t wanted) {
   bool any_sealed = false, any_stuck = false;
-  open_unused(core, work.some | wanted);
-  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
-    ll_stream *stream = &core->streams[route];
+  open_unused(work.some | wanted);
+  for (uint32_t route = 0; route < route_count(); route++) {
+    ll_stream *stream = &streams[route];
     uint32_t bit = 1u << route;
-    if (stream->state == LL_STREAM_FAILED) discard(core, work.some & bit);
+    if (stream->state == LL_STREAM_FAILED) discard(work.some & bit);
     if (stream->state != LL_STREAM_OPEN) continue;
-    ll_sealed sealed = (wanted & bit) != 0 ? seal(core, stream) : LL_NOTHING_TO_SEAL;
+    ll_sealed sealed = (wanted & bit) != 0 ? seal(stream) : LL_NOTHING_TO_SEAL;
     any_sealed |= sealed == LL_SEALED;
     any_stuck |= sealed == LL_NO_SLOT;
     ll_route_pump(&stream->route);
@@ -166,12 +169,12 @@ ll_sealed ll_streams_advance(ll_core *core, ll_work work, uint32_t wanted) {
   return any_sealed ? LL_SEALED : any_stuck ? LL_NO_SLOT : LL_NOTHING_TO_SEAL;
 }
 
-void ll_streams_counters(const ll_core *core, uint64_t counters[LL_COUNTERS]) {
+void ll_streams_counters(uint64_t counters[LL_COUNTERS]) {
   memset(counters, 0, LL_COUNTERS * sizeof counters[0]);
-  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
-    const ll_harvest *harvest = &core->streams[route].harvest;
-    bool open = is_open(core, route);
-    ll_harvest view = {.store = (ll_store *)&core->store,
+  for (uint32_t route = 0; route < route_count(); route++) {
+    const ll_harvest *harvest = &streams[route].harvest;
+    bool open = is_open(route);
+    ll_harvest view = {.store = &ll_the_emitter.store,
                        .route = route,
                        .events = open ? load_relaxed(&harvest->events) : 0,
                        .dropped_sink = open ? load_relaxed(&harvest->dropped_sink) : 0};
@@ -182,36 +185,37 @@ void ll_streams_counters(const ll_core *core, uint64_t counters[LL_COUNTERS]) {
   }
 }
 
-uint64_t ll_streams_sealed(const ll_core *core) {
+uint64_t ll_streams_sealed(void) {
   uint64_t batches = 0;
   for (uint32_t route = 0; route < LL_ROUTES_MAX; route++)
-    if (is_open(core, route)) batches += load_relaxed(&core->streams[route].batches_sealed);
+    if (is_open(route)) batches += load_relaxed(&streams[route].batches_sealed);
   return batches;
 }
 
-uint64_t ll_streams_acknowledged(const ll_core *core) {
+uint64_t ll_streams_acknowledged(void) {
   uint64_t batches = 0;
   for (uint32_t route = 0; route < LL_ROUTES_MAX; route++)
-    if (is_open(core, route)) batches += load_relaxed(&core->streams[route].route.acknowledged);
+    if (is_open(route)) batches += load_relaxed(&streams[route].route.acknowledged);
   return batches;
 }
 
-uint32_t ll_streams_in_flight(const ll_core *core) {
+uint32_t ll_streams_in_flight(void) {
   uint32_t batches = 0;
-  for (uint32_t route = 0; route < core->store.header->route_count; route++)
-    if (is_open(core, route))
-      batches += ll_slots_in(&core->store, route, LL_SLOT_SEALED) + ll_spool_batches(&core->streams[route].route.spool);
+  for (uint32_t route = 0; route < route_count(); route++)
+    if (is_open(route))
+      batches +=
+          ll_slots_in(&ll_the_emitter.store, route, LL_SLOT_SEALED) + ll_spool_batches(&streams[route].route.spool);
   return batches;
 }
 
-void ll_streams_sequences(const ll_core *core, uint64_t sequences[LL_ROUTES_MAX]) {
+void ll_streams_sequences(uint64_t sequences[LL_ROUTES_MAX]) {
   for (uint32_t route = 0; route < LL_ROUTES_MAX; route++)
-    sequences[route] = is_open(core, route) ? core->streams[route].harvest.sequence : 0;
+    sequences[route] = is_open(route) ? streams[route].harvest.sequence : 0;
 }
 
-bool ll_streams_settled(const ll_core *core, const uint64_t sequences[LL_ROUTES_MAX]) {
+bool ll_streams_settled(const uint64_t sequences[LL_ROUTES_MAX]) {
   for (uint32_t route = 0; route < LL_ROUTES_MAX; route++)
-    if (is_open(core, route) && !ll_route_settled(&core->streams[route].route, sequences[route])) return false;
+    if (is_open(route) && !ll_route_settled(&streams[route].route, sequences[route])) return false;
   return true;
 }
 
@@ -220,31 +224,38 @@ static bool leave_to_spool(ll_stream *stream) {
   return ll_route_leave_to_spool(&stream->route) && ll_harvest_is_done(&stream->harvest);
 }
 
-ll_left ll_streams_finish(ll_core *core) {
+ll_streams_end ll_streams_finish(const uint64_t *deadline_ns, uint64_t unreached_ns) {
   ll_ending endings[LL_ROUTES_MAX];
+  ll_streams_end end = {.left = LL_LEFT_IN_SPOOL};
   uint32_t count = 0;
-  uint32_t used = ll_streams_work(core).some;
-  open_unused(core, used | ll_streams_with_news(core));
-  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
-    ll_stream *stream = &core->streams[route];
+  uint32_t used = ll_streams_work().some;
+  open_unused(used | ll_streams_with_news());
+  for (uint32_t route = 0; route < route_count(); route++) {
+    ll_stream *stream = &streams[route];
     if (stream->state == LL_STREAM_OPEN)
       endings[count++] = (ll_ending){.harvest = &stream->harvest, .route = &stream->route};
     else
-      discard(core, used & 1u << route);
+      discard(used & 1u << route);
   }
-  bool delivered = ll_finish(endings, count, 0, &core->stop_deadline_ns, core->unreached_deadline_ns);
-  bool spooled = true;
-  if (!delivered) core->undelivered = ll_streams_in_flight(core);
-  core->reached = ll_route_reached(&core->streams[0].route);
-  for (uint32_t route = 0; route < core->store.header->route_count; route++) {
-    ll_stream *stream = &core->streams[route];
+  bool delivered = ll_finish(endings, count, 0, deadline_ns, unreached_ns);
+  if (!delivered) end.undelivered = ll_streams_in_flight();
+  end.reached = ll_route_reached(&streams[0].route);
+  for (uint32_t route = 0; route < route_count(); route++) {
+    ll_stream *stream = &streams[route];
     if (stream->state != LL_STREAM_OPEN) continue;
     ll_route_close(&stream->route);
-    if (!leave_to_spool(stream)) spooled = false;
+    if (!leave_to_spool(stream)) end.left = LL_LEFT_IN_FILE;
   }
-  return delivered ? LL_LEFT_NOTHING : spooled ? LL_LEFT_IN_SPOOL : LL_LEFT_IN_FILE;
+  if (delivered) end.left = LL_LEFT_NOTHING;
+  return end;
 }
 
-void ll_streams_discard(ll_core *core) {
-  discard(core, ll_streams_work(core).some);
+void ll_streams_discard(void) {
+  discard(ll_streams_work().some);
+}
+
+ll_control *ll_streams_watch(void) {
+  ll_control *control = ll_control_create(progress, NULL);
+  if (control != NULL) ll_route_watch(&streams[0].route, control);
+  return control;
 }

@@ -9,6 +9,7 @@
 
 #include "harvest.h"
 #include "route.h"
+#include "sink/routes.h"
 
 typedef enum ll_stream_state {
   LL_STREAM_UNUSED,
@@ -23,43 +24,54 @@ typedef struct ll_stream {
   uint64_t batches_sealed;
 } ll_stream;
 
-struct ll_core;
+typedef struct ll_stream_settings {
+  char url[4096];   /* of the default route */
+  ll_routes routes; /* the others */
+  char program[256];
+  char host[256];
+  const char *compression; /* auto, none, lz4 or zstd */
+  size_t batch_bytes;
+  ll_spool_settings spool;
+} ll_stream_settings;
+
+/* Begins anew, with nothing open. The settings stay where they are. */
+void ll_streams_start(const ll_stream_settings *settings);
 
 /* Opens the default route's stream, and makes sure that the others' sinks are installed. Returns 0 or an errno value,
  * which has been logged. */
-int ll_streams_open(struct ll_core *core);
+int ll_streams_open(void);
 
 /* Which routes have work: bit by bit, by number. */
 typedef struct ll_work {
   uint32_t some; /* events wait in a ring of theirs */
   uint32_t much; /* a full batch, or a ring that is half full */
 } ll_work;
-ll_work ll_streams_work(const struct ll_core *core);
+ll_work ll_streams_work(void);
 
 /* Seals one batch of each open stream in `wanted`, after opening those that have events for the first time; sends what
  * there is; lets acknowledgements in. LL_SEALED if any was sealed, else LL_NO_SLOT if any has no slot. */
-ll_sealed ll_streams_advance(struct ll_core *core, ll_work work, uint32_t wanted);
+ll_sealed ll_streams_advance(ll_work work, uint32_t wanted);
 
 /* Routes of which only counters moved, whatever their rings hold. */
-uint32_t ll_streams_with_news(const struct ll_core *core);
+uint32_t ll_streams_with_news(void);
 
 /* Routes whose sink has not yet taken all that is sealed: more batches would get there no sooner. */
-uint32_t ll_streams_held_up(const struct ll_core *core);
+uint32_t ll_streams_held_up(void);
 
 /* True when a route has no slot left. */
-bool ll_streams_starved(const struct ll_core *core);
+bool ll_streams_starved(void);
 
 /* The counters of FORMAT.md as they are now, over all routes. Any thread. */
-void ll_streams_counters(const struct ll_core *core, uint64_t counters[LL_COUNTERS]);
+void ll_streams_counters(uint64_t counters[LL_COUNTERS]);
 
 /* Batches that were sealed, that were acknowledged, and that wait for it. Any thread. */
-uint64_t ll_streams_sealed(const struct ll_core *core);
-uint64_t ll_streams_acknowledged(const struct ll_core *core);
-uint32_t ll_streams_in_flight(const struct ll_core *core);
+uint64_t ll_streams_sealed(void);
+uint64_t ll_streams_acknowledged(void);
+uint32_t ll_streams_in_flight(void);
 
 /* True when no batch up to these sequences, by route, waits for its acknowledgement. */
-bool ll_streams_settled(const struct ll_core *core, const uint64_t sequences[LL_ROUTES_MAX]);
-void ll_streams_sequences(const struct ll_core *core, uint64_t sequences[LL_ROUTES_MAX]);
+bool ll_streams_settled(const uint64_t sequences[LL_ROUTES_MAX]);
+void ll_streams_sequences(uint64_t sequences[LL_ROUTES_MAX]);
 
 typedef enum ll_left {
   LL_LEFT_NOTHING,  /* all is delivered */
@@ -67,11 +79,20 @@ typedef enum ll_left {
   LL_LEFT_IN_FILE,
 } ll_left;
 
-/* Delivers the rest before the deadlines of the stop, and closes the sinks. What is left then goes
- * into the spool, if there is one with room. */
-ll_left ll_streams_finish(struct ll_core *core);
+typedef struct ll_streams_end {
+  ll_left left;
+  uint32_t undelivered; /* batches, by then */
+  bool reached;         /* the default route's sink had a connection */
+} ll_streams_end;
+
+/* Delivers the rest before the deadline, which another thread may move, or for a sink that never had a connection
+ * before unreached_ns; closes the sinks. What is left then goes into the spool, if there is one with room. */
+ll_streams_end ll_streams_finish(const uint64_t *deadline_ns, uint64_t unreached_ns);
 
 /* Nothing can be sent at all: what was emitted meanwhile is counted. */
-void ll_streams_discard(struct ll_core *core);
+void ll_streams_discard(void);
+
+/* Has the default route's sink read its control topic. Returns NULL without memory for it. */
+ll_control *ll_streams_watch(void);
 
 #endif

@@ -21,9 +21,21 @@
 #ifndef LIFELINE_SPOOL_H
 #define LIFELINE_SPOOL_H
 
-#include "life/config.h"
 #include "ring/slots.h"
 #include "spool_replay.h"
+
+/* What becomes of batches that the full spool has no room for. */
+typedef enum ll_spool_full { LL_SPOOL_DROP_OLDEST, LL_SPOOL_DROP_NEWEST, LL_SPOOL_BLOCK } ll_spool_full;
+
+/* When the spool's files are synced: what a crash of the machine, not of the process, may cost. */
+typedef enum ll_spool_sync { LL_SPOOL_SYNC_INTERVAL, LL_SPOOL_SYNC_NEVER, LL_SPOOL_SYNC_ALWAYS } ll_spool_sync;
+
+typedef struct ll_spool_settings {
+  char directory[LL_SPOOL_PATH_MAX]; /* absolute; empty: there is no spool */
+  uint64_t bytes;
+  ll_spool_full full;
+  ll_spool_sync sync;
+} ll_spool_settings;
 
 typedef struct ll_spool_segment {
   uint32_t number;

@@ -1,7 +1,7 @@
 /* What the header does not do inline: a thread's first operation, a clock that is not the CPU's, and all that fails. */
 #include "base/atomics.h"
 #include "cells.h"
-#include "life/core.h"
+#include "ring/emitter.h"
 #include "ring/producer.h"
 #include "summary.h"
 
@@ -12,19 +12,10 @@ void ll_caliper_fold(ll_cell *cell, uint32_t half) {
 }
 
 static void count(ll_fold result) {
-  ll_core *core = &ll_the_core;
-  if (load_acquire(&core->state) != LL_CORE_ON) {
-    add_relaxed(&core->dropped_stopped, 1);
-    return;
-  }
-  ll_route_books *books = &core->store.header->routes[0];
-  switch (result) {
-  case LL_FOLDED:
-  case LL_FOLD_NOTHING: break;
-  case LL_FOLD_REENTRANT: add_relaxed(&books->dropped_reentrant, 1); break;
-  case LL_FOLD_NO_ROOM: add_relaxed(&books->dropped_no_ring, 1); break;
-  case LL_FOLD_CLOSED: add_relaxed(&books->dropped_shutdown, 1); break;
-  }
+  if (load_acquire(&ll_the_emitter.state) == LL_EMITTER_ON)
+    ll_summary_count(result);
+  else
+    add_relaxed(&ll_the_emitter.dropped_stopped, 1);
 }
 
 /* An operation without a mark is measured, and not seen while it is under way. A refused type has no number, whatever
@@ -37,7 +28,7 @@ ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
   uint32_t number = state & LL_TYPE_NUMBER_MAX;
   ll_folder *folder = known && state != LL_TYPE_REFUSED ? ll_summary_folder(number) : NULL;
   begun.mark = folder != NULL ? ll_find_mark(folder) : NULL;
-  begun.began = ll_clock_tick(ll_the_core.config.clock);
+  begun.began = ll_clock_tick(ll_the_emitter.clock);
   if (begun.mark == NULL) return begun;
   store_relaxed(&begun.mark->number, number);
   store_release(&begun.mark->began, begun.began);
@@ -55,7 +46,7 @@ void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, 
     count(LL_FOLD_NO_ROOM);
     return;
   }
-  if (ll_the_core.config.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_core.config.clock);
+  if (ll_the_emitter.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_emitter.clock);
   uint64_t ticks = ended > began ? ended - began : 1;
   count(ll_summary_add_operation(state & LL_TYPE_NUMBER_MAX, value, ticks));
 }

@@ -1,4 +1,4 @@
-/* What threads and the harvester share about summaries. Under the core's lock, but for what detail/cells.h says. */
+/* What threads and the harvester share about summaries. Under the lock, but for what detail/cells.h says. */
 #ifndef LIFELINE_CELLS_H
 #define LIFELINE_CELLS_H
 

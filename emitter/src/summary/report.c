@@ -1,9 +1,9 @@
 /* The harvester's half of summaries: turn the cells over, collect, tell. */
-#include "base/atomics.h"
 #include "base/fence.h"
+#include "base/lock.h"
 #include "cells.h"
-#include "life/core.h"
 #include "ring/describe.h"
+#include "ring/emitter.h"
 #include "ring/producer.h"
 #include "ring/values.h"
 #include "summary.h"
@@ -11,6 +11,7 @@
 #include <lifeline/events.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
   PATIENCE_NS = 10000000, /* for a thread that was interrupted in the middle of an add, before its share waits */
@@ -40,10 +41,10 @@ static ll_value text_value(ll_text text) {
 /* --- what a caliper measures, besides its value --- */
 
 static double ns_per_tick(void) {
-  const ll_file_header *header = ll_the_core.store.header;
+  const ll_file_header *header = ll_the_emitter.store.header;
   const ll_calibrations *known = &header->calibrations[header->calibration_current];
   const ll_calibration *first = &known->at[0], *last = &known->at[known->count - 1];
-  if (ll_the_core.config.clock != LL_CLOCK_CPU) return 1;
+  if (ll_the_emitter.clock != LL_CLOCK_CPU) return 1;
   if (last->tick == first->tick) return 1e9 / (double)ll_tick_hz(known, LL_CLOCK_CPU);
   return (double)(last->monotonic_ns - first->monotonic_ns) / (double)(last->tick - first->tick);
 }
@@ -56,7 +57,7 @@ typedef struct aspect {
 
 /* 0: the value itself; 1: its time; 2: value per time. */
 static aspect aspect_of(const ll_total *total, unsigned index) {
-  ll_described_field field = ll_describe_field(&ll_the_core.types.shapes[total->number], total->field);
+  ll_described_field field = ll_describe_field(&ll_the_emitter.types.shapes[total->number], total->field);
   bool caliper = total->kind == LL_CELL_CALIPER;
   aspect made = {.factor = 1};
   int name = field.name.bytes < 255 ? field.name.bytes : 255, unit = field.unit.bytes < 255 ? field.unit.bytes : 255;
@@ -80,7 +81,7 @@ static bool emit_summary(const ll_total *total, unsigned index, uint64_t interva
   ll_moments moments = total->moments[index];
   ll_moments_scale(&moments, told.factor);
   const ll_value values[] = {
-      text_value(ll_describe_type(&ll_the_core.types.shapes[total->number])),
+      text_value(ll_describe_type(&ll_the_emitter.types.shapes[total->number])),
       {.bytes = {told.field, strlen(told.field)}},
       {.bytes = {told.unit, strlen(told.unit)}},
       {.u64 = interval_ns},
@@ -195,7 +196,7 @@ static uint64_t events_in(const ll_total *total) {
 }
 
 static void count_folded(const ll_total *total) {
-  add_relaxed(&ll_the_core.store.header->routes[0].folded, events_in(total));
+  add_relaxed(&ll_the_emitter.store.header->routes[0].folded, events_in(total));
 }
 
 /* All that was told of a total, or nothing: its aspects are told from the last to the first, which counts. */
@@ -210,33 +211,33 @@ static bool tell_total(ll_total *total, uint64_t now) {
 }
 
 static bool tell_totals(ll_summaries *summaries, uint64_t now) {
-  ll_disturbances before;
+  ll_saved_state before;
   bool told = true;
   for (uint32_t i = 0; told && i < load_acquire(&summaries->totals_used); i++) {
     ll_total total;
-    ll_core_lock(&before);
+    ll_lock(&before);
     bool any = take_total(summaries, i, now, &total);
-    ll_core_unlock(&before);
+    ll_unlock(&before);
     if (!any || (told = tell_total(&total, now))) continue;
-    ll_core_lock(&before);
+    ll_lock(&before);
     put_back(summaries, i, &total);
-    ll_core_unlock(&before);
+    ll_unlock(&before);
   }
   return told;
 }
 
 void ll_summary_give_up(void) {
   ll_summaries *summaries = load_acquire(&ll_the_summaries);
-  ll_disturbances before;
+  ll_saved_state before;
   if (!is_of_this_process(summaries)) return;
-  ll_core_lock(&before);
+  ll_lock(&before);
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
     ll_total *total = &summaries->totals[i];
     if (total->number == 0 || !total->first) continue;
-    add_relaxed(&ll_the_core.store.header->routes[0].dropped_no_ring, events_in(total));
+    add_relaxed(&ll_the_emitter.store.header->routes[0].dropped_no_ring, events_in(total));
     memset(total->moments, 0, sizeof total->moments);
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
 }
 
 /* --- operations under way --- */
@@ -244,7 +245,7 @@ void ll_summary_give_up(void) {
 static bool emit_open(uint32_t number, uint64_t began, uint64_t thread, uint64_t age_ns) {
   const ll_value values[] = {
       {.u64 = began},
-      text_value(ll_describe_type(&ll_the_core.types.shapes[number])),
+      text_value(ll_describe_type(&ll_the_emitter.types.shapes[number])),
       {.u64 = thread},
       {.u64 = age_ns},
   };
@@ -266,12 +267,12 @@ static bool intervals_ended(const ll_summaries *summaries, uint64_t now, uint64_
 /* A mark may change at any moment: what was read of it holds if it is still the same operation afterwards. */
 static bool tell_open(ll_summaries *summaries, uint64_t now) {
   static uint64_t intervals[LL_TYPE_NUMBER_MAX + 1];
-  ll_disturbances before;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  ll_lock(&before);
   bool any = intervals_ended(summaries, now, intervals);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   if (!any) return true;
-  uint64_t now_tick = ll_clock_tick(ll_the_core.config.clock);
+  uint64_t now_tick = ll_clock_tick(ll_the_emitter.clock);
   double tick_ns = ns_per_tick();
   for (uint32_t f = 0; f < LL_FOLDERS_MAX; f++) {
     ll_folder *folder = &summaries->folders[f];
@@ -292,33 +293,33 @@ static bool tell_open(ll_summaries *summaries, uint64_t now) {
 }
 
 static void set_due(ll_summaries *summaries) {
-  ll_disturbances before;
+  ll_saved_state before;
   uint64_t due = UINT64_MAX;
-  ll_core_lock(&before);
+  ll_lock(&before);
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
     const ll_total *total = &summaries->totals[i];
     if (total->number != 0 && total->since_ns + total->interval_ns < due) due = total->since_ns + total->interval_ns;
   }
   uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* what found no room is due already */
   store_release(&summaries->due_ns, due > soon ? due : soon);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
 }
 
 bool ll_summary_report(ll_report what) {
   ll_summaries *summaries = load_acquire(&ll_the_summaries);
   if (!is_of_this_process(summaries)) return true;
   static bool idle[LL_FOLDERS_MAX]; /* there is one harvester */
-  ll_disturbances before;
+  ll_saved_state before;
   uint64_t now = ll_monotonic_ns();
-  ll_core_lock(&before);
+  ll_lock(&before);
   if (what == LL_REPORT_CLOSE) summaries->closed = true;
   bool turned = turn_over(summaries, what, now);
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   if (turned) {
     wait_for_threads(summaries, what, idle);
-    ll_core_lock(&before);
+    ll_lock(&before);
     collect(summaries, what, idle);
-    ll_core_unlock(&before);
+    ll_unlock(&before);
   }
   bool told = tell_totals(summaries, now) && tell_open(summaries, now);
   set_due(summaries);

@@ -1,10 +1,11 @@
 #include "summary.h"
 
-#include "base/atomics.h"
+#include "base/lock.h"
 #include "cells.h"
-#include "life/core.h"
 #include "ring/describe.h"
+#include "ring/emitter.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -148,7 +149,7 @@ static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned fie
 
 static ll_fold add_cell(ll_summaries *summaries, ll_folder *folder, uint32_t number, unsigned field, const plan *by,
                         ll_cell **last) {
-  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  const ll_shape *shape = &ll_the_emitter.types.shapes[number];
   uint32_t total = total_for(summaries, number, field, *last == NULL, by);
   ll_cell *cell = total != UINT32_MAX ? take_cell(summaries) : NULL;
   if (cell == NULL) return LL_FOLD_NO_ROOM;
@@ -191,7 +192,7 @@ static bool any_has_unit(const ll_shape *shape) {
 }
 
 static ll_fold add_cells(ll_summaries *summaries, ll_folder *folder, uint32_t number) {
-  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  const ll_shape *shape = &ll_the_emitter.types.shapes[number];
   plan by = plan_of(number);
   ll_cell *last = NULL;
   bool only_with_unit = by.field == ALL_FIELDS && any_has_unit(shape);
@@ -242,7 +243,7 @@ void ll_summary_is_caliper(uint32_t number) {
 }
 
 bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
-  const ll_shape *shape = &ll_the_core.types.shapes[number];
+  const ll_shape *shape = &ll_the_emitter.types.shapes[number];
   plan made = {.interval_ns = wanted->interval_ns != 0 ? wanted->interval_ns : LL_SUMMARY_INTERVAL_NS,
                .made = 1,
                .timed = wanted->timed,
@@ -276,9 +277,9 @@ static ll_folder *own_folder(const ll_summaries *summaries) {
 /* What a thread summarised stays: it goes to the totals. Its operations are not under way any more. */
 static void thread_ends(void *unused) {
   (void)unused;
-  ll_disturbances before;
-  if (ll_the_core.sensitive == NULL || load_acquire(&ll_the_core.sensitive->alive) == 0) return;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  if (!ll_is_alive()) return;
+  ll_lock(&before);
   ll_summaries *summaries = ll_the_summaries;
   ll_folder *folder = own_folder(summaries);
   ll_tls_folder = NULL;
@@ -291,7 +292,7 @@ static void thread_ends(void *unused) {
     folder->fast = 0;
     store_release(&folder->in_use, 0);
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
 }
 
 static void make_key(void) {
@@ -305,7 +306,7 @@ static ll_folder *take_folder(ll_summaries *summaries) {
     ll_folder *folder = &summaries->folders[i];
     if (folder->in_use) continue;
     store_release(&folder->in_use, 1);
-    folder->fast = ll_the_core.config.clock == LL_CLOCK_CPU;
+    folder->fast = ll_the_emitter.clock == LL_CLOCK_CPU;
     store_relaxed(&folder->thread, (uint64_t)gettid());
     ll_tls_folder = folder;
     pthread_setspecific(thread_end, folder);
@@ -316,8 +317,8 @@ static ll_folder *take_folder(ll_summaries *summaries) {
 
 /* Sees to it that the thread has cells for this type, under the plan that holds now. */
 __attribute__((noinline, cold)) static ll_fold make_cells(uint32_t number) {
-  ll_disturbances before;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  ll_lock(&before);
   ll_fold result = LL_FOLD_NO_ROOM;
   ll_summaries *summaries = summaries_of_this_process();
   ll_folder *folder = own_folder(summaries);
@@ -328,7 +329,7 @@ __attribute__((noinline, cold)) static ll_fold make_cells(uint32_t number) {
     remove_cells(summaries, folder, number);
     result = add_cells(summaries, folder, number);
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   return result;
 }
 
@@ -338,7 +339,7 @@ static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *
   uint32_t row = cell->rows[half];
   memcpy(&cell->words[half][row++], (const uint8_t *)numbers + cell->field * sizeof(uint64_t), sizeof(uint64_t));
   if (cell->kind != LL_CELL_VALUE) {
-    uint64_t now = ll_clock_tick(ll_the_core.config.clock);
+    uint64_t now = ll_clock_tick(ll_the_emitter.clock);
     cell->words[half][row++] = cell->previous != 0 ? now - cell->previous : 0;
     cell->previous = now;
   }
@@ -387,6 +388,17 @@ ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
     result = make_cells(number);
   }
   return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
+}
+
+void ll_summary_count(ll_fold result) {
+  ll_route_books *books = &ll_the_emitter.store.header->routes[0];
+  switch (result) {
+  case LL_FOLDED:
+  case LL_FOLD_NOTHING: break;
+  case LL_FOLD_REENTRANT: add_relaxed(&books->dropped_reentrant, 1); break;
+  case LL_FOLD_NO_ROOM: add_relaxed(&books->dropped_no_ring, 1); break;
+  case LL_FOLD_CLOSED: add_relaxed(&books->dropped_shutdown, 1); break;
+  }
 }
 
 ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks) {

@@ -19,10 +19,13 @@ typedef enum ll_fold {
   LL_FOLD_CLOSED,    /* after the last summaries were made */
 } ll_fold;
 
-/* Folds one event. `numbers` has the values of its numeric fields, each at the field's index. The core must be on, and
- * the lock not held. No system call, but when a thread adds to a type for the first time since its plan. */
+/* Folds one event. `numbers` has the values of its numeric fields, each at the field's index. The emitter must be on,
+ * and the lock not held. No system call, but when a thread adds to a type for the first time since its plan. */
 union ll_number;
 ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers);
+
+/* Counts what came of it, in the default route's books. */
+void ll_summary_count(ll_fold result);
 
 /* The same for one operation of a caliper. */
 ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks);
@@ -30,7 +33,7 @@ ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks);
 /* The calling thread's folder, with a cell for this caliper; NULL when there is no room, or at the end. */
 struct ll_folder *ll_summary_folder(uint32_t number);
 
-/* The number is a caliper's: its events are operations. With the core's lock held. */
+/* The number is a caliper's: its events are operations. With the lock held. */
 void ll_summary_is_caliper(uint32_t number);
 
 /* What to make of a type's events. */
@@ -41,7 +44,7 @@ typedef struct ll_summary_plan {
 } ll_summary_plan;
 
 /* From now on. May be called again, also while threads add; values under the old plan are reported under it. Without a
- * plan a type has that of all zeros. With the core's lock held. False, with the plan of before: no such field. */
+ * plan a type has that of all zeros. With the lock held. False, with the plan of before: no such field. */
 bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *plan);
 
 /* --- for the harvester --- */

@@ -84,8 +84,11 @@ static void ignore_done(void *ctx, uint64_t token, ll_sink_outcome outcome, cons
 /* Has the sink itself read the URL, as in a program. False: no use in going on with this URL. */
 static bool check_sink(const char *route, const char *url, const ll_config *config) {
   char why[512];
-  const ll_sink_host host = {
-      .url = url, .host_name = config->host, .program = config->program, .log = ignore_log, .done = ignore_done};
+  const ll_sink_host host = {.url = url,
+                             .host_name = config->streams.host,
+                             .program = config->streams.program,
+                             .log = ignore_log,
+                             .done = ignore_done};
   const ll_sink_plugin *plugin = ll_sink_plugin_for(url, why, sizeof why);
   ll_sink *sink = plugin != NULL ? plugin->open(&host, why, sizeof why) : NULL;
   if (sink == NULL) {
@@ -120,7 +123,8 @@ static void check_broker(const char *url) {
 /* As ll_init does it. */
 static void check_settings(ll_config *config) {
   char why[512] = "";
-  if (!ll_config_load(config, NULL, why, sizeof why) || (config->on && !ll_resolution_start(config, why, sizeof why)))
+  if (!ll_config_load(config, NULL, why, sizeof why) ||
+      (config->on && !ll_resolution_start(&config->activations, why, sizeof why)))
     report(FAIL, "settings", "%s; with this, instrumentation stays off", why);
   else if (!config->on && getenv("LIFELINE_URL"))
     report(WARN, "settings", "LIFELINE=off: programs emit nothing, and the URL is not looked at");
@@ -167,8 +171,8 @@ int main(int argc, char **argv) {
   check_ring_directory(&config);
   check_spool();
   check_triggers();
-  for (uint32_t i = 0; i < config.routes.count; i++)
-    check_sink(config.routes.names[i], config.routes.urls[i], &config);
+  for (uint32_t i = 0; i < config.streams.routes.count; i++)
+    check_sink(config.streams.routes.names[i], config.streams.routes.urls[i], &config);
   if (config.on && check_sink(NULL, url, &config)) check_broker(url);
   if (output.json)
     printf("],\"ok\":%u,\"skipped\":%u,\"warn\":%u,\"fail\":%u}\n", output.count[OK], output.count[SKIPPED],

@@ -1,8 +1,8 @@
-#include "base/atomics.h"
+#include "base/lock.h"
 #include "base/utf8.h"
-#include "life/core.h"
-#include "producer.h"
-#include "values.h"
+#include "ring/emitter.h"
+#include "ring/producer.h"
+#include "ring/values.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct ll_dynamic {
   uint8_t *codes;
 };
 
-static ll_dynamic *all; /* under the core's lock */
+static ll_dynamic *all; /* under the lock */
 
 enum { TEXT_MAX = 255 };
 
@@ -82,8 +82,8 @@ static ll_dynamic *make(const char *name, ll_level level, const ll_dynamic_field
 
 /* NULL: no memory. */
 static ll_dynamic *find_or_make(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned count) {
-  ll_disturbances before;
-  ll_core_lock(&before);
+  ll_saved_state before;
+  ll_lock(&before);
   ll_dynamic *found = all;
   while (found != NULL && !is_same(found, name, level, fields, count))
     found = found->next;
@@ -91,7 +91,7 @@ static ll_dynamic *find_or_make(const char *name, ll_level level, const ll_dynam
     found->next = all;
     all = found;
   }
-  ll_core_unlock(&before);
+  ll_unlock(&before);
   return found;
 }
 
@@ -99,7 +99,7 @@ int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields,
                ll_dynamic **type) {
   *type = NULL;
   if (!is_legal(name, level, fields, field_count)) return EINVAL;
-  ll_core_enter(); /* so that a forked child has a lock of its own */
+  ll_enter(); /* so that a forked child has a lock of its own */
   ll_dynamic *found = find_or_make(name, level, fields, field_count);
   if (found == NULL) return ENOMEM;
   ll_make_known(&found->type);

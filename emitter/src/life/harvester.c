@@ -1,0 +1,313 @@
+/* The harvester: the one thread that seals, sends, and sleeps. */
+#include "base/futex.h"
+#include "base/log.h"
+#include "life.h"
+#include "resolution/resolution.h"
+#include "resolution/triggers.h"
+#include "ring/pool.h"
+#include "route/loss.h"
+#include "route/recover.h"
+#include "spool/spool_drain.h"
+#include "summary/summary.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define MS UINT64_C(1000000)
+#define NAP_MAX_NS (50 * MS)
+
+static ll_life *const life = &ll_the_life;
+static ll_emitter *const emitter = &ll_the_emitter;
+static uint64_t recovery_deadline_ns; /* of what earlier runs left: the end of this one */
+static bool recovering;               /* a thread works on them; with the lock */
+static ll_control *control;           /* NULL without memory: then the control topic is not watched */
+
+/* Summaries go into our own ring. When that is full it is harvested; when there is no slot either, what is left is told
+ * another time. */
+static void report_summaries(ll_report what) {
+  while (!ll_summary_report(what))
+    if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) return;
+}
+
+/* The last ones wait for a ring and for slots as long as the end may take. */
+static void report_last_summaries(void) {
+  static const struct timespec moment = {0, 5000000};
+  while (!ll_summary_report(LL_REPORT_CLOSE)) {
+    if (ll_streams_advance(ll_streams_work(), 1) == LL_SEALED) continue;
+    if (ll_monotonic_ns() >= load_acquire(&life->stop_deadline_ns)) {
+      ll_summary_give_up();
+      return;
+    }
+    ll_pool_reclaim(&emitter->store);
+    nanosleep(&moment, NULL);
+  }
+}
+
+/* What was published before a flush or the end began, ring by ring. */
+typedef struct marks {
+  uint32_t count;
+  uint64_t head[LL_RINGS_MAX];
+} marks;
+
+static void mark(const ll_store *store, marks *seen) {
+  seen->count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < seen->count; i++)
+    seen->head[i] = load_acquire(&store->rings[i].head);
+}
+
+static bool sealed_up_to(const ll_store *store, const marks *seen) {
+  for (uint32_t i = 0; i < seen->count; i++)
+    if (load_relaxed(&store->rings[i].tail) < seen->head[i]) return false;
+  return true;
+}
+
+static void sleep_until(uint32_t seen_signal, uint64_t wake_ns) {
+  uint64_t now = ll_monotonic_ns();
+  if (now >= wake_ns) return;
+  store_ordered(&emitter->sleeping, 1);
+  futex_wait(&emitter->signal, seen_signal, wake_ns - now);
+  store_ordered(&emitter->sleeping, 0);
+}
+
+/* A flush in progress: first its events are sealed, then those batches settle. */
+typedef struct flush {
+  uint64_t ticket; /* 0: none */
+  bool sealed;
+  uint64_t last[LL_ROUTES_MAX]; /* sequences, by route */
+  marks seen;
+} flush;
+
+static void take_request(flush *current) {
+  ll_saved_state before;
+  ll_lock(&before);
+  bool taken = current->ticket == 0 && life->flush_wanted > life->flush_done;
+  if (taken) current->ticket = life->flush_wanted;
+  ll_unlock(&before);
+  if (!taken) return;
+  current->sealed = false;
+  report_summaries(LL_REPORT_ALL);
+  mark(&emitter->store, &current->seen);
+}
+
+static void advance_flush(flush *current, ll_sealed sealed) {
+  if (current->ticket == 0) return;
+  if (!current->sealed && sealed != LL_NO_SLOT && sealed_up_to(&emitter->store, &current->seen)) {
+    current->sealed = true;
+    ll_streams_sequences(current->last);
+  }
+  if (!current->sealed || !ll_streams_settled(current->last)) return;
+  ll_saved_state before;
+  ll_lock(&before);
+  life->flush_done = current->ticket;
+  ll_tell_news();
+  ll_unlock(&before);
+  current->ticket = 0;
+}
+
+static uint64_t earlier(uint64_t one_ns, uint64_t other_ns) {
+  return one_ns < other_ns ? one_ns : other_ns;
+}
+
+static void run(ll_loss *loss) {
+  static flush current; /* large, and there is one harvester */
+  current.ticket = 0;
+  uint64_t interval_ns = life->config.interval_ms * MS;
+  uint64_t due_ns = ll_monotonic_ns() + interval_ns;
+  uint64_t acknowledged = 0, nap_ns = MS;
+  while (!load_acquire(&life->stop_wanted)) {
+    uint32_t signal = load_ordered(&emitter->signal);
+    take_request(&current);
+    if (control != NULL) ll_control_apply(control, ll_monotonic_ns(), ll_resolution_control, NULL);
+    ll_triggers_tick();
+    ll_resolution_tick();
+    if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
+    bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
+    ll_work work = ll_streams_work();
+    bool due = ll_monotonic_ns() >= due_ns;
+    bool flushing = current.ticket != 0 && !current.sealed;
+    uint32_t wanted = work.much;
+    if (flushing || crowded || ll_pool_is_cluttered(&emitter->store)) wanted |= work.some;
+    if (flushing) wanted |= ll_streams_with_news();
+    /* While the sink is away a batch at each interval, however small, would only use up slots. */
+    if (due) wanted |= (work.some | ll_streams_with_news()) & ~ll_streams_held_up();
+    ll_sealed sealed = ll_streams_advance(work, wanted);
+    ll_pool_replenish(&emitter->store);
+    advance_flush(&current, sealed);
+    ll_loss_look(loss, false);
+    if (due) {
+      ll_store_look(&emitter->store);
+      due_ns = ll_monotonic_ns() + interval_ns;
+    }
+    if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
+
+    /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
+    uint64_t known = ll_streams_acknowledged(), sequences[LL_ROUTES_MAX];
+    nap_ns = known != acknowledged ? MS : nap_ns < NAP_MAX_NS ? nap_ns * 2 : nap_ns;
+    acknowledged = known;
+    ll_streams_sequences(sequences);
+    bool waiting = !ll_streams_settled(sequences);
+    uint64_t nap_until = ll_monotonic_ns() + nap_ns;
+    uint64_t wake_ns =
+        earlier(due_ns, earlier(ll_summary_due_ns(), earlier(ll_triggers_due_ns(), ll_resolution_due_ns())));
+    if (control != NULL) wake_ns = earlier(wake_ns, ll_control_due_ns(control));
+    sleep_until(signal, waiting ? earlier(nap_until, wake_ns) : wake_ns);
+  }
+}
+
+static void announce_opening(int error) {
+  ll_saved_state before;
+  ll_lock(&before);
+  life->opened = true;
+  life->open_error = error;
+  ll_tell_news();
+  ll_unlock(&before);
+}
+
+/* Nothing to send to: what was emitted meanwhile is counted, and the emitter stops. */
+static void give_up(void) {
+  ll_producers_close();
+  ll_streams_discard();
+  ll_store_remove(&emitter->store);
+}
+
+static void report_recovered(void *unused, const ll_recovered *file) {
+  (void)unused;
+  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
+  if (file->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
+}
+
+static void report_drained(void *unused, const ll_drained *segment) {
+  (void)unused;
+  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
+  if (segment->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s in the spool: %s", segment->name, segment->trouble);
+}
+
+static void drain_spool(void) {
+  char why[512];
+  if (life->config.streams.spool.directory[0] == '\0') return;
+  ll_spool_drain drain = {.directory = life->config.streams.spool.directory,
+                          .url = life->config.streams.url,
+                          .routes = &life->config.streams.routes,
+                          .program = life->config.streams.program,
+                          .deadline_ns = &recovery_deadline_ns,
+                          .report = report_drained};
+  if (!ll_spool_drain_all(&drain, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+}
+
+/* What earlier runs of this program left behind, beside the live events, until the end. */
+static void *recover_earlier_runs(void *unused) {
+  (void)unused;
+  char why[512];
+  pthread_setname_np(pthread_self(), "lifeline-recov");
+  ll_recovery recovery = {.directory = life->config.ring_dir,
+                          .session_directory = life->config.session_ring_dir,
+                          .url = life->config.streams.url,
+                          .routes = &life->config.streams.routes,
+                          .program = life->config.streams.program,
+                          .own = emitter->store.path,
+                          .deadline_ns = &recovery_deadline_ns,
+                          .report = report_recovered};
+  if (!ll_recover(&recovery, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+  drain_spool();
+  ll_saved_state before;
+  ll_lock(&before);
+  recovering = false;
+  ll_tell_news();
+  ll_unlock(&before);
+  return NULL;
+}
+
+/* Detached: a program that leaves by _exit leaves no thread that nobody joined. */
+static void start_recovery(void) {
+  pthread_t thread;
+  recovering = true;
+  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0)
+    pthread_detach(thread);
+  else
+    recovering = false;
+}
+
+static void wait_for_recovery(void) {
+  ll_saved_state before;
+  ll_lock(&before);
+  while (recovering)
+    ll_wait_for_news(&before, UINT64_MAX);
+  ll_unlock(&before);
+}
+
+/* A thread that is held up in its last emit for longer than anybody waits will publish into a ring that nobody looks at
+ * any more: then the file stays, for the next start to find the event in it. True if it does. */
+static bool leave_to_the_late(void) {
+  bool quiet = ll_producers_are_quiet(); /* before the look: what was published until then is seen */
+  if (quiet && ll_streams_work().some == 0) return false;
+  ll_log(LL_LOG_WARN,
+         emitter->store.crash_safe
+             ? "a thread was held up in an emit beyond the shutdown; its event waits in %s for the next start or "
+               "lifeline-recover"
+             : "a thread was held up in an emit beyond the shutdown; its event is lost: there is no ring file %s",
+         emitter->store.path);
+  return true;
+}
+
+static void deliver(void) {
+  store_release(&recovery_deadline_ns, UINT64_MAX);
+  recovering = false; /* a forked child has the parent's */
+  if (emitter->store.crash_safe || emitter->store.cluttered) start_recovery();
+  control = ll_streams_watch();
+  ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};
+  run(&loss);
+  ll_producers_close();
+  report_last_summaries();
+  ll_streams_end end = ll_streams_finish(&life->stop_deadline_ns, life->unreached_deadline_ns);
+  life->end = end;
+  ll_loss_look(&loss, true);
+  ll_control_free(control);
+  if (end.left != LL_LEFT_IN_FILE && !leave_to_the_late())
+    ll_store_remove(&emitter->store);
+  else if (ll_producers_are_quiet())
+    ll_store_trim(&emitter->store);
+  /* A sink that took ours will take theirs: short runs must be able to recover, too. */
+  uint64_t end_ns = end.left != LL_LEFT_NOTHING ? 0
+                    : end.reached               ? load_acquire(&life->stop_deadline_ns)
+                                                : life->unreached_deadline_ns;
+  store_release(&recovery_deadline_ns, end_ns);
+  wait_for_recovery();
+}
+
+static void *harvester(void *unused) {
+  (void)unused;
+  pthread_setname_np(pthread_self(), "lifeline");
+  ll_pool_replenish(&emitter->store); /* before the sink: that may have to look up names */
+  ll_triggers_begin(life->config.activations.triggers);
+  int error = ll_streams_open();
+  /* Again: after what the sink's libraries have put there, so before it at exit. And before ll_init returns: exit
+   * handlers that the program registers then come before ours. */
+  if (error == 0) ll_flush_at_exit();
+  announce_opening(error);
+  if (error == 0)
+    deliver();
+  else
+    give_up();
+  ll_saved_state before;
+  ll_lock(&before);
+  store_release(&emitter->state, LL_EMITTER_STOPPED);
+  life->stopped = true;
+  life->flush_done = life->flush_wanted;
+  ll_tell_news();
+  ll_unlock(&before);
+  return NULL;
+}
+
+int ll_harvester_start(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, harvester, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) pthread_detach(thread);
+  return error;
+}
