@@ -6,9 +6,7 @@
 #include <string.h>
 
 enum {
-  FIXED_HEADER = 96,
   CALIBRATIONS_ROOM = LL_CALIBRATIONS_MAX * sizeof(ll_calibration),
-  CRC_BYTES = 4,
   NOTED_VARIES = 1, /* no length of a record */
 };
 
@@ -19,8 +17,8 @@ void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *stor
   batch->types = types;
   batch->raw_limit = raw_limit;
   batch->total_limit = total_limit;
-  batch->fixed_bytes = FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + CALIBRATIONS_ROOM + store->header->names_bytes +
-                       store->header->context_bytes + 2 + 255 + 8 + CRC_BYTES;
+  batch->fixed_bytes = sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) + CALIBRATIONS_ROOM +
+                       store->header->names_bytes + store->header->context_bytes + 2 + 255 + 8 + LL_BATCH_CRC_BYTES;
   batch->records_bytes = 0;
   batch->event_count = 0;
   batch->uniform_bytes = 0;
@@ -179,16 +177,10 @@ static void put(cursor *out, const void *bytes, size_t count) {
   out->at += count;
 }
 
-static void put_u8(cursor *out, uint8_t value) {
-  put(out, &value, sizeof value);
-}
 static void put_u16(cursor *out, uint16_t value) {
   put(out, &value, sizeof value);
 }
 static void put_u32(cursor *out, uint32_t value) {
-  put(out, &value, sizeof value);
-}
-static void put_u64(cursor *out, uint64_t value) {
   put(out, &value, sizeof value);
 }
 
@@ -213,7 +205,7 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
   size_t route_name_bytes = strlen(header->route_name);
   size_t header_bytes =
-      FIXED_HEADER + LL_COUNTERS * sizeof(uint64_t) + (calibrations->count - first) * sizeof(ll_calibration) +
+      sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) + (calibrations->count - first) * sizeof(ll_calibration) +
       batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes + file->context_bytes;
   size_t header_padding = (8 - header_bytes % 8) % 8;
   header_bytes += header_padding;
@@ -223,34 +215,34 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   ll_packed packed = {batch->records_bytes, LL_COMPRESSION_NONE, 0};
   if (!as_it_is)
     packed = ll_compress(compressor, records_together(batch), batch->records_bytes, batch->uniform_bytes, events);
-  size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + CRC_BYTES;
+  size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + LL_BATCH_CRC_BYTES;
   uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 
   cursor to = {out};
-  put(&to, "\x89LLB", 4);
-  put_u8(&to, 1);
-  put_u8(&to, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-  put_u8(&to, packed.compression);
-  put_u8(&to, packed.shuffle);
-  put_u32(&to, flags);
-  put_u32(&to, (uint32_t)header_bytes);
-  put(&to, file->incarnation, sizeof file->incarnation);
-  put_u64(&to, header->sequence);
-  put_u64(&to, base_tick);
-  put_u64(&to, ll_tick_hz(calibrations, (ll_clock_kind)file->clock));
-  put_u32(&to, (uint32_t)total);
-  put_u32(&to, (uint32_t)batch->descriptors_bytes);
-  put_u32(&to, (uint32_t)packed.bytes);
-  put_u32(&to, (uint32_t)batch->records_bytes);
-  put_u32(&to, batch->event_count);
-  put_u32(&to, file->owner.pid);
-  put_u16(&to, header->route);
-  put_u16(&to, LL_COUNTERS);
-  put_u16(&to, (uint16_t)(calibrations->count - first));
-  put_u16(&to, (uint16_t)batch->segment_count);
-  put_u16(&to, (uint16_t)file->context_count);
-  put_u8(&to, (uint8_t)file->clock);
-  put(&to, (const uint8_t[5]){0}, 5);
+  ll_batch_head head = {.version = LL_BATCH_VERSION,
+                        .big_endian = LL_BIG_ENDIAN,
+                        .compression = packed.compression,
+                        .shuffle = packed.shuffle,
+                        .flags = flags,
+                        .header_bytes = (uint32_t)header_bytes,
+                        .sequence = header->sequence,
+                        .base_tick = base_tick,
+                        .tick_hz = ll_tick_hz(calibrations, (ll_clock_kind)file->clock),
+                        .total_bytes = (uint32_t)total,
+                        .descriptors_bytes = (uint32_t)batch->descriptors_bytes,
+                        .events_bytes = (uint32_t)packed.bytes,
+                        .events_raw_bytes = (uint32_t)batch->records_bytes,
+                        .event_count = batch->event_count,
+                        .pid = file->owner.pid,
+                        .route = header->route,
+                        .counter_count = LL_COUNTERS,
+                        .calibration_count = (uint16_t)(calibrations->count - first),
+                        .segment_count = (uint16_t)batch->segment_count,
+                        .context_count = (uint16_t)file->context_count,
+                        .clock = (uint8_t)file->clock};
+  memcpy(head.magic, LL_BATCH_MAGIC, sizeof head.magic);
+  memcpy(head.incarnation, file->incarnation, sizeof head.incarnation);
+  put(&to, &head, sizeof head);
   put(&to, header->counters, sizeof header->counters);
   put_calibrations(&to, calibrations, first);
   put(&to, batch->segments, batch->segment_count * sizeof(ll_segment));

@@ -8,6 +8,7 @@
 #ifndef LIFELINE_BATCH_H
 #define LIFELINE_BATCH_H
 
+#include "base/format.h"
 #include "compress.h"
 #include "ring/slots.h"
 #include "ring/types.h"
@@ -17,8 +18,6 @@ enum {
   LL_BATCH_RECOVERED = 2,
   LL_BATCH_CLOCK_UNCERTAIN = 4,
 };
-
-enum { LL_COUNTERS = 12 };
 
 typedef struct ll_segment {
   uint64_t thread;

@@ -44,10 +44,9 @@ bool ll_rule_matches(const ll_rule *rule, const ll_event_type *type) {
 
 ll_kind ll_kind_of(uint8_t code) {
   static const ll_kind kinds[] = {
-      [1] = LL_KIND_SIGNED, /* FORMAT.md, section 5 */
-      [2] = LL_KIND_SIGNED,   [3] = LL_KIND_REAL,     [4] = LL_KIND_REAL,     [5] = LL_KIND_NONE,
-      [6] = LL_KIND_UNSIGNED, [7] = LL_KIND_UNSIGNED, [8] = LL_KIND_UNSIGNED, [9] = LL_KIND_NONE,
-  };
+      [LL_CODE_i32] = LL_KIND_SIGNED,   [LL_CODE_i64] = LL_KIND_SIGNED,   [LL_CODE_f32] = LL_KIND_REAL,
+      [LL_CODE_f64] = LL_KIND_REAL,     [LL_CODE_u32] = LL_KIND_UNSIGNED, [LL_CODE_u64] = LL_KIND_UNSIGNED,
+      [LL_CODE_bool] = LL_KIND_UNSIGNED};
   return code < sizeof kinds / sizeof *kinds ? kinds[code] : LL_KIND_NONE;
 }
 

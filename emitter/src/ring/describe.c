@@ -1,8 +1,8 @@
 #include "describe.h"
 
-#include <string.h>
+#include "base/format.h"
 
-enum { NAME = 20 }; /* where the name stands: FORMAT.md, section 4 */
+#include <string.h>
 
 static ll_text text_at(const uint8_t *at) {
   ll_text text = {(const char *)at + sizeof text.bytes, 0};
@@ -15,7 +15,7 @@ static const uint8_t *behind(ll_text text) {
 }
 
 ll_text ll_describe_type(const ll_shape *shape) {
-  return text_at(shape->descriptor + NAME);
+  return text_at(shape->descriptor + LL_DESCRIPTOR_NAME);
 }
 
 ll_described_field ll_describe_field(const ll_shape *shape, unsigned index) {

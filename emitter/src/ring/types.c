@@ -1,6 +1,7 @@
 #include "types.h"
 
 #include "base/atomics.h"
+#include "base/format.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -11,14 +12,9 @@
 enum {
   SHAPES = 65536,
   RESERVE_CHUNK = 65536,
-  ENTRY_NUMBER = 4,
-  ENTRY_HASH = 8,
-  ENTRY_IDENTITY = 16,
-  ENTRY_NAME = 20,
 };
 
 static const uint8_t fixed_bytes[] = {0, 4, 8, 4, 8, 0, 4, 8, 1, 0};
-enum { CODE_STRING = 5, CODE_BOOL = 8, CODE_BYTES = 9 };
 
 static void *untouched(size_t bytes) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -115,14 +111,14 @@ static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
  * and the constants' values, so a big-endian machine turns those. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static uint64_t identity_of(const uint8_t *entry, size_t bytes) {
-  return fnv1a(UINT64_C(0xcbf29ce484222325), entry + ENTRY_IDENTITY, bytes - ENTRY_IDENTITY);
+  return fnv1a(UINT64_C(0xcbf29ce484222325), entry + LL_DESCRIPTOR_HASHED, bytes - LL_DESCRIPTOR_HASHED);
 }
 #else
 #error "identity_of wants the little-endian form of a descriptor"
 #endif
 
 static void write_descriptor(writer *out, const ll_event_type *type, uint16_t number) {
-  uint8_t zeros[ENTRY_IDENTITY] = {0};
+  uint8_t zeros[LL_DESCRIPTOR_HASHED] = {0};
   out->used = 0;
   out->fault = NULL;
   put(out, zeros, sizeof zeros);
@@ -150,8 +146,8 @@ static void write_descriptor(writer *out, const ll_event_type *type, uint16_t nu
   put(out, zeros, (8 - out->used % 8) % 8);
   uint32_t length = (uint32_t)out->used;
   memcpy(out->bytes, &length, sizeof length);
-  memcpy(out->bytes + ENTRY_NUMBER, &number, sizeof number);
-  memcpy(out->bytes + ENTRY_HASH, &hash, sizeof hash);
+  memcpy(out->bytes + LL_DESCRIPTOR_NUMBER, &number, sizeof number);
+  memcpy(out->bytes + LL_DESCRIPTOR_HASH, &hash, sizeof hash);
 }
 
 /* --- descriptors become shapes --- */
@@ -170,10 +166,10 @@ static uint16_t u16_at(const uint8_t *at) {
 
 /* Adds the shape of one entry, whose fields' names must lie inside of it. False: they do not. */
 static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes) {
-  uint16_t number = u16_at(entry + ENTRY_NUMBER);
-  uint32_t fields = entry[ENTRY_IDENTITY + 1];
+  uint16_t number = u16_at(entry + LL_DESCRIPTOR_NUMBER);
+  uint32_t fields = entry[LL_DESCRIPTOR_HASHED + 1];
   ll_shape shape = {entry, bytes, 8, types->codes + types->codes_used, fields};
-  size_t at = ENTRY_NAME;
+  size_t at = LL_DESCRIPTOR_NAME;
   if (at + 2 > bytes) return false;
   at += 2 + u16_at(entry + at);
   for (uint32_t i = 0; i < fields; i++) {
@@ -201,7 +197,8 @@ static uint32_t find_equal(const ll_types *types, const writer *entry) {
   for (uint32_t number = 1; number <= types->count; number++) {
     const ll_shape *known = &types->shapes[number];
     if (known->descriptor_bytes == entry->used &&
-        memcmp(known->descriptor + ENTRY_HASH, entry->bytes + ENTRY_HASH, entry->used - ENTRY_HASH) == 0)
+        memcmp(known->descriptor + LL_DESCRIPTOR_HASH, entry->bytes + LL_DESCRIPTOR_HASH,
+               entry->used - LL_DESCRIPTOR_HASH) == 0)
       return number;
   }
   return 0;
@@ -244,9 +241,9 @@ const char *ll_types_load(ll_types *types, const ll_store *store) {
   memcpy(types->arena, store->descriptors, used);
   types->arena_used = used;
   for (uint32_t at = 0; at < used;) {
-    uint32_t bytes = used - at >= ENTRY_NAME + 4 ? u32_at(types->arena + at) : 0;
-    if (bytes < ENTRY_NAME + 4 || bytes % 8 != 0 || bytes > used - at) return "impossible descriptor";
-    if (u16_at(types->arena + at + ENTRY_NUMBER) != types->count + 1) return "impossible descriptor";
+    uint32_t bytes = used - at >= LL_DESCRIPTOR_NAME + 4 ? u32_at(types->arena + at) : 0;
+    if (bytes < LL_DESCRIPTOR_NAME + 4 || bytes % 8 != 0 || bytes > used - at) return "impossible descriptor";
+    if (u16_at(types->arena + at + LL_DESCRIPTOR_NUMBER) != types->count + 1) return "impossible descriptor";
     if (!add_shape(types, types->arena + at, bytes)) return "impossible descriptor";
     types->count++;
     at += bytes;

@@ -75,23 +75,23 @@ void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTER
   for (uint32_t i = 0; i < count; i++) {
     const ll_ring *ring = &store->rings[i];
     if (!ll_ring_is_of(ring, harvest->route)) continue;
-    counters[1] += load_relaxed(&ring->dropped_ring_full);
-    counters[8] += load_relaxed(&ring->sampled_out);
-    counters[9] += load_relaxed(&ring->below_threshold);
+    counters[LL_COUNT_RING_FULL] += load_relaxed(&ring->dropped_ring_full);
+    counters[LL_COUNT_SAMPLED_OUT] += load_relaxed(&ring->sampled_out);
+    counters[LL_COUNT_BELOW_THRESHOLD] += load_relaxed(&ring->below_threshold);
   }
-  counters[2] = load_relaxed(&books->dropped_no_ring);
-  counters[3] = load_relaxed(&books->dropped_reentrant);
-  counters[4] = load_relaxed(&books->dropped_oversize);
-  counters[5] = load_relaxed(&books->dropped_shutdown);
-  counters[0] = load_relaxed(&harvest->events);
-  for (int i = 1; i <= 5; i++)
-    counters[0] += counters[i];
-  counters[6] = load_relaxed(&books->spool.dropped_full);
-  counters[7] = load_relaxed(&harvest->dropped_sink) + load_relaxed(&books->spool.dropped_sink);
-  counters[8] += load_relaxed(&books->sampled_out);
-  counters[9] += load_relaxed(&books->below_threshold);
-  counters[10] = load_relaxed(&books->folded);
-  counters[11] = load_relaxed(&books->spool.spooled);
+  counters[LL_COUNT_NO_RING] = load_relaxed(&books->dropped_no_ring);
+  counters[LL_COUNT_REENTRANT] = load_relaxed(&books->dropped_reentrant);
+  counters[LL_COUNT_OVERSIZE] = load_relaxed(&books->dropped_oversize);
+  counters[LL_COUNT_SHUTDOWN] = load_relaxed(&books->dropped_shutdown);
+  counters[LL_COUNT_EMITTED] = load_relaxed(&harvest->events);
+  for (int i = LL_COUNT_RING_FULL; i <= LL_COUNT_SHUTDOWN; i++)
+    counters[LL_COUNT_EMITTED] += counters[i];
+  counters[LL_COUNT_SPOOL_FULL] = load_relaxed(&books->spool.dropped_full);
+  counters[LL_COUNT_SINK] = load_relaxed(&harvest->dropped_sink) + load_relaxed(&books->spool.dropped_sink);
+  counters[LL_COUNT_SAMPLED_OUT] += load_relaxed(&books->sampled_out);
+  counters[LL_COUNT_BELOW_THRESHOLD] += load_relaxed(&books->below_threshold);
+  counters[LL_COUNT_FOLDED] = load_relaxed(&books->folded);
+  counters[LL_COUNT_SPOOLED] = load_relaxed(&books->spool.spooled);
 }
 
 /* A route of which nobody has heard, and which has nothing to say, need not say that it ends. */

@@ -7,8 +7,6 @@
 #define LOOK_NS UINT64_C(1000000000)
 #define QUIET_NS (60 * LOOK_NS)
 
-enum { RING_FULL = 1, NO_RING = 2, OVERSIZE = 4 }; /* of the counters */
-
 /* Why there is no room, the gravest last. */
 enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, FILESYSTEM_FULL };
 
@@ -37,11 +35,12 @@ static void report_beginning(bool spooled, int cause) {
 }
 
 static void look_at_room(ll_loss *loss, const uint64_t counters[LL_COUNTERS], uint64_t now_ns, bool end) {
-  bool more_no_ring = counters[NO_RING] > loss->no_ring, more = counters[RING_FULL] > loss->ring_full || more_no_ring;
+  bool more_no_ring = counters[LL_COUNT_NO_RING] > loss->no_ring,
+       more = counters[LL_COUNT_RING_FULL] > loss->ring_full || more_no_ring;
   int cause = more_no_ring ? NO_RINGS : TOO_FAST;
   if (ll_streams_starved()) cause = ll_the_emitter.store.full ? FILESYSTEM_FULL : SINK_AWAY;
-  loss->ring_full = counters[RING_FULL];
-  loss->no_ring = counters[NO_RING];
+  loss->ring_full = counters[LL_COUNT_RING_FULL];
+  loss->no_ring = counters[LL_COUNT_NO_RING];
   uint64_t dropped = loss->ring_full + loss->no_ring;
   if (more && !end && cause > loss->cause && (loss->cause != 0 || now_ns >= loss->quiet_until_ns)) {
     report_beginning(loss->spooled, cause);
@@ -64,9 +63,10 @@ void ll_loss_look(ll_loss *loss, bool end) {
   loss->look_ns = now_ns + LOOK_NS;
   ll_streams_counters(counters);
   look_at_room(loss, counters, now_ns, end);
-  if (counters[OVERSIZE] == loss->oversize_reported || (now_ns < loss->oversize_quiet_until_ns && !end)) return;
+  if (counters[LL_COUNT_OVERSIZE] == loss->oversize_reported || (now_ns < loss->oversize_quiet_until_ns && !end))
+    return;
   ll_log(LL_LOG_WARN, "%llu events were dropped: they are larger than %d bytes",
-         (unsigned long long)(counters[OVERSIZE] - loss->oversize_reported), LL_RECORD_MAX);
-  loss->oversize_reported = counters[OVERSIZE];
+         (unsigned long long)(counters[LL_COUNT_OVERSIZE] - loss->oversize_reported), LL_RECORD_MAX);
+  loss->oversize_reported = counters[LL_COUNT_OVERSIZE];
   loss->oversize_quiet_until_ns = now_ns + QUIET_NS;
 }

@@ -5,6 +5,7 @@
  * not kept: see ringfile.h.
  */
 #include "base/clock.h"
+#include "base/format.h"
 #include "plugin.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LENGTH_OFFSET = 56, LENGTH_END = 60, BATCH_MAX = 960000, LOCK_NS = 1000000000 };
+enum { LENGTH_AT = offsetof(ll_batch_head, total_bytes), LENGTH_END = LENGTH_AT + 4, LOCK_NS = 1000000000 };
 
 struct ll_sink {
   const ll_sink_host *host;
@@ -52,14 +53,14 @@ static bool find_end(ll_sink *sink, int fd, off_t size) {
   while (size - sink->whole >= (off_t)sizeof head) {
     uint32_t length;
     if (pread(fd, head, sizeof head, sink->whole) != (ssize_t)sizeof head) return false;
-    memcpy(&length, head + LENGTH_OFFSET, sizeof length);
-    if (memcmp(head, "\x89LLB", 4) != 0 || length < sizeof head || length > BATCH_MAX) return false;
+    memcpy(&length, head + LENGTH_AT, sizeof length);
+    if (memcmp(head, LL_BATCH_MAGIC, 4) != 0 || length < sizeof head || length > LL_BATCH_MOST) return false;
     if (size - sink->whole < (off_t)length) break;
     sink->whole += length;
   }
   if (sink->whole == size) return true;
   size_t rest = size - sink->whole < 4 ? (size_t)(size - sink->whole) : 4;
-  return pread(fd, head, rest, sink->whole) == (ssize_t)rest && memcmp(head, "\x89LLB", rest) == 0;
+  return pread(fd, head, rest, sink->whole) == (ssize_t)rest && memcmp(head, LL_BATCH_MAGIC, rest) == 0;
 }
 
 /* Looked at before each change: a program that closes all of its descriptors and uses their numbers for files of its

@@ -1,5 +1,6 @@
 #include "spool_segment.h"
 
+#include "base/format.h"
 #include "batch/crc32c.h"
 
 #include <string.h>
@@ -11,15 +12,6 @@ enum {
   VERSION = 1,
   COPY_OFFSET = 2048, /* of the header's second copy */
   ALIGNMENT = 8,
-  /* In a batch: FORMAT.md, section 3. */
-  BATCH_LEAST = 100,
-  BATCH_MOST = 960000,
-  AT_BYTE_ORDER = 5,
-  AT_INCARNATION = 16,
-  AT_SEQUENCE = 32,
-  AT_TOTAL_LENGTH = 56,
-  AT_EVENT_COUNT = 72,
-  AT_ROUTE = 80,
 };
 
 typedef struct header_copy {
@@ -128,19 +120,16 @@ static uint32_t u32_at(const uint8_t *bytes) {
 
 /* Reads what a batch says of itself. False when it is none of this set, or does not end within `room`. */
 static bool read_batch_head(const ll_segment_scan *scan, size_t offset, ll_scanned_record *record) {
-  const uint8_t *batch = scan->bytes + offset;
+  ll_batch_head head;
   size_t room = scan->size - offset;
-  uint16_t route;
-  if (room < BATCH_LEAST || memcmp(batch, "\x89LLB\x01", 5) != 0) return false;
-  if (batch[AT_BYTE_ORDER] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) return false;
-  if (memcmp(batch + AT_INCARNATION, scan->identity->incarnation, sizeof scan->identity->incarnation) != 0)
-    return false;
-  memcpy(&route, batch + AT_ROUTE, sizeof route);
-  if (route != scan->identity->route) return false;
+  if (room < LL_BATCH_LEAST) return false;
+  memcpy(&head, scan->bytes + offset, sizeof head);
+  if (memcmp(head.magic, LL_BATCH_MAGIC, sizeof head.magic) != 0 || head.version != LL_BATCH_VERSION) return false;
+  if (head.big_endian != LL_BIG_ENDIAN || head.route != scan->identity->route) return false;
+  if (memcmp(head.incarnation, scan->identity->incarnation, sizeof head.incarnation) != 0) return false;
   *record = (ll_scanned_record){
-      .offset = offset, .bytes = u32_at(batch + AT_TOTAL_LENGTH), .events = u32_at(batch + AT_EVENT_COUNT)};
-  memcpy(&record->sequence, batch + AT_SEQUENCE, sizeof record->sequence);
-  return record->bytes >= BATCH_LEAST && record->bytes <= BATCH_MOST && record->bytes <= room;
+      .offset = offset, .bytes = head.total_bytes, .events = head.event_count, .sequence = head.sequence};
+  return record->bytes >= LL_BATCH_LEAST && record->bytes <= LL_BATCH_MOST && record->bytes <= room;
 }
 
 /* A batch that stands by itself, its own CRC true. */
@@ -153,8 +142,8 @@ static bool is_batch(const ll_segment_scan *scan, size_t offset, ll_scanned_reco
 static bool is_record_header(const ll_segment_scan *scan, size_t offset, record_header *header) {
   if (scan->size - offset < sizeof *header || u32_at(scan->bytes + offset) != RECORD_MAGIC) return false;
   memcpy(header, scan->bytes + offset, sizeof *header);
-  return header->crc == record_header_crc(scan->identity, header) && header->bytes >= BATCH_LEAST &&
-         header->bytes <= BATCH_MOST;
+  return header->crc == record_header_crc(scan->identity, header) && header->bytes >= LL_BATCH_LEAST &&
+         header->bytes <= LL_BATCH_MOST;
 }
 
 static bool only_zeros_from(const ll_segment_scan *scan, size_t offset) {

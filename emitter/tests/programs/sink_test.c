@@ -13,6 +13,7 @@
  *   wreck     as `tide`, but then refuses everything
  *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
  */
+#include "base/format.h"
 #include "sink/sink.h"
 
 #include <fcntl.h>
@@ -58,11 +59,12 @@ static void *acknowledge(void *of) {
 
 /* A process that was killed in the middle of a write has left half a batch: as a broker would, forget it. */
 static void cut_off_what_is_torn(const char *path) {
-  enum { LENGTH_OFFSET = 56 };
   int fd = open(path, O_RDWR | O_CLOEXEC);
   off_t whole = 0, size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
   uint32_t length;
-  while (whole < size && pread(fd, &length, sizeof length, whole + LENGTH_OFFSET) == (ssize_t)sizeof length &&
+  while (whole < size &&
+         pread(fd, &length, sizeof length, whole + (off_t)offsetof(ll_batch_head, total_bytes)) ==
+             (ssize_t)sizeof length &&
          length > 0 && whole + (off_t)length <= size)
     whole += length;
   if (whole < size && ftruncate(fd, whole) != 0) abort();

@@ -12,18 +12,6 @@
 
 #include "internal.h"
 
-/* FORMAT.md, section 3 */
-enum {
-  AT_BYTE_ORDER = 5,
-  AT_COMPRESSION = 6,
-  AT_SHUFFLE = 7,
-  AT_HEADER_LENGTH = 12,
-  AT_TOTAL_LENGTH = 56,
-  AT_DESCRIPTORS_LENGTH = 60,
-  AT_EVENTS_LENGTH = 64,
-  AT_EVENTS_RAW_LENGTH = 68,
-};
-
 static FILE *nowhere;
 
 /* Uses everything that a reader hands out. */

@@ -2,33 +2,6 @@
 
 #include "internal.h"
 
-/* Offsets in the fixed header. */
-enum {
-  AT_VERSION = 4,
-  AT_BYTE_ORDER = 5,
-  AT_COMPRESSION = 6,
-  AT_SHUFFLE = 7,
-  AT_FLAGS = 8,
-  AT_HEADER_LENGTH = 12,
-  AT_INCARNATION = 16,
-  AT_SEQUENCE = 32,
-  AT_BASE_TICK = 40,
-  AT_TICK_HZ = 48,
-  AT_TOTAL_LENGTH = 56,
-  AT_DESCRIPTORS_LENGTH = 60,
-  AT_EVENTS_LENGTH = 64,
-  AT_EVENTS_RAW_LENGTH = 68,
-  AT_EVENT_COUNT = 72,
-  AT_PID = 76,
-  AT_ROUTE = 80,
-  AT_COUNTER_COUNT = 82,
-  AT_CALIBRATION_COUNT = 84,
-  AT_SEGMENT_COUNT = 86,
-  AT_CONTEXT_COUNT = 88,
-  AT_CLOCK = 90,
-  AT_RESERVED = 91,
-};
-
 /* Where the sections of one message are. */
 typedef struct frame {
   const uint8_t *bytes;

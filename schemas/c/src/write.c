@@ -92,8 +92,6 @@ static uint32_t count_events(const llb_batch *batch) {
 }
 
 /* header_length, total_length and the two lengths of sections are filled in at the end. */
-enum { AT_HEADER_LENGTH = 12, AT_TOTAL_LENGTH = 56 };
-
 static void put_header(output *out, const llb_batch *batch, size_t stored_events) {
   const uint8_t head[4] = {1, batch->big_endian, batch->compression, batch->shuffle};
   put_raw(out, MAGIC, sizeof MAGIC);
