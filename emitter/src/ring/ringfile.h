@@ -1,9 +1,11 @@
 /* The one file that holds all that must outlive the process: rings, sealed slots, and what is needed to read them.
  *
- *   0                header      who owns it, how it is laid out, calibrations, and of each route its share and
- * counters identity         host, program and context, encoded as they travel descriptors      of all registered types,
- * encoded as they travel; append-only ring headers     one for each ring: who may read up to where slots batches, each
- * in as many as it needs data             the rings' bytes, handed out once and for ever
+ *   header         who owns the file, its layout, calibrations; each route's share and counters; the slots' words
+ *   identity       host, program and context, encoded as they travel
+ *   descriptors    of all registered types, encoded as they travel; append-only
+ *   ring headers   one for each ring: who may read up to where
+ *   slots          sealed batches, each in as many slots as it needs
+ *   data           the rings' bytes, handed out once and for ever
  *
  * Routes share no ring and no slot, and half of both is the default route's own: whatever becomes of one route's sink,
  * the others have room. Slots are dealt out by index when the file is made; a ring takes its route with its first event

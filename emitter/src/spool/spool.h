@@ -9,12 +9,12 @@
  *    twice: consumers absorb repeats. It is never in neither.
  *  - A batch that was handed to the sink and came back may have arrived all the same. Such a batch is never given up,
  *    nor is a segment that holds one: else it would be archived and counted as dropped.
- *  - What is given up is counted exactly, even when the process is killed meanwhile. The ring file first says what is
- *    about to go, and what the totals are then (ll_spool_books); then one rename, or the freeing of the slot, makes it
- * so; then the totals are stored. A recovery that finds the announcement looks whether the deed was done.
+ *  - What is given up is counted exactly, even when the process is killed meanwhile. The ring file first announces what
+ *    will go, and the totals after that (ll_spool_books); one rename, or the freeing of the slot, gives it up; then the
+ *    totals are stored. A recovery that finds the announcement checks whether the batches are gone.
  *  - After FINAL nothing is given up any more: FINAL's counters are the last word.
- *  - No descriptor is open between two calls, and within one it is looked at before each write: see ringfile.h. (A
- * mapped file would need none; but then a disk that fails kills the program, by SIGBUS, where a write only fails.)
+ *  - No descriptor is open between two calls, and within one it is checked before each write: see ringfile.h. (A mapped
+ *    file would need none; but then a failing disk kills the program, by SIGBUS, where a write only fails.)
  *  - A full or vanished disk is no reason to lose anything: batches stay in their slots, as without a spool, until it
  *    works again.
  */
