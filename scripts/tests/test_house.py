@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import unittest
 from pathlib import Path
@@ -48,6 +49,13 @@ class HouseTest(unittest.TestCase):
         left = [f"{path.relative_to(ROOT)}: {line.strip()}"
                 for path, text in texts() for line in text.splitlines() if marks.search(line)]
         self.assertEqual([], left)
+
+    @unittest.skipUnless(shutil.which("clang-format-14"), "clang-format-14 is not here")
+    def test_drawings_survive_the_formatter(self):
+        drawing = "/* Slots.\n *\n *   free --(" + "filled " * 20 + ")--> sealed\n *   sealed --> free\n */\n"
+        formatted = subprocess.run(["clang-format-14", "--assume-filename", ROOT / "emitter/src/any.h"], input=drawing,
+                                   capture_output=True, check=True, text=True).stdout
+        self.assertEqual(drawing, formatted)
 
     def test_no_file_names_a_home_directory(self):
         homes = re.compile(r"/(?:home|Users)/(?!lifeline\b)[a-z]\w*/")
