@@ -177,13 +177,6 @@ static void put(cursor *out, const void *bytes, size_t count) {
   out->at += count;
 }
 
-static void put_u16(cursor *out, uint16_t value) {
-  put(out, &value, sizeof value);
-}
-static void put_u32(cursor *out, uint32_t value) {
-  put(out, &value, sizeof value);
-}
-
 static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
   for (uint32_t i = first; i < calibrations->count; i++) {
     ll_calibration calibration = calibrations->at[i];
@@ -247,7 +240,7 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   put_calibrations(&to, calibrations, first);
   put(&to, batch->segments, batch->segment_count * sizeof(ll_segment));
   put(&to, store->identity, file->names_bytes);
-  put_u16(&to, (uint16_t)route_name_bytes);
+  put(&to, &(uint16_t){(uint16_t)route_name_bytes}, sizeof(uint16_t));
   put(&to, header->route_name, route_name_bytes);
   put(&to, store->identity + file->names_bytes, file->context_bytes);
   put(&to, (const uint8_t[8]){0}, header_padding);
@@ -258,6 +251,6 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   uint32_t crc = ll_crc32c(out, (size_t)(to.at - out));
   crc = as_it_is ? copy_records(batch, to.at, crc) : ll_crc32c_more(crc, to.at, packed.bytes);
   to.at += packed.bytes;
-  put_u32(&to, crc);
+  put(&to, &crc, sizeof crc);
   return total;
 }
