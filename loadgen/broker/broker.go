@@ -11,25 +11,25 @@ import (
 type Cluster interface {
 	// Servers are host:port for the scenario's transport, one per node; nodes keep their port over a restart.
 	Servers() []string
-	// TLS says how to speak to the servers; nil: they speak plain.
+	// TLS is the client's TLS configuration; nil for plain connections.
 	TLS() *TLS
 	// Processes are the nodes' process ids, 0 for one that is down; empty for an external broker.
 	Processes() []int
-	// Counters reads the broker's own books; of streams and topics those that the run made, which has its id in their names.
+	// Counters reads the broker's own counters, limited to streams and topics whose names hold the run's id.
 	Counters(ctx context.Context, run string) (Counters, error)
 	// Kill, Stop, Continue, Start act on one node of an embedded cluster; Start returns when the node serves again.
 	Kill(node int) error
 	Stop(node int) error
 	Continue(node int) error
 	Start(ctx context.Context, node int) error
-	// Exited is closed when a node ends that nobody killed; Err then says how, with the last lines of its log.
+	// Exited is closed when a node exits unexpectedly; Err then returns the exit status and the last lines of its log.
 	Exited() <-chan struct{}
 	Err() error
 	// Close ends all nodes and removes their data.
 	Close(ctx context.Context) error
 }
 
-// Counters are what a report holds of a broker's books, and live there so that a report needs no broker.
+// Counters are declared in result, so that reading a report needs no broker.
 type (
 	Counters = result.Counters
 	Node     = result.Node

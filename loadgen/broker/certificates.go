@@ -15,7 +15,7 @@ import (
 	"lifeline/loadgen/broker/ports"
 )
 
-// certificates are an authority of one run, and a server's certificate by it. The authority's key is forgotten at once.
+// certificates are a CA for one run and a server certificate that it signed. The CA's key is discarded at once.
 type certificates struct {
 	ca, server, key []byte // PEM
 }

@@ -14,7 +14,7 @@ import (
 	"lifeline/loadgen/broker/ports"
 )
 
-// logLines is how much of its log the report of a node's end shows.
+// logLines is the number of log lines in the report of a node's exit.
 const logLines = 12
 
 // node is one process of an embedded cluster.
@@ -22,8 +22,8 @@ type node struct {
 	name    string
 	log     string
 	command func() *exec.Cmd
-	ready   func(ctx context.Context) (bool, error) // asked again and again until true
-	poll    time.Duration                           // between two questions
+	ready   func(ctx context.Context) (bool, error) // polled until true
+	poll    time.Duration                           // interval
 
 	life *life // the present one, or the last; nil: never started; guarded by embedded.mutex
 }
@@ -31,7 +31,7 @@ type node struct {
 // life is a node's from a start to the end of its process. Its flags are guarded by embedded.mutex.
 type life struct {
 	*child.Process
-	unwanted bool // by Kill or Close: its end is no surprise
+	unwanted bool // Kill or Close ended it
 	stopped  bool
 }
 
@@ -85,7 +85,7 @@ func (e *embedded) launch(n *node) (*life, error) {
 	return l, nil
 }
 
-// watch notes a life's end as the cluster's error unless somebody wanted it.
+// watch records an unexpected exit as the cluster's error.
 func (e *embedded) watch(n *node, l *life) {
 	<-l.Done()
 	e.mutex.Lock()
@@ -120,7 +120,7 @@ func await(ctx context.Context, n *node, l *life) error {
 	}
 }
 
-// running tells whether a node can answer, as far as its process goes.
+// running reports whether a node's process runs and is not stopped.
 func (e *embedded) running(i int) bool {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -128,7 +128,7 @@ func (e *embedded) running(i int) bool {
 	return l != nil && l.Alive() && !l.stopped
 }
 
-// up is how many nodes can answer, as far as their processes go.
+// up is the number of nodes whose process runs and is not stopped.
 func (e *embedded) up() int {
 	count := 0
 	for i := range e.nodes {
@@ -139,7 +139,7 @@ func (e *embedded) up() int {
 	return count
 }
 
-// pick returns a node that has the wanted state, or an error that tells which it has.
+// pick returns the node if it has the required state; the error names its actual state.
 func (e *embedded) pick(i int, alive bool) (*node, error) {
 	if i < 0 || i >= len(e.nodes) {
 		return nil, fmt.Errorf("there is no node %d: the broker has nodes 0 to %d", i, len(e.nodes)-1)
@@ -217,7 +217,7 @@ func (e *embedded) Err() error {
 	return e.err
 }
 
-// Close kills the nodes: nothing that they hold is needed any more, and an orderly end of a loaded node can take minutes.
+// Close kills the nodes: their data is not needed, and an orderly shutdown under load can take minutes.
 func (e *embedded) Close(context.Context) error {
 	e.mutex.Lock()
 	var lives []*life

@@ -16,20 +16,20 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// external is a broker given by URL: it is used and queried, never started, harmed or stopped.
+// external is a broker given by URL; the fleet never starts or stops it, and injects no faults.
 type external struct {
-	books
+	counterSource
 	servers []string
 	tls     *TLS
 }
 
-// books are where a broker's counters come from.
-type books interface {
+// counterSource reads a broker's counters.
+type counterSource interface {
 	Counters(ctx context.Context, run string) (Counters, error)
 }
 
-// dialPatience bounds the first look at an external server.
-const dialPatience = 10 * time.Second
+// dialTimeout bounds the first connection to an external server.
+const dialTimeout = 10 * time.Second
 
 func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 	way, err := wayTo(s.Broker)
@@ -43,16 +43,16 @@ func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 	}
 	e := &external{servers: way.servers, tls: way.tls}
 	if s.Transport != "kafka" {
-		e.books = &natsBooks{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config,
+		e.counterSource = &natsCounters{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config,
 			streams: s.Transport == "jetstream"}
 		return e, nil
 	}
-	books := newKafkaBooks(e.servers, kafkaAccess(way.who, way.config)...)
-	e.books = books
-	return e, books.greet(ctx)
+	counters := newKafkaCounters(e.servers, kafkaAccess(way.who, way.config)...)
+	e.counterSource = counters
+	return e, counters.greet(ctx)
 }
 
-// KafkaOptions are how a client of franz-go finds the Kafka that a scenario's URL names, and says who it is.
+// KafkaOptions are franz-go's options for the address and credentials of a scenario's URL.
 func KafkaOptions(b scenario.Broker) ([]kgo.Opt, error) {
 	way, err := wayTo(b)
 	if err != nil {
@@ -61,7 +61,7 @@ func KafkaOptions(b scenario.Broker) ([]kgo.Opt, error) {
 	return append(kafkaAccess(way.who, way.config), kgo.SeedBrokers(way.servers...)), nil
 }
 
-// way is how an external broker is reached, and by whom.
+// way is the address, TLS and login of an external broker.
 type way struct {
 	servers []string
 	tls     *TLS
@@ -97,7 +97,7 @@ func withPort(host, scheme string) string {
 }
 
 func answers(ctx context.Context, server string) error {
-	dialer := net.Dialer{Timeout: dialPatience}
+	dialer := net.Dialer{Timeout: dialTimeout}
 	connection, err := dialer.DialContext(ctx, "tcp", server)
 	if err != nil {
 		return &result.Failure{Cause: result.Refused, Message: fmt.Sprintf("no broker answers at %s: %v; "+

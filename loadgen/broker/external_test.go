@@ -33,7 +33,7 @@ func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
 	exchange(t, url, url, messages, nats.RootCAs(ca))
 	after := count(t, ours)
 	if in, out := after.In-before.In, after.Out-before.Out; in != messages || out != messages {
-		t.Errorf("the broker's books tell %d messages in and %d out, want %d each", in, out, messages)
+		t.Errorf("the broker reports %d messages in and %d out, want %d each", in, out, messages)
 	}
 	if !strings.HasPrefix(after.Name, "NATS 2.") || after.Connections != 2 {
 		t.Errorf("the broker is %q with %d connections, want NATS with 2", after.Name, after.Connections)
@@ -95,8 +95,8 @@ func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 	for _, server := range servers {
 		connect(t, "nats://"+server)
 	}
-	if books := count(t, ours); books.Connections != 3 {
-		t.Errorf("the broker's books tell %d connections, want 3", books.Connections)
+	if counters := count(t, ours); counters.Connections != 3 {
+		t.Errorf("the broker reports %d connections, want 3", counters.Connections)
 	}
 }
 

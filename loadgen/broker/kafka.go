@@ -20,14 +20,14 @@ import (
 // kafkaCluster is an embedded Kafka: one or three nodes, each a Java process.
 type kafkaCluster struct {
 	*embedded
-	*kafkaBooks
+	*kafkaCounters
 	servers []string
 	version string
 }
 
-// Counters are those of the books, with the version as the jars tell it: Kafka's protocol knows of no patches.
+// Counters adds the version from the jars: Kafka's protocol does not report patch levels.
 func (c *kafkaCluster) Counters(ctx context.Context, run string) (Counters, error) {
-	counters, err := c.kafkaBooks.Counters(ctx, run)
+	counters, err := c.kafkaCounters.Counters(ctx, run)
 	if c.version != "" {
 		counters.Name = "Kafka " + c.version
 	}
@@ -37,7 +37,7 @@ func (c *kafkaCluster) Counters(ctx context.Context, run string) (Counters, erro
 func (c *kafkaCluster) Servers() []string { return c.servers }
 func (c *kafkaCluster) TLS() *TLS         { return nil }
 
-// kafkaReadyPoll is slower than that of NATS: a node takes seconds to start, and each question is a new connection.
+// kafkaReadyPoll is longer than NATS's: a node takes seconds to start, and each poll opens a connection.
 const kafkaReadyPoll = 100 * time.Millisecond
 
 func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
@@ -81,7 +81,7 @@ func startKafka(ctx context.Context, s scenario.Scenario, dir string) (Cluster, 
 		nodes.ports.Close()
 		return nil, failed
 	}
-	cluster.kafkaBooks = newKafkaBooks(cluster.servers)
+	cluster.kafkaCounters = newKafkaCounters(cluster.servers)
 	if err := cluster.startAll(ctx); err != nil {
 		_ = cluster.Close(ctx)
 		return nil, err
@@ -97,9 +97,9 @@ func connections(s scenario.Scenario) int {
 	return s.Generators
 }
 
-// kafkaServes tells whether a node takes clients and knows of as many nodes that do, itself among them.
+// kafkaServes reports whether a node accepts clients and sees all running nodes, including itself.
 func kafkaServes(ctx context.Context, server string, nodes int) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, monitorPatience)
+	ctx, cancel := context.WithTimeout(ctx, monitorTimeout)
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(server), kgo.RequestRetries(0))
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// monitorClient keeps no connections: a monitor that is asked a few times in a run costs the node no descriptor.
+// monitorClient keeps no connections open: it sends few requests, and idle connections would use the node's descriptors.
 var monitorClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// monitorPatience bounds one question to a node that may be stopped.
-const monitorPatience = 5 * time.Second
+// monitorTimeout bounds one request; the node may be stopped.
+const monitorTimeout = 5 * time.Second
 
 // ask reads one page of a NATS node's monitor.
 func ask(ctx context.Context, url string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, monitorPatience)
+	ctx, cancel := context.WithTimeout(ctx, monitorTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func ask(ctx context.Context, url string, into any) error {
 	return nil
 }
 
-// varz is what is read of /varz.
+// varz holds the fields used of /varz.
 type varz struct {
 	Version       string `json:"version"`
 	Connections   int64  `json:"connections"`
@@ -49,7 +49,7 @@ type varz struct {
 	SlowConsumers int64  `json:"slow_consumers"`
 }
 
-// routez is what is read of /routez.
+// routez holds the fields used of /routez.
 type routez struct {
 	Routes []struct {
 		RemoteID string `json:"remote_id"`
@@ -57,7 +57,7 @@ type routez struct {
 	} `json:"routes"`
 }
 
-// jsz is what is read of /jsz; a node without JetStream has no accounts there.
+// jsz holds the fields used of /jsz; a node without JetStream has no accounts there.
 type jsz struct {
 	Accounts []struct {
 		Streams []struct {
@@ -69,7 +69,7 @@ type jsz struct {
 	} `json:"account_details"`
 }
 
-// serves tells whether a node takes clients and has found the others that are up.
+// serves reports whether a node accepts clients and is connected to the other running nodes.
 func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	var health struct {
 		Status string `json:"status"`
@@ -95,7 +95,7 @@ func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	return true, nil
 }
 
-// Counters sums the nodes that run; a node that was started again counts from zero.
+// Counters sums the running nodes; a restarted node counts from zero.
 func (c *natsCluster) Counters(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Name: "NATS", Nodes: make([]Node, len(c.nodes))}
 	var failed []error
@@ -115,8 +115,7 @@ func (c *natsCluster) Counters(ctx context.Context, run string) (Counters, error
 	return sum, errors.Join(failed...)
 }
 
-// add adds one NATS node's figures to the sum, notes its share and what its copies of the run's streams hold (the fullest copy
-// of each), and tells the node's version.
+// add adds one NATS node's counters and version, and keeps the size of the fullest replica of each stream.
 func add(ctx context.Context, monitor, run string, sum *Counters, share *Node, stored map[string]int64) (version string, err error) {
 	var figures varz
 	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
@@ -160,7 +159,7 @@ func total(stored map[string]int64) int64 {
 // mqttMessages is the stream in which a NATS server keeps what all MQTT clients publish with QoS 1 or 2.
 const mqttMessages = "$MQTT_msgs"
 
-// ofRun tells whether a stream or topic is one that the run made.
+// ofRun reports whether a stream or topic is one that the run made.
 func ofRun(name, run string) bool {
 	own := "fleet-" + run
 	return name == own || strings.HasPrefix(name, own+"-")

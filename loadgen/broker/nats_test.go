@@ -21,12 +21,12 @@ import (
 	"lifeline/loadgen/systemtest"
 )
 
-// patience bounds every wait, on machines that do much else.
-const patience = time.Minute
+// testTimeout bounds every wait; machines may be loaded.
+const testTimeout = time.Minute
 
 func connect(t *testing.T, url string, options ...nats.Option) *nats.Conn {
 	t.Helper()
-	connection, err := nats.Connect(url, append([]nats.Option{nats.Timeout(patience)}, options...)...)
+	connection, err := nats.Connect(url, append([]nats.Option{nats.Timeout(testTimeout)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func exchange(t *testing.T, from, to string, messages int, options ...nats.Optio
 		}
 	}
 	for range messages {
-		if _, err := subscription.NextMsg(patience); err != nil {
+		if _, err := subscription.NextMsg(testTimeout); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,8 +78,8 @@ func TestOneNodeTakesConnectionsAndCountsThem(t *testing.T) {
 	cluster := start(t, scenario.Scenario{Transport: "nats"})
 	url := "nats://" + cluster.Servers()[0]
 	exchange(t, url, url, 10)
-	if books := count(t, cluster); books.Connections != 2 || books.In != 10 || books.Out != 10 {
-		t.Errorf("the broker's books are %+v; want 2 connections, 10 messages in and 10 out", books)
+	if counters := count(t, cluster); counters.Connections != 2 || counters.In != 10 || counters.Out != 10 {
+		t.Errorf("the broker's counters are %+v; want 2 connections, 10 messages in and 10 out", counters)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestDataFlowsOnlyToTheNodeThatHasASubscriber(t *testing.T) {
 	}
 	// On a busy machine more than one of the first ones may have been under way.
 	for mark := byte(0); mark != last; received++ {
-		message, err := subscription.NextMsg(patience)
+		message, err := subscription.NextMsg(testTimeout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestMQTTClientsAreAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := make([]byte, 4)
-	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := connection.Read(answer); err != nil {
@@ -260,7 +260,7 @@ func TestTheEndOfANodeThatNobodyKilledIsReported(t *testing.T) {
 	}
 	select {
 	case <-cluster.Exited():
-	case <-within(t, patience).Done():
+	case <-within(t, testTimeout).Done():
 		t.Fatal("nothing is reported")
 	}
 	var failure *result.Failure

@@ -12,11 +12,11 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// startPatience is longer than any broker takes that will serve at all.
-const startPatience = 5 * time.Minute
+// startTimeout is longer than any healthy broker takes to start.
+const startTimeout = 5 * time.Minute
 
-// Start starts the scenario's embedded broker below the folder dir and returns when it serves, or looks at the external one
-// that the scenario names. Its nodes run this very program again, so main (or a test's TestMain) has to know natsnode.Verb.
+// Start starts the scenario's embedded broker below dir and returns when it serves, or checks the external one.
+// Nodes run this program again, so main (or TestMain) must handle natsnode.Verb.
 func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
 	if s.Broker.URL != "" {
 		return findExternal(ctx, s)
@@ -25,7 +25,7 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("making the broker's folder: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("it does not serve after %s", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it does not serve after %s", startTimeout))
 	defer cancel()
 	start := startNATS
 	if s.Transport == "kafka" {
@@ -39,7 +39,7 @@ func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error
 	return cluster, nil
 }
 
-// exit is the failure of a node that ended although nobody asked it to.
+// exit is the failure of a node that exited unexpectedly.
 func exit(n *node, l *life) error {
 	log := child.Tail(n.log, logLines)
 	if len(log) == 0 {

@@ -12,8 +12,8 @@ import (
 
 // TLS is the trust between a cluster and its clients. Worker processes get it, so it is data and no tls.Config.
 type TLS struct {
-	CA               []byte // PEM; empty: the system's authorities
-	Certificate, Key []byte // PEM, of the client; empty: the servers want none
+	CA               []byte // PEM; empty: the system's CA certificates
+	Certificate, Key []byte // PEM, client certificate; may be empty
 }
 
 // Config is what a client needs; nil for a nil TLS.
@@ -38,7 +38,7 @@ func (t *TLS) Config() (*tls.Config, error) {
 	return config, nil
 }
 
-// tlsOf reads the files that a scenario names; nil where its broker speaks plain.
+// tlsOf reads the files that a scenario names; nil without TLS.
 func tlsOf(b scenario.Broker) (*TLS, error) {
 	if !b.Address().TLS {
 		return nil, nil

@@ -1,5 +1,4 @@
-// Package childtest lets a test program be the processes that its tests start: like the fleet, they run their own program again,
-// under a hidden verb.
+// Package childtest lets a test binary act as the processes that its tests start, under a hidden verb.
 package childtest
 
 import (
@@ -8,7 +7,7 @@ import (
 	"testing"
 )
 
-// Main is for TestMain. It does what the verb says that is the first argument, or runs the tests where that is none.
+// Main is called from TestMain. It runs the verb named by the first argument, or else the tests.
 func Main(m *testing.M, verbs map[string]func(arguments []string) error) {
 	if len(os.Args) > 1 {
 		if run, is := verbs[os.Args[1]]; is {

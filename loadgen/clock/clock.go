@@ -12,9 +12,8 @@ import (
 // Go reads CLOCK_MONOTONIC without a system call but hides its origin, which is found once.
 var base, baseNanos = origin()
 
-// origin is a time and CLOCK_MONOTONIC at that time, to within half of what the quickest of some readings took. The first alone will
-// not do: a process that loses its core in between would be milliseconds ahead of all others, and would believe each of its
-// threads to wake so late.
+// origin pairs a time with CLOCK_MONOTONIC, using the shortest of several readings: a process preempted during a
+// single reading would be milliseconds ahead of all others.
 func origin() (at time.Time, nanos int64) {
 	quickest := int64(math.MaxInt64)
 	for range 10 {

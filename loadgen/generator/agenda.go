@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// agenda is the generators in order of their next message. It knows no clock.
+// agenda is a queue of generators, ordered by the time of their next message.
 type agenda struct {
 	mu    sync.Mutex
 	queue dueFirst
 }
 
-// add puts a generator in and tells whether it is now the first.
+// add puts a generator in and reports whether it is now the first.
 func (a *agenda) add(g *generator) (first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,7 +29,7 @@ func (a *agenda) first() *generator {
 	return a.queue[0]
 }
 
-// take removes g, which is the first or has been a moment ago.
+// take removes g, which is first or was just before.
 func (a *agenda) take(g *generator) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -53,7 +53,7 @@ func (f *Fleet) connect(ctx context.Context, wire int) error {
 	}
 	f.connections[wire] = connection
 	now := clock.Now()
-	f.books.connected(now - before)
+	f.stats.connected(now - before)
 	s := f.share.Scenario
 	for i := wire; i < len(f.generators); i += len(f.connections) {
 		g := &f.generators[i]
@@ -66,7 +66,7 @@ func (f *Fleet) connect(ctx context.Context, wire int) error {
 	return nil
 }
 
-// node is where a connection of this share goes: connections of the whole fleet take turns over the nodes.
+// node returns a connection's node: the fleet's connections are spread round robin.
 func (f *Fleet) node(wire int) int { return (f.share.First + wire) % len(f.share.Channels) }
 
 func (f *Fleet) enqueue(g *generator) {
@@ -75,7 +75,7 @@ func (f *Fleet) enqueue(g *generator) {
 	}
 }
 
-// closeConnections closes many at a time: each may have to wait for what it still holds.
+// closeConnections closes connections in parallel: each may have to flush.
 func (f *Fleet) closeConnections(ctx context.Context) error {
 	const atOnce = 64
 	turns := make(chan struct{}, atOnce)

@@ -1,6 +1,6 @@
 // Package generator is the part of a fleet that one worker process runs: generators that publish on a schedule, the subscribers
-// of exactly those generators, and the books over both. Because sender and receiver of a message meet in one process, its
-// times need no protocol: they are remembered until the message arrives or is out of patience.
+// of exactly those generators, and the counters of both. Sender and receiver of a message share a process, so its times
+// need no protocol: they are remembered until the message arrives or times out.
 package generator
 
 import (
@@ -36,7 +36,7 @@ type Fleet struct {
 	transport transport.Transport
 	traits    transport.Traits
 	selector  message.Selector
-	books     *books
+	stats     *stats
 
 	generators    []generator
 	connecting    sync.Mutex // Connect holds it
@@ -66,7 +66,7 @@ func New(share Share, over transport.Transport, traits transport.Traits) (*Fleet
 		return nil, err
 	}
 	f := &Fleet{
-		share: share, transport: over, traits: traits, selector: selector, books: newBooks(),
+		share: share, transport: over, traits: traits, selector: selector, stats: newStats(),
 		generators: make([]generator, share.Generators), stopped: make(chan struct{}), paced: make(chan struct{}),
 	}
 	f.begin.Store(math.MaxInt64)
@@ -118,11 +118,11 @@ func (f *Fleet) settle(flight *flight) {
 	if missing := flight.missing(subscribers); missing > 0 {
 		f.outstanding.Add(-int64(missing))
 	}
-	f.books.settle(flight, subscribers)
+	f.stats.settle(flight, subscribers)
 }
 
 // Progress is what has happened so far; its round trips are those since the last call.
-func (f *Fleet) Progress() Progress { return f.books.progress() }
+func (f *Fleet) Progress() Progress { return f.stats.progress() }
 
 // Drain waits for the end that Measure has set, and then until nothing is under way any more.
 func (f *Fleet) Drain(ctx context.Context) {
@@ -155,7 +155,7 @@ func (f *Fleet) Close(ctx context.Context) (Totals, error) {
 	for i := range f.generators {
 		f.generators[i].settle(f)
 	}
-	return f.books.totals(), errors.Join(errs...)
+	return f.stats.totals(), errors.Join(errs...)
 }
 
 // skipRest counts the messages whose time came and that were never handed to the client, because it held earlier ones.
@@ -163,7 +163,7 @@ func (f *Fleet) skipRest() {
 	end := min(f.end.Load(), clock.Now())
 	f.agenda.empty(func(g *generator) {
 		for due := g.due; due < end; due += int64(f.share.Scenario.Interval.Duration) {
-			f.books.count(func(c *result.Counts) *uint64 { return &c.Skipped })
+			f.stats.count(func(c *result.Counts) *uint64 { return &c.Skipped })
 		}
 	})
 }
@@ -184,7 +184,7 @@ func (f *Fleet) Trouble() string {
 	return ""
 }
 
-// sleepUntil tells whether the time was reached before ctx ended.
+// sleepUntil reports whether the time was reached before ctx ended.
 func sleepUntil(ctx context.Context, until time.Time) bool {
 	left := time.Until(until)
 	if left <= 0 {

@@ -256,7 +256,7 @@ func TestTheFirstDeliveryIsCountedFromTheFirstPublish(t *testing.T) {
 		g.receive(fleet, 0, sequence, 0, at, at)
 	}
 	g.receive(fleet, 1, 2, 0, g.began+3*second, g.began+3*second)
-	first := &fleet.books.times.FirstDelivery
+	first := &fleet.stats.times.FirstDelivery
 	if first.Count() != 2 || first.Percentile(0) < second || first.Percentile(0) > second+second/500 || first.Percentile(100) != 3*second {
 		t.Errorf("%d first deliveries after %v to %v", first.Count(), time.Duration(first.Percentile(0)), time.Duration(first.Percentile(100)))
 	}
@@ -287,7 +287,7 @@ func TestAClientThatBlocksDoesNotMakeTheHarnessLate(t *testing.T) {
 	}
 }
 
-func TestARingSpansThePatience(t *testing.T) {
+func TestARingSpansTheTimeout(t *testing.T) {
 	for interval, want := range map[time.Duration]int{10 * time.Second: 16, time.Second: 128, 5 * time.Minute: 2} {
 		if got := flightsFor(int64(interval)); got != want {
 			t.Errorf("%v: %d flights, want %d", interval, got, want)

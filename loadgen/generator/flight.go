@@ -10,7 +10,7 @@ import (
 
 // A message that has not arrived after the histograms' end counts as lost, even if it arrives later: the study's loss needs
 // an end too, and what is remembered of each message needs a bound.
-const patience = measure.Highest
+const arrivalTimeout = measure.Highest
 
 // MostSubscribers is how many a flight can tell apart.
 const MostSubscribers = 64
@@ -33,14 +33,14 @@ const (
 	wanted                               // the subscribers' selector selects it
 )
 
-// flights remembers the messages of one generator that may still arrive: as many as it can send within patience. It is a ring by
-// sequence number, so a message takes the slot of one that is out of patience.
+// flights remembers the messages of one generator that may still arrive: as many as it can send within arrivalTimeout. It is a ring by
+// sequence number, so a message takes the slot of one that is out of arrivalTimeout.
 type flights []flight
 
 // flightsFor is the ring's size, a power of two.
 func flightsFor(interval int64) int {
 	size := 2
-	for int64(size) < patience/max(interval, 1)+2 {
+	for int64(size) < arrivalTimeout/max(interval, 1)+2 {
 		size *= 2
 	}
 	return size

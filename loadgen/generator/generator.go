@@ -72,14 +72,14 @@ func (g *generator) publish(f *Fleet, built []byte) {
 		}
 		f.underWay(g, -1)
 		g.mark(sequence, failed)
-		f.books.failed(before)
+		f.stats.failed(before)
 		f.complain(err)
 		return
 	}
 	could := max(intended, g.free)
-	f.books.sent(sending{length: len(built), could: could, before: before, after: after, warmUp: warmUp})
+	f.stats.sent(sending{length: len(built), could: could, before: before, after: after, warmUp: warmUp})
 	if received := g.returned(sequence, after); received != 0 && !warmUp {
-		f.books.processed(received - after)
+		f.stats.processed(received - after)
 	}
 }
 
@@ -106,12 +106,12 @@ func (g *generator) mark(sequence uint32, state flightState) {
 func (g *generator) acknowledge(f *Fleet, sequence uint32, before, at int64, warmUp bool, err error) {
 	f.unacknowledged.Add(-1)
 	if err != nil {
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Refused })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Refused })
 		f.complain(err)
 		return
 	}
 	g.mark(sequence, acknowledged)
-	f.books.acknowledged(before, at, warmUp)
+	f.stats.acknowledged(before, at, warmUp)
 }
 
 // receive takes a copy of a message; received and taken are before and after receiving.
@@ -131,7 +131,7 @@ func (g *generator) receive(f *Fleet, subscriber int, sequence uint32, intended,
 	case flight.copies&copyBit != 0:
 		repeated = true
 	default:
-		late = taken-flight.before > patience
+		late = taken-flight.before > arrivalTimeout
 		reordered = sequence < g.newest[subscriber]
 	}
 	if known && !repeated && !late {
@@ -149,18 +149,18 @@ func (g *generator) receive(f *Fleet, subscriber int, sequence uint32, intended,
 
 	switch {
 	case late:
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Late })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Late })
 	case !known:
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Foreign })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Foreign })
 	case repeated:
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Duplicated })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Duplicated })
 	default:
 		if reordered {
-			f.books.count(func(c *result.Counts) *uint64 { return &c.Reordered })
+			f.stats.count(func(c *result.Counts) *uint64 { return &c.Reordered })
 		}
-		f.books.arrived(a)
+		f.stats.arrived(a)
 		if after != 0 && !a.warmUp {
-			f.books.processed(received - after)
+			f.stats.processed(received - after)
 		}
 		f.outstanding.Add(-1)
 	}

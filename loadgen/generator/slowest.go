@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// told is how many of its slowest deliveries a run tells one by one.
-const told = 100
+// slowestKept is the number of slowest deliveries that a run reports.
+const slowestKept = 100
 
 // Trip is one delivery: the message, when it was sent (CLOCK_MONOTONIC), and its round trip in nanoseconds.
 type Trip struct {
@@ -19,12 +19,12 @@ type Slowest []Trip
 
 // add costs one comparison for nearly every message of a run.
 func (s *Slowest) add(trip Trip) {
-	if len(*s) == told && trip.RTT <= (*s)[told-1].RTT {
+	if len(*s) == slowestKept && trip.RTT <= (*s)[slowestKept-1].RTT {
 		return
 	}
 	place, _ := slices.BinarySearchFunc(*s, trip, func(a, b Trip) int { return cmp.Compare(b.RTT, a.RTT) })
 	*s = slices.Insert(*s, place, trip)
-	*s = (*s)[:min(len(*s), told)]
+	*s = (*s)[:min(len(*s), slowestKept)]
 }
 
 // Merge adds another worker's.

@@ -26,7 +26,7 @@ func (f *Fleet) subscribe(ctx context.Context) error {
 			parser := f.parser()
 			deliver := func(received []byte, before int64) {
 				f.receive(subscriber, parser, received, before)
-				first.Do(func() { f.books.subscribed(clock.Now() - began) })
+				first.Do(func() { f.stats.subscribed(clock.Now() - began) })
 			}
 			subscription, err := f.transport.Subscribe(ctx, f.subscribersNode(node), channel, deliver)
 			if err != nil {
@@ -59,11 +59,11 @@ func (f *Fleet) receive(subscriber int, parser message.Parser, received []byte, 
 	taken := clock.Now()
 	local := int64(identity.Generator) - int64(f.share.First)
 	if err != nil || identity.Run != f.share.Run || local < 0 || local >= int64(len(f.generators)) {
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Foreign })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Foreign })
 		return
 	}
 	if !f.selector.Selects(identity.Generator) {
-		f.books.count(func(c *result.Counts) *uint64 { return &c.Unselected })
+		f.stats.count(func(c *result.Counts) *uint64 { return &c.Unselected })
 		return
 	}
 	f.generators[local].receive(f, subscriber, identity.Sequence, identity.Intended, before, taken)

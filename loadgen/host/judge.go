@@ -17,7 +17,7 @@ const (
 	MaxLateness     = 5 * time.Millisecond  // 99th percentile, of the generators
 )
 
-// Judge says why the times of a run cannot be trusted, a sentence for each gauge that is beyond its limit; none for a valid
+// Judge returns why the times of a run are invalid, a sentence for each gauge that is beyond its limit; none for a valid
 // run.
 func Judge(cores int, noise result.Noise, lateness result.Distribution) []string {
 	var invalid []string
@@ -41,7 +41,7 @@ func Judge(cores int, noise result.Noise, lateness result.Distribution) []string
 	return invalid
 }
 
-// named tells in a clause who used how many cores; nothing where nobody stands out.
+// named is a clause with the largest CPU users; empty if none stands out.
 func named(begin string, busiest []result.Process) string {
 	var names []string
 	for _, process := range busiest {

@@ -161,7 +161,7 @@ func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
 	return m
 }
 
-// ours tells whether a process is of one of the two sides.
+// ours reports whether a process is of one of the two sides.
 func (w *Watch) ours(pid int) bool {
 	for _, side := range w.sides {
 		if _, is := side.last[pid]; is {

@@ -25,7 +25,7 @@ type Status struct {
 	BrokerBytes, ClientBytes            int64   // resident
 }
 
-// watched tells whether the machine has been sampled yet.
+// watched reports whether the machine has been sampled yet.
 func (s Status) watched() bool { return s.Idle > 0 || s.ClientCPU > 0 || s.BrokerCPU > 0 }
 
 // View shows the newest status. One goroutine at a time calls its methods, Show about once a second; End leaves the last

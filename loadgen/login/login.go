@@ -51,7 +51,7 @@ func (l Login) SASL() sasl.Mechanism {
 	return plain.Auth{User: l.User, Pass: l.Password}.AsMechanism()
 }
 
-// Token is what a NATS server with a token wants.
+// Token is the token for a NATS server that requires one.
 func (l Login) Token() string {
 	if l.User == "" {
 		return l.Password

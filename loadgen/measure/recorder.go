@@ -12,7 +12,7 @@ import (
 // The histogram's range and precision. Below 131 µs its buckets are 64 ns wide, above it a thousandth of the value.
 const (
 	lowest  = 100             // ns
-	Highest = 120_000_000_000 // ns; what took longer is counted as if it had taken this long, and counted apart
+	Highest = 120_000_000_000 // ns; longer times are clamped to it, and counted
 	digits  = 3
 )
 

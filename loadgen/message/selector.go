@@ -38,7 +38,7 @@ func (s Selector) known() bool {
 	return false
 }
 
-// Selects tells whether the messages of a generator are wanted.
+// Selects reports whether the messages of a generator are wanted.
 func (s Selector) Selects(generator uint32) bool {
 	id := uint64(generator)
 	switch s.operator {

@@ -102,7 +102,7 @@ func (f *frame) y(value float64) (float64, bool) {
 	return place(f.Y, value, f.bottom, f.top)
 }
 
-// within tells whether an axis reaches to a value: a limit that lies beyond is not drawn at its end.
+// within reports whether an axis reaches to a value: a limit that lies beyond is not drawn at its end.
 func within(axis Axis, value float64) bool { return value >= axis.From && value <= axis.To }
 
 // place is false for a value that the scale cannot show; one beyond the axis' end is put at its end.
@@ -189,7 +189,7 @@ func (f *frame) drawLine(c *canvas, s Series) {
 
 func colour(s Series) int { return s.Colour % len(palette) }
 
-// dash tells lines apart that were asked to be dashed, or that would else look like the one whose colour they repeat.
+// dash returns the dash pattern of lines that request one, or that share a colour with an earlier line.
 func dash(s Series) string {
 	if s.Dashed || s.Colour >= len(palette) {
 		return ` stroke-dasharray="6 4"`

@@ -16,7 +16,7 @@ const (
 	Nines
 )
 
-// position is the value in the scale's own units; drawn tells whether the scale has a place for it.
+// position is the value in the scale's own units; drawn reports whether the scale has a place for it.
 func (s Scale) position(value float64) (at float64, drawn bool) {
 	switch s {
 	case Log:

@@ -33,7 +33,7 @@ func plain(text string) string { return markup.Replace(format.OneLine(text)) }
 
 // tables are those of one run, in the order in which they are shown.
 func tables(r result.Result) []table {
-	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), books(r), setup(r), study()}
+	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r), study()}
 }
 
 // study is what the paper's text gives, to look at beside one's own.

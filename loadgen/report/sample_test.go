@@ -47,7 +47,7 @@ func sample(name string, connections int, factor float64) result.Result {
 			Idle:   0.93 - float64(connections)/1e5, VmstatMemory: int64(connections) * 120_000,
 		},
 		Noise: result.Noise{HiccupP99: 90_000, HiccupMax: 2_000_000, RunQueueWait: 9_000, Others: 0.05},
-		Broker: result.Books{Before: result.Counters{Name: "NATS 2.15.2"}, After: result.Counters{Name: "NATS 2.15.2", In: 9600, Out: 9598, Connections: 802},
+		Broker: result.BrokerCounters{Before: result.Counters{Name: "NATS 2.15.2"}, After: result.Counters{Name: "NATS 2.15.2", In: 9600, Out: 9598, Connections: 802},
 			Agree: true, Sentence: "the broker took 9,600 messages and gave 9,598, as we counted"},
 		Faults: []result.Outage{{At: 60, LastBefore: 60, FirstAfter: 62.5, Recovered: 64, LostDuring: 2,
 			Fault: scenario.Fault{At: scenario.Duration{Duration: time.Minute}, Node: 1, Action: "kill"}}},

@@ -127,7 +127,7 @@ func noise(r result.Result) table {
 	return t
 }
 
-func books(r result.Result) table {
+func brokerCounters(r result.Result) table {
 	t := table{title: "The broker's own counters", head: []string{"", "before", "after", "difference"}}
 	before, after := r.Broker.Before, r.Broker.After
 	for _, row := range []struct {

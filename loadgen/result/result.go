@@ -26,13 +26,13 @@ type Result struct {
 	Bytes  Bytes  `json:"bytes"`
 	Times  Times  `json:"times"`
 
-	Slowest   []Trip    `json:"slowest,omitempty"` // the slowest deliveries that are in Times.RTT, the slowest first
-	Timeline  []Second  `json:"timeline"`
-	Resources Resources `json:"resources"`
-	Noise     Noise     `json:"noise"`
-	Broker    Books     `json:"broker"`
-	Faults    []Outage  `json:"faults,omitempty"`
-	Goals     []Goal    `json:"objectives,omitempty"`
+	Slowest   []Trip         `json:"slowest,omitempty"` // the slowest deliveries that are in Times.RTT, the slowest first
+	Timeline  []Second       `json:"timeline"`
+	Resources Resources      `json:"resources"`
+	Noise     Noise          `json:"noise"`
+	Broker    BrokerCounters `json:"broker"`
+	Faults    []Outage       `json:"faults,omitempty"`
+	Goals     []Goal         `json:"objectives,omitempty"`
 }
 
 // Counts are messages. sent = received + lost where there is one subscriber; all figures come from sequence numbers.
@@ -176,8 +176,8 @@ type Process struct {
 	Cores float64 `json:"cores"` // mean over the run
 }
 
-// Books are the broker's own counters beside ours.
-type Books struct {
+// BrokerCounters are the broker's own counters before and after the run.
+type BrokerCounters struct {
 	Before   Counters `json:"before"`
 	After    Counters `json:"after"`
 	Agree    bool     `json:"agree"`
@@ -240,7 +240,7 @@ type Failure struct {
 // Error makes a failure an error.
 func (f *Failure) Error() string { return f.Message }
 
-// Broke tells whether the fleet did not get to its end; one that missed its objectives did.
+// Broke reports whether the fleet did not get to its end; one that missed its objectives did.
 func (r Result) Broke() bool { return r.Failure != nil && r.Failure.Cause != Objective }
 
 // Cause is one of a few, so that a study can count them.

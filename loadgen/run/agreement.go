@@ -8,11 +8,11 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// stores tells whether a scenario's messages go into streams or topics, whose length the broker knows.
+// stores reports whether a scenario's messages go into streams or topics, whose length the broker knows.
 func stores(s scenario.Scenario) bool { return s.Transport == "jetstream" || s.Transport == "kafka" }
 
 // agreement compares the fleet's counts, which come from sequence numbers at both ends, with what the broker counted meanwhile.
-// Where that says nothing of the fleet, the sentence tells why nothing was compared.
+// If the counters cannot be compared, the sentence gives the reason.
 func agreement(s scenario.Scenario, before, after result.Counters, c result.Counts) (compared, agrees bool, sentence string) {
 	given := c.Received + c.Duplicated + c.Late + c.Unselected
 	killed := slices.ContainsFunc(s.Faults, func(fault scenario.Fault) bool { return fault.Action != "stop" })
@@ -41,7 +41,7 @@ func agreement(s scenario.Scenario, before, after result.Counters, c result.Coun
 	return false, false, "the broker's own counters cannot be read, so the fleet's stand alone"
 }
 
-// aborts is the most marks that transactions left which were not committed.
+// aborts is the maximum number of abort markers in the topics.
 func aborts(s scenario.Scenario, c result.Counts) uint64 {
 	if s.Ack == "transaction" {
 		return c.Refused + c.Failed

@@ -28,7 +28,7 @@ func TestAgreementIsJudgedByWhatABrokerCounts(t *testing.T) {
 			result.Counts{Sent: 10, Acknowledged: 8, Refused: 2, Received: 10}, true},
 		"refused, not stored": {"kafka", result.Counters{}, result.Counters{Stored: 8},
 			result.Counts{Sent: 10, Acknowledged: 8, Refused: 2, Received: 8, Lost: 2}, true},
-		"stored is not told": {"jetstream", result.Counters{Stored: -1}, result.Counters{In: 10, Out: 10, Stored: -1},
+		"stored is unknown": {"jetstream", result.Counters{Stored: -1}, result.Counters{In: 10, Out: 10, Stored: -1},
 			result.Counts{Sent: 10, Acknowledged: 10, Received: 10}, false}, // answers and messages are one to such a server
 		"started again":   {"nats", result.Counters{In: 50, Out: 70}, result.Counters{In: 9, Out: 9}, result.Counts{Sent: 10, Received: 9, Lost: 1}, false},
 		"nothing to read": {"nats", unknown, unknown, result.Counts{Sent: 10, Received: 10}, false},

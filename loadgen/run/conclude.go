@@ -10,7 +10,7 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// conclude makes figures of what was collected.
+// conclude computes the result.
 func (r *runner) conclude() {
 	c := r.result.Counts
 	r.result.Times = r.totals.Result()
@@ -47,23 +47,22 @@ func (r *runner) count() (result.Counters, error) {
 }
 
 func (r *runner) balance() {
-	books := &r.result.Broker
+	counters := &r.result.Broker
 	after, err := r.count()
 	if err != nil {
 		r.result.Remarks = append(r.result.Remarks, "the broker's own counters could not be read at the end: "+err.Error())
 		return
 	}
-	books.After = after
-	compared, agree, sentence := agreement(r.scenario, books.Before, after, r.result.Counts)
+	counters.After = after
+	compared, agree, sentence := agreement(r.scenario, counters.Before, after, r.result.Counts)
 	if !compared {
 		r.result.Remarks = append(r.result.Remarks, sentence)
 		return
 	}
-	books.Agree, books.Sentence = agree, sentence
+	counters.Agree, counters.Sentence = agree, sentence
 }
 
-// goals are the objectives, judged; none of a run that was ended before there was anything to judge, or of which a worker did not
-// tell what it lost.
+// goals are the objectives' results; none if the run ended before measuring, or a worker did not report its losses.
 func (r *runner) goals() []result.Goal {
 	if r.finals < r.plan.Workers {
 		return nil
@@ -110,7 +109,7 @@ func missed(goals []result.Goal) *result.Failure {
 	return &result.Failure{Cause: result.Objective, Message: fmt.Sprintf("%d of %d objectives were missed", count, len(goals))}
 }
 
-// counts are of all workers; of one that has failed, what it last said.
+// counts sums all workers, using the last progress of one that failed.
 func (r *runner) counts() result.Counts {
 	var all result.Counts
 	for _, p := range r.progress {

@@ -28,7 +28,7 @@ func TestARunWhoseWorkerDiedHasMetNothing(t *testing.T) {
 	r := &runner{scenario: scenario.Scenario{Objectives: []scenario.Objective{{MaxLost: new(uint64)}}}, finals: 1}
 	r.plan.Workers = 2
 	if goals := r.goals(); goals != nil {
-		t.Errorf("one of two workers has told what it lost: %+v", goals)
+		t.Errorf("one of two workers has reported its losses: %+v", goals)
 	}
 	r.finals = 2
 	if goals := r.goals(); len(goals) != 1 || !goals[0].Met {

@@ -23,7 +23,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	defer faults.end()
 	var failure *result.Failure
 	ready, connected := 0, 0
-	watched := vigil{}
+	watched := silence{}
 	cancelled, exited := ctx.Done(), r.cluster.Exited()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -45,7 +45,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			if ready < r.plan.Workers {
 				return failure
 			}
-			r.cut(0) // nothing more will come; the workers tell what was lost
+			r.cut(0) // ends the run early: workers report what was lost
 		case <-r.turn.C:
 			r.gauge()
 		case happened := <-faults.begun:
@@ -53,9 +53,9 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 		case err := <-faults.failed:
 			return &result.Failure{Cause: result.BrokerExit, Message: err.Error()}
 		case <-ticker.C:
-			r.tell()
+			r.show()
 			if number, silent := watched.second(); silent {
-				return r.crew.death(number, fmt.Errorf("it has said nothing for %d s", mostSilence))
+				return r.crew.death(number, fmt.Errorf("it has said nothing for %d s", silenceLimit))
 			}
 		case said := <-r.crew.reports:
 			switch report := said.report; {
@@ -67,7 +67,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 				if ready++; ready == r.plan.Workers {
 					r.watch.Base()
 					var err error
-					// what subscribers do to find out that they are heard is no message of the fleet
+					// messages that check subscriptions are not the fleet's
 					if r.result.Broker.Before, err = r.count(); err != nil {
 						return r.deeper(refused("reading the broker's counters", err))
 					}
@@ -92,7 +92,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	return failure
 }
 
-// deeper is the broker's end where that is why something failed: its connections break before its process is seen to have ended.
+// deeper returns a broker exit as the cause of a failure: connections break before the exit is noticed.
 func (r *runner) deeper(failure *result.Failure) *result.Failure {
 	select {
 	case <-r.cluster.Exited():
@@ -116,7 +116,7 @@ func (r *runner) measure(faults *faults) {
 	r.enter("warming up")
 }
 
-// cut ends the span now, if it has not ended yet. Where it has not begun yet, nothing was measured.
+// cut ends the measured span now. If it has not begun, nothing is measured.
 func (r *runner) cut(drain time.Duration) {
 	begin := clock.Now()
 	end := begin
@@ -135,8 +135,7 @@ func (r *runner) span(begin, end int64, drain time.Duration) {
 	r.orderAll(worker.Order{Measure: &worker.Span{Begin: begin, End: end, Drain: drain}})
 }
 
-// gauge has the machine watched from the span's begin to its end. A span that was cut before its begin has the gauges of what was
-// before.
+// gauge watches the machine during the span. A span cut before its begin keeps the earlier gauges.
 func (r *runner) gauge() {
 	now := clock.Now()
 	if !r.gauging && r.begin < r.end {

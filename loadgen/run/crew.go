@@ -25,7 +25,7 @@ type crew struct {
 	listening sync.WaitGroup
 }
 
-// said is a report and who it comes from.
+// said is a report with its worker.
 type said struct {
 	member int
 	report worker.Report
@@ -39,7 +39,7 @@ type member struct {
 	log     string
 }
 
-// hire starts the workers. Each writes what it has to say outside the protocol into a file in dir.
+// hire starts the workers. Each logs to a file in dir.
 func hire(workers int, dir string) (*crew, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -91,12 +91,11 @@ func (c *crew) listen(number int, out io.Reader) {
 		}
 		c.reports <- said{member: number, report: report}
 		if report.Final != nil || report.Failure != nil {
-			return // it goes now, which is no death, even while others are at work
+			return // a normal exit, even while others work
 		}
 	}
 }
 
-// order tells one worker what to do; a worker that is gone is noticed by its silence.
 func (c *crew) order(number int, order worker.Order) error {
 	if err := c.members[number].orders.Encode(order); err != nil {
 		return c.death(number, err)
@@ -112,7 +111,7 @@ func (c *crew) orderAll(order worker.Order) error {
 	return errors.Join(errs...)
 }
 
-// death says how a worker ended, with the end of what it wrote.
+// death returns a worker's exit status and the end of its log.
 func (c *crew) death(number int, err error) *result.Failure {
 	m := c.members[number]
 	text, _ := os.ReadFile(m.log)
@@ -135,7 +134,7 @@ func (c *crew) processes() []int {
 	return pids
 }
 
-// dismiss ends the workers: each sees the end of its orders, and is killed when it does not go.
+// dismiss closes the workers' standard input, and kills those that do not exit.
 func (c *crew) dismiss() {
 	var group sync.WaitGroup
 	for _, m := range c.members {

@@ -11,7 +11,7 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// faults does the scenario's faults at their times, each in a goroutine of its own.
+// faults injects the scenario's faults at their times, each in its own goroutine.
 type faults struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -35,8 +35,7 @@ func (f *faults) begin(at int64) {
 	}
 }
 
-// end leaves out what has not happened yet. From then on the faults let the cluster be: a node that one of them started after
-// the cluster's Close would stay.
+// end cancels pending faults. A node restarted after the cluster's Close would be left running.
 func (f *faults) end() {
 	f.cancel()
 	f.group.Wait()
@@ -76,7 +75,7 @@ func (f *faults) act(fault scenario.Fault) error {
 	}
 }
 
-// sleep tells whether it slept to the end.
+// sleep reports whether it slept to the end.
 func (f *faults) sleep(span time.Duration) bool {
 	timer := time.NewTimer(span)
 	defer timer.Stop()

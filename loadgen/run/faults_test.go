@@ -29,7 +29,7 @@ func TestAFaultThatOutlastsTheRunIsToldAndEnded(t *testing.T) {
 	begin := clock.Now()
 	faults.begin(begin)
 	if got := <-faults.begun; got.fault != fault || got.at < begin || got.at > clock.Now() {
-		t.Errorf("told of %+v, begun at %d", got, begin)
+		t.Errorf("got %+v, begun at %d", got, begin)
 	}
 	faults.cancel() // the end of the run
 	select {

@@ -90,7 +90,7 @@ func (h history) outage(fault scenario.Fault, happened, origin int64, meant sche
 func (h history) recovery(at int64, meant schedule) int64 {
 	first, end := h.span()
 	if at < first || at >= end {
-		return at // no message tells anything: generators may send more seldom than faults happen
+		return at // no evidence: generators may send more seldom than faults happen
 	}
 	from := max(first, at-lookBack)
 	before, _, _ := h.sum(from, at)

@@ -1,5 +1,5 @@
-// Package run is the coordinator: it starts the broker and the workers, watches them and the machine, does the faults, and
-// puts together what all of them found.
+// Package run is the coordinator: it starts the broker and the workers, monitors them and the machine, injects faults,
+// and merges the results.
 package run
 
 import (
@@ -28,9 +28,9 @@ import (
 // Options of a run that are not part of what it measures.
 type Options struct {
 	Dir  string    // for the brokers' data and the workers' logs, removed afterwards; empty: the system's temporary folder
-	View live.View // sees the run each second, and at every change of phase; nil: nobody looks
-	// Span receives which time is measured (CLOCK_MONOTONIC) as soon as that is fixed, before it begins, and again when the run is cut
-	// short; nil: nobody asks. The coordinator's goroutine calls it.
+	View live.View // updated each second and at every change of phase; may be nil
+	// Span receives the measured span (CLOCK_MONOTONIC) before it begins, and again when the run is cut short; may be nil.
+	// It is called by the coordinator's goroutine.
 	Span func(begin, end int64)
 }
 
@@ -42,8 +42,8 @@ const (
 	removing = "removing the run's streams or topics"
 )
 
-// Run runs the scenario. What the fleet could not do is in the result's Failure; the error is of what is wrong before a fleet is
-// there. When ctx ends, the run is cut short and its result is Partial.
+// Run runs the scenario. Failures of the fleet are in the result; the error reports problems before the fleet starts.
+// When ctx ends, the run is cut short and its result is Partial.
 func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Result, error) {
 	folder, err := workdir.New(options.Dir)
 	if err != nil {
@@ -76,7 +76,7 @@ type runner struct {
 	scenario scenario.Scenario
 	options  Options
 	dir      string
-	number   uint32 // tells this run's messages from others
+	number   uint32 // identifies this run's messages
 	result   result.Result
 
 	traits  transport.Traits
@@ -87,7 +87,7 @@ type runner struct {
 	watch   *host.Watch
 
 	phase    string
-	told     told
+	last     lastStatus
 	progress []generator.Progress // the last of each worker
 	seconds  *seconds
 	totals   generator.Times
@@ -101,7 +101,7 @@ type runner struct {
 	happened []happening
 }
 
-// happening is a fault that was done.
+// happening is an injected fault.
 type happening struct {
 	fault scenario.Fault
 	at    int64
@@ -163,7 +163,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// traitsOf asks a transport that nobody will use, before there is a broker.
+// traitsOf opens an unused transport, since there is no broker yet.
 func traitsOf(s scenario.Scenario) (transport.Traits, error) {
 	nodes := max(1, s.Broker.Nodes)
 	if s.Broker.URL != "" {
@@ -181,7 +181,7 @@ func traitsOf(s scenario.Scenario) (transport.Traits, error) {
 	return traits, err
 }
 
-// aim is where the workers go.
+// aim is the workers' target.
 func (r *runner) aim() (worker.Target, error) {
 	who, err := login.Of(r.scenario.Broker)
 	return worker.Target{
@@ -246,7 +246,7 @@ func (r *runner) job(number int) *worker.Job {
 	return &worker.Job{Share: share, Target: r.target, Sources: r.plan.Sources}
 }
 
-// tidy runs an ending with a time of its own; what fails is a remark, since the figures are there.
+// tidy runs a cleanup with its own timeout; an error is only a remark, since the results are complete.
 func (r *runner) tidy(doing string, end func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
 	defer cancel()

@@ -2,11 +2,11 @@ package run
 
 import "lifeline/loadgen/measure"
 
-// stillTold is for how many seconds workers may tell of one that is over.
-const stillTold = 10
+// secondsOpen is how long reports of a past second are accepted, in seconds.
+const secondsOpen = 10
 
-// seconds are the round trips of each second of CLOCK_MONOTONIC. A recorder has 180 KB, and the coordinator's memory counts as the
-// fleet's; so recorders are kept of the last seconds only, and of the others what a timeline shows.
+// seconds are the round trips of each second of CLOCK_MONOTONIC. A recorder takes 180 KB, so only the last seconds have
+// one; older seconds are reduced to the values of a timeline.
 type seconds struct {
 	open   map[int64]*measure.Recorder
 	over   map[int64]trips
@@ -22,16 +22,16 @@ func newSeconds() *seconds {
 }
 
 // add adds a worker's report of a second. A late report counts for the oldest second that is still open.
-func (s *seconds) add(second int64, told *measure.Recorder) {
+func (s *seconds) add(second int64, report *measure.Recorder) {
 	if second > s.newest {
 		s.newest = second
-		s.close(second - stillTold)
+		s.close(second - secondsOpen)
 	}
-	second = max(second, s.newest-stillTold+1)
+	second = max(second, s.newest-secondsOpen+1)
 	if s.open[second] == nil {
 		s.open[second] = s.empty()
 	}
-	s.open[second].Merge(told)
+	s.open[second].Merge(report)
 }
 
 // close keeps the figures of all seconds up to last.
@@ -59,7 +59,7 @@ func tripsOf(r *measure.Recorder) trips {
 	return trips{r.Percentile(50), r.Percentile(99), r.Percentile(99.8), r.Percentile(100)}
 }
 
-// at are the figures of a second so far; all zero where nothing was told of it.
+// at returns the values of a second so far; zero without reports.
 func (s *seconds) at(second int64) trips {
 	if recorder := s.open[second]; recorder != nil {
 		return tripsOf(recorder)
@@ -67,7 +67,7 @@ func (s *seconds) at(second int64) trips {
 	return s.over[second]
 }
 
-// each calls with every second of which something was told.
+// each calls for every second with reports.
 func (s *seconds) each(call func(second int64, t trips)) {
 	s.close(s.newest)
 	for second, t := range s.over {

@@ -13,11 +13,11 @@ import (
 // enter begins a phase.
 func (r *runner) enter(phase string) {
 	r.phase = phase
-	r.tell()
+	r.show()
 }
 
-// told is what the last status said, from which the next one takes its rates.
-type told struct {
+// lastStatus holds the counts that the next status takes its rates from.
+type lastStatus struct {
 	at             int64
 	sent, received uint64
 }
@@ -29,8 +29,8 @@ func (r *runner) note(number int, p generator.Progress) {
 	r.progress[number] = p
 }
 
-// tell says where the run is.
-func (r *runner) tell() {
+// show updates the view.
+func (r *runner) show() {
 	now := clock.Now()
 	switch {
 	case r.end != 0 && now >= r.end:
@@ -50,11 +50,11 @@ func (r *runner) status(now int64) live.Status {
 	counts := r.counts()
 	s.Connections, s.Sent, s.Received = counts.Connections, counts.Sent, counts.Received
 	s.Lost, s.Duplicated, s.Reordered, s.Failed = counts.Lost, counts.Duplicated, counts.Reordered, counts.Failed
-	if passed := now - r.told.at; r.told.at != 0 && passed > 0 {
-		s.SendRate = float64(counts.Sent-r.told.sent) / float64(passed) * 1e9
-		s.ReceiveRate = float64(counts.Received-r.told.received) / float64(passed) * 1e9
+	if passed := now - r.last.at; r.last.at != 0 && passed > 0 {
+		s.SendRate = float64(counts.Sent-r.last.sent) / float64(passed) * 1e9
+		s.ReceiveRate = float64(counts.Received-r.last.received) / float64(passed) * 1e9
 	}
-	r.told = told{now, counts.Sent, counts.Received}
+	r.last = lastStatus{now, counts.Sent, counts.Received}
 	if r.end != 0 {
 		s.Left = max(0, time.Duration(r.end-now))
 	}
@@ -95,10 +95,10 @@ func (r *runner) timeline() []result.Second {
 		}
 		return &result.Second{}
 	}
-	// Workers report when their own second is over, somewhere within this one: its begin is the middle of what they tell of.
-	r.seconds.each(func(second int64, told trips) {
+	// Workers report at the end of their own second, within this one: its begin is the middle of the reported span.
+	r.seconds.each(func(second int64, of trips) {
 		s := at(second * int64(time.Second))
-		s.P50, s.P99, s.Max = told.p50, told.p99, told.longest
+		s.P50, s.P99, s.Max = of.p50, of.p99, of.longest
 	})
 	for _, sample := range r.watch.Samples() { // of the interval before
 		s := at(sample.At - int64(sampleInterval)/2)

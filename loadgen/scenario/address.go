@@ -24,7 +24,7 @@ func (b Broker) Address() Address {
 	return Address{Scheme: scheme, Hosts: strings.Split(strings.TrimSuffix(rest, "/"), ","), TLS: secure}
 }
 
-// ExposesPassword tells whether the password may cross a network in clear text: to another machine by a URL without TLS. (A NATS
+// ExposesPassword reports whether the password may cross a network in clear text: to another machine by a URL without TLS. (A NATS
 // server that insists on TLS gets it all the same.) SCRAM proves that one knows a password, and sends none.
 func (b Broker) ExposesPassword() bool {
 	at := b.Address()

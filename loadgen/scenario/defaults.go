@@ -56,7 +56,7 @@ func (s *Scenario) complete() {
 	}
 }
 
-// Durable tells whether the broker keeps messages, in a stream or a topic.
+// Durable reports whether the broker keeps messages, in a stream or a topic.
 func (s *Scenario) Durable() bool { return s.Transport == "jetstream" || s.Transport == "kafka" }
 
 // Span is how long a run's messages are published: warm-up and duration.

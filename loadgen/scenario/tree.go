@@ -123,7 +123,7 @@ func (t *tree) report(path, format string, arguments ...any) {
 	t.problems = append(t.problems, fmt.Errorf("%s: %s: %s", place, path, fmt.Sprintf(format, arguments...)))
 }
 
-// given tells whether the file or a change holds a value at path.
+// given reports whether the file or a change holds a value at path.
 func (t *tree) given(path string) bool {
 	_, ok := t.places[path]
 	return ok

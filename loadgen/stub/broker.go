@@ -17,7 +17,7 @@ type Broker struct {
 	delivering sync.Mutex
 
 	mutex       sync.Mutex
-	books       Books
+	counts      Counts
 	held        []Held
 	closed      bool
 	connections map[net.Conn]bool
@@ -47,11 +47,11 @@ func Start(plan Plan) (*Broker, error) {
 // Address is host:port.
 func (b *Broker) Address() string { return b.listener.Addr().String() }
 
-// Books are what has been done so far.
-func (b *Broker) Books() Books {
+// Counts are what has been done so far.
+func (b *Broker) Counts() Counts {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return b.books
+	return b.counts
 }
 
 // Held are the messages that were kept back and have been delivered.
@@ -61,7 +61,7 @@ func (b *Broker) Held() []Held {
 	return slices.Clone(b.held)
 }
 
-// Close hangs up on everybody.
+// Close closes all connections.
 func (b *Broker) Close() error {
 	err := b.listener.Close()
 	b.mutex.Lock()
@@ -92,7 +92,7 @@ func (b *Broker) accept() {
 	}
 }
 
-// welcome remembers who Close has to hang up on; false: it has begun to.
+// welcome registers a session for Close; false if the broker is closing.
 func (b *Broker) welcome(connection net.Conn) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -122,24 +122,24 @@ func (b *Broker) unsubscribe(s *session, id string) {
 	b.forget(func(one subscriber) bool { return one.session == s && one.id == id })
 }
 
-// forget makes new lists, because deliver may be on its way through the old ones. The mutex is held.
+// forget copies the lists, because deliver may be iterating over the old ones. The mutex is held.
 func (b *Broker) forget(gone func(subscriber) bool) {
 	for subject, all := range b.subscribers {
 		b.subscribers[subject] = slices.DeleteFunc(slices.Clone(all), gone)
 	}
 }
 
-// deliver sends a message and its copies to every subscriber. One message is delivered at a time, so that the books know the
-// order in which they left, whatever the plan wanted it to be; and they know it before a subscriber does.
+// deliver sends a message and its copies to every subscriber, one message at a time: the counters must record the actual
+// order, and before a subscriber sees the message.
 func (b *Broker) deliver(m message) {
 	b.delivering.Lock()
 	defer b.delivering.Unlock()
 	var receivers []subscriber
-	b.note(func(books *Books) {
-		books.Delivered++
-		books.Copies += m.copies
+	b.note(func(counts *Counts) {
+		counts.Delivered++
+		counts.Copies += m.copies
 		if m.nth < m.from.newest {
-			books.Overtaken++
+			counts.Overtaken++
 		}
 		if m.kept {
 			b.held = append(b.held, Held{Payload: m.payload, For: time.Since(m.taken)})
@@ -154,7 +154,7 @@ func (b *Broker) deliver(m message) {
 	}
 }
 
-// decline tells who waits for an answer that nobody is there to give one.
+// decline answers a request with 503, no responders.
 func (b *Broker) decline(inbox string) {
 	const nobody = "NATS/1.0 503\r\n\r\n"
 	b.mutex.Lock()
@@ -165,9 +165,8 @@ func (b *Broker) decline(inbox string) {
 	}
 }
 
-// note changes the books.
-func (b *Broker) note(change func(*Books)) {
+func (b *Broker) note(change func(*Counts)) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	change(&b.books)
+	change(&b.counts)
 }

@@ -61,7 +61,7 @@ func TestTheHarnessReportsExactlyWhatTheBrokerDid(t *testing.T) {
 			defer broker.Close()
 			const generators = 40
 			found := fleet(t, "nats://"+broker.Address(), client, generators)
-			compare(t, found, broker.Books(), generators)
+			compare(t, found, broker.Counts(), generators)
 			compareDelays(t, found, broker.Held())
 		})
 	}
@@ -100,12 +100,12 @@ broker: {url: %q}
 	return found
 }
 
-func compare(t *testing.T, found result.Result, did stub.Books, generators int) {
+func compare(t *testing.T, found result.Result, did stub.Counts, generators int) {
 	t.Helper()
 	// The plan names each generator's first seven messages, and 7 s hold seven of them. What overtakes the delayed one depends on
 	// when the generators send.
 	all := generators
-	planned := stub.Books{
+	planned := stub.Counts{
 		Publishers: all, Taken: did.Taken, Lost: all, Delivered: did.Taken - all, Copies: 3 * all, Delayed: all,
 		Overtaken: max(did.Overtaken, all),
 	}

@@ -1,4 +1,4 @@
-// Package stub is a broker that does wrong by plan and keeps exact books of it, to hold the harness to what it reports. It
+// Package stub is a broker that misbehaves by plan and counts exactly what it did, to verify the harness's reports. It
 // serves core NATS to any client: CONNECT, PING, SUB, UNSUB and PUB, subjects without wildcards.
 package stub
 
@@ -16,8 +16,8 @@ type Treatment struct {
 // called from several goroutines.
 type Plan func(nth int) Treatment
 
-// Books are what a broker did, in messages; a copy is no message. Taken = Lost + Delivered once nothing is held any more.
-type Books struct {
+// Counts are what a broker did, in messages; a copy is no message. Taken = Lost + Delivered once nothing is held any more.
+type Counts struct {
 	Publishers int // connections that published
 	Taken      int
 	Lost       int

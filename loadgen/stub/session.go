@@ -10,7 +10,7 @@ import (
 	"lifeline/loadgen/transport/natsproto"
 )
 
-// greeting is as much of INFO as clients insist on.
+// greeting is the minimal INFO that clients accept.
 const greeting = `INFO {"server_id":"STUB","server_name":"stub","version":"2.15.2","proto":1,"headers":true,"max_payload":1048576}` +
 	"\r\n"
 
@@ -64,13 +64,13 @@ func (s *session) serve() {
 	}
 }
 
-// take does with a message what the plan says.
+// take treats a message according to the plan.
 func (s *session) take(m message) {
 	m.nth, m.taken = s.published, time.Now()
 	s.published++
 	t := s.broker.plan(m.nth)
 	m.copies, m.kept = t.Copies, t.Delay > 0 || t.Behind
-	s.broker.note(func(b *Books) {
+	s.broker.note(func(b *Counts) {
 		if m.nth == 0 {
 			b.Publishers++
 		}
@@ -84,7 +84,7 @@ func (s *session) take(m message) {
 	case t.Behind && s.held == nil:
 		s.held = &m
 	case t.Delay > 0:
-		s.broker.note(func(b *Books) { b.Delayed++ })
+		s.broker.note(func(b *Counts) { b.Delayed++ })
 		time.AfterFunc(t.Delay, func() { s.broker.deliver(m) })
 	default:
 		s.broker.deliver(m)
@@ -100,7 +100,7 @@ func (s *session) release() {
 	}
 }
 
-// send writes to the client; that it has gone is noticed by reading.
+// send writes to the client; a closed connection is noticed by the reader.
 func (s *session) send(format string, arguments ...any) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

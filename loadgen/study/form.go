@@ -78,7 +78,7 @@ func (f Form) plan(kafkaOfKsqlDB []string) ([]planned, error) {
 	return all, nil
 }
 
-// needsKsqlDB tells whether a pattern names points of ksqlDB.
+// needsKsqlDB reports whether a pattern names points of ksqlDB.
 func (f Form) needsKsqlDB(pattern string) bool {
 	return slices.ContainsFunc(points(), func(p Point) bool {
 		if f.paper {

@@ -56,7 +56,7 @@ func WritePages(out string) error {
 type page struct {
 	out     string
 	records map[string]Record
-	used    []Record // whose machine and reasons the footer tells
+	used    []Record // listed in the footer with machine and reasons
 	text    strings.Builder
 }
 
@@ -167,7 +167,7 @@ func where(records []Record) string {
 		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span, beside(loudest))
 }
 
-// beside tells what else ran on the machine during the record.
+// beside reports the CPU time of other processes during the record.
 func beside(r Record) string {
 	return fmt.Sprintf("whatever else ran took at most %s cores beside a row (quiet up to %s)",
 		format.Number(r.Noise.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))

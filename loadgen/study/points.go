@@ -28,7 +28,7 @@ const (
 	KsqlDBContinuous Kind = "ksqldb-continuous"
 )
 
-// ofKsqlDB tells whether it takes somebody's ksqlDB.
+// ofKsqlDB reports whether it takes somebody's ksqlDB.
 func (k Kind) ofKsqlDB() bool { return k == KsqlDBStanding || k == KsqlDBContinuous }
 
 // quickly is the quick form of the study's 800 generators: a fifth of the interval, so that some seconds give as many

@@ -82,7 +82,7 @@ func (r Record) sameScenario(s scenario.Scenario) bool {
 	return err == nil && bytes.Equal(old, asked)
 }
 
-// refusal tells whether the fleet was refused before anything was started, which another run would only repeat.
+// refusal reports whether the fleet was refused before anything was started, which another run would only repeat.
 func (r Record) refusal() bool {
 	if r.Failure == nil {
 		return false
@@ -94,7 +94,7 @@ func (r Record) refusal() bool {
 	return false
 }
 
-// measured tells whether there are times to show.
+// measured reports whether the record has times.
 func (r Record) measured() bool { return r.Times.RTT.Count > 0 }
 
 // sentence is the record in a line of progress.

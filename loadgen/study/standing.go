@@ -13,7 +13,7 @@ import (
 // spread over some days.
 const resumable = 7 * 24 * time.Hour
 
-// standing tells whether what was measured of a point stays, and why; where a longer measurement goes, it says so too.
+// standing reports whether what was measured of a point stays, and why; where a longer measurement goes, it says so too.
 func standing(options Options, p planned) (keep bool, why string) {
 	old, err := readRecord(filepath.Join(options.Out, DataFolder, p.ID+".json"))
 	if err != nil {
@@ -34,7 +34,7 @@ func standing(options Options, p planned) (keep bool, why string) {
 	return false, ""
 }
 
-// longer tells whether the record is the same point, measured for longer than the scenario would: the two differ in nothing but
+// longer reports whether the record is the same point, measured for longer than the scenario would: the two differ in nothing but
 // times. One that failed says nothing about the broker, however long it took.
 func (r Record) longer(s scenario.Scenario) bool {
 	if r.Scenario.Duration.Duration <= s.Duration.Duration || r.Partial || r.Broke() || !r.measured() {
@@ -46,7 +46,7 @@ func (r Record) longer(s scenario.Scenario) bool {
 	return r.sameScenario(s)
 }
 
-// resumes tells whether the record may stand for the point in a study that goes on: the same scenario in the same form within
+// resumes reports whether the record may stand for the point in a study that goes on: the same scenario in the same form within
 // the last week, no failure but an expected one, times to trust.
 func (r Record) resumes(p planned) bool {
 	if r.Partial || r.Form != p.form || !r.sameScenario(p.scenario) || time.Since(r.Started) > resumable {

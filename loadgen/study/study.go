@@ -43,7 +43,7 @@ type Options struct {
 	KafkaOfKsqlDB []string
 }
 
-// ErrInterrupted is Measure's end when its context ends; what was measured before is there.
+// ErrInterrupted is returned by Measure when its context ends; points measured before are kept.
 var ErrInterrupted = errors.New("interrupted")
 
 // DataFolder is where the points' files are, in the folder of the pages.

@@ -15,7 +15,7 @@ import (
 type Settings struct {
 	Servers         []string      // host:port of every broker node, in the order of the topology's nodes
 	TLS             *tls.Config   // nil: plain
-	Login           login.Login   // zero: nobody asks
+	Login           login.Login   // zero: no authentication
 	Acknowledgement string        // what scenario.Acknowledgement holds, e.g. "none", "qos1", "all", "transaction"
 	Replicas        int           // of streams and topics
 	Retention       int64         // bytes that a stream or topic of the run may hold; 0: the broker's default
@@ -70,7 +70,7 @@ type Connection interface {
 	Close(ctx context.Context) error
 }
 
-// Acknowledged tells when (CLOCK_MONOTONIC nanoseconds) the broker took responsibility for a message, or why it did not.
+// Acknowledged reports when (CLOCK_MONOTONIC nanoseconds) the broker acknowledged a message, or why it did not.
 type Acknowledged func(at int64, err error)
 
 // Subscription is a running delivery.

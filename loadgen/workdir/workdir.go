@@ -1,4 +1,4 @@
-// Package workdir makes the folders for what lives no longer than a run: brokers' data, keys, logs of processes.
+// Package workdir creates temporary folders for a run: brokers' data, keys, logs.
 package workdir
 
 import (
@@ -23,8 +23,8 @@ type Folder struct {
 	lock *os.File
 }
 
-// New makes a folder in parent, or in the system's temporary folder where that is empty. Before, it removes the folders there
-// whose owner has ended without a Remove: a process that is killed cannot tidy up, and a broker's data may be gigabytes.
+// New creates a folder in parent, or in the system's temporary folder if empty. First it removes the folders of
+// processes that were killed: a broker's data may be gigabytes.
 func New(parent string) (*Folder, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -42,7 +42,7 @@ func New(parent string) (*Folder, error) {
 	return f, nil
 }
 
-// own locks a new folder. The lock gets its name only once it is held: before, somebody who sweeps would find it free.
+// own locks a new folder. The lock is renamed into place when held: a concurrent sweep would find it free otherwise.
 func own(path string) (*os.File, error) {
 	name := filepath.Join(path, lockName)
 	file, err := os.OpenFile(name+".new", os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -50,7 +50,7 @@ func own(path string) (*os.File, error) {
 		return nil, err
 	}
 	if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return file, nil // a file system without locks: nobody can tell whose the folder is, so nobody removes it
+		return file, nil // without file locks the owner is unknown, so the folder is never swept
 	}
 	if err := os.Rename(name+".new", name); err != nil {
 		file.Close()
@@ -68,7 +68,7 @@ func (f *Folder) Remove() error {
 	return nil
 }
 
-// remove takes the lock away last: who is killed in the middle of it leaves a folder that the next one removes.
+// remove deletes the lock last, so that the next run removes the rest if this process is killed.
 func remove(path string) error {
 	entries, err := os.ReadDir(path)
 	failed := []error{err}
@@ -80,7 +80,7 @@ func remove(path string) error {
 	return errors.Join(append(failed, os.RemoveAll(path))...)
 }
 
-// sweep removes what ended processes of this user have left. What cannot be removed stays: it is not this run's trouble.
+// sweep removes the folders of dead processes of this user. Errors are ignored: they do not affect this run.
 func sweep(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -93,7 +93,7 @@ func sweep(parent string) {
 		path := filepath.Join(parent, entry.Name())
 		lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|unix.O_NOFOLLOW, 0)
 		if err != nil {
-			continue // no folder of a run, or one that is only just being made
+			continue // not a run's folder, or being created
 		}
 		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			_ = remove(path)

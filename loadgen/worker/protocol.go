@@ -1,5 +1,5 @@
 // Package worker is a process that runs a share of a fleet. The coordinator starts it as the same program again and speaks gob
-// with it over its standard input and output: orders in, reports out. A worker whose coordinator is gone ends itself.
+// with it over standard input and output: orders in, reports out. A worker exits when its coordinator does.
 package worker
 
 import (
@@ -18,7 +18,7 @@ import (
 // Verb is the hidden command that makes a process a worker.
 const Verb = "worker"
 
-// Target says where connections go, as data that can travel; see transport.Settings.
+// Target is the serializable form of transport.Settings.
 type Target struct {
 	Servers  []string
 	TLS      *broker.TLS
@@ -40,8 +40,8 @@ func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transpor
 	}, nil
 }
 
-// Order is what the coordinator wants next. It sends a Job, then Connect, then Measure once or more; a later Measure
-// moves the span, which is how a run is cut short.
+// Order is the coordinator's next command: a Job, then Connect, then Measure once or more; a later Measure moves the span,
+// which cuts a run short.
 type Order struct {
 	Job     *Job
 	Connect bool
@@ -58,11 +58,11 @@ type Job struct {
 // Span is measured.
 type Span struct {
 	Begin, End int64         // readings of CLOCK_MONOTONIC
-	Drain      time.Duration // longest wait after End for what is under way
+	Drain      time.Duration // longest wait after End for messages in flight
 }
 
-// Report is what a worker says: Ready when its subscribers wait, Connected when its generators are, Progress each second,
-// and at last Final or Failure.
+// Report is a worker's message: Ready when its subscribers wait, Connected when its generators are, Progress each second,
+// finally Final or Failure.
 type Report struct {
 	Ready, Connected bool
 	Progress         *generator.Progress
@@ -77,7 +77,7 @@ type Final struct {
 	Untidy  string // what did not close cleanly
 }
 
-// asFailure finds the typed cause in an error; without one it is the broker's refusal.
+// asFailure returns the typed cause of an error; by default, a refusal by the broker.
 func asFailure(doing string, err error) *result.Failure {
 	var failure *result.Failure
 	if errors.As(err, &failure) {

@@ -14,10 +14,10 @@ import (
 	"lifeline/loadgen/transports"
 )
 
-// dialTimeout is how long the accept queue of a broker may keep a connection waiting.
+// dialTimeout bounds the wait in a broker's accept queue.
 const dialTimeout = 30 * time.Second
 
-// closeTimeout is how long connections may take to hand over what they hold; past it they are cut.
+// closeTimeout is how long connections may take to flush; then they are cut.
 const closeTimeout = 15 * time.Second
 
 // worker is one process's state; one goroutine reports.
@@ -95,7 +95,7 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 				if order.Measure.End <= clock.Now() {
 					stopConnecting()
 				}
-				if drained == nil { // one that is on notices a new end by itself
+				if drained == nil { // a running drain sees the new end
 					drained = drain(ctx, fleet)
 				}
 			}
@@ -130,7 +130,7 @@ func open(job Job) (*generator.Fleet, error) {
 	return generator.New(job.Share, over, traits)
 }
 
-// drain closes the channel that it returns when the fleet has nothing under way after its end.
+// drain returns a channel that is closed when no message is in flight after the fleet's end.
 func drain(ctx context.Context, fleet *generator.Fleet) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

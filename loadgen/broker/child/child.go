@@ -1,4 +1,4 @@
-// Package child runs processes that never outlive this one, and tells how they ended.
+// Package child runs processes that never outlive this one, and reports how they end.
 package child
 
 import (
@@ -36,8 +36,8 @@ func StartLogged(command *exec.Cmd, log string) (*Process, error) {
 	return Start(command)
 }
 
-// Start starts a command, which is killed when this process ends, however that happens. A Ctrl-C at the terminal does not reach
-// it: the fleet decides when its children end.
+// Start starts a command that is killed when this process exits. Ctrl-C at the terminal does not reach it:
+// the fleet stops its children itself.
 func Start(command *exec.Cmd) (*Process, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	process := &Process{command: command, done: make(chan struct{})}
@@ -49,8 +49,7 @@ func Start(command *exec.Cmd) (*Process, error) {
 	return process, nil
 }
 
-// hold keeps the thread that started the command until the command has ended: the kernel takes the end of that thread for
-// the parent's death.
+// hold keeps the thread that started the command: PDEATHSIG is sent when that thread exits, not the process.
 func (p *Process) hold(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -69,7 +68,7 @@ func (p *Process) Pid() int { return p.command.Process.Pid }
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Alive tells whether the process has not ended yet.
+// Alive reports whether the process has not ended yet.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.done:
@@ -79,7 +78,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// End says how the process ended, such as "exit status 1" or "signal: killed"; it must have ended.
+// End describes the exit status, such as "exit status 1" or "signal: killed"; the process must have exited.
 func (p *Process) End() string { return p.command.ProcessState.String() }
 
 // Signal sends a signal; a process that has ended already is no error.

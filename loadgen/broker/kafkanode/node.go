@@ -49,7 +49,7 @@ func (c Config) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Command runs the node; Prepare has to have been called once before.
+// Command runs the node; Prepare must have been called once.
 func (c Config) Command() *exec.Cmd {
 	heap := fmt.Sprintf("%dm", c.heap())
 	arguments := append(c.java(), "-Xms"+heap, "-Xmx"+heap, "-XX:+ExitOnOutOfMemoryError",
@@ -66,7 +66,7 @@ func (c Config) java() []string {
 		"-XX:-UsePerfData", "-Dlog4j2.configurationFile=" + c.file("log4j2.properties")}
 }
 
-// heap in MiB: what Kafka needs to serve at all, and for each connection its buffers and the requests under way.
+// heap in MiB: a base, plus buffers and pending requests per connection.
 func (c Config) heap() int {
 	const base, perConnection = 512, 64.0 / 1024
 	return base + int(perConnection*float64(c.Connections))
@@ -90,7 +90,7 @@ func (c Config) properties() string {
 		"inter.broker.listener.name=CLIENT",
 		"listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"log.dirs=" + c.file("data"),
-		// A fleet connects all at once; what does not fit into the default backlog of 50 would wait for TCP to try again.
+		// A fleet connects all at once; beyond the default backlog of 50, connections would wait for a SYN retransmission.
 		"socket.listen.backlog.size=4096",
 		// Internal topics as safe as the cluster allows, with few partitions so that they are there quickly.
 		"offsets.topic.replication.factor=" + copies,
@@ -101,7 +101,7 @@ func (c Config) properties() string {
 		"share.coordinator.state.topic.replication.factor=" + copies,
 		"share.coordinator.state.topic.min.isr=" + inSync,
 		"group.initial.rebalance.delay.ms=0",
-		// A topic that nobody set up is an error to be seen, not a topic with one partition.
+		// A missing topic must be an error, not a new topic with one partition.
 		"auto.create.topics.enable=false",
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -139,7 +139,7 @@ func Find(folder string) (string, error) {
 		"fetches them from Maven Central, broker.kafka_jars or %s names another folder", looked, Variable)
 }
 
-// Version is the one that the jars of a folder are of, such as 4.3.1; empty where their names do not tell.
+// Version returns the version of the jars in a folder, such as 4.3.1; empty if their names do not contain it.
 func Version(folder string) string {
 	jars, err := filepath.Glob(filepath.Join(folder, "kafka_2*-*.jar"))
 	if err != nil || len(jars) == 0 {
@@ -149,7 +149,7 @@ func Version(folder string) string {
 	return version
 }
 
-// checkouts are the places of the jars below each folder above the working directory, then above this program.
+// checkouts lists candidate folders: below each parent of the working directory, then of this program.
 func checkouts() []string {
 	var found []string
 	add := func(folder string, err error) {

@@ -18,7 +18,7 @@ import (
 // Verb is the subcommand of fleet that runs a node; its one argument is the file that holds the node's Config.
 const Verb = "nats-server"
 
-// host is where everything listens: an embedded broker is for this machine's fleet alone.
+// host is loopback: an embedded broker serves only this machine.
 const host = "127.0.0.1"
 
 // Config is one node. A port that is 0 is not opened.
@@ -36,15 +36,15 @@ type Config struct {
 	Key         string `json:"key"`         // PEM
 }
 
-// Thousands of clients that connect at once to two cores are slow, not hostile: what would cut them off is lifted.
+// Thousands of clients connecting at once to two cores are slow, not hostile: limits that would disconnect them are raised.
 const (
-	patience          = 2 * time.Minute
-	patienceSeconds   = float64(patience / time.Second)
-	maxConnections    = 1_000_000
-	maxPayload        = 8 << 20
-	maxPending        = 256 << 20
-	maxMQTTInFlight   = 65535
-	closedClientsKept = 100 // for the monitoring page; the server's own default keeps 10,000 of them in memory
+	clientTimeout        = 2 * time.Minute
+	clientTimeoutSeconds = float64(clientTimeout / time.Second)
+	maxConnections       = 1_000_000
+	maxPayload           = 8 << 20
+	maxPending           = 256 << 20
+	maxMQTTInFlight      = 65535
+	closedClientsKept    = 100 // for the monitoring page; the server's own default keeps 10,000 of them in memory
 )
 
 // Main runs the node that the configuration file, its one argument, describes until ctx ends or lifeline, the parent's
@@ -107,8 +107,8 @@ func options(config Config) (*server.Options, error) {
 		MaxPayload:             maxPayload,
 		MaxPending:             maxPending,
 		MaxClosedClients:       closedClientsKept,
-		WriteDeadline:          patience,
-		AuthTimeout:            patienceSeconds,
+		WriteDeadline:          clientTimeout,
+		AuthTimeout:            clientTimeoutSeconds,
 		NoSigs:                 true,
 		Logtime:                true,
 		DisableJetStreamBanner: true,
@@ -123,13 +123,13 @@ func options(config Config) (*server.Options, error) {
 			return nil, fmt.Errorf("reading the certificate of node %s: %w", config.Name, err)
 		}
 		options.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-		options.TLSTimeout = patienceSeconds
+		options.TLSTimeout = clientTimeoutSeconds
 	}
 	if config.WebSocket != 0 {
-		options.Websocket = server.WebsocketOpts{Host: host, Port: config.WebSocket, NoTLS: true, HandshakeTimeout: patience}
+		options.Websocket = server.WebsocketOpts{Host: host, Port: config.WebSocket, NoTLS: true, HandshakeTimeout: clientTimeout}
 	}
 	if config.MQTT != 0 {
-		options.MQTT = server.MQTTOpts{Host: host, Port: config.MQTT, AuthTimeout: patienceSeconds,
+		options.MQTT = server.MQTTOpts{Host: host, Port: config.MQTT, AuthTimeout: clientTimeoutSeconds,
 			StreamReplicas: config.Replicas, MaxAckPending: maxMQTTInFlight}
 	}
 	if config.Route != 0 {
@@ -138,13 +138,12 @@ func options(config Config) (*server.Options, error) {
 	return options, nil
 }
 
-// cluster joins the node to the others. All clients share one account, and the route of an account is one connection
-// however large the pool is; so the pool is of one, and the server adds a route for its own account (Raft, heartbeats),
-// which then never waits behind the fleet's messages. Without compression the bytes between nodes can be compared with
-// the payloads.
+// cluster configures the routes. All clients share one account, and an account uses one route connection whatever the
+// pool size; so the pool size is 1, and the system account (Raft, heartbeats) gets its own route. Compression is off,
+// so that bytes between nodes compare with the payloads.
 func cluster(options *server.Options, config Config) {
 	options.Cluster = server.ClusterOpts{Name: "fleet", Host: host, Port: config.Route, PoolSize: 1,
-		WriteDeadline: patience, Compression: server.CompressionOpts{Mode: server.CompressionOff}}
+		WriteDeadline: clientTimeout, Compression: server.CompressionOpts{Mode: server.CompressionOff}}
 	for _, port := range config.Routes {
 		options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: host + ":" + strconv.Itoa(port)})
 	}

@@ -1,4 +1,4 @@
-// Package ports finds places for servers to listen on.
+// Package ports finds free ports for servers.
 package ports
 
 import (
@@ -17,15 +17,15 @@ const Host = "127.0.0.1"
 // Servers listen on ports in between.
 const lowestPort, highestPort = 10_000, 65_535
 
-// Reservation holds ports for servers of this process and its children until it is closed. A port whose server is down, or not
-// up yet, refuses connections, and nobody else who looks for a free port gets it.
+// Reservation holds ports for this process and its children until closed. While its server is down, a port refuses
+// connections, and no other process gets it as a free port.
 type Reservation struct {
 	Ports   []int
 	sockets []int
 }
 
-// Reserve finds free ports. They lie outside of those that the kernel gives to outgoing connections: a fleet's own connection
-// would otherwise take the port of a node that is down, and the node could not come back.
+// Reserve finds free ports outside the ephemeral range: otherwise one of the fleet's own outgoing connections could
+// take the port of a node that is down.
 func Reserve(count int) (*Reservation, error) {
 	from, to, err := portsForServers()
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Reservation) Close() {
 	r.sockets = nil
 }
 
-// portsForServers are those of the runner of tests, which gives each stage its own, or else those that serverPorts finds.
+// portsForServers is the range that the test runner assigned to this stage, or serverPorts.
 func portsForServers() (from, to int, err error) {
 	if given := os.Getenv("LIFELINE_TEST_PORTS"); given != "" {
 		if _, err := fmt.Sscanf(given, "%d-%d", &from, &to); err != nil || from > to {
@@ -92,8 +92,8 @@ func portsForServers() (from, to int, err error) {
 	return from, to, nil
 }
 
-// serverPorts are those below the ephemeral ones, or above them where that is more. Machines that are set up for many
-// connections leave none; then a node that was down may find its port taken, which is better than no broker at all.
+// serverPorts is the larger range below or above the ephemeral ports. Without either, ephemeral ports are used; a
+// restarted node may then find its port taken.
 func serverPorts(first, last int) (from, to int) {
 	const enough = 1000 // for several clusters to look for ports at the same time
 	switch below, above := first-lowestPort, highestPort-last; {

@@ -49,13 +49,13 @@ func parse(set *flag.FlagSet, arguments []string) (rest []string, err error) {
 	}
 }
 
-// given tells whether the command line held an option.
+// given reports whether the command line held an option.
 func given(set *flag.FlagSet, name string) (found bool) {
 	set.Visit(func(option *flag.Flag) { found = found || option.Name == name })
 	return found
 }
 
-// misused says what was wrong with a verb's arguments.
+// misused reports invalid arguments of a verb.
 func misused(set *flag.FlagSet, complaint string) error {
 	fmt.Fprintf(os.Stderr, "fleet %s: %s; `fleet %s --help` lists the options\n", set.Name(), complaint, set.Name())
 	return errUsage

@@ -14,7 +14,7 @@ import (
 	"lifeline/loadgen/study/ksqldb"
 )
 
-// ksqlDB is what a command line says of somebody's server and of the Kafka that it reads.
+// ksqlDB holds the options for an external ksqlDB server and its Kafka.
 type ksqlDB struct {
 	server ksqldb.Server
 	kafka  scenario.Broker
@@ -31,7 +31,7 @@ func (k *ksqlDB) register(set *flag.FlagSet) {
 	set.StringVar(&k.kafka.CAFile, "kafka-ca", "", "PEM `FILE` of Kafka's CA certificates")
 }
 
-// incomplete says which option is missing, or out of place; empty where none is.
+// incomplete returns the missing or misplaced option; empty if none.
 func (k *ksqlDB) incomplete() string {
 	switch {
 	case k.server == (ksqldb.Server{}) && k.kafka == (scenario.Broker{}):
@@ -47,7 +47,7 @@ func (k *ksqlDB) incomplete() string {
 	return ""
 }
 
-// changes say in a scenario where Kafka is; none where no ksqlDB is named.
+// changes set the scenario's Kafka address; none without ksqlDB.
 func (k *ksqlDB) changes() []string {
 	var all []string
 	for _, value := range []struct{ key, text string }{
@@ -60,8 +60,7 @@ func (k *ksqlDB) changes() []string {
 	return all
 }
 
-// runners adds those that measure through the server. Both servers have answered when it returns: the study's other points take
-// hours.
+// runners adds the runners that need the server. It checks both servers first: the study's other points take hours.
 func (k *ksqlDB) runners(ctx context.Context, all map[study.Kind]study.Runner) error {
 	client, err := ksqldb.New(k.server)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"lifeline/loadgen/worker"
 )
 
-// verb is one subcommand. A hidden one is a process of the fleet's own, started by another verb, which alone decides when it
-// ends: signals that reach it too, from a terminal or a service manager, are not for it.
+// verb is one subcommand. A hidden one is a child process; its parent stops it, so it ignores terminal signals.
 type verb struct {
 	name, summary string
 	hidden        bool

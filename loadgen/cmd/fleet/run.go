@@ -69,20 +69,20 @@ func runFleet(ctx context.Context, arguments []string) error {
 	}
 	found, err := runUntilValid(ctx, s, *repeat)
 	if err != nil {
-		_ = os.Remove(folder) // which fails where something was in it before
+		_ = os.Remove(folder) // fails if not empty
 		return err
 	}
 	return conclude(found, folder, *asJSON)
 }
 
-// warnIf warns of a password that anybody on the way may read.
+// warnIf warns of a password sent in clear text.
 func warnIf(exposed bool, url string) {
 	if exposed {
 		fmt.Fprintf(os.Stderr, "fleet: the password may go to %s in clear text: write a URL with TLS\n", url)
 	}
 }
 
-// runUntilValid repeats a run that the machine's noise made worthless, and returns the last one.
+// runUntilValid repeats a run that noise made invalid, and returns the last one.
 func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (result.Result, error) {
 	for attempt := 0; ; attempt++ {
 		view := live.New(os.Stderr)

@@ -101,7 +101,7 @@ func runStudy(ctx context.Context, arguments []string) error {
 	return errors.Join(err, study.WritePages(*out))
 }
 
-// runners are what measures points of each kind; nobody looks on.
+// runners measure each kind of point, without a live view.
 var runners = map[study.Kind]study.Runner{
 	study.Fleet: func(ctx context.Context, s scenario.Scenario) (study.Measured, error) {
 		found, err := run.Run(ctx, s, run.Options{})

@@ -63,9 +63,9 @@ func startJobs(ctx context.Context, url, dir string) (*jobs, error) {
 
 // stop ends the jobs gracefully, or kills them.
 func (j *jobs) stop() {
-	const patience = 10 * time.Second
+	const stopTimeout = 10 * time.Second
 	_ = j.Signal(syscall.SIGTERM)
-	kill := time.AfterFunc(patience, func() { _ = j.Signal(syscall.SIGKILL) })
+	kill := time.AfterFunc(stopTimeout, func() { _ = j.Signal(syscall.SIGKILL) })
 	defer kill.Stop()
 	<-j.Done() // its exit code after SIGTERM says nothing about the measurement
 }

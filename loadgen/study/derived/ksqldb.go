@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	kafkaPatience = 15 * time.Second // for an answer
+	kafkaTimeout  = 15 * time.Second // for an answer
 	probeEvery    = 200 * time.Millisecond
 	throughWithin = time.Minute // of the first probe: a busy server takes some time to start a query
 )
@@ -53,7 +53,7 @@ func Meet(ctx context.Context, b scenario.Broker, server *ksqldb.Client) (ksqldb
 		return info, fmt.Errorf("making a Kafka client: %w", err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
+	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()
 	found, err := kadm.NewClient(client).BrokerMetadata(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (m *measurement) probe(ctx context.Context, bus rowBus, made *streams) erro
 }
 
 func publishSurely(ctx context.Context, bus rowBus, text []byte) error {
-	within, cancel := context.WithTimeout(ctx, kafkaPatience)
+	within, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()
 	if err := bus.publishSurely(within, 0, text); ctx.Err() != nil {
 		return ctx.Err()

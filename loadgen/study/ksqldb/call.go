@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	patience    = 30 * time.Second // for one answer
-	mostAnswer  = 16 << 20         // bytes; a list of queries holds their whole text
-	mediaType   = "application/vnd.ksql.v1+json"
-	rowsType    = "application/vnd.ksqlapi.delimited.v1"
-	contentType = "Content-Type"
+	answerTimeout = 30 * time.Second // for one answer
+	mostAnswer    = 16 << 20         // bytes; a list of queries holds their whole text
+	mediaType     = "application/vnd.ksql.v1+json"
+	rowsType      = "application/vnd.ksqlapi.delimited.v1"
+	contentType   = "Content-Type"
 )
 
 // call asks for one answer.
 func (c *Client) call(ctx context.Context, method, path string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	response, err := c.send(ctx, method, path, mediaType, question)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Client) send(ctx context.Context, method, path, accept string, question
 	return response, nil
 }
 
-// refusal is what the server says of a question that it does not answer.
+// refusal is the failure of a request that the server rejects.
 func (c *Client) refusal(response *http.Response, question string) error {
 	var said struct {
 		Code    int    `json:"error_code"`
@@ -89,9 +89,9 @@ func (c *Client) refusal(response *http.Response, question string) error {
 	var text string
 	switch {
 	case response.StatusCode == http.StatusUnauthorized && c.user == "":
-		text = fmt.Sprintf("ksqlDB at %s wants to know who asks (HTTP 401); give a user and a password file", c.url)
+		text = fmt.Sprintf("ksqlDB at %s requires authentication (HTTP 401): give a user and a password file", c.url)
 	case response.StatusCode == http.StatusUnauthorized:
-		text = fmt.Sprintf("ksqlDB at %s does not take user %s with the password of the file (HTTP 401)", c.url, c.user)
+		text = fmt.Sprintf("ksqlDB at %s rejects user %s (HTTP 401): check user and password file", c.url, c.user)
 	case known:
 		text = fmt.Sprintf("ksqlDB at %s answers: %s (%d)", c.url, said.Message, said.Code)
 	default:
@@ -100,7 +100,7 @@ func (c *Client) refusal(response *http.Response, question string) error {
 	return &result.Failure{Cause: result.Refused, Message: text}
 }
 
-// stranger is the failure where an answer is not one that ksqlDB gives.
+// stranger is the failure of a reply that is not ksqlDB's.
 func (c *Client) stranger(what string) error {
-	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("what answers at %s is no ksqlDB: %s", c.url, what)}
+	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("the server at %s is not ksqlDB: %s", c.url, what)}
 }

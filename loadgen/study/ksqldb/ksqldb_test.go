@@ -169,7 +169,7 @@ func TestAServerThatAsksForAPasswordGetsIt(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-	ksqldbtest.Expect(t, err, result.Refused, "401", "wants to know who asks")
+	ksqldbtest.Expect(t, err, result.Refused, "401", "requires authentication")
 	_, err = open(t, ksqldb.Server{URL: server.URL, User: "ann", PasswordFile: written(t, "wrong-one")}).Info(t.Context())
 	ksqldbtest.Expect(t, err, result.Refused, "401", "ann")
 	if strings.Contains(err.Error(), "wrong-one") {
@@ -209,7 +209,7 @@ func TestWhatIsNoKsqlDBIsSaidToBeNone(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
 			_, err := open(t, ksqldb.Server{URL: server.URL}).Info(t.Context())
-			ksqldbtest.Expect(t, err, result.SetUp, server.URL, "is no ksqlDB")
+			ksqldbtest.Expect(t, err, result.SetUp, server.URL, "is not ksqlDB")
 		})
 	}
 }

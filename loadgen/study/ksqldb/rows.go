@@ -27,7 +27,7 @@ type Rows struct {
 // Follow asks a query that goes on, over a connection of its own, and returns when the server has begun to answer it.
 func (c *Client) Follow(ctx context.Context, query string, properties map[string]string) (*Rows, error) {
 	ctx, stop := context.WithCancel(ctx)
-	late := time.AfterFunc(patience, stop)
+	late := time.AfterFunc(answerTimeout, stop)
 	response, err := c.send(ctx, http.MethodPost, "/query-stream", rowsType, struct {
 		Query      string            `json:"sql"`
 		Properties map[string]string `json:"properties"`
@@ -59,7 +59,7 @@ func (c *Client) unless(silent bool, err error) error {
 	if !silent {
 		return err
 	}
-	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("ksqlDB at %s has not begun to answer a query within %s", c.url, patience)}
+	return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("ksqlDB at %s has not begun to answer a query within %s", c.url, answerTimeout)}
 }
 
 // mostRow is the longest line that is read, in bytes.
@@ -93,7 +93,7 @@ func (r *Rows) Next() ([]byte, error) {
 // Close ends the query at the server.
 func (r *Rows) Close(ctx context.Context) error {
 	defer r.abandon()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	response, err := r.client.send(ctx, http.MethodPost, "/close-query", mediaType, map[string]string{"queryId": r.id})
 	if err != nil {

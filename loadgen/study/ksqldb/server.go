@@ -76,7 +76,7 @@ func New(server Server) (*Client, error) {
 	return c, nil
 }
 
-// ExposesPassword tells whether the password crosses a network in clear text: to another machine without TLS.
+// ExposesPassword reports whether the password crosses a network in clear text: to another machine without TLS.
 func (s Server) ExposesPassword() bool {
 	address, err := url.Parse(s.URL)
 	return err == nil && s.PasswordFile != "" && address.Scheme == "http" && !scenario.IsThisMachine(address.Host)

@@ -1,4 +1,4 @@
-// Package pingpong measures round trips with nothing but a client library: what a fleet's own figures are held against.
+// Package pingpong measures round trips with a bare client library, as a baseline for the fleet's.
 package pingpong
 
 import (
@@ -26,17 +26,16 @@ import (
 )
 
 const (
-	subject  = "pingpong"
-	patience = 5 * time.Second // for one message; beyond it, the run is over
+	subject        = "pingpong"
+	messageTimeout = 5 * time.Second // of one message; then the run fails
 )
 
-// Verb is the hidden command that makes a process play: like a fleet's workers the bare client has a process of its own, which
-// nothing keeps awake between two messages.
+// Verb is the hidden command of the bare client. Like a worker it has its own process, which sleeps between messages.
 const Verb = "pingpong"
 
-// game is what a process is told to play, and score what it answers.
+// task is the input of the client's process, score its output.
 type (
-	game struct {
+	task struct {
 		Server             string
 		Interval, Duration time.Duration
 		Seed               uint64
@@ -67,7 +66,7 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 		return found, err
 	}
 	watch.Measure()
-	scored, err := ask(ctx, game{cluster.Servers()[0], s.Interval.Duration, s.Duration.Duration, s.Seed}, &player)
+	scored, err := ask(ctx, task{cluster.Servers()[0], s.Interval.Duration, s.Duration.Duration, s.Seed}, &player)
 	found.Counts, found.Times.RTT = scored.Counts, scored.RTT.Distribution()
 	found.Resources, found.Noise = watch.Stop(found.Counts.Connections)
 	found.Invalid = host.Judge(found.Machine.Cores, found.Noise, result.Distribution{})
@@ -76,8 +75,8 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 	return found, err
 }
 
-// ask has a process play, whose id it tells.
-func ask(ctx context.Context, g game, player *atomic.Int64) (scored score, err error) {
+// ask runs the client in a process and stores its id in player.
+func ask(ctx context.Context, g task, player *atomic.Int64) (scored score, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return scored, fmt.Errorf("finding this program: %w", err)
@@ -101,11 +100,11 @@ func ask(ctx context.Context, g game, player *atomic.Int64) (scored score, err e
 	return scored, nil
 }
 
-// Main plays what in tells, and answers to out.
+// Main runs the task read from in and writes the score to out.
 func Main(ctx context.Context, in io.Reader, out io.Writer) error {
-	var g game
+	var g task
 	if err := gob.NewDecoder(in).Decode(&g); err != nil {
-		return fmt.Errorf("reading what to play: %w", err)
+		return fmt.Errorf("reading the task: %w", err)
 	}
 	var scored score
 	if err := g.play(ctx, &scored); err != nil {
@@ -114,7 +113,7 @@ func Main(ctx context.Context, in io.Reader, out io.Writer) error {
 	return gob.NewEncoder(out).Encode(&scored)
 }
 
-func (g game) play(ctx context.Context, scored *score) error {
+func (g task) play(ctx context.Context, scored *score) error {
 	counts := &scored.Counts
 	publisher, err := nats.Connect("nats://" + g.Server)
 	if err != nil {
@@ -130,7 +129,7 @@ func (g game) play(ctx context.Context, scored *score) error {
 	if _, err := subscriber.Subscribe(subject, func(*nats.Msg) { arrived <- clock.Now() }); err != nil {
 		return fmt.Errorf("subscribing: %w", err)
 	}
-	if err := subscriber.FlushTimeout(patience); err != nil {
+	if err := subscriber.FlushTimeout(messageTimeout); err != nil {
 		return fmt.Errorf("subscribing: %w", err)
 	}
 	payload, err := message.NewRaw(1, g.Seed).Build(message.Identity{})
@@ -145,12 +144,12 @@ func (g game) play(ctx context.Context, scored *score) error {
 		return err
 	}
 	defer waiter.Close()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(messageTimeout)
 	begin := clock.Now()
 	end := begin + int64(g.Duration)
 	for next := begin; next < end && ctx.Err() == nil; next += int64(g.Interval) {
 		waiter.WaitUntil(next)
-		timeout.Reset(patience)
+		timeout.Reset(messageTimeout)
 		before := clock.Now()
 		if err := publisher.Publish(subject, payload); err != nil {
 			return fmt.Errorf("publishing: %w", err)
@@ -162,7 +161,7 @@ func (g game) play(ctx context.Context, scored *score) error {
 			scored.RTT.Record(at - before)
 		case <-timeout.C:
 			counts.Lost++
-			return fmt.Errorf("a message did not come back within %s", patience)
+			return fmt.Errorf("a message did not come back within %s", messageTimeout)
 		}
 	}
 	return nil

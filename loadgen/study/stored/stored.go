@@ -27,10 +27,10 @@ const (
 )
 
 const (
-	latestEvery  = 100 * time.Millisecond
-	historyEvery = time.Second
-	historySpan  = time.Minute // R-GMA's history retention in the study
-	patience     = 10 * time.Second
+	latestEvery   = 100 * time.Millisecond
+	historyEvery  = time.Second
+	historySpan   = time.Minute // R-GMA's history retention in the study
+	answerTimeout = 10 * time.Second
 )
 
 // archive is a broker's stream or topic of the fleet.
@@ -94,7 +94,7 @@ func (s *span) set(begin, end int64) {
 	s.begin.Store(begin)
 }
 
-// holds tells whether all that happened between the two instants counts.
+// holds reports whether all that happened between the two instants counts.
 func (s *span) holds(from, to int64) bool {
 	begin := s.begin.Load()
 	return begin != 0 && from >= begin && to <= s.end.Load()

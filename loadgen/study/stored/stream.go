@@ -48,7 +48,7 @@ func (s *stream) find(ctx context.Context) error {
 }
 
 func (s *stream) latest(ctx context.Context) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if err := s.find(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *stream) latest(ctx context.Context) ([]byte, error) {
 }
 
 func (s *stream) history(ctx context.Context, from time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	consumer, err := s.found.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &from,

@@ -64,7 +64,7 @@ func (t *topics) ends(ctx context.Context) (kadm.ListedOffsets, error) {
 
 // latest reads the last message of every partition and returns that with the newest time stamp.
 func (t *topics) latest(ctx context.Context) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	ends, err := t.ends(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *topics) latest(ctx context.Context) ([]byte, error) {
 }
 
 func (t *topics) history(ctx context.Context, from time.Time) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	ends, err := t.ends(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package interest waits until every node of a cluster knows of a subscription. A subscriber's own server knows at once, the
-// others hear of it a moment later; what is published on them until then would be lost, and counted as the broker's fault.
+// Package interest waits until every node of a cluster knows a subscription. Messages published elsewhere before that
+// would be lost, and counted as the broker's fault.
 package interest
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// pause lies between two questions to the same node.
+	// pause is the interval of probes to one node.
 	pause = 20 * time.Millisecond
-	// patience is far more than a cluster takes; servers that are none never pass a message on.
-	patience = 30 * time.Second
+	// awaitTimeout is far longer than a cluster takes; servers that form no cluster never forward a message.
+	awaitTimeout = 30 * time.Second
 )
 
-// Channel is a name that nobody else subscribes to.
+// Channel is a name without other subscribers.
 func Channel() string { return "interest-" + nuid.Next() }
 
 // Await returns when a message to the channel, published on any node but home, comes out of arrived. Servers tell each other
@@ -30,7 +30,7 @@ func Await(ctx context.Context, t transport.Transport, nodes, home int, channel 
 		if node == home {
 			continue
 		}
-		waiting, cancel := context.WithTimeout(ctx, patience)
+		waiting, cancel := context.WithTimeout(ctx, awaitTimeout)
 		err := from(waiting, t, node, channel, arrived)
 		cancel()
 		switch {

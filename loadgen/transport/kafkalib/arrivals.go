@@ -35,7 +35,7 @@ func (a *arrivals) last() int64 {
 	return last
 }
 
-// dialer opens connections that arrivals hears of.
+// dialer opens connections that arrivals observes.
 func (t *Transport) dialer(arrivals *arrivals) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		return open(ctx, t.settings, address, arrivals)

@@ -12,7 +12,7 @@ import (
 // mode is what a scenario's acknowledgement means to a producer.
 type mode struct {
 	acks         kgo.Acks
-	producerID   bool // the broker tells repeated batches from new ones
+	producerID   bool // the broker detects repeated batches
 	transactions bool // one around every message
 	options      []kgo.Opt
 }

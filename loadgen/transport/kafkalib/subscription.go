@@ -23,7 +23,7 @@ type subscription struct {
 const (
 	// What one fetch brings at most, of all partitions and of one: bounds the memory of a consumer that has fallen behind.
 	mostFetched = 8 << 20
-	// Shorter than franz-go's growing pause of up to 5 s: an outage in a report is to be the broker's, not a consumer's patience.
+	// Shorter than franz-go's growing pause of up to 5 s: an outage in a report must be the broker's, not a consumer's retry delay.
 	askAgain = 250 * time.Millisecond
 	// A fetch that finds nothing comes back after emptyFetch. Without an answer for silence longer, its node has stopped; that is
 	// noticed sooner than Kafka chooses another leader.

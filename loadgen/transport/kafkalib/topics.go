@@ -101,7 +101,7 @@ const (
 	agreeWithin = 30 * time.Second      // they agree by then, or something else is wrong
 )
 
-// patiently repeats a question for as long as Kafka says that the answer may be another one later.
+// patiently repeats a request while Kafka reports a retriable error.
 func patiently(ctx context.Context, client *kgo.Client, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, agreeWithin)
 	defer cancel()
@@ -139,7 +139,7 @@ func (t *Transport) Remove(ctx context.Context) error {
 	})
 }
 
-// Leader is who takes messages for a partition; Address is host:port, empty where there is none at the moment.
+// Leader is the leader of a partition; Address is host:port, empty if there is none.
 type Leader struct {
 	Partition int32
 	Address   string

@@ -28,7 +28,7 @@ type Transport struct {
 	settings transport.Settings
 	mode     mode
 	made     atomic.Uint32 // connections so far: their numbers spread them over partitions
-	process  string        // tells transactional ids of several processes of a run apart
+	process  string        // makes transactional ids unique among a run's processes
 	prepared []string
 }
 

@@ -34,7 +34,7 @@ func openByItsPasswordOnly(t *testing.T, c client, settings transport.Settings) 
 	connection := connect(t, made)
 	publish(t, connection, channel, []string{"secret"})
 	box.wait(t, 1)
-	if err := connection.Close(within(t, patience)); err != nil {
+	if err := connection.Close(within(t, testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -43,7 +43,7 @@ func openByItsPasswordOnly(t *testing.T, c client, settings transport.Settings) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = intruder.Connect(within(t, patience), 0)
+	_, err = intruder.Connect(within(t, testTimeout), 0)
 	if err == nil || !strings.Contains(err.Error(), "SASL") || strings.Contains(err.Error(), settings.Login.Password) {
 		t.Errorf("with a wrong password: %v", err)
 	}
@@ -59,7 +59,7 @@ func TestPasswordsThatAreNeverSentOpenTheDoorToo(t *testing.T) {
 	for name, mechanism := range users {
 		wanted = append(wanted, kadm.UpsertSCRAM{User: name, Mechanism: mechanism, Iterations: 4096, Password: "of " + name})
 	}
-	altered, err := kadm.NewClient(client).AlterUserSCRAMs(within(t, patience), nil, wanted)
+	altered, err := kadm.NewClient(client).AlterUserSCRAMs(within(t, testTimeout), nil, wanted)
 	if err == nil {
 		err = altered.Error()
 	}
@@ -91,7 +91,7 @@ func bare(t *testing.T, settings transport.Settings) *kgo.Client {
 func awaitLogin(t *testing.T, settings transport.Settings) {
 	t.Helper()
 	client := bare(t, settings)
-	for ctx := within(t, patience); ; time.Sleep(20 * time.Millisecond) {
+	for ctx := within(t, testTimeout); ; time.Sleep(20 * time.Millisecond) {
 		err := client.Ping(ctx)
 		if err == nil {
 			return
@@ -114,7 +114,7 @@ func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
 	} {
 		access := protected().access
 		change(&access)
-		_, err := broker.Start(within(t, patience), scenario.Scenario{Transport: "kafka", Broker: access}, t.TempDir())
+		_, err := broker.Start(within(t, testTimeout), scenario.Scenario{Transport: "kafka", Broker: access}, t.TempDir())
 		var failure *result.Failure
 		if !errors.As(err, &failure) || failure.Cause != result.Refused || !strings.Contains(failure.Message, reason) {
 			t.Errorf("%q is not said by %v", reason, err)
@@ -122,7 +122,7 @@ func TestABrokerThatTurnsTheFleetAwayIsToldAtOnceWithTheReason(t *testing.T) {
 	}
 }
 
-func TestTheBooksOfAProtectedBrokerAreOpenToItsUser(t *testing.T) {
+func TestTheCountersOfAProtectedBrokerAreReadAsItsUser(t *testing.T) {
 	systemtest.Mark(t)
 	t.Parallel()
 	settings := settingsOf(t, protected, "all")
@@ -130,14 +130,14 @@ func TestTheBooksOfAProtectedBrokerAreOpenToItsUser(t *testing.T) {
 	connection := connect(t, made)
 	const messages = 10
 	publish(t, connection, channel, numbered("booked", messages))
-	if err := connection.Close(within(t, patience)); err != nil {
+	if err := connection.Close(within(t, testTimeout)); err != nil {
 		t.Fatal(err)
 	}
-	books, err := protected().cluster.Counters(within(t, patience), settings.Run+"-"+channel)
+	counters, err := protected().cluster.Counters(within(t, testTimeout), settings.Run+"-"+channel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if books.In != messages || books.Stored != messages {
-		t.Errorf("the broker's books are %+v, and %d messages were published", books, messages)
+	if counters.In != messages || counters.Stored != messages {
+		t.Errorf("the broker's counters are %+v, and %d messages were published", counters, messages)
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"lifeline/loadgen/worker"
 )
 
-// patience bounds every wait: four JVMs on two cores that do much else take their time.
-const patience = 3 * time.Minute
+// testTimeout bounds every wait: four JVMs on two loaded cores are slow.
+const testTimeout = 3 * time.Minute
 
 // kafka is what tests share, because it takes seconds to start.
 type kafka struct {
@@ -53,7 +53,7 @@ func startThree() *kafka {
 	stops = append(stops, func() error { return os.RemoveAll(folder) })
 	s := scenario.Default()
 	s.Transport, s.Generators, s.Broker = "kafka", 100, scenario.Broker{Nodes: 3, Replicas: 3}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	cluster, err := broker.Start(ctx, s, folder)
 	if err != nil {
@@ -83,7 +83,7 @@ func startProtected() *kafka {
 	// From here on it is an external broker.
 	s := scenario.Default()
 	s.Transport, s.Broker = "kafka", access
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	cluster, err := broker.Start(ctx, s, folder)
 	if err != nil {

@@ -17,7 +17,7 @@ type publisher struct {
 	name       string
 	connection transport.Connection
 	channel    string
-	kept       books
+	kept       outcomes
 	sent       int
 }
 
@@ -33,7 +33,7 @@ func (p *publisher) run(t *testing.T, stop <-chan struct{}) {
 				return
 			}
 		case <-stop:
-			if err := p.connection.Close(within(t, patience)); err != nil {
+			if err := p.connection.Close(within(t, testTimeout)); err != nil {
 				t.Errorf("%s: %v", p.name, err)
 			}
 			return
@@ -62,7 +62,7 @@ func TestNothingIsLostWhenANodeIsKilled(t *testing.T) {
 		}
 		boxes[c.name] = subscribe(t, made, channel)
 		for i := range each {
-			connection, err := made.Connect(within(t, patience), i%len(settings.Servers))
+			connection, err := made.Connect(within(t, testTimeout), i%len(settings.Servers))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestNothingIsLostWhenANodeIsKilled(t *testing.T) {
 	grow := func(by int) {
 		for _, p := range publishers {
 			goal := p.acknowledged() + by
-			for end := time.Now().Add(patience); p.acknowledged() < goal; time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(testTimeout); p.acknowledged() < goal; time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Errorf("%s has %d of %d messages acknowledged", p.name, p.acknowledged(), goal)
 					break
@@ -97,7 +97,7 @@ func TestNothingIsLostWhenANodeIsKilled(t *testing.T) {
 	for _, c := range clients {
 		check(t, boxes[c.name], slices.DeleteFunc(slices.Clone(publishers), func(p *publisher) bool { return !strings.HasPrefix(p.name, c.name) }))
 	}
-	if err := cluster.Start(within(t, patience), 1); err != nil {
+	if err := cluster.Start(within(t, testTimeout), 1); err != nil {
 		t.Error(err)
 	}
 }

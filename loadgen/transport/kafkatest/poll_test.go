@@ -27,7 +27,7 @@ func TestASubscriberThatPollsTakesAllAtItsOwnPace(t *testing.T) {
 	if box.arrivals >= len(sent)/2 {
 		t.Errorf("%d messages came at %d different times", len(sent), box.arrivals)
 	}
-	if err := connection.Close(within(t, patience)); err != nil {
+	if err := connection.Close(within(t, testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -63,7 +63,7 @@ func prepared(t *testing.T, c client, settings transport.Settings) (transport.Tr
 		t.Fatal(err)
 	}
 	channel := fmt.Sprintf("%d", channels.Add(1))
-	if err := made.Prepare(within(t, patience), []string{channel}); err != nil {
+	if err := made.Prepare(within(t, testTimeout), []string{channel}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -101,7 +101,7 @@ func (b *inbox) deliver(message []byte, beforeReceive int64) {
 // wait returns what has come when it is as much as was asked for.
 func (b *inbox) wait(t *testing.T, count int) []string {
 	t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(testTimeout)
 	for {
 		b.mutex.Lock()
 		messages := slices.Clone(b.messages)
@@ -120,7 +120,7 @@ func (b *inbox) wait(t *testing.T, count int) []string {
 func subscribe(t *testing.T, from transport.Transport, channel string) *inbox {
 	t.Helper()
 	box := newInbox()
-	subscription, err := from.Subscribe(within(t, patience), 0, channel, box.deliver)
+	subscription, err := from.Subscribe(within(t, testTimeout), 0, channel, box.deliver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,22 +134,22 @@ func subscribe(t *testing.T, from transport.Transport, channel string) *inbox {
 
 func connect(t *testing.T, to transport.Transport) transport.Connection {
 	t.Helper()
-	connection, err := to.Connect(within(t, patience), 0)
+	connection, err := to.Connect(within(t, testTimeout), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return connection
 }
 
-// books count what became of messages that were published.
-type books struct {
+// outcomes count acknowledged and failed messages.
+type outcomes struct {
 	mutex        sync.Mutex
 	acknowledged int
 	errors       []error
 	at           int64
 }
 
-func (b *books) acknowledge(at int64, err error) {
+func (b *outcomes) acknowledge(at int64, err error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.acknowledged++
@@ -159,9 +159,9 @@ func (b *books) acknowledge(at int64, err error) {
 	}
 }
 
-func publish(t *testing.T, connection transport.Connection, channel string, messages []string) *books {
+func publish(t *testing.T, connection transport.Connection, channel string, messages []string) *outcomes {
 	t.Helper()
-	kept := &books{}
+	kept := &outcomes{}
 	for _, message := range messages {
 		bytes := []byte(message)
 		if err := connection.Publish(channel, bytes, kept.acknowledge); err != nil {
@@ -190,7 +190,7 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 				if traits.Durable { // else nobody knows when it is in all copies, which is when it counts as there
 					early := connect(t, made)
 					publish(t, early, channel, []string{"before anyone listened"})
-					if err := early.Close(within(t, patience)); err != nil {
+					if err := early.Close(within(t, testTimeout)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -199,7 +199,7 @@ func TestEveryAcknowledgementDeliversInOrderAndIsCalledOncePerMessage(t *testing
 				sent, before := numbered(acks, 20), clock.Now()
 				kept := publish(t, connection, channel, sent)
 				received := box.wait(t, len(sent))
-				if err := connection.Close(within(t, patience)); err != nil {
+				if err := connection.Close(within(t, testTimeout)); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(received, sent) {

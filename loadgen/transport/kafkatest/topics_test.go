@@ -22,10 +22,10 @@ func TestATopicThatExistsIsAnErrorAndAllOthersAreRemovedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	channels := []string{taken + "-a", taken + "-b", taken, taken + "-c", taken + "-d"}
-	if err := ours.Prepare(within(t, patience), channels); !errors.Is(err, kerr.TopicAlreadyExists) {
+	if err := ours.Prepare(within(t, testTimeout), channels); !errors.Is(err, kerr.TopicAlreadyExists) {
 		t.Errorf("prepared with %v", err)
 	}
-	if err := ours.Remove(within(t, patience)); err != nil {
+	if err := ours.Remove(within(t, testTimeout)); err != nil {
 		t.Error(err)
 	}
 	const agree = 100 * time.Millisecond
@@ -34,7 +34,7 @@ func TestATopicThatExistsIsAnErrorAndAllOthersAreRemovedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	for ctx, left := within(t, patience), len(channels); left > 1; time.Sleep(agree) { // nodes hear of it in turn
+	for ctx, left := within(t, testTimeout), len(channels); left > 1; time.Sleep(agree) { // nodes hear of it in turn
 		all, err := kadm.NewClient(client).ListTopics(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -67,7 +67,7 @@ func TestACommitOfWhichNobodyKnowsHowItWentDoesNotEndTheConnection(t *testing.T)
 	if received := box.wait(t, 2); !slices.Equal(received, []string{"uncertain", "certain"}) {
 		t.Errorf("received %q", received)
 	}
-	if err := connection.Close(within(t, patience)); err != nil {
+	if err := connection.Close(within(t, testTimeout)); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +112,7 @@ func TestClosingWaitsForATransactionAsLongAsItMayAndNoLonger(t *testing.T) {
 	go func() {
 		published <- connection.Publish(channel, []byte("unheard"), func(_ int64, err error) { told <- err })
 	}()
-	limit := within(t, patience)
+	limit := within(t, testTimeout)
 	for between.requests.Load() == 0 && limit.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}

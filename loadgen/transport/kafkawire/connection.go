@@ -159,7 +159,7 @@ func (c *connection) Close(ctx context.Context) error {
 	return err
 }
 
-// settle tells what became of messages; the mutex is free, because their owners may publish meanwhile.
+// settle reports the outcome of messages; the mutex is free, because the callbacks may publish.
 func (c *connection) settle(messages []message, at int64, err error) {
 	bytes := 0
 	for _, m := range messages {
@@ -173,7 +173,7 @@ func (c *connection) settle(messages []message, at int64, err error) {
 	c.settled(len(messages), bytes)
 }
 
-// settled does the books of messages that need no acknowledgement any more.
+// settled updates the counters for messages that need no acknowledgement any more.
 func (c *connection) settled(messages, bytes int) {
 	c.unsettled -= messages
 	c.bytes -= bytes

@@ -22,7 +22,7 @@ type leaders struct {
 type saying struct {
 	at      time.Time         // of the last question
 	err     error             // its answer, where it had none
-	leaders []kafkalib.Leader // the last that it told; nil: never any
+	leaders []kafkalib.Leader // the last known; nil: none yet
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 	askWithin = 10 * time.Second
 )
 
-// known are a channel's leaders as they were at some time. Publishers call it, and so it waits for no broker once one has told.
+// known returns a channel's leaders, possibly outdated. Publishers call it, so it waits for a broker only if none are known.
 func (l *leaders) known(channel string) ([]kafkalib.Leader, error) {
 	if said := l.last(channel); said.leaders != nil {
 		return said.leaders, nil

@@ -103,7 +103,7 @@ func (f *fields) count(size int) int {
 	return count
 }
 
-// done tells whether everything was there, and nothing else.
+// done reports whether everything was there, and nothing else.
 func (f *fields) done() error {
 	switch {
 	case f.failed:

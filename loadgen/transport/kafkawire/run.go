@@ -37,14 +37,14 @@ func (c *connection) run(l *link) {
 	}
 }
 
-// isMissing tells whether a request was sent and not answered.
+// isMissing reports whether a request was sent and not answered.
 func (c *connection) isMissing() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.flight != nil
 }
 
-// serve settles what the broker answers, until the link is of no use any more.
+// serve settles the broker's responses until the link fails.
 func (c *connection) serve(l *link) error {
 	for {
 		correlation, answer, err := l.answer(longestAnswer)
@@ -128,10 +128,10 @@ func (c *connection) wait(l *link) error {
 	if c.hasMoved(l) {
 		return errMoved
 	}
-	return l.socket.SetReadDeadline(time.Now().Add(patience))
+	return l.socket.SetReadDeadline(time.Now().Add(requestTimeout))
 }
 
-// hasMoved tells whether the partition is known to have another leader than the one at the link's other end.
+// hasMoved reports whether the partition is known to have a leader other than the link's broker.
 func (c *connection) hasMoved(l *link) bool {
 	address, err := c.leader()
 	return err == nil && address != l.address

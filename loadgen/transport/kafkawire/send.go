@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// A request carries at most so many bytes of messages, or one message: brokers take a megabyte unless told otherwise.
+	// A request carries at most this many bytes, or one message: brokers accept 1 MB by default.
 	largestRequest = 512 << 10
 	// The publisher writes data that fits into a socket's empty buffer; more data gets a goroutine, which may block.
 	writtenAtOnce = 16 << 10
-	// A socket whose buffer is full for that long belongs to a broker that has stopped.
+	// A broker whose socket buffer stays full this long has stopped.
 	writeWithin = time.Second
 )
 
@@ -73,7 +73,7 @@ func (c *connection) transmit() {
 func (l *link) write(request []byte, within time.Duration, answered bool) error {
 	now := time.Now()
 	if answered {
-		if err := l.socket.SetReadDeadline(now.Add(patience)); err != nil {
+		if err := l.socket.SetReadDeadline(now.Add(requestTimeout)); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ const (
 	// The broker's own limit for "all": replicas that are too slow are dropped by then.
 	brokerTimeout = 30 * time.Second
 	// An answer that takes longer makes the client ask whether the partition has another leader by now.
-	patience = 2 * time.Second
-	// A connection whose leader stays silent for that long, although it is still the leader, is opened anew.
+	requestTimeout = 2 * time.Second
+	// A connection is reopened if the leader, still being the leader, does not answer this long.
 	silence = brokerTimeout + 10*time.Second
 )
 
@@ -35,7 +35,7 @@ type Transport struct {
 	*kafkalib.Transport
 	settings transport.Settings
 	acks     int16
-	process  string // tells the keys of several processes of a run apart
+	process  string // makes keys unique among a run's processes
 	made     atomic.Uint32
 	leaders  leaders
 }

@@ -142,7 +142,7 @@ func wait(ctx context.Context, token paho.Token) error {
 	}
 }
 
-// classify names the causes that the broker's answer to CONNECT tells.
+// classify maps CONNACK reason codes to causes.
 func classify(address string, err error) error {
 	for _, refusal := range []error{
 		packets.ErrorRefusedNotAuthorised, packets.ErrorRefusedBadUsernameOrPassword, packets.ErrorRefusedIDRejected,

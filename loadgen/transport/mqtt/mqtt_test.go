@@ -78,7 +78,7 @@ func TestASubscriptionIsThereAgainAfterItsConnectionWasLost(t *testing.T) {
 		}
 	}
 	connection := b.Connect(0)
-	for end := time.Now().Add(transporttest.Patience); len(b.Received()) == 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(transporttest.Timeout); len(b.Received()) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nothing came over the new connection")
 		}

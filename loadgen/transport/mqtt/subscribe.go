@@ -15,7 +15,7 @@ import (
 // refusedSubscription is what SUBACK says instead of a granted quality of service.
 const refusedSubscription = 0x80
 
-// Subscribe returns when every node of the cluster knows of the subscription.
+// Subscribe returns when every node of the cluster knows the subscription.
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {

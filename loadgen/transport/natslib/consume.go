@@ -103,7 +103,7 @@ func (r *reader) open(ctx context.Context) error {
 	}
 }
 
-// lost tells whether messages of this consumer may have gone to a connection that is no more.
+// lost reports whether messages of this consumer may have gone to a former connection.
 func (r *reader) lost() bool { return r.Stats().Reconnects != r.reconnects }
 
 // hand delivers a message unless one before it is missing.

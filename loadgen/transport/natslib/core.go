@@ -91,12 +91,12 @@ func (t *Transport) awaitInterest(ctx context.Context, l *link, node int) error 
 	return l.heard(ctx)
 }
 
-// heard returns when the server has taken the subscriptions so far, or has said that it does not allow one.
+// heard returns when the server has accepted or refused the subscriptions so far.
 func (l *link) heard(ctx context.Context) error {
 	if err := flush(ctx, l.Conn); err != nil {
 		return err
 	}
-	// The error handler runs in a goroutine of its own, and may not know yet.
+	// The error handler runs in its own goroutine, and may be late.
 	if err := l.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	// handshakeTimeout applies where the caller's context has no earlier end.
 	handshakeTimeout = 30 * time.Second
-	// reconnectWait is shorter than the library's 2 s: an outage in a report is to be the broker's, not the client's patience.
+	// reconnectWait is shorter than the library's 2 s: an outage in a report must be the broker's, not the client's reconnect delay.
 	reconnectWait = 250 * time.Millisecond
 )
 
@@ -90,7 +90,7 @@ func (t *Transport) urlsFrom(node int) []string {
 	return urls
 }
 
-// classify names the causes that nats.go has errors of its own for.
+// classify maps nats.go's errors to causes.
 func classify(address string, err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),

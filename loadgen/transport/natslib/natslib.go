@@ -12,7 +12,7 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// Options choose what of NATS is used.
+// Options select NATS features.
 type Options struct {
 	WebSocket bool
 	JetStream bool // publishes are acknowledged by a stream, subscriptions read the stream
@@ -71,7 +71,7 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	return &publisher{link: link, transport: t}, nil
 }
 
-// Subscribe returns when every node of the cluster knows of the subscription.
+// Subscribe returns when every node of the cluster knows the subscription.
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// patience is for how long a message is published again: longer than an election, shorter than a stream remembers its id
+	// publishTimeout bounds the retries of a message: longer than an election, shorter than the stream remembers its id
 	// (two minutes) and the harness the message.
-	patience = 30 * time.Second
-	// inProcess is the server's code for a message whose first publishing it is still storing.
+	publishTimeout = 30 * time.Second
+	// inProcess is the server's error code for a message whose first publishing it is still storing.
 	inProcess = jetstream.ErrorCode(10158)
 )
 
@@ -30,7 +30,7 @@ const (
 // that, an election takes several.
 var throughElection = []jetstream.PublishOpt{
 	jetstream.WithRetryWait(jetstream.DefaultPubRetryWait),
-	jetstream.WithRetryAttempts(int(patience / jetstream.DefaultPubRetryWait)),
+	jetstream.WithRetryAttempts(int(publishTimeout / jetstream.DefaultPubRetryWait)),
 }
 
 // streamPublisher publishes in the background; the stream's answers come in on goroutines of nats.go's. What a dying node has
@@ -46,7 +46,7 @@ type streamPublisher struct {
 	unanswered sync.WaitGroup
 }
 
-// waiting is what is known of a message until the stream has it, or nobody believes so any more.
+// waiting is the state of a message until it is acknowledged or given up.
 type waiting struct {
 	acknowledged transport.Acknowledged
 	until        time.Time // it is published again
@@ -80,12 +80,12 @@ func (p *streamPublisher) Publish(channel string, message []byte, acknowledged t
 		Header: nats.Header{jetstream.MsgIDHeader: []string{nuid.Next()}},
 	}
 	p.mutex.Lock()
-	p.pending[m] = waiting{acknowledged, time.Now().Add(patience)}
+	p.pending[m] = waiting{acknowledged, time.Now().Add(publishTimeout)}
 	p.unanswered.Add(1)
 	p.mutex.Unlock()
 	if _, err := p.stream.PublishMsgAsync(m, throughElection...); err != nil {
 		if _, waits := p.take(m); !waits {
-			return nil // the answer was there before the error, and has been told
+			return nil // acknowledged before the error
 		}
 		p.unanswered.Done()
 		return err
@@ -93,7 +93,7 @@ func (p *streamPublisher) Publish(channel string, message []byte, acknowledged t
 	return nil
 }
 
-// unheard handles a missing or negative answer of the stream.
+// unheard handles a missing or negative acknowledgement of the stream.
 func (p *streamPublisher) unheard(message *nats.Msg, err error) {
 	var refused *jetstream.APIError
 	again := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrAsyncPublishTimeout) ||

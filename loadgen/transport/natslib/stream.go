@@ -25,7 +25,7 @@ const (
 	unclustered = jetstream.ErrorCode(10074)
 )
 
-// lasting are the server's codes for faults of its own (500 and above) that no election mends.
+// lasting are the server's error codes of 500 and above that an election does not resolve.
 var lasting = []jetstream.ErrorCode{
 	unclustered, jetstream.JSErrCodeJetStreamNotEnabled, jetstream.JSErrCodeJetStreamNotEnabledForAccount,
 }
@@ -137,7 +137,7 @@ func (l *link) whileElecting(ctx context.Context, ask func(context.Context) erro
 	}
 }
 
-// passes tells whether the answer may be another one when the cluster has elected its leaders.
+// passes reports whether the error may be resolved by an election.
 func passes(err error) bool {
 	var refused *jetstream.APIError
 	if errors.As(err, &refused) {

@@ -69,7 +69,7 @@ func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
 
 func streams(t *testing.T, node string) []string {
 	t.Helper()
-	connection, err := nats.Connect(node, nats.Timeout(transporttest.Patience))
+	connection, err := nats.Connect(node, nats.Timeout(transporttest.Timeout))
 	if err != nil {
 		t.Fatal(err)
 	}

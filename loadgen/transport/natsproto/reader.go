@@ -46,7 +46,7 @@ func NewReader(from io.Reader, begun, buffer []byte) *Reader {
 	return &Reader{from: from, buffer: buffer, end: copy(buffer, begun)}
 }
 
-// Rest is what has been read beyond the last frame.
+// Rest returns the bytes read after the last frame.
 func (r *Reader) Rest() []byte { return r.buffer[r.start:r.end] }
 
 // Next waits for a whole frame. It returns the error of the connection as it is, io.EOF included, or one that says what is

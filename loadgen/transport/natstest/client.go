@@ -61,7 +61,7 @@ func ConnectionsMove(t *testing.T, open Open) {
 	b.Await(1)
 	servers[0].Shutdown()
 	// Core NATS loses what the dying node had; what comes after the clients have noticed must arrive.
-	for end := time.Now().Add(transporttest.Patience); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(transporttest.Timeout); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the connections never came back")
 		}
@@ -115,7 +115,7 @@ func RefusalsAreNamed(t *testing.T, open Open) {
 		t.Fatal(err)
 	}
 	defer connection.Close(context.Background())
-	for end := time.Now().Add(transporttest.Patience); err == nil; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(transporttest.Timeout); err == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a forbidden publish was never reported")
 		}

@@ -12,7 +12,7 @@ import (
 	"lifeline/loadgen/login"
 )
 
-// Door is what a server is started with, and who may come in.
+// Door is a server's authentication configuration, with valid credentials.
 type Door struct {
 	Adjust func(node int, options *server.Options)
 	Login  login.Login

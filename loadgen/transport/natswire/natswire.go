@@ -69,7 +69,7 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 	return p, nil
 }
 
-// Subscribe returns when every node of the cluster knows of the subscription.
+// Subscribe returns when every node of the cluster knows the subscription.
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {

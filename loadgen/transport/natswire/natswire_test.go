@@ -119,7 +119,7 @@ func TestPublishingDoesNotWaitForAServerThatDoesNotRead(t *testing.T) {
 			t.Fatalf("%s with %d bytes, %v", frame.Verb, len(frame.Payload), err)
 		}
 	}
-	end := time.Now().Add(transporttest.Patience)
+	end := time.Now().Add(transporttest.Timeout)
 	for err = connection.Publish("a", []byte("last"), nil); err != nil; err = connection.Publish("a", []byte("last"), nil) {
 		if time.Now().After(end) {
 			t.Fatalf("the server reads, and still: %v", err)

@@ -145,7 +145,7 @@ func (p *publisher) write(text []byte) error {
 	return fmt.Errorf("nats: %w", os.NewSyscallError("write", err))
 }
 
-// say sends a line of the protocol's own, behind what waits for room. The mutex is held.
+// say sends a protocol line, after what waits for room. The mutex is held.
 func (p *publisher) say(line string) error {
 	if len(p.unsent) > 0 {
 		p.unsent = append(p.unsent, line...)

@@ -110,7 +110,7 @@ func (s *subscription) take(frame natsproto.Frame) error {
 	return nil
 }
 
-// tell answers to who waits for the subscription, once.
+// tell completes the subscription's wait, once.
 func (s *subscription) tell(err error) {
 	select {
 	case s.ready <- err:

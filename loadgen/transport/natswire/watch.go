@@ -17,7 +17,7 @@ type watch struct {
 	watched map[int32]*publisher
 }
 
-// add lets p hear of what comes in on its socket.
+// add registers p for input on its socket.
 func (w *watch) add(descriptor int, p *publisher) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -35,7 +35,7 @@ type Delivery struct {
 // NewBed prepares channels; they are removed when the test ends.
 func NewBed(t *testing.T, subject Subject, channels ...string) *Bed {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	t.Cleanup(cancel)
 	b := &Bed{t: t, Subject: subject, Context: ctx}
 	b.changed = sync.NewCond(&b.mutex)
@@ -43,7 +43,7 @@ func NewBed(t *testing.T, subject Subject, channels ...string) *Bed {
 		t.Fatalf("prepare: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 		defer cancel()
 		if err := subject.Transport.Remove(ctx); err != nil {
 			t.Errorf("remove: %v", err)
@@ -65,7 +65,7 @@ func (b *Bed) Subscribe(node int, channel string) {
 		b.t.Fatalf("subscribe: %v", err)
 	}
 	b.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 		defer cancel()
 		if err := subscription.Close(ctx); err != nil {
 			b.t.Errorf("close the subscription: %v", err)
@@ -136,7 +136,7 @@ func (b *Bed) awaitThat(holds func() bool, what string) []Delivery {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	late := false
-	timer := time.AfterFunc(Patience, func() {
+	timer := time.AfterFunc(Timeout, func() {
 		b.mutex.Lock()
 		defer b.mutex.Unlock()
 		late = true
@@ -146,7 +146,7 @@ func (b *Bed) awaitThat(holds func() bool, what string) []Delivery {
 	for !holds() {
 		if late {
 			b.t.Fatalf("%d messages and %d acknowledgements came within %v, not %s",
-				len(b.received), b.acknowledged, Patience, what)
+				len(b.received), b.acknowledged, Timeout, what)
 		}
 		b.changed.Wait()
 	}

@@ -12,8 +12,8 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// Patience bounds every wait of the suite; a correct transport needs a fraction of it.
-const Patience = time.Minute
+// Timeout bounds every wait of the suite.
+const Timeout = time.Minute
 
 // Subject is a transport under test, prepared for nothing yet, with servers that run.
 type Subject struct {

@@ -17,25 +17,25 @@ import (
 	"lifeline/loadgen/login"
 )
 
-// natsBooks reads the counters of NATS servers that the fleet did not start: from the monitors on their hosts where they can
-// be reached, else as the fleet's own user, to whom a server tells the figures of his account.
-type natsBooks struct {
+// natsCounters reads the counters of external NATS servers: from their monitoring endpoints if reachable, else the
+// account statistics that the fleet's own user may request.
+type natsCounters struct {
 	scheme  string
 	servers []string
 	login   login.Login
 	tls     *tls.Config
 	streams bool // the fleet's messages are stored
 
-	// A question about the account and its answers are messages of the account, and count from then on.
+	// Statistics requests and their replies count as messages of the account.
 	mutex           sync.Mutex
 	asked, answered int64
 }
 
-// monitorPort is where NATS's monitor is by convention.
+// monitorPort is NATS's conventional monitoring port.
 const monitorPort = "8222"
 
-// Counters are all unknown where neither way is open: that is no error.
-func (b *natsBooks) Counters(ctx context.Context, run string) (Counters, error) {
+// Counters are unknown, without an error, if neither source is available.
+func (b *natsCounters) Counters(ctx context.Context, run string) (Counters, error) {
 	if counters, err := b.monitors(ctx, run); err == nil {
 		return counters, nil
 	}
@@ -52,8 +52,8 @@ func (b *natsBooks) Counters(ctx context.Context, run string) (Counters, error) 
 	return counters, nil
 }
 
-// monitors asks the monitor on each server's host, and checks the server's port in the answer: a host may have several.
-func (b *natsBooks) monitors(ctx context.Context, run string) (Counters, error) {
+// monitors queries each server's host, and checks the server's port in the reply: a host may run several servers.
+func (b *natsCounters) monitors(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Nodes: make([]Node, len(b.servers))}
 	stored := map[string]int64{}
 	for i, server := range b.servers {
@@ -85,9 +85,9 @@ func (b *natsBooks) monitors(ctx context.Context, run string) (Counters, error) 
 
 const (
 	statisticsSubject = "$SYS.REQ.ACCOUNT.PING.STATZ" // every server of a cluster answers
-	statisticsQuiet   = 300 * time.Millisecond        // after which no further server is expected
+	statisticsQuiet   = 300 * time.Millisecond        // quiet time that ends the replies
 	statisticsWait    = 3 * time.Second               // for the first
-	statisticsTries   = 8                             // most questions until it is known whether one counts itself
+	statisticsTries   = 8                             // limit
 )
 
 // statistics is one server's answer about one account.
@@ -116,10 +116,9 @@ type amount struct{ Msgs, Bytes int64 }
 // clients is what went to and from clients.
 func (t traffic) clients() int64 { return t.Msgs - t.Routes.Msgs - t.Gateways.Msgs - t.Leafs.Msgs }
 
-// account's figures are without its own questions. Whether a server has counted the question that it answers is a race within
-// the server: one of its threads answers while another one comes to counting. So it is asked until both have happened, which
-// tells which was which; when all answers are alike the question was counted, as it is where there is no hurry.
-func (b *natsBooks) account(ctx context.Context) (Counters, error) {
+// account's counters exclude its own requests. Whether a reply already counts its request is a race within the server,
+// so requests repeat until both cases have been seen. If all replies agree, the request was counted.
+func (b *natsCounters) account(ctx context.Context) (Counters, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	connection, err := b.connect()
@@ -128,7 +127,7 @@ func (b *natsBooks) account(ctx context.Context) (Counters, error) {
 	}
 	defer connection.Close()
 	var first Counters
-	// Servers may be asked before they know where the answers go, and then theirs are lost.
+	// A server that does not know the reply subject yet drops its reply.
 	for try := 0; try < statisticsTries && len(first.Nodes) < len(b.servers); try++ {
 		if first, err = b.accountOnce(ctx, connection, 0); err != nil {
 			return Counters{}, err
@@ -148,8 +147,8 @@ func (b *natsBooks) account(ctx context.Context) (Counters, error) {
 	return first, nil
 }
 
-// accountOnce asks one question, after all earlier ones have been counted. servers is how many will answer; 0: not known yet.
-func (b *natsBooks) accountOnce(ctx context.Context, connection *nats.Conn, servers int) (Counters, error) {
+// accountOnce sends one request after all earlier ones have been counted. servers is the expected number of replies; 0: unknown.
+func (b *natsCounters) accountOnce(ctx context.Context, connection *nats.Conn, servers int) (Counters, error) {
 	sum := Counters{Stored: unknown, Connections: -1, In: -b.asked, Out: -b.answered} // without this connection
 	inbox := nats.NewInbox()
 	answers, err := connection.SubscribeSync(inbox)
@@ -193,8 +192,8 @@ func (b *natsBooks) accountOnce(ctx context.Context, connection *nats.Conn, serv
 	}
 }
 
-// stored is what the run's streams hold. It is asked only where the messages are in a stream: the questions count as messages.
-func (b *natsBooks) stored(ctx context.Context, run string) (int64, error) {
+// stored is the number of messages in the run's streams; read only if messages are stored, since requests count too.
+func (b *natsCounters) stored(ctx context.Context, run string) (int64, error) {
 	if !b.streams {
 		return unknown, nil
 	}
@@ -228,7 +227,7 @@ func next(ctx context.Context, answers *nats.Subscription, wait time.Duration) (
 	return answers.NextMsgWithContext(ctx)
 }
 
-func (b *natsBooks) connect() (*nats.Conn, error) {
+func (b *natsCounters) connect() (*nats.Conn, error) {
 	if b.scheme == "mqtt" || b.scheme == "mqtts" {
 		return nil, errors.New("the account's statistics are not available over MQTT")
 	}
@@ -236,7 +235,7 @@ func (b *natsBooks) connect() (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.NoReconnect(), nats.Timeout(dialPatience), logIn}
+	options := []nats.Option{nats.NoReconnect(), nats.Timeout(dialTimeout), logIn}
 	if b.tls != nil {
 		options = append(options, nats.Secure(b.tls))
 	}

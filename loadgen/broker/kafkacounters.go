@@ -17,23 +17,23 @@ import (
 	"lifeline/loadgen/result"
 )
 
-// unknown is the value of a figure that a broker does not have.
+// unknown marks a counter that the broker does not provide.
 const unknown = -1
 
-// kafkaPatience bounds the reading of Kafka's books.
-const kafkaPatience = 15 * time.Second
+// kafkaTimeout bounds the reading of Kafka's counters.
+const kafkaTimeout = 15 * time.Second
 
-// kafkaBooks reads Kafka's own books: the offsets of a run's topics.
-type kafkaBooks struct{ options []kgo.Opt }
+// kafkaCounters derives counters from the offsets of a run's topics.
+type kafkaCounters struct{ options []kgo.Opt }
 
-func newKafkaBooks(servers []string, options ...kgo.Opt) *kafkaBooks {
-	return &kafkaBooks{options: append(options, kgo.SeedBrokers(servers...))}
+func newKafkaCounters(servers []string, options ...kgo.Opt) *kafkaCounters {
+	return &kafkaCounters{options: append(options, kgo.SeedBrokers(servers...))}
 }
 
-// greet sees that Kafka takes the fleet. Its clients would try again for long: Kafka turns who speaks without TLS or SASL away
-// silently, as a node does that is shutting down.
-func (b *kafkaBooks) greet(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+// greet checks that Kafka accepts the fleet's login. Without TLS or SASL, Kafka closes the connection silently,
+// and clients would retry for a long time.
+func (b *kafkaCounters) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	client, err := kgo.NewClient(append(slices.Clone(b.options), kgo.RequestRetries(0))...)
 	if err != nil {
@@ -47,15 +47,15 @@ func (b *kafkaBooks) greet(ctx context.Context) error {
 	return nil
 }
 
-// Counters counts offsets: In is where the run's topics end, Stored what lies between their beginnings and ends. A
-// transaction's commit takes an offset too, so that a message in a transaction of its own counts twice. How much Kafka gave
-// to clients, and what went between nodes, it tells over JMX only.
-func (b *kafkaBooks) Counters(ctx context.Context, run string) (Counters, error) {
+// Counters sums offsets: In is the topics' end offsets, Stored the difference to their start. A transaction's commit
+// takes an offset too, so a message in its own transaction counts twice. Traffic to clients and between nodes is
+// available over JMX only.
+func (b *kafkaCounters) Counters(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Name: "Kafka", Connections: unknown, Out: unknown, Dropped: unknown, Routed: unknown}
 	failed := func(err error) (Counters, error) {
 		return sum, fmt.Errorf("reading the offsets of Kafka's topics: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, kafkaPatience)
+	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()
 	client, err := kgo.NewClient(b.options...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *kafkaBooks) Counters(ctx context.Context, run string) (Counters, error)
 	ends.Each(func(end kadm.ListedOffset) {
 		switch {
 		case errors.Is(end.Err, kerr.UnknownTopicOrPartition):
-			return // somebody has removed it meanwhile
+			return // removed meanwhile
 		case end.Err != nil:
 			err = end.Err
 			return
@@ -111,7 +111,7 @@ func (b *kafkaBooks) Counters(ctx context.Context, run string) (Counters, error)
 	return sum, nil
 }
 
-// kafkaAccess is how the books are read where clients have to say who they are, or to speak TLS.
+// kafkaAccess are the options for brokers that require TLS or a login.
 func kafkaAccess(who login.Login, config *tls.Config) []kgo.Opt {
 	var options []kgo.Opt
 	if config != nil {

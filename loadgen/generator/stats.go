@@ -9,7 +9,7 @@ import (
 	"lifeline/loadgen/result"
 )
 
-// Tick is the grain of a worker's history, in nanoseconds: fine enough to see when deliveries stopped and came back.
+// Tick is the resolution of a worker's history in nanoseconds: fine enough to show outages.
 const Tick = 100_000_000
 
 // Ticks are counts of one tick of CLOCK_MONOTONIC.
@@ -36,7 +36,7 @@ func (t *Times) all() []*measure.Recorder {
 		&t.FirstDelivery, &t.Subscribe}
 }
 
-// Result is what the recorders hold, as a report shows it.
+// Result converts the recorders for a report.
 func (t *Times) Result() result.Times {
 	return result.Times{
 		RTT: t.RTT.Distribution(), IntendedRTT: t.IntendedRTT.Distribution(), WarmUpRTT: t.WarmUpRTT.Distribution(),
@@ -46,9 +46,9 @@ func (t *Times) Result() result.Times {
 	}
 }
 
-// books are what a worker has counted and timed. All its goroutines write into one of them; a few thousand messages a second
-// do not feel its lock.
-type books struct {
+// stats are a worker's counters and times. All its goroutines share one; at a few thousand messages per second,
+// contention is negligible.
+type stats struct {
 	mu      sync.Mutex
 	counts  result.Counts
 	bytes   uint64 // of payload published
@@ -58,10 +58,10 @@ type books struct {
 	ticks   map[int64]*Ticks
 }
 
-func newBooks() *books { return &books{ticks: map[int64]*Ticks{}} }
+func newStats() *stats { return &stats{ticks: map[int64]*Ticks{}} }
 
 // tick returns the counts of an instant; the caller holds the lock.
-func (b *books) tick(at int64) *Ticks {
+func (b *stats) tick(at int64) *Ticks {
 	t := b.ticks[at/Tick]
 	if t == nil {
 		t = &Ticks{}
@@ -70,21 +70,21 @@ func (b *books) tick(at int64) *Ticks {
 	return t
 }
 
-func (b *books) connected(took int64) {
+func (b *stats) connected(took int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.Connections++
 	b.times.Connect.Record(took)
 }
 
-// sending is one publish that went well; all times CLOCK_MONOTONIC.
+// sending is one successful publish; all times CLOCK_MONOTONIC.
 type sending struct {
 	length               int
 	could, before, after int64 // when it could be sent at the earliest, at its intended time or when the client was free; sent; returned
 	warmUp               bool
 }
 
-func (b *books) sent(s sending) {
+func (b *stats) sent(s sending) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.Sent++
@@ -96,14 +96,14 @@ func (b *books) sent(s sending) {
 	}
 }
 
-func (b *books) failed(before int64) {
+func (b *stats) failed(before int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.Failed++
 	b.tick(before).Failed++
 }
 
-func (b *books) acknowledged(before, at int64, warmUp bool) {
+func (b *stats) acknowledged(before, at int64, warmUp bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.Acknowledged++
@@ -121,7 +121,7 @@ type arrival struct {
 	warmUp                            bool
 }
 
-func (b *books) arrived(a arrival) {
+func (b *stats) arrived(a arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.Received++
@@ -141,20 +141,20 @@ func (b *books) arrived(a arrival) {
 	b.times.SRT.Record(a.taken - a.received)
 }
 
-func (b *books) processed(pt int64) {
+func (b *stats) processed(pt int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.times.PT.Record(pt)
 }
 
-func (b *books) subscribed(took int64) {
+func (b *stats) subscribed(took int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.times.Subscribe.Record(took)
 }
 
-// settle counts what a message is missing when no more is awaited of it.
-func (b *books) settle(f *flight, subscribers int) {
+// settle counts the missing deliveries of a message that is no longer awaited.
+func (b *stats) settle(f *flight, subscribers int) {
 	missing := f.missing(subscribers)
 	if missing == 0 {
 		return
@@ -168,22 +168,21 @@ func (b *books) settle(f *flight, subscribers int) {
 	}
 }
 
-// count adds to one of the counts that need nothing else.
-func (b *books) count(which func(*result.Counts) *uint64) {
+func (b *stats) count(which func(*result.Counts) *uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*which(&b.counts)++
 }
 
-// Progress is what a worker says of itself each second.
+// Progress is a worker's report of one second.
 type Progress struct {
 	At     int64 // CLOCK_MONOTONIC
 	Counts result.Counts
 	RTT    measure.Recorder // since the last one
 }
 
-// progress takes the recent round trips with it.
-func (b *books) progress() Progress {
+// progress also resets the recent round trips.
+func (b *stats) progress() Progress {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := Progress{At: clock.Now(), Counts: b.counts, RTT: b.recent}
@@ -191,7 +190,7 @@ func (b *books) progress() Progress {
 	return p
 }
 
-// Totals are a worker's whole books.
+// Totals are all counters and times of a worker.
 type Totals struct {
 	Counts  result.Counts
 	Bytes   uint64 // of payload published
@@ -200,8 +199,8 @@ type Totals struct {
 	Ticks   map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
 }
 
-// totals is a copy: a client that was cut off may still tell of its messages while the totals are on their way.
-func (b *books) totals() Totals {
+// totals returns a copy: a disconnected client may still call back while the totals are sent.
+func (b *stats) totals() Totals {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := Totals{Counts: b.counts, Bytes: b.bytes, Slowest: slices.Clone(b.slowest), Ticks: make(map[int64]*Ticks, len(b.ticks))}

@@ -3,7 +3,7 @@ package generator
 import "testing"
 
 func TestTotalsStayAsTheyAreWhenAClientTellsMoreOfItsMessages(t *testing.T) {
-	b := newBooks()
+	b := newStats()
 	tell := func() {
 		b.sent(sending{before: 1, after: 2})
 		b.acknowledged(1, 3, false)

@@ -3,7 +3,7 @@ package run
 import "testing"
 
 func TestAWorkerThatSaysNothingForTooLongIsFound(t *testing.T) {
-	watched := vigil{}
+	watched := silence{}
 	pass := func(seconds int) {
 		for range seconds {
 			if number, found := watched.second(); found {
@@ -14,10 +14,10 @@ func TestAWorkerThatSaysNothingForTooLongIsFound(t *testing.T) {
 	for number := range 3 {
 		watched.heard(number)
 	}
-	pass(mostSilence / 2)
+	pass(silenceLimit / 2)
 	watched.heard(0)
 	watched.done(2)
-	pass(mostSilence - mostSilence/2)
+	pass(silenceLimit - silenceLimit/2)
 	if number, found := watched.second(); !found || number != 1 {
 		t.Errorf("worker %d, %v; worker 1 is silent: %v", number, found, watched)
 	}
