@@ -68,7 +68,7 @@ public final class ArchiveSink extends SinkConnector {
 
   /**
    * Refuses offsets that the archive would not follow. Going back would change nothing, since what it holds is never
-   * stored twice; going ahead would leave a gap that no book explains.
+   * stored twice; going ahead would leave an unrecorded gap.
    */
   @Override
   public boolean alterOffsets(Map<String, String> settings, Map<TopicPartition, Long> offsets) {

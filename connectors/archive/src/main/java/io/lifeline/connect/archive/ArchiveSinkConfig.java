@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigException;
 
-/** The settings of the archive sink, read. */
+/** The parsed settings of the archive sink. */
 final class ArchiveSinkConfig extends AbstractConfig {
 
   ArchiveSinkConfig(Map<String, String> properties) {
@@ -23,9 +23,9 @@ final class ArchiveSinkConfig extends AbstractConfig {
   }
 
   /**
-   * The archive that there is to write to.
+   * The configured archive.
    *
-   * @throws ConfigException if there is none or two, or something does not fit
+   * @throws ConfigException if not exactly one archive is configured, or settings conflict
    */
   Archive archive() {
     ArchivePlace.check(text(ArchiveSinkSettings.DIRECTORY).isPresent(), text(ArchiveSinkSettings.URL).isPresent());
@@ -60,7 +60,7 @@ final class ArchiveSinkConfig extends AbstractConfig {
     return text(ArchiveSinkSettings.PASSWORD_FILE).map(file -> Password.inFile(Path.of(file)));
   }
 
-  /** What is not set is as that kind of archive likes it. */
+  /** Unset values default to those of the kind of archive. */
   private RollOptions roll(RollOptions defaults) {
     return new RollOptions(
         Optional.ofNullable(getLong(ArchiveSinkSettings.ROLL_BYTES)).orElse(defaults.bytes()),
@@ -68,7 +68,7 @@ final class ArchiveSinkConfig extends AbstractConfig {
         Duration.ofMillis(getLong(ArchiveSinkSettings.REMEMBERED_MS)));
   }
 
-  /** Of the Parquet archive, if it is one. */
+  /** Null unless the archive is Parquet. */
   Optional<Path> directory() {
     return text(ArchiveSinkSettings.DIRECTORY).map(Path::of);
   }
@@ -86,7 +86,7 @@ final class ArchiveSinkConfig extends AbstractConfig {
     return getLong(ArchiveSinkSettings.TAKEOVER_TIMEOUT_MS);
   }
 
-  /** Whether rejected records are passed by; the framework's setting, of which a task sees the text. */
+  /** Whether rejected records are skipped: the framework's {@code errors.tolerance}. */
   boolean toleratesErrors() {
     return FrameworkSettings.tolerates(originalsStrings());
   }

@@ -39,7 +39,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   private final ProducerTime producers = new ProducerTime();
   private ArchiveSinkConfig config;
-  private Figures figures;
+  private SinkMetrics metrics;
   private Rejections rejections;
   private HeldPartitions partitions;
   private SinkRecord current;
@@ -53,7 +53,7 @@ public final class ArchiveSinkTask extends SinkTask {
   @Override
   public void start(Map<String, String> settings) {
     config = new ArchiveSinkConfig(settings);
-    figures = new Figures(TaskMetrics.of(context::pluginMetrics));
+    metrics = new SinkMetrics(TaskMetrics.of(context::pluginMetrics));
     rejections = new Rejections(context, config.toleratesErrors());
     partitions = new HeldPartitions(context, config.archive(), this::reject, config.takeoverTimeoutMs());
     context.timeout(pollMs());
@@ -61,7 +61,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   private void reject(Rejection rejection) {
     rejections.report(record(rejection.position()), rejection);
-    figures.rejected.increment();
+    metrics.rejected.increment();
   }
 
   /** The record of a conflict that only the archive detected is no longer held: only its position is reported. */
@@ -99,20 +99,20 @@ public final class ArchiveSinkTask extends SinkTask {
       throw fail(e);
     }
     partitions.takeFree();
-    figures.show(partitions.heldBytes(), partitions.waiting());
+    metrics.show(partitions.heldBytes(), partitions.waiting());
     context.timeout(pollMs());
   }
 
   private void append(SinkRecord taken) throws IOException {
     if (!partitions.isHeld(taken)) {
-      return; // it is read again once its partition is ours
+      return; // read again when the partition's lock is held
     }
     current = taken;
     Position position = new Position(taken.originalKafkaPartition(), taken.originalKafkaOffset(), brokerTimeMs(taken));
     Appended appended = partitions.writer().append(position, bytes(taken));
     switch (appended) {
-      case ACCEPTED -> figures.batches.increment();
-      case DUPLICATE -> figures.duplicates.increment();
+      case ACCEPTED -> metrics.batches.increment();
+      case DUPLICATE -> metrics.duplicates.increment();
       case REJECTED, ALREADY_ARCHIVED -> {}
     }
   }
@@ -145,7 +145,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   private RetriableException tryAgain(Exception reason) {
     redelivering = true;
-    figures.retries.increment();
+    metrics.retries.increment();
     context.timeout(config.retryBackoffMs());
     return new RetriableException(reason.getMessage(), reason);
   }
@@ -153,7 +153,7 @@ public final class ArchiveSinkTask extends SinkTask {
   /** Buffered events are lost with the writer, so each partition is read again from the archive's end. */
   private void reopen(IOException reason) {
     LOG.warn("reopening the archive in {} ms: {}", config.retryBackoffMs(), reason.getMessage(), reason);
-    figures.retries.increment();
+    metrics.retries.increment();
     redelivering = false;
     partitions.reopenIn(config.retryBackoffMs());
     context.timeout(config.retryBackoffMs());

@@ -50,7 +50,7 @@ final class FrameworkSettings {
     return text(settings, TOLERANCE).equals("all");
   }
 
-  /** Others may do so as well, but the well-known ones do not, and would fail with the first record. */
+  /** Rejects well-known converters that would fail with the first record; custom ones may work. */
   private static boolean givesBytes(String converter, Map<String, String> settings) {
     if (converter.equals(BatchConverter.class.getName())) {
       return text(settings, VALUE_CONVERTER + ".output").equals("bytes");

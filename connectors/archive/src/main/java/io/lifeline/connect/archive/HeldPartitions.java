@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The partitions that the group has given to one task, and the writer that stores them. The archive has locks of its
- * own, and a partition's former task may hold one a moment longer than the group's protocol: until the lock is free the
- * partition is paused and <i>waiting</i>; then it is <i>held</i>, and read from where the archive ends.
+ * The partitions assigned to one task, and the writer that stores them. The archive has its own locks, and a previous
+ * task may hold one after a rebalance. Until the lock is free, the partition is paused and <i>waiting</i>; then it is
+ * <i>held</i>, and read from the archive's end.
  */
 final class HeldPartitions {
 
@@ -34,10 +34,10 @@ final class HeldPartitions {
   private final ArchiveFeed feed;
   private final long takeoverTimeoutMs;
 
-  /** Those without a lock, and since when they are waited for, by System.nanoTime. */
+  /** Partitions without a lock, with the System.nanoTime since when they wait. */
   private final Map<TopicPartition, Long> waiting = new HashMap<>();
 
-  /** Those with a lock, and from where on they are read: one before the archive's end, if that can be compared. */
+  /** Locked partitions and their first offset: one before the archive's end, to compare that record if possible. */
   private final Map<TopicPartition, Long> held = new HashMap<>();
 
   private ArchiveWriter writer;

@@ -14,9 +14,9 @@ import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.storage.Converter;
 
 /**
- * Batches for connectors that know nothing of them: one record's bytes become one struct of {@link BatchSchema}, and
- * such a struct becomes the bytes of a batch. Bytes that are no legal batch are a {@link DataException} with code and
- * offset, so {@code errors.tolerance} and a dead letter queue decide what becomes of them.
+ * Converts batches for connectors that cannot decode them: a record's bytes become a struct of {@link BatchSchema}, and
+ * vice versa. Invalid bytes are a {@link DataException} with code and offset, so {@code errors.tolerance} and a dead
+ * letter queue apply.
  *
  * <p>A batch stays one record. To get a record per event, put a stream job before the connector.
  */

@@ -4,15 +4,15 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
- * A batch as Connect sees it: what schemas/FORMAT.md says in section 13, in Connect's own types. The schema is the same
- * for every batch, whatever event types it holds, so that a schema registry sees one version and not one per batch.
+ * The batch of schemas/FORMAT.md, section 13, in Connect's types. The schema is the same for every batch, whatever its
+ * event types, so that a schema registry holds one version.
  */
 public final class BatchSchema {
 
-  /** Of the whole batch; also the name by which {@link BatchConverter} knows what it may encode. */
+  /** Schema name; {@link BatchConverter} encodes only structs with this name. */
   public static final String NAME = "io.lifeline.Batch";
 
-  /** Grows when a member is added; members are never removed or given another meaning. */
+  /** Increases with each added member; members are never removed or redefined. */
   public static final int VERSION = 1;
 
   static final Schema VALUE =
@@ -109,7 +109,7 @@ public final class BatchSchema {
       SchemaBuilder.struct()
           .name(NAME)
           .version(VERSION)
-          .doc("A Lifeline batch; schemas/FORMAT.md tells what the members mean. Unsigned numbers are their bits.")
+          .doc("A Lifeline batch; schemas/FORMAT.md defines the members. Unsigned numbers keep their bits.")
           .field("incarnation", doc(Schema.Type.STRING, "32 hexadecimal digits: this run of the emitter").build())
           .field("route", Schema.INT32_SCHEMA)
           .field("route_name", Schema.STRING_SCHEMA)

@@ -20,7 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.connect.data.Struct;
 
-/** Turns the batch that a reader holds into a struct of {@link BatchSchema}. */
+/** Converts a reader's batch to a struct of {@link BatchSchema}. */
 final class BatchToStruct {
 
   private BatchToStruct() {}
@@ -60,7 +60,7 @@ final class BatchToStruct {
     return counters;
   }
 
-  /** Those that a later format may add have no name here, only their place. */
+  /** Flags of later formats are named by their bit. */
   static String counterName(int place) {
     Counter[] known = Counter.values();
     return place < known.length ? known[place].label() : "counter_" + place;
@@ -173,7 +173,7 @@ final class BatchToStruct {
     };
   }
 
-  /** What is no UTF-8 keeps its bytes, or it could not be encoded again. */
+  /** Invalid UTF-8 keeps its bytes, so that it can be encoded again. */
   private static Struct string(Struct value, String text, byte[] bytes) {
     value.put("string", text);
     return Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)

@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.connect.data.Struct;
 
-/** Builds the batch that a struct of {@link BatchSchema} describes. */
+/** Encodes a struct of {@link BatchSchema} as a batch. */
 final class StructToBatch {
 
   private final Struct struct;
@@ -90,7 +90,7 @@ final class StructToBatch {
     return bits;
   }
 
-  /** A counter that is not given is 0. */
+  /** Missing counters are 0. */
   private long[] counters() {
     Map<String, Long> byName = struct.getMap("counters");
     long[] counters = new long[Math.max(Counter.values().length, byName.size())];
@@ -163,7 +163,7 @@ final class StructToBatch {
     writer.event(number, event.getInt64("tick"), values);
   }
 
-  /** The member that the type asks for. Bytes go before the text of a string, which they stand for exactly. */
+  /** The member for the type. A string's bytes, being exact, take precedence over its text. */
   private static Object value(Struct value, FieldType type, String name) {
     Object given = value == null ? null : member(value, type);
     if (given == null) {

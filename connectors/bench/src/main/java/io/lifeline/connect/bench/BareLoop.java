@@ -16,8 +16,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * What one would write without Connect: the client's ordered consumer, a producer, and a transaction committed each
- * second. The records are the connector's: the subject as key, the stream's time as time.
+ * The same copy without Connect: the client's ordered consumer, a producer, and a transaction committed each second.
+ * The records are identical: the subject is the key, the stream's time the timestamp.
  */
 final class BareLoop {
 
@@ -27,7 +27,7 @@ final class BareLoop {
 
   private BareLoop() {}
 
-  /** Copies so many messages, reading ahead by as many bytes as the connector does. */
+  /** Copies the messages with the connector's read-ahead. */
   static void copy(
       String natsUrl,
       String stream,

@@ -27,10 +27,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Messages per second from a stream to a topic, exactly once: by the connector in a Connect worker, and in turns with
- * it by a {@linkplain BareLoop loop} without Connect. Worker, broker of Kafka and loop are in this process; the
- * producers have the same settings. Counted is what lies between the topic's first twentieth and its last, so that
- * starting does not.
+ * Messages per second from a stream to a topic, exactly once: by the connector in a Connect worker, alternating with a
+ * {@linkplain BareLoop loop} without Connect. Worker, Kafka broker and loop share this process; the producers have the
+ * same settings. The first twentieth of the topic is not counted, to exclude the start.
  */
 @Command(name = "jetstream-source-bench", mixinStandardHelpOptions = true, description = "Connector and bare loop.")
 public final class JetStreamSourceBench implements Runnable {
@@ -165,7 +164,7 @@ public final class JetStreamSourceBench implements Runnable {
           return end;
         }
       } catch (ExecutionException e) {
-        if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) { // it was made a moment ago
+        if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) { // metadata of the new topic may lag
           throw e;
         }
       }

@@ -61,7 +61,7 @@ public final class TaskMetrics {
     }
   }
 
-  /** Registers metrics whose names were not free before; cheap if there are none, and called repeatedly. */
+  /** Registers pending metrics; cheap, and called repeatedly. */
   public void register() {
     while (!unregistered.isEmpty()) {
       Figure figure = unregistered.peek();

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The version that the plugins were built as. */
+/** The version of the plugins. */
 public final class Version {
 
   /** Such as {@code 0.1.0}. */

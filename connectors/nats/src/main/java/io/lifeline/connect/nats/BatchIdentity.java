@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Who wrote a batch of Lifeline, and which one it is (FORMAT.md, sections 3 and 12), from the fixed part of its header.
- * Whether the rest of it is legal is for those who read it to say: here a batch passes whole.
+ * Emitter and sequence of a Lifeline batch (FORMAT.md, sections 3 and 12), from the fixed part of its header. The rest
+ * of the batch is not validated here.
  */
 record BatchIdentity(Incarnation incarnation, int route, long sequence) {
 
@@ -23,7 +23,7 @@ record BatchIdentity(Incarnation incarnation, int route, long sequence) {
   private static final int FIXED_LENGTH = 96;
   private static final int SUBJECTS = 16;
 
-  /** The identity, or null if the bytes do not start as a batch does. */
+  /** The identity, or null if the bytes do not start with a batch header. */
   static BatchIdentity of(byte[] message) {
     if (message == null || message.length < FIXED_LENGTH || ByteBuffer.wrap(message).getInt() != MAGIC) {
       return null;
@@ -41,12 +41,12 @@ record BatchIdentity(Incarnation incarnation, int route, long sequence) {
     return identity == null ? null : identity.incarnation.toString().getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** The id by which NATS knows a repeat. */
+  /** The NATS message id, for deduplication. */
   String messageId() {
     return incarnation + "-" + route + "-" + Long.toUnsignedString(sequence);
   }
 
-  /** Which of the sixteen subjects the emitter writes to. */
+  /** Index of the emitter's subject, 0 to 15. */
   int subjectNumber() {
     byte[] bytes = ByteBuffer.allocate(16).putLong(incarnation.high()).putLong(incarnation.low()).array();
     return (int) Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);

@@ -1,12 +1,11 @@
 package io.lifeline.connect.nats;
 
 /**
- * What a server says of a message that it delivers, in the reply subject: {@code
+ * Metadata of a delivered message, from its reply subject: {@code
  * $JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer
  * sequence>.<time>.<pending>}.
  *
- * <p>Taken apart here, in one pass from its end: the client's own way splits the whole text and makes a calendar's date
- * of the time, for every message.
+ * <p>Parsed in one pass from the end: the client's parser splits the whole text and builds a date for every message.
  *
  * @param reply the subject, in which the consumer's name lies from {@code consumerAt} to {@code consumerEnd}
  * @param streamSequence the message's number in the stream
@@ -72,7 +71,7 @@ record Delivery(
     return new Delivery(reply, consumerAt, at, streamSequence, consumerSequence, timeNs, pending);
   }
 
-  /** Whether it was this consumer that the message was sent to. */
+  /** Whether the message was sent to this consumer. */
   boolean isTo(String consumer) {
     return consumer != null
         && consumer.length() == consumerEnd - consumerAt

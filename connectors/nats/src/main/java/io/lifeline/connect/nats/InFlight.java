@@ -19,23 +19,23 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
- * Messages that were handed to the client and are not acknowledged, oldest first. One that fails for now stays, and is
- * published again by {@link #retry}. Used by one thread.
+ * Published messages without an acknowledgement, oldest first. After a transient failure a message stays, and {@link
+ * #retry} publishes it again. Used by one thread.
  */
 final class InFlight {
 
-  /** The broker does not take messages, for now. */
+  /** The broker is temporarily unavailable. */
   static final class NotNowException extends Exception {
     NotNowException(String message) {
       super(message);
     }
   }
 
-  /** What becomes of messages. */
+  /** Outcome of messages. */
   interface Outcome {
     void stored(OutgoingMessage message, boolean duplicate);
 
-    /** The broker will never take it. */
+    /** The broker rejected the message permanently. */
     void refused(OutgoingMessage message, String cause);
   }
 
@@ -50,7 +50,7 @@ final class InFlight {
     }
   }
 
-  /** How often to look whether the connection still stands that an answer is to come by: the client does not say. */
+  /** Interval of connection checks while waiting for an answer: the client does not report a lost connection. */
   private static final long LOOK_NS = Duration.ofMillis(100).toNanos();
 
   private static final int BAD_REQUEST = 400;
@@ -89,7 +89,7 @@ final class InFlight {
     entries.add(entry);
   }
 
-  /** Publishes again what failed. */
+  /** Publishes failed messages again. */
   void retry() throws NotNowException {
     for (Entry entry : entries) {
       if (entry.answer == null) {
@@ -98,7 +98,7 @@ final class InFlight {
     }
   }
 
-  /** Waits until everything is answered. */
+  /** Waits for all acknowledgements. */
   void settle() throws NotNowException, InterruptedException {
     while (!entries.isEmpty()) {
       settleOldest();
@@ -111,7 +111,7 @@ final class InFlight {
     }
   }
 
-  /** Forgets messages of partitions that somebody else has now. */
+  /** Drops messages of partitions that were reassigned. */
   void forget(Collection<TopicPartition> partitions) {
     entries.removeIf(entry -> partitions.contains(entry.message.partition()));
   }
@@ -169,10 +169,10 @@ final class InFlight {
       }
       if (refusal.getApiErrorCode() == OTHER_STREAM) {
         throw new ConnectException(
-            "another stream than " + SinkConfig.STREAM + " says takes messages of subject " + oldest.message.subject());
+            "subject " + oldest.message.subject() + " belongs to another stream: correct " + SinkConfig.STREAM);
       }
       outcome.refused(oldest.message, refusal.getMessage());
-      entries.remove(); // not before: if nobody takes it, it stays, and no offset goes past it
+      entries.remove(); // last: after an exception it stays, and no offset goes past it
     }
   }
 
@@ -189,13 +189,13 @@ final class InFlight {
     }
   }
 
-  /** An answer comes by the connection that asked for it, or never. */
+  /** An acknowledgement can arrive only on the connection of its request. */
   private boolean isLost(Entry entry) {
     return connection.getStatus() != Connection.Status.CONNECTED
         || connection.getStatistics().getReconnects() != entry.reconnects;
   }
 
-  /** What ended one answer has mostly ended others: all that will not come are given up together. */
+  /** A lost connection affects several acknowledgements: all that cannot arrive fail together. */
   private void giveUp(Entry failed) {
     long now = System.nanoTime();
     failed.answer = null;
@@ -210,7 +210,7 @@ final class InFlight {
     return entry.answer.isCancelled() || !entry.answer.isDone() && (entry.dueNs - now <= 0 || isLost(entry));
   }
 
-  /** The broker's answer, if it is about the message and not about the broker's own state. */
+  /** The broker's rejection, unless it is due to the broker's own state. */
   private static JetStreamApiException refusal(Throwable error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause instanceof JetStreamApiException answer) {

@@ -9,13 +9,13 @@ import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** Makes a message of NATS out of a record of Kafka: same bytes, same headers. */
+/** Converts a Kafka record to a NATS message: same bytes, same headers. */
 final class MessageMapper {
 
   private static final String MESSAGE_ID = "Nats-Msg-Id";
   private static final String EXPECTED_STREAM = "Nats-Expected-Stream";
 
-  /** What the broker acts upon: only what this connector itself sets may reach it. */
+  /** Headers that the broker interprets: only the connector may set them. */
   private static final String RESERVED = "nats-";
 
   private final Content content;
@@ -37,7 +37,7 @@ final class MessageMapper {
   /**
    * The message for a record.
    *
-   * @throws DataException if the record cannot become a message; it says why without showing what the record holds
+   * @throws DataException if the record cannot be converted; the message omits the record's content
    */
   OutgoingMessage map(SinkRecord record) {
     byte[] body = bytes(record.value(), "value");

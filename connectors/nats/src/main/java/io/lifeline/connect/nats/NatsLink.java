@@ -11,8 +11,7 @@ import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
- * A task's connection. It is made when it is first wanted, and a broker that is away then is no worse than one that
- * goes later: a worker may well be started before it.
+ * A task's connection, opened on first use: a worker may start before the broker, which is then treated as unreachable.
  */
 final class NatsLink implements AutoCloseable {
 
@@ -37,10 +36,10 @@ final class NatsLink implements AutoCloseable {
   }
 
   /**
-   * The connection, which stands unless it was lost since: then the client makes it again by itself.
+   * The connection; after a loss the client reconnects by itself.
    *
-   * @throws IOException if there is none now
-   * @throws ConnectException if there will be none with these settings, or the client has given up on it
+   * @throws IOException if it is not available now
+   * @throws ConnectException if the settings cannot work, or the client has stopped reconnecting
    */
   Connection connection() throws IOException, InterruptedException {
     if (connection == null) {
@@ -53,7 +52,7 @@ final class NatsLink implements AutoCloseable {
       }
     }
     if (connection.getStatus() == Connection.Status.CLOSED) {
-      // It does so only when the broker refuses the credentials again and again.
+      // The client stops only after repeated authentication errors.
       throw new ConnectException(
           "NATS at " + settings + " ended the connection for good: " + connection.getLastError());
     }

@@ -50,14 +50,14 @@ public final class NatsSink extends SinkConnector {
     return Collections.nCopies(maxTasks, properties);
   }
 
-  /** Besides the values themselves, that NATS can be reached with them and takes such messages. */
+  /** Also validates that NATS is reachable and stores messages of the subject. */
   @Override
   public Config validate(Map<String, String> properties) {
     List<ConfigValue> values = new ArrayList<>(super.validate(properties).configValues());
     if (!properties.getOrDefault(DEAD_LETTERS, "").isBlank() && !"all".equals(properties.get(TOLERANCE))) {
       ConfigValue tolerance = new ConfigValue(TOLERANCE, properties.get(TOLERANCE), List.of("all"), new ArrayList<>());
       tolerance.addErrorMessage(
-          "a dead letter queue is set, but nothing would go there: the task fails at the first bad record unless "
+          "the dead letter queue is unused: the task fails at the first invalid record unless "
               + TOLERANCE + " is all");
       values.add(tolerance);
     }
@@ -74,7 +74,7 @@ public final class NatsSink extends SinkConnector {
     return config;
   }
 
-  /** Positions are Kafka's own; nothing elsewhere has to follow them. */
+  /** Offsets are stored in Kafka only. */
   @Override
   public boolean alterOffsets(Map<String, String> properties, Map<TopicPartition, Long> offsets) {
     return true;

@@ -4,10 +4,10 @@ import io.nats.client.impl.Headers;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** A message on its way out, with the record that it comes from. The body may be null. */
+/** A message to publish, with its record. The body may be null. */
 record OutgoingMessage(SinkRecord record, String subject, Headers headers, byte[] body) {
 
-  /** Where Kafka has the record, whatever transformations made of its topic. */
+  /** The record's original position, before transformations. */
   TopicPartition partition() {
     return new TopicPartition(record.originalTopic(), record.originalKafkaPartition());
   }
@@ -16,7 +16,7 @@ record OutgoingMessage(SinkRecord record, String subject, Headers headers, byte[
     return record.originalKafkaOffset();
   }
 
-  /** What counts against the broker's max_payload. */
+  /** Size that the broker's max_payload limits. */
   long size() {
     return (body == null ? 0 : body.length) + (headers.isEmpty() ? 0 : headers.serializedLength());
   }

@@ -12,10 +12,10 @@ import org.apache.kafka.common.internals.Topic;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.source.SourceRecord;
 
-/** Makes a record of Kafka out of a message of NATS: same bytes, same headers, the time when the stream took it. */
+/** Converts a NATS message to a Kafka record: same bytes, same headers, the stream's timestamp. */
 final class RecordMapper {
 
-  /** What messages are. */
+  /** Content of messages. */
   enum Content {
     ANY,
     BATCHES;
@@ -38,13 +38,13 @@ final class RecordMapper {
   private final boolean copiesHeaders;
   private final boolean addsOrigin;
 
-  /** Subjects come in runs: the last one with its key and topic. */
+  /** Cache of the last subject's key and topic: subjects come in runs. */
   private String lastSubject;
 
   private byte[] lastKey;
   private String lastTopic;
 
-  /** So do times, each of which would be an object. */
+  /** Cache of the last time, to avoid an object for each message. */
   private Long lastTimeMs = 0L;
 
   RecordMapper(SourceConfig config) {
@@ -100,7 +100,7 @@ final class RecordMapper {
     }
   }
 
-  /** What can stay of the name, and a hash of all of it. */
+  /** The legal characters of the name, and a hash of the whole name. */
   private static String legal(String name) {
     String hash = HexFormat.of().toHexDigits(Fnv1a.hash(name.getBytes(StandardCharsets.UTF_8)));
     String kept = name.replaceAll("[^A-Za-z0-9._-]", "_");

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
- * What Connect remembers of a subject: the sequence in the stream of the last message that was read. The partition is
- * the stream with the subject's filter, since messages of two filters are read independently.
+ * The offset of a subject: the stream sequence of the last message read. The partition is the stream with the subject's
+ * filter, since filters are read independently.
  */
 final class SourcePosition {
 
@@ -27,7 +27,7 @@ final class SourcePosition {
     return new Partition(stream, filter);
   }
 
-  /** Connect looks it up in a map with every record: it knows its hash. */
+  /** Caches its hash, since Connect looks it up for every record. */
   private static final class Partition extends AbstractMap<String, String> {
     private final Map<String, String> names = new HashMap<>();
     private final int hash;
@@ -62,7 +62,7 @@ final class SourcePosition {
    * The sequence that an offset holds. Connect keeps offsets as JSON, so small ones come back as another kind of
    * number.
    *
-   * @throws ConnectException if it is no offset of this connector
+   * @throws ConnectException if the offset is not of this connector
    */
   static long sequence(Map<String, ?> offset) {
     Object sequence = offset.get(SEQUENCE);
@@ -80,7 +80,7 @@ final class SourcePosition {
   /**
    * Checks a partition that a user gives.
    *
-   * @throws ConnectException if it is no partition of this connector
+   * @throws ConnectException if the partition is not of this connector
    */
   static void check(Map<String, ?> partition) {
     boolean legal =

@@ -18,18 +18,18 @@ import org.slf4j.LoggerFactory;
  * Reads subjects of one stream, each in order and without a gap, by pull requests that the server fills in large
  * batches. Used by one thread.
  *
- * <p>Each subject has its share of the read-ahead, in bytes as the server counts them. Half of it is asked for again
- * whenever half of it was read, so that the server always knows of bytes that it may send.
+ * <p>Each subject has a share of the read-ahead, in bytes as the server counts them. Half a share is requested whenever
+ * half of it has been read, so that the server always has an open request.
  *
- * <p>The requests are made here, and not by the client's own ordered consumer: that learns of a restarted server only
- * by the heartbeats that it misses, and does more for each message than is needed here.
+ * <p>The client's ordered consumer is not used: it detects a restarted server only by missed heartbeats, and does more
+ * work for each message.
  */
 final class StreamReader implements AutoCloseable {
 
-  /** Where a subject without an offset starts: at the first message if neither says otherwise. */
+  /** Start of a subject without an offset; by default the first message. */
   record Start(boolean isNew, Instant time) {}
 
-  /** One message with its place. */
+  /** A message and its position. */
   record Received(SubjectCursor cursor, Message message, Delivery delivery) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(StreamReader.class);
@@ -48,7 +48,7 @@ final class StreamReader implements AutoCloseable {
   private SubjectCursor lastCursor;
   private volatile long consumersMade;
 
-  /** What there is since the connection stood for the first time. */
+  /** Created with the first connection. */
   private Connection connection;
 
   private JetStreamManagement management;
@@ -61,7 +61,7 @@ final class StreamReader implements AutoCloseable {
   private long lastLookNs;
 
   /**
-   * Does nothing on the server yet: {@link #next} does.
+   * Does not contact the server; {@link #next} does.
    *
    * @param readAheadBytes for all cursors together
    */
@@ -95,7 +95,7 @@ final class StreamReader implements AutoCloseable {
    *
    * @param timeout how long to wait for one, or null not to wait
    * @return null if none came in time
-   * @throws IOException if the server cannot be asked, for now
+   * @throws IOException if the server is temporarily unreachable
    */
   Received next(Duration timeout) throws IOException, JetStreamApiException, InterruptedException {
     Connection connected = link.connection();
@@ -124,12 +124,12 @@ final class StreamReader implements AutoCloseable {
     }
   }
 
-  /** How often a consumer had to be made. */
+  /** Number of consumers created. */
   long consumersMade() {
     return consumersMade;
   }
 
-  /** The server sends heartbeats; who was not here to read them cannot tell. */
+  /** After a pause in reading, missed heartbeats prove nothing: the timeout starts again. */
   private void doubtTheSilent() {
     long now = System.nanoTime();
     if (now - lastLookNs > TRUSTED_SILENCE.toNanos()) {
@@ -139,7 +139,7 @@ final class StreamReader implements AutoCloseable {
     cursors.forEach(cursor -> cursor.doubtIfSilent(now, TRUSTED_SILENCE));
   }
 
-  /** A server that was restarted has forgotten its consumers: after each reconnection they are made anew. */
+  /** A restarted server has lost its consumers, so each reconnection recreates them. */
   private void openWhatIsNot() throws IOException, JetStreamApiException {
     if (openedAtConnection != link.log().connections()) {
       openedAtConnection = link.log().connections();
@@ -160,7 +160,7 @@ final class StreamReader implements AutoCloseable {
     }
   }
 
-  /** What the server says about a request; of a consumer that is no more, nothing counts. */
+  /** Handles a status message; those of former consumers are ignored. */
   private void heed(Message message) {
     for (SubjectCursor cursor : cursors) {
       if (cursor.isOpen() && message.getSubject().equals(cursor.inbox())) {
@@ -191,7 +191,7 @@ final class StreamReader implements AutoCloseable {
                 || status.getMessage().startsWith(Status.BATCH_COMPLETED));
   }
 
-  /** Messages of a request come together: the last one's cursor is asked first. */
+  /** Tries the last message's cursor first: messages of a request arrive together. */
   private SubjectCursor cursorOf(Delivery delivery) {
     if (lastCursor == null || !delivery.isTo(lastCursor.consumer())) {
       lastCursor = null;
@@ -204,7 +204,7 @@ final class StreamReader implements AutoCloseable {
     return lastCursor;
   }
 
-  /** Removes the consumers as far as the server can be reached; it forgets the others by itself. */
+  /** Deletes the consumers if the server is reachable; otherwise it removes them when idle. */
   @Override
   public void close() {
     if (connection == null || connection.getStatus() == Connection.Status.CLOSED) {

@@ -6,9 +6,8 @@ import org.apache.kafka.connect.header.Headers;
 import org.apache.kafka.connect.source.SourceRecord;
 
 /**
- * A message's record. A worker that delivers exactly once keeps the records of a transaction in a hash map until it is
- * committed, some 100,000 of them. By the hash of {@link SourceRecord}, which is that of all it holds, they would be
- * strewn over the table; by their sequences, neighbours are neighbours there.
+ * A message's record. An exactly-once worker keeps the records of a transaction, some 100,000, in a hash map. Hashing
+ * by sequence keeps neighbours together there, and avoids hashing the content as {@link SourceRecord} does.
  */
 final class StreamRecord extends SourceRecord {
 
@@ -37,7 +36,7 @@ final class StreamRecord extends SourceRecord {
     this.sequence = sequence;
   }
 
-  /** No task makes two of one message. */
+  /** A task creates one record for each message. */
   @Override
   public boolean equals(Object other) {
     return this == other;

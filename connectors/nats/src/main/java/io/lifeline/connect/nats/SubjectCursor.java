@@ -20,9 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the reading of one subject stands, and the consumer on the server that it is read through. The consumer is
- * nothing but a means: it acknowledges nothing, lives in memory, and is made anew at {@link #nextSequence} whenever
- * there is doubt about it.
+ * The position in one subject, and the server's consumer for it. The consumer is ephemeral: it acknowledges nothing,
+ * lives in memory, and is recreated at {@link #nextSequence} when its state is in doubt.
  */
 final class SubjectCursor {
 
@@ -30,7 +29,7 @@ final class SubjectCursor {
 
   private static final String ALL = ">";
 
-  /** After that long without a request the server drops the consumer. */
+  /** Idle time after which the server deletes the consumer. */
   private static final Duration FORGET_AFTER = Duration.ofSeconds(60);
 
   private final String stream;
@@ -38,14 +37,14 @@ final class SubjectCursor {
   private final Map<String, String> partition;
   private final Start start;
 
-  /** The next message to read has at least this sequence; 0 as long as only {@link #start} is known. */
+  /** Lowest sequence of the next message; 0 while only {@link #start} is known. */
   private long nextSequence;
 
   private String consumer;
   private String inbox;
   private long nextConsumerSequence;
 
-  /** What the server was asked for and has not sent. */
+  /** Bytes requested and not yet received. */
   private long outstandingBytes;
 
   private boolean heard;
@@ -65,7 +64,7 @@ final class SubjectCursor {
     return filter;
   }
 
-  /** As Connect knows it. */
+  /** The partition in Connect. */
   Map<String, String> partition() {
     return partition;
   }
@@ -78,7 +77,7 @@ final class SubjectCursor {
     return consumer;
   }
 
-  /** Where the server answers to this consumer's requests. */
+  /** Reply subject of this consumer's requests. */
   String inbox() {
     return inbox;
   }
@@ -89,19 +88,18 @@ final class SubjectCursor {
   }
 
   /**
-   * Sequences that the stream gave up before they were read; at most so many messages of this subject are lost. Where
-   * not all subjects are read, a gap between two messages says nothing, and only what had gone when a consumer was made
-   * counts.
+   * Sequences deleted from the stream before they were read: an upper bound of this subject's lost messages. If not all
+   * subjects are read, only those missing when a consumer was created count, since a gap may belong to another subject.
    */
   long expired() {
     return expired;
   }
 
   /**
-   * Makes a consumer at the position.
+   * Creates a consumer at the position.
    *
-   * @param inbox where the server shall answer, which no consumer had before
-   * @throws ConnectException if the stream is not the one that the position belongs to
+   * @param inbox reply subject, unique for each consumer
+   * @throws ConnectException if the position belongs to another stream
    */
   void open(JetStreamManagement management, String inbox) throws IOException, JetStreamApiException {
     ConsumerConfiguration.Builder configuration =
@@ -126,8 +124,8 @@ final class SubjectCursor {
   }
 
   /**
-   * Whether the stream keeps what was read. One that does not would drop messages as soon as they are sent here, and
-   * those that were not yet in Kafka when a task is killed would be nowhere.
+   * Whether the stream keeps messages after delivery. Otherwise messages that were not yet in Kafka when a task is
+   * killed would be lost.
    */
   static boolean isReadByOffset(StreamConfiguration stream) {
     return stream.getRetentionPolicy() == RetentionPolicy.Limits;
@@ -171,16 +169,16 @@ final class SubjectCursor {
     }
   }
 
-  /** Doubts the consumer, so that it is made anew. */
+  /** Marks the consumer for recreation. */
   void doubt() {
     consumer = null;
   }
 
   /**
-   * Notes a message of this cursor's consumer.
+   * Records a message of this cursor's consumer.
    *
    * @param bytes its size as the server counts it
-   * @return false if one before it is missing: then it does not count, and the consumer is in doubt
+   * @return false after a gap: the message is dropped, and the consumer marked for recreation
    */
   boolean accept(Delivery delivery, long bytes) {
     heard = true;
@@ -198,7 +196,7 @@ final class SubjectCursor {
     return true;
   }
 
-  /** Whether another request of so many bytes is due; if so, it counts as made. */
+  /** Whether a request of that size is due; if so, counts it as sent. */
   boolean wants(long requestBytes) {
     if (outstandingBytes > requestBytes) {
       return false;
@@ -213,12 +211,12 @@ final class SubjectCursor {
     outstandingBytes -= unusedBytes;
   }
 
-  /** The server said something about this consumer. */
+  /** Records a sign of life of this consumer. */
   void heard() {
     heard = true;
   }
 
-  /** Doubts the consumer if the server has said nothing about it for so long. */
+  /** Marks the consumer for recreation after that time without a sign of life. */
   void doubtIfSilent(long nowNs, Duration atMost) {
     if (heard) {
       heardNs = nowNs;

@@ -16,7 +16,7 @@ final class Subjects {
     return FILTER.matcher(text).matches();
   }
 
-  /** Whether something can be published there. */
+  /** Whether the subject is valid for publishing. */
   static boolean isSubject(String text) {
     return SUBJECT.matcher(text).matches();
   }

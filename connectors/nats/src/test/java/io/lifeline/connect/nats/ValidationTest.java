@@ -110,7 +110,7 @@ class ValidationTest {
     assertThat(errors(new NatsSink(), with("errors.deadletterqueue.topic.name", "dead")))
         .singleElement()
         .asString()
-        .contains("the task fails at the first bad record unless errors.tolerance is all");
+        .contains("the task fails at the first invalid record unless errors.tolerance is all");
     assertThat(errors(new JetStreamSource(), Map.of("nats.stream", "GOODS")))
         .containsExactly("nats.url: no NATS server is configured: set nats.url or nats.context");
   }

@@ -9,8 +9,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.connect.util.clusters.EmbeddedConnectCluster;
 
 /**
- * One broker and Connect workers in this process, with exactly-once sources switched on. The embedded cluster is no
- * public API of Kafka, so nothing else here makes one.
+ * One broker and Connect workers in this process, with exactly-once sources enabled. The embedded cluster is no public
+ * API of Kafka, so only this class uses it.
  *
  * <p>It takes seconds to start: share it between tests.
  */
@@ -24,7 +24,7 @@ public final class ConnectCluster implements AutoCloseable {
     this.cluster = cluster;
   }
 
-  /** Starts a cluster whose workers take the given settings before their defaults. */
+  /** Starts a cluster; the settings override the workers' defaults. */
   public static ConnectCluster start(int workers, Map<String, String> workerSettings) {
     Properties broker = new Properties();
     broker.put("transaction.state.log.replication.factor", "1");
@@ -57,7 +57,7 @@ public final class ConnectCluster implements AutoCloseable {
     return new ConnectCluster(cluster);
   }
 
-  /** The one that all tests of this process share; it ends with the process. */
+  /** Shared by all tests of this process. */
   public static synchronized ConnectCluster shared() {
     if (shared == null) {
       shared = start(1, Map.of());
@@ -66,7 +66,7 @@ public final class ConnectCluster implements AutoCloseable {
     return shared;
   }
 
-  /** What was committed to a topic, waiting until there are so many records or the time is up. */
+  /** Committed records of a topic; waits for the number of records or the timeout. */
   public List<ConsumerRecord<byte[], byte[]>> read(String topic, int count, Duration atMost) {
     return TopicReader.read(bootstrapServers(), topic, count, atMost);
   }

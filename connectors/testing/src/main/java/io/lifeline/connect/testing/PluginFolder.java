@@ -13,15 +13,15 @@ import java.util.jar.JarOutputStream;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A folder with the jars of one plugin, as users have it below {@code plugin.path}, made of this test's class path. */
+/** A plugin folder as below {@code plugin.path}, filled from this test's class path. */
 public final class PluginFolder {
 
   private PluginFolder() {}
 
   /**
-   * Fills the folder with whatever on the class path matches: jars as they are, folders of classes as jars.
+   * Copies matching entries of the class path: jars unchanged, class folders as jars.
    *
-   * @param entries what the path of an entry holds somewhere
+   * @param entries substrings of the paths
    */
   public static void fill(Path folder, Pattern entries) throws IOException {
     Files.createDirectories(folder);
@@ -38,7 +38,7 @@ public final class PluginFolder {
     }
   }
 
-  /** This test's class path without what matches, for a process that must find it in a plugin folder. */
+  /** This test's class path without matching entries, for a process that loads those as plugins. */
   public static String classPathWithout(Pattern entries) {
     return String.join(
         File.pathSeparator, classPath().stream().filter(entry -> !entries.matcher(entry).find()).toList());

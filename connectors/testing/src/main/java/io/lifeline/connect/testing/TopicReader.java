@@ -10,12 +10,12 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads whole topics, in no consumer group, and what was committed only. */
+/** Reads the committed records of whole topics, without a consumer group. */
 public final class TopicReader {
 
   private TopicReader() {}
 
-  /** What a topic holds, waiting until there are so many records or the time is up. */
+  /** Records of a topic; waits for the number of records or the timeout. */
   public static List<ConsumerRecord<byte[], byte[]>> read(
       String bootstrapServers, String topic, int count, Duration atMost) {
     long deadline = System.nanoTime() + atMost.toNanos();

@@ -96,7 +96,7 @@ public final class WorkerProcess implements AutoCloseable {
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
         return socket.getLocalPort();
       } catch (IOException e) {
-        // somebody has that one
+        // in use
       }
     }
   }
@@ -110,7 +110,7 @@ public final class WorkerProcess implements AutoCloseable {
     }
   }
 
-  /** Answer to a request with a body in JSON, which is sent again while workers share out their work. */
+  /** Answer to a request with a JSON body, retried during rebalances. */
   public String put(String path, String json) throws IOException, InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
@@ -131,17 +131,17 @@ public final class WorkerProcess implements AutoCloseable {
     return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
-  /** What REST calls this worker. */
+  /** The worker's id in REST. */
   public String id() {
     return url.substring("http://".length());
   }
 
-  /** As a crash would. */
+  /** Kills the worker (SIGKILL). */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  /** In good order if it can; Kafka's own shutdown of its REST server sometimes waits for ever. */
+  /** Stops the worker, by force after a timeout: Kafka's REST server sometimes hangs at shutdown. */
   @Override
   public void close() throws InterruptedException {
     process.destroy();

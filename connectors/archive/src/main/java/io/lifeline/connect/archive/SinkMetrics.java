@@ -4,7 +4,7 @@ import io.lifeline.connect.common.TaskMetrics;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Metrics of a task, exported by the worker with connector and task as tags. */
-final class Figures {
+final class SinkMetrics {
 
   final LongAdder batches = new LongAdder();
   final LongAdder duplicates = new LongAdder();
@@ -14,7 +14,7 @@ final class Figures {
   private volatile long heldBytes;
   private volatile long waiting;
 
-  Figures(TaskMetrics metrics) {
+  SinkMetrics(TaskMetrics metrics) {
     this.metrics = metrics;
     metrics.add("batch-total", "Number of batches archived.", batches::sum);
     metrics.add("duplicate-total", "Number of duplicate batches dropped.", duplicates::sum);
