@@ -68,7 +68,7 @@ transaction.state.log.num.partitions=4
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
-# A topic that nobody set up is an error to be seen, not a topic with one partition.
+# A missing topic must be an error, not a new topic with one partition.
 auto.create.topics.enable=false
 CONF
     if ((TLS)); then

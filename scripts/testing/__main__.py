@@ -73,7 +73,7 @@ def run_stages(stages, commands, marks):
 
 
 def run_again(stages, results, commands):
-    """What of the failures is flaky, by stage. Moves it from the failures to what passed."""
+    """Flaky tests by stage. Moves them from the failures to the passed tests."""
     flaky = {}
     for stage in stages:
         counts = results[stage.name].counts

@@ -112,7 +112,7 @@ def end_on_signals():
 
 
 def has_ended(process):
-    """Whether it has, without taking its exit status: until then nobody else gets its number."""
+    """Whether it has ended, without reaping it: until then its pid is not reused."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

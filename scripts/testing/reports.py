@@ -164,7 +164,7 @@ def go_group(folder, options, package, test):
 
 
 def _go_event(line):
-    """One event of `go test -json`; empty for what else is printed among them."""
+    """One event of `go test -json`; empty for other output."""
     try:
         event = json.loads(line)
     except ValueError:

@@ -51,7 +51,7 @@ resolver_preload: { %s: %q, %s: %q }
 func listeningAt(t T, server *Process, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("nats-server_%d.ports", server.PID()))
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(20 * time.Millisecond) {
 		var ports struct{ Nats []string }
 		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &ports) == nil && len(ports.Nats) > 0 {
 			return strings.TrimSuffix(ports.Nats[0], "/")

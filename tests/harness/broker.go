@@ -25,7 +25,7 @@ func StartBroker(t T, kind string, options ...string) *Broker {
 	t.Helper()
 	broker := &Broker{Kind: kind, dir: t.TempDir(), options: options}
 	broker.Restart(t)
-	t.Cleanup(func() { Run(t, patience, nil, Script("broker"), "stop", "--dir", broker.dir) })
+	t.Cleanup(func() { Run(t, testTimeout, nil, Script("broker"), "stop", "--dir", broker.dir) })
 	return broker
 }
 
@@ -33,7 +33,7 @@ func StartBroker(t T, kind string, options ...string) *Broker {
 func (b *Broker) Restart(t T) {
 	t.Helper()
 	arguments := []string{"start", b.Kind, "--dir", b.dir, "--owner", strconv.Itoa(os.Getpid())}
-	Run(t, patience, nil, Script("broker"), append(arguments, b.options...)...)
+	Run(t, testTimeout, nil, Script("broker"), append(arguments, b.options...)...)
 	text, err := os.ReadFile(filepath.Join(b.dir, "broker.env"))
 	if err != nil {
 		t.Fatalf("scripts/broker left no broker.env: %v", err)
@@ -50,13 +50,13 @@ func (b *Broker) Restart(t T) {
 // Kill sends SIGKILL.
 func (b *Broker) Kill(t T) {
 	t.Helper()
-	Run(t, patience, nil, Script("broker"), "kill", "--dir", b.dir)
+	Run(t, testTimeout, nil, Script("broker"), "kill", "--dir", b.dir)
 }
 
 // SetUp creates the streams and topics with lifeline-setup.
 func (b *Broker) SetUp(t T) {
 	t.Helper()
-	Run(t, patience, b.Settings(), Program(t, "lifeline-setup"), "--url", b.Env["LIFELINE_URL"])
+	Run(t, testTimeout, b.Settings(), Program(t, "lifeline-setup"), "--url", b.Env["LIFELINE_URL"])
 }
 
 // Settings are the environment variables that an emitter needs to reach this broker.

@@ -20,7 +20,7 @@ func StartCopyServer(t T, program string, settings []string, options ...string) 
 	into := t.TempDir()
 	arguments := append([]string{"serve", "--into", into, "--json"}, options...)
 	process := Start(t, settings, Program(t, program), arguments...)
-	address := process.WaitForOutput(t, patience, `"listening":"([^"]+)"`)
+	address := process.WaitForOutput(t, testTimeout, `"listening":"([^"]+)"`)
 	return &Copy{Process: process, Address: address, Into: into}
 }
 
@@ -43,7 +43,7 @@ func (c *Copy) Has(t T, sent string) {
 // WaitForAPart waits until some bytes of a file are in the directory, under whatever name.
 func (c *Copy) WaitForAPart(t T) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(20 * time.Millisecond) {
 		found := false
 		filepath.WalkDir(c.Into, func(_ string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {

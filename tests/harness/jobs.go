@@ -53,7 +53,7 @@ var brokerIsAway = regexp.MustCompile("cannot connect|does not serve|cannot be l
 // of jobs that end because they find no broker or lose it.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(200 * time.Millisecond) {
 		j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
 		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
@@ -69,7 +69,7 @@ func (j *Jobs) Restart(t T) {
 func (j *Jobs) Stop(t T) {
 	t.Helper()
 	j.Terminate()
-	if code := j.Wait(t, patience); code != 0 && code != 143 {
+	if code := j.Wait(t, testTimeout); code != 0 && code != 143 {
 		t.Fatalf("lifeline-jobs exited with %d after SIGTERM\n%s", code, j.Stderr())
 	}
 }
@@ -87,7 +87,7 @@ func (r Row) Int(column string) int64 {
 func Query(t T, archive, sql string) []Row {
 	t.Helper()
 	query := Start(t, nil, Script("lifeline-jobs"), "sql", "--archive", archive, "--csv", sql)
-	if code := query.Wait(t, patience); code != 0 {
+	if code := query.Wait(t, testTimeout); code != 0 {
 		if strings.Contains(query.Stderr(), "nothing has been published into it yet") {
 			return nil
 		}
@@ -125,7 +125,7 @@ func (j *Jobs) WaitForManifest(deadline time.Time) {
 func (j *Jobs) WaitForEvents(t T, want int64) {
 	t.Helper()
 	var have int64
-	for deadline := time.Now().Add(patience); have < want; {
+	for deadline := time.Now().Add(testTimeout); have < want; {
 		if time.Now().After(deadline) || !j.Running() {
 			t.Fatalf("wrong books: the archive holds %d of %d events\n%s", have, want, j.Stderr())
 		}

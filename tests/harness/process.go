@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// patience bounds what takes a moment, or a second where it starts a JVM: much more, for machines that do much else. A
+// testTimeout bounds what takes a moment, or a second where it starts a JVM: much more, for machines that do much else. A
 // test's own limits are what it holds a program to.
-const patience = 3 * time.Minute
+const testTimeout = 3 * time.Minute
 
 // Process is a child whose output is kept. It is in a process group of its own, which ends with the test.
 type Process struct {

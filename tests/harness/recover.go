@@ -26,7 +26,7 @@ func StartRecover(t T, program string, settings []string, rings, spool string) *
 // RecoveredBy waits for a lifeline-recover, and returns its totals and exit code. One that was killed has none.
 func RecoveredBy(t T, recovery *Process) (Recovered, int) {
 	t.Helper()
-	code := recovery.Wait(t, patience)
+	code := recovery.Wait(t, testTimeout)
 	var totals Recovered
 	lines := strings.Split(strings.TrimSpace(recovery.Stdout()), "\n")
 	if code <= 1 {

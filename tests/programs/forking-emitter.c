@@ -35,7 +35,7 @@ static const char HELP[] =
     "  --short N     children that emit three events and exit, eight at a time\n"
     "  --base N      the parent's run; default 0\n";
 
-enum { PATIENCE_MS = 300000, AT_ONCE = 8, EVENTS_OF_SHORT = 3, PAUSE_US = 5000, LINES_MOST = 20000 };
+enum { TIMEOUT_MS = 300000, AT_ONCE = 8, EVENTS_OF_SHORT = 3, PAUSE_US = 5000, LINES_MOST = 20000 };
 
 struct line {
   _Alignas(64) volatile uint64_t returned;
@@ -91,7 +91,7 @@ static _Noreturn void serve(uint32_t number, uint32_t grandchild) {
   emit_until_stopped(is_grandchild ? grandchild : number);
   int status = 0;
   if (!is_grandchild) wait(&status);
-  exit(ll_flush(PATIENCE_MS) == 0 && (status == 0 || WIFSIGNALED(status)) ? 0 : 3);
+  exit(ll_flush(TIMEOUT_MS) == 0 && (status == 0 || WIFSIGNALED(status)) ? 0 : 3);
 }
 
 /* Those whose parents were killed are ours to wait for by now. False if one failed by itself. */
@@ -120,7 +120,7 @@ static int prefork(const char *when, uint32_t count) {
     fork_them(&count);
   } else if (strcmp(when, "emit") == 0) {
     emit(0);
-    if (ll_flush(PATIENCE_MS) != 0) return 6;
+    if (ll_flush(TIMEOUT_MS) != 0) return 6;
     fork_them(&count);
   } else {
     emit(0);
@@ -129,7 +129,7 @@ static int prefork(const char *when, uint32_t count) {
   emit_until_stopped(0);
   if (strcmp(when, "thread") == 0) pthread_join(thread, NULL);
   bool good = end_all(1 + 2 * count);
-  return ll_flush(PATIENCE_MS) == 0 && good ? 0 : 7;
+  return ll_flush(TIMEOUT_MS) == 0 && good ? 0 : 7;
 }
 
 static int fork_short_ones(uint32_t count) {

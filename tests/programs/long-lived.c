@@ -24,7 +24,7 @@
 
 LL_EVENT(test_serial, "test.serial", LL_INFO, (u32, run, ""), (u32, worker, ""), (u64, serial, ""));
 
-enum { EVENTS = 100, EVENTS_OF_CHILD = 3, DECLARED = 100, PAUSE_US = 1000, PATIENCE_MS = 300000 };
+enum { EVENTS = 100, EVENTS_OF_CHILD = 3, DECLARED = 100, PAUSE_US = 1000, TIMEOUT_MS = 300000 };
 
 static volatile sig_atomic_t stopped;
 static uint64_t serial;
@@ -101,5 +101,5 @@ int main(int argc, char **argv) {
     *rounds = round + 1;
     usleep(PAUSE_US);
   }
-  return ll_flush(PATIENCE_MS) == 0 ? 0 : 3;
+  return ll_flush(TIMEOUT_MS) == 0 ? 0 : 3;
 }

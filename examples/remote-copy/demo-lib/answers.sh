@@ -44,5 +44,5 @@ FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   say "next:    scripts/lifeline-jobs sql --archive $(printf '%q' "$ARCHIVE") 'SELECT type, count(*) FROM events GROUP BY type'"
   say "         SLOW=disk-write make demo   SLOW=network make demo   BROKER=kafka make demo"
   [[ $ledger == "ledger: emitted=$EMITTED archived=$EMITTED in_flight=0 dropped=0 missing=0 duplicated=0" ]] ||
-    die "the books do not balance: remote-copy counted $EMITTED events"
+    die "the counts differ: remote-copy counted $EMITTED events"
 }

@@ -1,4 +1,4 @@
-"""What the program itself pays for one event, when the harvester has nobody to send to."""
+"""Cost of one event in the program itself, without a sink."""
 
 from .programs import measure
 from .row import Case, Limit

@@ -17,7 +17,7 @@ COUNT = 100_000
 
 
 def instructions(function, count, folder):
-    """That one of bench-off's loops executes in so many rounds, and around them."""
+    """Instructions of one of bench-off's loops, including its setup."""
     output = f"{folder}/{function}.{count}.out"
     run("valgrind", "--tool=callgrind", f"--callgrind-out-file={output}", f"--toggle-collect={function}",
         BIN / "bench-off", "--count", count, environment=environment(**SETTINGS))

@@ -76,7 +76,7 @@ class Row:
         return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
 
     def document(self):
-        """As it stands in emitter.json. Times are named as such; everything else is a value in its unit."""
+        """The row as in emitter.json."""
         kind = "ns" if self.case.unit == "ns" else "value"
         row = {"name": self.case.name, "what": self.case.what, "unit": self.case.unit,
                f"{kind}_median": round(self.median, 3), f"{kind}_min": round(self.least, 3),

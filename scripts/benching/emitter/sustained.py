@@ -61,7 +61,7 @@ def check(back, case, events, threads):
 
 
 def once(case, kind, url, kin, events, threads, settings):
-    """One run, of which what arrived is read back and counted."""
+    """One run; reads the arrived events back and counts them."""
     program = f"bench-{os.urandom(4).hex()}"
     row = measure(case, "bench-sustained", "--url", url, "--events", events // threads, "--threads", threads, *kin,
                   settings={"PROGRAM": program, **settings})

@@ -35,14 +35,14 @@ class BrokersTest {
           .withEnv(Images.QUICK_START)
           .withEnv("KAFKA_HEAP_OPTS", "-Xms512m -Xmx512m")
           .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false")
-          .withStartupTimeout(Images.PATIENCE);
+          .withStartupTimeout(Images.TIMEOUT);
   private static final GenericContainer<?> TOOLS =
       new GenericContainer<>(Images.tools())
           .withNetwork(NETWORK)
           .withLabels(Images.LABELS)
           .withSharedMemorySize(EMITTERS_MEMORY)
           .withCommand("sleep", "infinity")
-          .withStartupTimeout(Images.PATIENCE)
+          .withStartupTimeout(Images.TIMEOUT)
           .withCreateContainerCmdModifier(command -> command.getHostConfig().withInit(true));
 
   @BeforeAll
@@ -87,7 +87,7 @@ class BrokersTest {
             .withLabels(Images.LABELS)
             .withNetworkAliases(name)
             .withCommand("-js")
-            .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1).withStartupTimeout(Images.PATIENCE))) {
+            .waitingFor(Wait.forLogMessage(".*Server is ready.*", 1).withStartupTimeout(Images.TIMEOUT))) {
       nats.start();
       String url = "nats://" + name + ":4222";
       Flow.setUp(TOOLS, url);

@@ -45,7 +45,7 @@ final class Flow implements AutoCloseable {
             .withEnv("LIFELINE_JOBS_ARCHIVE_DIR", Serials.ARCHIVE)
             .withEnv("LIFELINE_JOBS_ARCHIVE_ROLL_INTERVAL", "1s")
             .withEnv(environment)
-            .waitingFor(Wait.forHealthcheck().withStartupTimeout(Images.PATIENCE));
+            .waitingFor(Wait.forHealthcheck().withStartupTimeout(Images.TIMEOUT));
     try {
       jobs.start();
       return new Flow(tools, brokerUrl, jobs);

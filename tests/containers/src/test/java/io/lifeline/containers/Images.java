@@ -16,7 +16,7 @@ final class Images {
   static final String OWNER = System.getenv().getOrDefault("LIFELINE_TEST_OWNER", "nobody-0-0");
 
   /** For what only waits, on a machine that others use as well. */
-  static final Duration PATIENCE = Duration.ofMinutes(4);
+  static final Duration TIMEOUT = Duration.ofMinutes(4);
 
   static final Map<String, String> LABELS = Map.of("io.lifeline.test", OWNER);
 

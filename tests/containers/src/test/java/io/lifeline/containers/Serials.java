@@ -36,7 +36,7 @@ final class Serials {
 
   /** Waits until the archive holds that many events of a run, then compares each number and the ledger. */
   static void assertArchivedOnce(Shell shell, int run, long emitted) {
-    long deadline = System.nanoTime() + Images.PATIENCE.toNanos();
+    long deadline = System.nanoTime() + Images.TIMEOUT.toNanos();
     // Each query starts a Java machine: the archive is asked when its manifests have enough rows, and then when they change.
     Await.until(deadline, () -> rows(manifests(shell)) >= emitted);
     String seen;
@@ -57,7 +57,7 @@ final class Serials {
   /** Waits until the archive has published something that it had not before. */
   static void awaitProgress(Shell shell) {
     String seen = manifests(shell);
-    assertThat(changed(shell, seen, System.nanoTime() + Images.PATIENCE.toNanos())).as("the archive goes on").isTrue();
+    assertThat(changed(shell, seen, System.nanoTime() + Images.TIMEOUT.toNanos())).as("the archive goes on").isTrue();
   }
 
   private static boolean changed(Shell shell, String seen, long deadline) {

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 public final class NatsServer implements AutoCloseable {
 
   /** Of a client for each answer: a file of a stream may have to wait for a slow disk. */
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private static NatsServer shared;
 
@@ -120,8 +120,8 @@ public final class NatsServer implements AutoCloseable {
     return Nats.connect(
         new Options.Builder()
             .server(url())
-            .connectionTimeout(PATIENCE)
-            .requestCleanupInterval(PATIENCE) // after which a message that was published counts as lost
+            .connectionTimeout(TIMEOUT)
+            .requestCleanupInterval(TIMEOUT) // after which a message that was published counts as lost
             .errorListener(new ErrorListener() {}) // a broker that is killed on purpose is no news
             .build());
   }
