@@ -3,8 +3,6 @@ package io.lifeline.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -16,8 +14,7 @@ import org.testcontainers.kafka.KafkaContainer;
 import org.testcontainers.lifecycle.Startables;
 
 /**
- * The way of events on either broker, on each release of Java that we support. All of it happens in containers; one Kafka
- * serves all tests.
+ * The way of events on either broker, and on each release of Java that we support. All of it happens in containers.
  */
 @Tag("system")
 class BrokersTest {
@@ -64,18 +61,13 @@ class BrokersTest {
   }
 
   @Test
-  void archivesOnceOnJava25WhatIsEmittedToNats() throws IOException, InterruptedException {
-    archivesOnceWhatIsEmittedToNats(25);
-  }
-
-  @Test
-  void archivesOnceOnJava21WhatIsEmittedToKafka() throws IOException, InterruptedException {
-    archivesOnceWhatIsEmittedToKafka(21);
+  void archivesOnceOnJava21WhatIsEmittedToNats() throws IOException, InterruptedException {
+    archivesOnceWhatIsEmittedToNats(21);
   }
 
   @Test
   void archivesOnceOnJava25WhatIsEmittedToKafka() throws IOException, InterruptedException {
-    archivesOnceWhatIsEmittedToKafka(25);
+    assertArchived(25, "kafka://kafka:19092");
   }
 
   /** Each release has a server of its own, which starts at once. */
@@ -91,20 +83,12 @@ class BrokersTest {
       nats.start();
       String url = "nats://" + name + ":4222";
       Flow.setUp(TOOLS, url);
-      assertArchived(java, url, Map.of());
+      assertArchived(java, url);
     }
   }
 
-  /** Each release has its own position in the one topic, and reads what was for the others as well. */
-  private static void archivesOnceWhatIsEmittedToKafka(int java) throws IOException, InterruptedException {
-    assertArchived(java, "kafka://kafka:19092", Map.of("LIFELINE_JOBS_KAFKA_APPLICATION_ID", "jobs" + java));
-  }
-
-  private static void assertArchived(int java, String url, Map<String, String> settings)
-      throws IOException, InterruptedException {
-    Map<String, String> environment = new HashMap<>(settings);
-    environment.putAll(Images.QUICK_START);
-    try (Flow flow = Flow.start(NETWORK, TOOLS, url, Images.jobs(java), environment)) {
+  private static void assertArchived(int java, String url) throws IOException, InterruptedException {
+    try (Flow flow = Flow.start(NETWORK, TOOLS, url, Images.jobs(java), Images.QUICK_START)) {
       assertThat(flow.inJobs("java", "--version")).contains(" " + java + ".");
       long emitted = flow.emit(java, EVENTS);
       Serials.assertArchivedOnce(flow::inJobs, java, emitted);

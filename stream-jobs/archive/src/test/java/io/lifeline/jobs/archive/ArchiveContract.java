@@ -166,7 +166,7 @@ public abstract class ArchiveContract {
     assertThat(query("SELECT archived, missing FROM ledger WHERE host = 'host'")).containsExactly(events + " 0");
     assertThat(query("SELECT count(*) FROM ledger")).containsExactly(String.valueOf(honest + 1));
     List<String> views = query("SELECT table_name FROM information_schema.tables WHERE table_type = 'VIEW'"
-        + " AND table_schema = current_schema() AND table_name NOT LIKE 'hostile.many.%'");
+        + " AND table_schema = current_schema() AND table_name <> 'events' AND table_name NOT LIKE 'hostile.many.%'");
     assertThat(views).hasSizeGreaterThan(100).doesNotHaveDuplicates();
     assertThat(query(views.stream().map(view -> "SELECT count(*) FROM " + Sql.identifier(view))
         .collect(Collectors.joining(" UNION ALL ")))).hasSameSizeAs(views);
@@ -591,20 +591,6 @@ public abstract class ArchiveContract {
     }
     assertThat(query("SELECT sequence, field_sequence, host, field_host FROM generator"))
         .containsExactly("9 5 host h");
-  }
-
-  @Test
-  void aThousandTypesInOneBatchAreAThousandTables() throws Exception {
-    BatchWriter batch = Archives.batch(EMITTER, 1);
-    for (int i = 0; i < 1_000; i++) {
-      batch.event(EventType.named("type." + i).field("v" + i, FieldType.I64).field("s", FieldType.STRING).build(), i, i,
-          "text " + i);
-    }
-    try (ArchiveWriter writer = open()) {
-      writer.append(Archives.at(0), batch.toByteArray());
-    }
-    assertThat(query("SELECT v637, s FROM \"type.637\"")).containsExactly("637 text 637");
-    assertThat(query("SELECT count(*), count(DISTINCT type) FROM events")).containsExactly("1000 1000");
   }
 
   @Test
