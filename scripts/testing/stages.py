@@ -25,7 +25,7 @@ class Stage:
     command: str  # for bash, from the repository's root
     count: Callable[[Path], Counts]  # reads the log or the files that the command wrote
     log_name: str
-    limit_s: int = 1200  # when it is ended: a guard against what hangs, no test of speed
+    limit_s: int = 2400  # when it is ended: a guard against what hangs, no test of speed
     after: tuple[str, ...] = ()  # stages that end before it starts, where they run at all
     explained: tuple[str, ...] = ("exit code 1",)  # how its command ends when tests failed; else something else failed, too
     inputs: tuple[str, ...] = ()  # `check` runs it only if something in these folders changed since it passed
@@ -126,7 +126,7 @@ PYTHON = Stage("Python", WAITING, ("c", "go", "java"), python_tests(), functools
 CHAOS_OPTIONS = "-count=1 -timeout 85m"
 CHAOS = go_tests("chaos: kills and outages during millions of events", WAITING, ("c", "go", "java", "crash"), "tests",
                  CHAOS_OPTIONS, "chaos", "./chaos", limit_s=5400, closing=reports.chaos)
-CHAOS_QUICK = go_tests("chaos, the short form", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 18m",
+CHAOS_QUICK = go_tests("chaos, the short form", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 38m",
                        "chaos", "./chaos", closing=reports.chaos)
 
 
@@ -136,7 +136,7 @@ def fuzzing(language, needs, **others):
 
 
 def end_to_end(*packages):
-    return go_tests("end to end", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 18m", "end-to-end",
+    return go_tests("end to end", WAITING, ("c", "go", "java", "crash"), "tests", "-count=1 -short -timeout 38m", "end-to-end",
                     " ".join(packages))
 
 
@@ -145,13 +145,13 @@ WITHOUT_CHAOS = [
     java_tests("Java, with brokers", WAITING, "system", f"--all-but {ARCHIVES}", archives=False),
     Stage("containers", WAITING, ("c", "go", "java"),
           f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
-          container_tests, "containers", limit_s=3000, closing=containers_line),
+          container_tests, "containers", closing=containers_line),
     java_tests("Java, with archives", WAITING, "system", f"--package {ARCHIVES}", archives=True),
     JAVA_UNIT,
     c_tests("C", WAITING, "emitter", 2),
     c_tests("C under thread sanitizer", WORKING, "tsan", 1),
     c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 1),
-    go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 18m", "fleet"),
+    go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 38m", "fleet"),
     end_to_end("./copy", "./demo", "./unharmed"),
     PYTHON,
     Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
