@@ -2,6 +2,7 @@ package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.nats.ConnectionLog;
+import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
@@ -36,6 +37,8 @@ record Broker(
   private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long PAUSE_MS = 500;
+  /** Connections to a port that listens which may fail without a reason: a busy server ends slow handshakes. */
+  private static final int MOST_UNEXPLAINED = 3;
   private static final int NOT_FOUND = 404;
 
   /** Connects, to a broker that is away within 30 seconds, and makes sure that streams and bucket are there. */
@@ -54,13 +57,16 @@ record Broker(
   private static Connection connect(NatsSettings settings, ConnectionLog log) throws HostException {
     Instant patience = Instant.now().plus(PATIENCE);
     boolean told = false;
+    int unexplained = 0;
     try {
       while (true) {
         boolean listening = settings.isListening();
         try {
           return Nats.connect(settings.options(log));
         } catch (IOException e) {
-          if (listening || Instant.now().isAfter(patience)) {
+          boolean explained = e instanceof AuthenticationException || log.cause().isPresent();
+          unexplained += listening && !explained ? 1 : 0;
+          if (explained || unexplained == MOST_UNEXPLAINED || Instant.now().isAfter(patience)) {
             throw new HostException(
                 "cannot connect to " + settings.shownUrl() + ": "
                     + log.cause().map(cause -> cause + ": check broker.tls.ca").orElse(e.getMessage()),
