@@ -4,7 +4,7 @@ import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.Signatures;
-import io.lifeline.jobs.core.summarise.ShareMerger;
+import io.lifeline.jobs.core.plan.InTwoHalves;
 
 /** What a task does with the messages that it reads. Used by the task's thread. */
 interface Intake {
@@ -62,8 +62,8 @@ interface Intake {
     };
   }
 
-  /** Of shares in summaries. Those that expire show in the merger's own count of what is missing. */
-  static Intake of(ShareMerger merger) {
+  /** Of what first halves in groups send. The merger itself counts messages that have expired. */
+  static Intake of(InTwoHalves.Merger merger) {
     return new Intake() {
       @Override
       public void accept(BatchStream.Received message, Output output) {

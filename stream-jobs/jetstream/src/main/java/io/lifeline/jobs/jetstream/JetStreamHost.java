@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
@@ -8,23 +9,13 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Signatures;
-import io.lifeline.jobs.core.bottleneck.BottleneckJob;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
-import io.lifeline.jobs.core.decode.DecodeJob;
-import io.lifeline.jobs.core.decode.DecodeSettings;
-import io.lifeline.jobs.core.filter.FilterJob;
-import io.lifeline.jobs.core.filter.FilterSettings;
-import io.lifeline.jobs.core.ledger.ArchivedCounts;
-import io.lifeline.jobs.core.ledger.LedgerJob;
-import io.lifeline.jobs.core.ledger.LedgerSettings;
-import io.lifeline.jobs.core.pair.PairJob;
-import io.lifeline.jobs.core.pair.PairSettings;
-import io.lifeline.jobs.core.summarise.ShareJob;
-import io.lifeline.jobs.core.summarise.ShareMerger;
-import io.lifeline.jobs.core.summarise.SummariseJob;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.plan.ByEmitter;
+import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.plan.Plan;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.KeyValue;
 import java.io.IOException;
@@ -34,7 +25,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,11 +43,11 @@ public final class JetStreamHost implements JobHost {
   private final NatsSettings nats;
   private final Signatures signatures;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private final List<Plan> plans = new ArrayList<>();
   private final List<Task> tasks = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private final List<Sharing> sharings = new ArrayList<>();
   private Broker broker;
-  private ArchivedCounts archived;
 
   public JetStreamHost(JobConfig config, Metrics metrics) {
     this.config = config;
@@ -136,9 +126,7 @@ public final class JetStreamHost implements JobHost {
         Thread.currentThread().interrupt();
       }
     }
-    if (archived != null) {
-      archived.close();
-    }
+    plans.forEach(Plan::close);
     if (broker != null) {
       sharings.forEach(JetStreamHost::leave);
       broker.close();
@@ -155,69 +143,57 @@ public final class JetStreamHost implements JobHost {
   }
 
   private void addTasks(String job) throws HostException {
+    if (job.equals(ArchiveTask.NAME)) {
+      tasks.add(
+          new ArchiveTask(
+              broker,
+              ArchiveSettings.archive(config),
+              nats.subjects(0, 1),
+              config.get(Keys.NAMES_PREFIX),
+              config.get(Keys.NATS_LEASE),
+              signatures,
+              metrics,
+              failure));
+      return;
+    }
+    JobFactory factory =
+        AllJobs.of(() -> ArchiveSettings.find(config).map(Archive::counts)).stream()
+            .filter(each -> each.name().equals(job))
+            .findFirst()
+            .orElseThrow();
+    if (factory.derives()) {
+      broker.requireOutput(config.get(Keys.NAMES_PREFIX) + Destination.DERIVED + ">", "which " + job + " needs");
+    }
+    Plan plan = factory.plan(config, metrics);
+    plans.add(plan);
     // The bucket is everybody's: who reads a derived stream has checkpoints apart from those of the batches' readers.
     String name = config.derivedInput().map(stream -> job + "-of-" + stream).orElse(job);
     int groups = config.get(Keys.NATS_GROUPS);
-    switch (job) {
-      case "summarise" -> addSummarise(name, groups);
-      case BottleneckJob.NAME ->
-          addJobTasks(name, 1, state -> new BottleneckJob(BottleneckSettings.of(config), state, metrics));
-      case "decode" -> addJobTasks(name, groups, state -> new DecodeJob(DecodeSettings.of(config), metrics));
-      case FilterJob.NAME -> {
-        requireDerived(job);
-        FilterSettings settings = FilterSettings.of(config);
-        addJobTasks(name, groups, state -> new FilterJob(settings, state, metrics));
-      }
-      case PairJob.NAME -> {
-        requireDerived(job);
-        PairSettings settings = PairSettings.of(config);
-        addJobTasks(name, groups, state -> new PairJob(settings, state, metrics));
-      }
-      case "ledger" -> {
-        archived =
-            ArchiveSettings.find(config)
-                .map(target -> new ArchivedCounts(target.counts(), config.get(Keys.LEDGER_INTERVAL)))
-                .orElse(null);
-        addJobTasks(name, groups, state -> new LedgerJob(LedgerSettings.of(config), state, archived, metrics));
-      }
-      case "archive" ->
-          tasks.add(
-              new ArchiveTask(
-                  broker,
-                  ArchiveSettings.archive(config),
-                  nats.subjects(0, 1),
-                  config.get(Keys.NAMES_PREFIX),
-                  config.get(Keys.NATS_LEASE),
-                  signatures,
-                  metrics,
-                  failure));
-      default -> throw new IllegalArgumentException("no such job: " + job);
+    if (plan instanceof InTwoHalves<?> halves) {
+      addHalves(job, name, groups, halves);
+    } else {
+      addGroupTasks(name, groups, (group, state, life) -> ((ByEmitter) plan).job().apply(state));
     }
   }
 
-  private void requireDerived(String job) throws HostException {
-    broker.requireOutput(config.get(Keys.NAMES_PREFIX) + Destination.DERIVED + ">", "which " + job + " needs");
-  }
-
-  /** One task if there is one group; else one per group, and one that merges their shares. */
-  private void addSummarise(String job, int groups) throws HostException {
-    SummariseSettings settings = SummariseSettings.of(config);
-    if (groups == 1) {
-      addJobTasks(job, groups, state -> new SummariseJob(settings, state, metrics));
+  /** One task if one must read all; else one per group, and one that merges what they send. */
+  private void addHalves(String job, String name, int groups, InTwoHalves<?> halves) throws HostException {
+    InTwoHalves.InGroups inGroups = groups == 1 ? null : halves.inGroups(groups).orElse(null);
+    if (inGroups == null) {
+      addGroupTasks(name, 1, (group, state, life) -> halves.whole(state));
       return;
     }
-    String subject = Destination.PARTIALS.topic(config.get(Keys.NAMES_PREFIX));
-    broker.requireOutput(subject, "which summarise needs with nats.groups above 1");
-    addGroupTasks(
-        job, groups, (group, state, life) -> new ShareJob(settings, life, groups, group, state, metrics));
+    String subject = inGroups.between().topic(config.get(Keys.NAMES_PREFIX));
+    broker.requireOutput(subject, "which " + job + " needs with nats.groups above 1");
+    addGroupTasks(name, groups, inGroups::first);
     tasks.add(
         new JobTask(
-            job + "-merge-of-" + groups,
+            name + "-" + halves.second() + "-of-" + groups,
             broker,
             new JobTask.Source(broker.output(), new String[] {subject}, false),
             Turn.ALWAYS,
             taskSettings(),
-            (state, life) -> Intake.of(new ShareMerger(settings, life, groups, state, System::nanoTime, metrics)),
+            (state, life) -> Intake.of(inGroups.second(state, life, System::nanoTime)),
             metrics,
             failure));
   }
@@ -226,10 +202,6 @@ public final class JetStreamHost implements JobHost {
   @FunctionalInterface
   private interface GroupJobs {
     Job over(int group, KeyedState state, String life);
-  }
-
-  private void addJobTasks(String job, int groups, Function<KeyedState, Job> make) {
-    addGroupTasks(job, groups, (group, state, life) -> make.apply(state));
   }
 
   private void addGroupTasks(String job, int groups, GroupJobs make) {

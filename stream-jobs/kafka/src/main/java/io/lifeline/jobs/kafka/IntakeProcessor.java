@@ -9,8 +9,9 @@ import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.StateWriter;
-import io.lifeline.jobs.core.bottleneck.Sample;
-import io.lifeline.jobs.core.summarise.Partial;
+import io.lifeline.jobs.core.plan.ByEmitter;
+import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.Plan;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -26,13 +27,7 @@ import org.apache.kafka.streams.processor.api.RecordMetadata;
  *
  * <p>State is put into the store after every batch, since a commit may follow any of them and asks nobody first.
  */
-final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output, SecondHalf {
-
-  /** Makes the jobs of one task over its state. */
-  @FunctionalInterface
-  interface Jobs {
-    List<Job> over(KeyedState state, SecondHalf secondHalf);
-  }
+final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output {
 
   static final String STORE = "lifeline-intake";
   static final String CHECKSUMS = "lifeline-checksums";
@@ -43,16 +38,16 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   private static final byte[] NO_BYTES = new byte[0];
 
   private final TopologySettings settings;
-  private final Jobs jobs;
+  private final List<Plan> plans;
   private ProcessorContext<String, Outgoing> context;
   private byte[] partition;
   private Pipeline pipeline;
   private ReadPosition readPosition;
   private Metrics.Counter untopical;
 
-  IntakeProcessor(TopologySettings settings, Jobs jobs) {
+  IntakeProcessor(TopologySettings settings, List<Plan> plans) {
     this.settings = settings;
-    this.jobs = jobs;
+    this.plans = plans;
   }
 
   @Override
@@ -63,7 +58,11 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     String task = settings.jobs() + "-" + context.taskId().partition();
     pipeline =
         new Pipeline(
-            task, state, settings.retention().toMillis(), jobs.over(state, this), settings.metrics());
+            task,
+            state,
+            settings.retention().toMillis(),
+            plans.stream().map(plan -> job(plan, state)).toList(),
+            settings.metrics());
     untopical =
         settings.metrics().counter(
             "lifeline_decode_untopical_total", "Events left out, because there are too many topics.");
@@ -111,20 +110,22 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     pipeline.save();
   }
 
-  @Override
-  public void merge(Partial partial) {
-    toSecondHalf(partial.key(), Outgoing.partial(partial), partial.progress().brokerTimeMs());
+  private Job job(Plan plan, KeyedState state) {
+    if (plan instanceof InTwoHalves<?> halves) {
+      return firstHalf(halves, state);
+    }
+    return ((ByEmitter) plan).job().apply(state);
   }
 
-  @Override
-  public void monitor(Sample sample, long brokerTimeMs) {
-    toSecondHalf(sample.group(), Outgoing.sample(sample), brokerTimeMs);
-  }
-
-  private void toSecondHalf(String key, Outgoing found, long brokerTimeMs) {
-    Record<String, Outgoing> message = new Record<>(key, found, brokerTimeMs);
-    message.headers().add(PARTITION_HEADER, partition);
-    context.forward(message);
+  private <P> Job firstHalf(InTwoHalves<P> job, KeyedState state) {
+    return job.first(
+        state,
+        (part, brokerTimeMs) -> {
+          Record<String, Outgoing> message =
+              new Record<>(job.key(part), Outgoing.part(job.parts(), job.toBytes(part)), brokerTimeMs);
+          message.headers().add(PARTITION_HEADER, partition);
+          context.forward(message);
+        });
   }
 
   /**

@@ -1,15 +1,11 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.core.Job;
-import io.lifeline.jobs.core.KeyedState;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
-import io.lifeline.jobs.core.bottleneck.Sampler;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.common.serialization.Serde;
@@ -41,13 +37,11 @@ import org.apache.kafka.streams.state.Stores;
 final class JobsTopology {
 
   /**
-   * Tasks that merge windows. A batch gives them one small record per window and summary, and each keeps the progress
-   * of all emitters, so few are enough.
+   * Tasks of each second half. A batch gives the one that merges one small record per window and summary, and each
+   * keeps the progress of all emitters; the one that monitors receives a few samples a second from each emitter. So few
+   * are enough.
    */
-  static final int MERGE_TASKS = 4;
-
-  /** Tasks that look for bottlenecks; each emitter gives them a few samples a second. */
-  private static final int MONITOR_TASKS = 4;
+  static final int SECOND_HALF_TASKS = 4;
 
   private static final Serde<String> TEXT = Serdes.String();
   private static final Serde<byte[]> BYTES = Serdes.ByteArray();
@@ -56,67 +50,43 @@ final class JobsTopology {
 
   private JobsTopology() {}
 
-  /**
-   * @param byEmitter makes the jobs that work by emitter
-   * @param summarise null if nothing is summarised
-   * @param bottleneck null if no bottlenecks are looked for
-   */
-  static Topology build(
-      TopologySettings settings,
-      Function<KeyedState, List<Job>> byEmitter,
-      SummariseSettings summarise,
-      BottleneckSettings bottleneck) {
+  /** @param plans of the jobs that run; those that work by emitter first */
+  static Topology build(TopologySettings settings, List<Plan> plans) {
+    List<InTwoHalves<?>> inTwoHalves = new ArrayList<>();
+    plans.forEach(plan -> {
+      if (plan instanceof InTwoHalves<?> job) {
+        inTwoHalves.add(job);
+      }
+    });
     StreamsBuilder builder = new StreamsBuilder();
     builder.addStateStore(store(IntakeProcessor.STORE));
     builder.addStateStore(storeOnDisk(IntakeProcessor.CHECKSUMS));
-    IntakeProcessor.Jobs jobs =
-        (state, secondHalf) -> {
-          List<Job> all = new ArrayList<>(byEmitter.apply(state));
-          if (summarise != null) {
-            all.add(new PartialJob(summarise, settings.metrics(), secondHalf::merge));
-          }
-          if (bottleneck != null) {
-            all.add(new Sampler(bottleneck, state, settings.metrics(), secondHalf::monitor));
-          }
-          return all;
-        };
-    var branches =
+    var outgoing =
         builder.stream(
                 settings.batches(),
                 Consumed.with(BYTES, BYTES).withTimestampExtractor(new BatchTime()).withName("lifeline-batches"))
             .process(
-                () -> new IntakeProcessor(settings, jobs),
+                () -> new IntakeProcessor(settings, plans),
                 Named.as("lifeline-intake"),
                 IntakeProcessor.STORE,
                 IntakeProcessor.CHECKSUMS)
-            .split(Named.as("lifeline-"))
-            .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.PARTIAL, Branched.as("partials"))
-            .branch((key, outgoing) -> outgoing.kind() == Outgoing.Kind.SAMPLE, Branched.as("samples"))
-            .defaultBranch(Branched.as("results"));
-    publish(branches.get("lifeline-results"), "lifeline-intake-results");
-    if (summarise != null) {
-      builder.addStateStore(store(MergeProcessor.STORE));
-      KStream<String, Outgoing> summaries =
-          branches
-              .get("lifeline-partials")
-              .mapValues(Outgoing::value, Named.as("lifeline-partial-bytes"))
-              .repartition(byKey())
-              .process(
-                  () -> new MergeProcessor(settings, summarise), Named.as("lifeline-merge"), MergeProcessor.STORE);
-      publish(summaries, "lifeline-merge-results");
+            .split(Named.as("lifeline-"));
+    for (InTwoHalves<?> job : inTwoHalves) {
+      outgoing =
+          outgoing.branch((key, message) -> job.parts().equals(message.parts()), Branched.as(job.parts()));
     }
-    if (bottleneck != null) {
-      builder.addStateStore(store(MonitorProcessor.STORE));
-      KStream<String, Outgoing> alerts =
+    var branches = outgoing.defaultBranch(Branched.as("results"));
+    publish(branches.get("lifeline-results"), "lifeline-intake-results");
+    for (InTwoHalves<?> job : inTwoHalves) {
+      String second = SecondHalfProcessor.name(job);
+      builder.addStateStore(store(second));
+      KStream<String, Outgoing> results =
           branches
-              .get("lifeline-samples")
-              .mapValues(Outgoing::value, Named.as("lifeline-sample-bytes"))
-              .repartition(byGroup())
-              .process(
-                  () -> new MonitorProcessor(settings, bottleneck),
-                  Named.as("lifeline-monitor"),
-                  MonitorProcessor.STORE);
-      publish(alerts, "lifeline-monitor-results");
+              .get("lifeline-" + job.parts())
+              .mapValues(Outgoing::value, Named.as("lifeline-" + job.parts() + "-bytes"))
+              .repartition(toSecondHalf(job))
+              .process(() -> new SecondHalfProcessor<>(settings, job), Named.as(second), second);
+      publish(results, second + "-results");
     }
     return builder.build();
   }
@@ -129,23 +99,14 @@ final class JobsTopology {
             .withValueSerde(RESULT));
   }
 
-  /** Progress goes to every merging task, the rest to the one that owns its key. */
-  private static Repartitioned<String, byte[]> byKey() {
+  private static Repartitioned<String, byte[]> toSecondHalf(InTwoHalves<?> job) {
     StreamPartitioner<String, byte[]> partitioner =
-        (topic, key, value, partitions) ->
-            key.equals(PartialJob.PROGRESS_ONLY) ? Optional.of(all(partitions)) : Optional.empty();
-    return Repartitioned.<String, byte[]>as("lifeline-partials")
+        (topic, key, value, partitions) -> job.isForAll(key) ? Optional.of(all(partitions)) : Optional.empty();
+    return Repartitioned.<String, byte[]>as("lifeline-" + job.parts())
         .withKeySerde(TEXT)
         .withValueSerde(BYTES)
-        .withNumberOfPartitions(MERGE_TASKS)
+        .withNumberOfPartitions(SECOND_HALF_TASKS)
         .withStreamPartitioner(partitioner);
-  }
-
-  private static Repartitioned<String, byte[]> byGroup() {
-    return Repartitioned.<String, byte[]>as("lifeline-samples")
-        .withKeySerde(TEXT)
-        .withValueSerde(BYTES)
-        .withNumberOfPartitions(MONITOR_TASKS);
   }
 
   private static Set<Integer> all(int partitions) {

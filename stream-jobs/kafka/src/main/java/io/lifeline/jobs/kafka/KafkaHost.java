@@ -3,26 +3,14 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveSettings;
-import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
-import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
-import io.lifeline.jobs.core.bottleneck.BottleneckJob;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
-import io.lifeline.jobs.core.decode.DecodeJob;
-import io.lifeline.jobs.core.decode.DecodeSettings;
-import io.lifeline.jobs.core.filter.FilterJob;
-import io.lifeline.jobs.core.filter.FilterSettings;
-import io.lifeline.jobs.core.ledger.ArchivedCounts;
-import io.lifeline.jobs.core.ledger.LedgerJob;
-import io.lifeline.jobs.core.ledger.LedgerSettings;
-import io.lifeline.jobs.core.pair.PairJob;
-import io.lifeline.jobs.core.pair.PairSettings;
-import io.lifeline.jobs.core.summarise.SummariseJob;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.plan.Plan;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.streams.Topology;
@@ -48,12 +36,12 @@ public final class KafkaHost implements JobHost {
   private final KafkaSettings settings;
   private final List<String> jobs;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private final List<Plan> plans = new ArrayList<>();
   private Topics topics;
   private StreamsRunner streams;
   private RejectedTopic rejected;
   private ArchiveLoop archive;
   private Thread archiveThread;
-  private ArchivedCounts archived;
 
   public KafkaHost(JobConfig config, Metrics metrics) {
     this.config = config;
@@ -98,15 +86,13 @@ public final class KafkaHost implements JobHost {
   private List<String> requiredTopics() {
     String prefix = config.get(Keys.NAMES_PREFIX);
     List<String> required = new ArrayList<>(List.of(settings.batches(), prefix + ".rejected"));
-    for (String job : jobs) {
-      switch (job) {
-        case SummariseJob.NAME -> required.add(prefix + ".summaries");
-        case LedgerJob.NAME -> required.add(prefix + ".ledger");
-        case BottleneckJob.NAME -> required.add(prefix + ".alerts");
-        default -> {}
-      }
-    }
+    factories().forEach(job -> job.outputs().forEach(output -> required.add(output.topic(prefix))));
     return required;
+  }
+
+  private Stream<JobFactory> factories() {
+    return AllJobs.of(() -> ArchiveSettings.find(config).map(Archive::counts)).stream()
+        .filter(job -> jobs.contains(job.name()));
   }
 
   private Topology topology() {
@@ -123,35 +109,8 @@ public final class KafkaHost implements JobHost {
             topics::lastBatchesId,
             settings.signatures(),
             System::nanoTime);
-    SummariseSettings summarise = jobs.contains(SummariseJob.NAME) ? SummariseSettings.of(config) : null;
-    BottleneckSettings bottleneck = jobs.contains(BottleneckJob.NAME) ? BottleneckSettings.of(config) : null;
-    return JobsTopology.build(surroundings, jobsByEmitter(), summarise, bottleneck);
-  }
-
-  /** Settings are read here, so that what is wrong with them shows at the start and not in a stream thread. */
-  private Function<KeyedState, List<Job>> jobsByEmitter() {
-    List<Function<KeyedState, Job>> makers = new ArrayList<>();
-    if (jobs.contains(DecodeJob.NAME)) {
-      DecodeSettings decode = DecodeSettings.of(config);
-      makers.add(state -> new DecodeJob(decode, metrics));
-    }
-    if (jobs.contains(FilterJob.NAME)) {
-      FilterSettings filter = FilterSettings.of(config);
-      makers.add(state -> new FilterJob(filter, state, metrics));
-    }
-    if (jobs.contains(PairJob.NAME)) {
-      PairSettings pair = PairSettings.of(config);
-      makers.add(state -> new PairJob(pair, state, metrics));
-    }
-    if (jobs.contains(LedgerJob.NAME)) {
-      LedgerSettings ledger = LedgerSettings.of(config);
-      archived =
-          ArchiveSettings.find(config)
-              .map(target -> new ArchivedCounts(target.counts(), config.get(Keys.LEDGER_INTERVAL)))
-              .orElse(null);
-      makers.add(state -> new LedgerJob(ledger, state, archived, metrics));
-    }
-    return state -> makers.stream().map(maker -> maker.apply(state)).toList();
+    factories().forEach(job -> plans.add(job.plan(config, metrics)));
+    return JobsTopology.build(surroundings, plans);
   }
 
   private void startArchive() {
@@ -234,9 +193,7 @@ public final class KafkaHost implements JobHost {
     if (rejected != null) {
       rejected.close();
     }
-    if (archived != null) {
-      archived.close();
-    }
+    plans.forEach(Plan::close);
     if (topics != null) {
       topics.close();
     }

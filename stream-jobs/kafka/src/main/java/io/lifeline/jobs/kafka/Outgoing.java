@@ -1,36 +1,19 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.core.bottleneck.Sample;
-import io.lifeline.jobs.core.summarise.Partial;
-
 /**
- * What leaves the first half of the topology: a result for a topic of its own, or something that is on its way to the
- * second half.
+ * A record that leaves the first half of the topology.
  *
- * @param kind where it goes
- * @param topic where a result goes; else null
+ * @param topic of a result; null for a part
+ * @param parts of a part: which job's second half it is for, as {@code InTwoHalves.parts} calls them; null for a result
  * @param value the bytes of the message
  */
-record Outgoing(Kind kind, String topic, byte[] value) {
-
-  /** The ways out of the first half. */
-  enum Kind {
-    RESULT,
-    /** A share in a window of a summary. */
-    PARTIAL,
-    /** A sample of a component that may be a bottleneck. */
-    SAMPLE
-  }
+record Outgoing(String topic, String parts, byte[] value) {
 
   static Outgoing result(String topic, byte[] value) {
-    return new Outgoing(Kind.RESULT, topic, value);
+    return new Outgoing(topic, null, value);
   }
 
-  static Outgoing partial(Partial partial) {
-    return new Outgoing(Kind.PARTIAL, null, partial.toBytes());
-  }
-
-  static Outgoing sample(Sample sample) {
-    return new Outgoing(Kind.SAMPLE, null, sample.toBytes());
+  static Outgoing part(String parts, byte[] value) {
+    return new Outgoing(null, parts, value);
   }
 }

@@ -5,6 +5,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.plan.InTwoHalves;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.apache.kafka.streams.processor.PunctuationType;
@@ -13,50 +14,41 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The second half of a job, in which what belongs together meets, from all emitters: it keeps its state and the
- * stream's time in one store, and goes by that time.
+ * Runs the second half of a job, which receives parts of all emitters: keeps its state and the stream's time in one
+ * store, and goes by that time.
  */
-abstract class SecondHalfProcessor implements Processor<String, byte[], String, Outgoing>, Output {
+final class SecondHalfProcessor<P> implements Processor<String, byte[], String, Outgoing>, Output {
 
   private static final Duration PUNCTUATION = Duration.ofSeconds(1);
 
   private final TopologySettings settings;
-  private final String store;
-  private final long patienceNs;
+  private final InTwoHalves<P> job;
   private ProcessorContext<String, Outgoing> context;
+  private InTwoHalves.SecondHalf<P> half;
   private SourceClocks clocks;
 
-  /** @param patienceNs how long a partition that is silent is waited for */
-  SecondHalfProcessor(TopologySettings settings, String store, long patienceNs) {
+  SecondHalfProcessor(TopologySettings settings, InTwoHalves<P> job) {
     this.settings = settings;
-    this.store = store;
-    this.patienceNs = patienceNs;
+    this.job = job;
   }
 
-  /** Takes up its work where the state says. Called once, before everything else. */
-  abstract void open(KeyedState state);
-
-  /** Takes in what a first half found, in a batch that the broker took at the record's time. */
-  abstract void accept(Record<String, byte[]> message);
-
-  /** Called every second once there is a time. */
-  abstract void punctuate(SourceClocks time);
-
-  abstract void saveState();
+  static String name(InTwoHalves<?> job) {
+    return "lifeline-" + job.second();
+  }
 
   @Override
-  public final void init(ProcessorContext<String, Outgoing> processorContext) {
+  public void init(ProcessorContext<String, Outgoing> processorContext) {
     context = processorContext;
-    KeyedState state = new StoreState(context.getStateStore(store));
-    open(state);
-    clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), patienceNs);
+    KeyedState state = new StoreState(context.getStateStore(name(job)));
+    half = job.second(state);
+    clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), job.idleNs());
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
   }
 
   @Override
-  public final void process(Record<String, byte[]> message) {
+  public void process(Record<String, byte[]> message) {
     clocks.observe(partition(message), message.timestamp());
-    accept(message);
+    half.accept(job.fromBytes(message.value()), message.timestamp(), this);
     save();
   }
 
@@ -68,18 +60,18 @@ abstract class SecondHalfProcessor implements Processor<String, byte[], String, 
 
   private void tick(long systemTimeMs) {
     if (clocks.isSet()) {
-      punctuate(clocks);
+      half.punctuate(clocks.nowMs(), clocks.isComplete(), this);
       save();
     }
   }
 
   private void save() {
     clocks.save();
-    saveState();
+    half.save();
   }
 
   @Override
-  public final void send(Destination to, String key, String id, byte[] value) {
+  public void send(Destination to, String key, String id, byte[] value) {
     Outgoing outgoing = Outgoing.result(to.topic(settings.prefix()), value);
     Record<String, Outgoing> result = new Record<>(key, outgoing, context.currentSystemTimeMs());
     result.headers().add(IntakeProcessor.ID_HEADER, id.getBytes(StandardCharsets.UTF_8));

@@ -2,15 +2,12 @@ package io.lifeline.jobs.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lifeline.jobs.core.Job;
-import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Signatures;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.bottleneck.BottleneckFactory;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.decode.DecodeJob;
-import io.lifeline.jobs.core.decode.DecodeSettings;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.decode.DecodeFactory;
+import io.lifeline.jobs.core.summarise.SummariseFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -76,18 +73,15 @@ class JobsTopologyTest {
         new TopologyTestDriver(
             JobsTopology.build(
                 settings,
-                state -> jobs(config, state),
-                SummariseSettings.of(config),
-                BottleneckSettings.of(config)),
+                List.of(
+                    new DecodeFactory().plan(config, metrics),
+                    new SummariseFactory().plan(config, metrics),
+                    new BottleneckFactory().plan(config, metrics))),
             properties,
             START);
     batches =
         driver.createInputTopic(
             "lifeline.batches", new StringSerializer(), new ByteArraySerializer(), START, Duration.ZERO);
-  }
-
-  private List<Job> jobs(JobConfig config, KeyedState state) {
-    return List.of(new DecodeJob(DecodeSettings.of(config), metrics));
   }
 
   private void advance(Duration time) {
@@ -207,7 +201,7 @@ class JobsTopologyTest {
     send(1, Batches.reads(1, 1, false, START_S, 100));
 
     assertThat(driver.getKeyValueStore(IntakeProcessor.STORE).get("dedup/" + Batches.key(1) + "-0")).isNotNull();
-    assertThat(driver.getKeyValueStore(MergeProcessor.STORE).approximateNumEntries()).isPositive();
+    assertThat(driver.getKeyValueStore("lifeline-merge").approximateNumEntries()).isPositive();
   }
 
   @Test

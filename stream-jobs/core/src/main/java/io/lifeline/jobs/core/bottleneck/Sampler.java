@@ -8,6 +8,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.plan.InTwoHalves.Next;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -27,19 +28,12 @@ import java.util.WeakHashMap;
  */
 public final class Sampler implements Job {
 
-  /** Takes what the first half makes. */
-  @FunctionalInterface
-  public interface Next {
-    /** @param brokerTimeMs when the broker took the last batch of the sample */
-    void take(Sample sample, long brokerTimeMs);
-  }
-
   private static final String PREFIX = "bottleneck/emitter/";
   private static final long NS_PER_MS = 1_000_000;
 
   private final BottleneckSettings settings;
   private final KeyedState state;
-  private final Next next;
+  private final Next<Sample> next;
   private final Metrics.Counter samples;
   private final Metrics.Counter unpaired;
   private final Map<Incarnation, Operations> emitters = new HashMap<>();
@@ -48,7 +42,7 @@ public final class Sampler implements Job {
   /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
   private final Map<EventType, Optional<Role>> roles = new WeakHashMap<>();
 
-  public Sampler(BottleneckSettings settings, KeyedState state, Metrics metrics, Next next) {
+  public Sampler(BottleneckSettings settings, KeyedState state, Metrics metrics, Next<Sample> next) {
     this.settings = settings;
     this.state = state;
     this.next = next;
@@ -95,7 +89,7 @@ public final class Sampler implements Job {
 
   private void pass(Sample sample, long brokerTimeMs) {
     samples.increment();
-    next.take(sample, brokerTimeMs);
+    next.pass(sample, brokerTimeMs);
   }
 
   /** Passes on what silent emitters left, and forgets them. */

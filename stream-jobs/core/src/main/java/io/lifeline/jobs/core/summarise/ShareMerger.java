@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.SequenceSet;
 import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import io.lifeline.jobs.core.plan.InTwoHalves.Merger;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -17,7 +18,7 @@ import java.util.function.LongSupplier;
  * The second half of summarise where emitters are worked on in groups: takes each {@link Share} once, in any order, and
  * publishes the windows. Used by one thread.
  */
-public final class ShareMerger {
+public final class ShareMerger implements Merger {
 
   private static final String PREFIX = "summarise/seen/";
 
@@ -58,7 +59,7 @@ public final class ShareMerger {
             seen.put(Integer.valueOf(key.substring(PREFIX.length())), SequenceSet.decode(new StateReader(value))));
   }
 
-  /** Shows no more what only another merger can know now. */
+  @Override
   public void close() {
     removeGauge.run();
   }
@@ -67,6 +68,7 @@ public final class ShareMerger {
    * Takes a share, unless it is a repeat, belongs to another division into groups, or is of another life: when all
    * starts over, what was added before is added again.
    */
+  @Override
   public void accept(byte[] message) {
     Share share = Share.fromBytes(message);
     if (share.groups() != groups || !share.life().equals(life)) {
@@ -86,14 +88,14 @@ public final class ShareMerger {
     }
   }
 
-  /** Publishes and forgets what is due. */
+  @Override
   public void punctuate(Output output) {
     if (clocks.isSet()) {
       merger.punctuate(clocks.nowMs(), clocks.isComplete(), output);
     }
   }
 
-  /** Writes what changed since the last call into the state. */
+  @Override
   public void save() {
     for (int group : changed) {
       StateWriter out = new StateWriter();

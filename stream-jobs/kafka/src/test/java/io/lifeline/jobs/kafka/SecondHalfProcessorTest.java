@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.StateWriter;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.bottleneck.BottleneckFactory;
 import io.lifeline.jobs.core.bottleneck.Sample;
 import io.lifeline.jobs.core.config.JobConfig;
 import java.nio.charset.StandardCharsets;
@@ -25,14 +25,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What time it is for groups whose samples were read from several partitions. */
-class MonitorProcessorTest {
+class SecondHalfProcessorTest {
 
   private static final long NOW_MS = 1_800_000_000_000L;
   private static final long BACKLOG_MS = NOW_MS - Duration.ofHours(8).toMillis();
 
   @TempDir private Path stateDirectory;
   private MockProcessorContext<String, Outgoing> context;
-  private MonitorProcessor monitor;
+  private SecondHalfProcessor<Sample> monitor;
   private long wallClockMs = NOW_MS;
 
   @BeforeEach
@@ -55,11 +55,11 @@ class MonitorProcessorTest {
     context.setCurrentSystemTimeMs(wallClockMs);
     KeyValueStore<String, byte[]> store =
         Stores.keyValueStoreBuilder(
-                Stores.inMemoryKeyValueStore(MonitorProcessor.STORE), Serdes.String(), Serdes.ByteArray())
+                Stores.inMemoryKeyValueStore("lifeline-monitor"), Serdes.String(), Serdes.ByteArray())
             .withLoggingDisabled()
             .build();
     store.init(context.getStateStoreContext(), store);
-    monitor = new MonitorProcessor(settings, BottleneckSettings.of(config));
+    monitor = new SecondHalfProcessor<>(settings, new BottleneckFactory().plan(config, new Metrics()));
     monitor.init(context);
   }
 

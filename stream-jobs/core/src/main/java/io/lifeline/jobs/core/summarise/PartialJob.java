@@ -1,4 +1,4 @@
-package io.lifeline.jobs.kafka;
+package io.lifeline.jobs.core.summarise;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.jobs.core.Job;
@@ -6,20 +6,14 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
-import io.lifeline.jobs.core.summarise.Aggregate;
-import io.lifeline.jobs.core.summarise.Partial;
-import io.lifeline.jobs.core.summarise.PartialAggregator;
-import io.lifeline.jobs.core.summarise.Progress;
-import io.lifeline.jobs.core.summarise.SummariseJob;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.plan.InTwoHalves.Next;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /**
- * The first half of summarise on Kafka: batches are keyed by emitter, summaries by window and key, so a batch becomes
- * partial aggregates that travel to the task that owns their key. Their progress moves that task's watermark; the tasks
- * that got none of a batch are told of an emitter's progress now and then, and of its end.
+ * The first half of summarise: batches are keyed by emitter, summaries by window and key, so a batch becomes partial
+ * aggregates for the task that owns their key. Their progress moves that task's watermark; tasks that receive none of a
+ * batch are sent an emitter's progress at intervals, and its end.
  */
 final class PartialJob implements Job {
 
@@ -29,10 +23,10 @@ final class PartialJob implements Job {
   private static final long PROGRESS_INTERVAL_MS = 1000;
 
   private final PartialAggregator aggregator;
-  private final Consumer<Partial> next;
+  private final Next<Partial> next;
   private final Map<RouteKey, Long> toldMs = new HashMap<>();
 
-  PartialJob(SummariseSettings settings, Metrics metrics, Consumer<Partial> next) {
+  PartialJob(SummariseSettings settings, Metrics metrics, Next<Partial> next) {
     this.aggregator = new PartialAggregator(settings, metrics);
     this.next = next;
   }
@@ -45,9 +39,10 @@ final class PartialJob implements Job {
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
     PartialAggregator.Result result = aggregator.aggregate(batch, position);
-    result.partials().forEach(next);
-    if (isProgressDue(result.progress())) {
-      next.accept(new Partial(0, PROGRESS_ONLY, new Aggregate(), result.progress()));
+    Progress progress = result.progress();
+    result.partials().forEach(partial -> next.pass(partial, progress.brokerTimeMs()));
+    if (isProgressDue(progress)) {
+      next.pass(new Partial(0, PROGRESS_ONLY, new Aggregate(), progress), progress.brokerTimeMs());
     }
   }
 

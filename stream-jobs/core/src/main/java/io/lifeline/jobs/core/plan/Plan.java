@@ -1,0 +1,9 @@
+package io.lifeline.jobs.core.plan;
+
+/** How a configured job divides its work. Used by any thread. */
+public sealed interface Plan extends AutoCloseable permits ByEmitter, InTwoHalves {
+
+  /** Releases what the jobs of this plan share, once they have ended. */
+  @Override
+  default void close() {}
+}
