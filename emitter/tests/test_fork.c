@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <lifeline/lifeline.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 LL_EVENT(mine, "test.mine", LL_INFO, (u32, pid, ""), (u32, number, ""));
@@ -299,6 +301,73 @@ static void a_child_made_inside_of_an_emit_finishes_it_unharmed(void **state) {
   assert_int_equal(test_in_child(fork_inside_of_emits, NULL), 0);
 }
 
+#if defined(__x86_64__)
+/* The trap flag has the kernel send SIGTRAP after every instruction, and the handler forks: the child runs the rest of
+ * the emit at full speed. */
+enum { TRAP_FLAG = 0x100 };
+static volatile sig_atomic_t stepping, instructions;
+
+static void set_trap_flag(void *context, bool on) {
+  greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+  *flags = on ? *flags | TRAP_FLAG : *flags & ~TRAP_FLAG;
+}
+
+static void fork_after_instruction(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info;
+  if (!stepping) {
+    set_trap_flag(context, false);
+    return;
+  }
+  instructions++;
+  set_trap_flag(context, true);
+  pid_t child = fork();
+  int status;
+  if (child == 0) {
+    stepping = 0;
+    is_child = 1;
+    set_trap_flag(context, false);
+  } else if (waitpid(child, &status, 0) != child || status != 0) {
+    _exit(1);
+  }
+}
+
+static const uint32_t marks[] = {0xd15ea5e5, 0x0ddba115};
+
+/* 1 if an event was written over the library's variables. */
+static int mark_is_in_library(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size, (void)unused;
+  if (strstr(object->dlpi_name, "liblifeline.so") == NULL) return 0;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    const void *begin = (const char *)object->dlpi_addr + segment->p_vaddr;
+    bool variables = segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0;
+    if (variables && memmem(begin, segment->p_memsz, marks, sizeof marks) != NULL) return 1;
+  }
+  return 0;
+}
+
+static void fork_after_each_instruction_of_an_emit(void) {
+  enum { FAR_INTO_THE_RING = 2000 };
+  for (uint32_t i = 0; i < FAR_INTO_THE_RING; i++)
+    ll_emit(mine, i, 0);
+  sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = fork_after_instruction, .sa_flags = SA_SIGINFO}, NULL);
+  stepping = 1;
+  raise(SIGTRAP);
+  ll_emit(mine, marks[0], marks[1]);
+  stepping = 0;
+  if (is_child) _exit(dl_iterate_phdr(mark_is_in_library, NULL));
+  if (instructions < 10) exit(2);
+}
+
+#else
+static void fork_after_each_instruction_of_an_emit(void) {}
+#endif
+
+static void a_child_may_be_made_after_any_instruction_of_an_emit(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(fork_after_each_instruction_of_an_emit, NULL), 0);
+}
+
 /* The harvester is loading the sink, and the libraries below it. */
 static void fork_at_once(void) {
   ll_emit(mine, (uint32_t)getpid(), 0);
@@ -348,6 +417,7 @@ int main(void) {
       TEST(all_threads_of_a_child_begin_one_emitter),
       TEST(the_thread_that_forked_has_a_ring_of_its_own_in_the_child),
       TEST(a_child_made_inside_of_an_emit_finishes_it_unharmed),
+      TEST(a_child_may_be_made_after_any_instruction_of_an_emit),
       TEST(children_made_while_libraries_are_loaded_run_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

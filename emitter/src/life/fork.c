@@ -40,11 +40,11 @@ static void in_parent(void) {
   ll_loading_after_fork_in_parent();
 }
 
-/* Before Linux 4.14 the handler is all there is. It also covers the emit that was interrupted by a signal handler which
- * forked: the child finishes that one into memory that nobody reads. */
+/* Before Linux 4.14 the handler is all there is. It also covers an emit that was interrupted by a signal handler which
+ * forked: the child finishes it in the memory that has replaced the ring file's mapping. The emit may already have read
+ * its position, up to a ring's size, but not yet the base: every base must have that much memory behind it. */
 static void in_child(void) {
-  static uint8_t nowhere[LL_RECORD_MAX];
-  static uint64_t nothing;
+  static uint64_t unread_head;
   ll_fork_sensitive *sensitive = ll_the_emitter.sensitive;
   if (sensitive != NULL) {
     if (!wiped_by_kernel) {
@@ -57,8 +57,8 @@ static void in_child(void) {
   ll_producer *unfinished[] = {ll_tls_producer, interrupted};
   for (int i = 0; i < 2; i++)
     if (unfinished[i] != NULL) {
-      unfinished[i]->base = nowhere;
-      unfinished[i]->head = &nothing;
+      unfinished[i]->base = ll_the_emitter.store.map;
+      unfinished[i]->head = &unread_head;
     }
   unlock();
   ll_loading_after_fork_in_child();
