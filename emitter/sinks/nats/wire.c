@@ -23,6 +23,7 @@ enum {
   ROOM_FIRST = 64 << 10,
   ROOM_MOST = 16 << 20, /* a frame is smaller, or what is there is no NATS server */
   SAY_MS = 2000,
+  LOGIN_FRAMES_MOST = 100, /* a server sends two or three before it answers a login */
 };
 
 const char *wire_json(const char *json, const char *key) {
@@ -407,7 +408,7 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
   bool said = wire_say(w, login);
   login_free(login);
   snprintf(detail, detail_bytes, "the connection is closed");
-  while (said) {
+  for (int frames = 0; said; frames++) {
     wire_frame frame = await_frame(w, deadline_ms);
     if (frame.kind == WIRE_PONG) return true;
     if (frame.kind == WIRE_ERROR) {
@@ -415,7 +416,7 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
       snprintf(detail, detail_bytes, "it says%s", frame.text);
       return false;
     }
-    if (flight_now_ms() >= deadline_ms) { /* also of one that talks, but of other things */
+    if (flight_now_ms() >= deadline_ms || frames == LOGIN_FRAMES_MOST) { /* it may send other things without end */
       snprintf(detail, detail_bytes, "no answer");
       return false;
     }

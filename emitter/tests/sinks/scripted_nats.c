@@ -136,7 +136,8 @@ void scripted_nats_start(scripted_nats *server) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   pthread_mutex_init(&server->mutex, NULL);
-  server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  /* Nonblocking: a connection may be reset between poll and accept, which would then wait for the next. */
+  server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   assert_int_equal(bind(server->listener, (struct sockaddr *)&address, size), 0);
   assert_int_equal(listen(server->listener, 16), 0);
   assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &size), 0);
