@@ -10,7 +10,7 @@ WORKING, WAITING = "working", "waiting"
 def places():
     """How many stages of each kind run at once: those that work have a core each."""
     cores = len(os.sched_getaffinity(0))
-    return {WORKING: cores, WAITING: cores + 1}
+    return {WORKING: cores, WAITING: cores + 2}
 
 
 def run_all(stages, run, on_end, limits=None):
