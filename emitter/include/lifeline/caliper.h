@@ -1,4 +1,4 @@
-/* Calipers: what an operation takes, without an event for each.
+/* Calipers: measure operations without an event for each.
  *
  *   LL_CALIPER(disk_read, "disk.read", LL_INFO, "B");               // at file scope
  *   ...
@@ -6,32 +6,32 @@
  *   ssize_t got = read(fd, buffer, sizeof buffer);
  *   ll_end(disk_read, reading, got > 0 ? (double)got : 0);
  *
- * Of each operation three numbers are kept: its value (in the caliper's unit), its duration, and the rate, which is
- * value / duration. All that travels are three events `lifeline.summary` per interval (10 s), over all threads: count,
- * minimum, maximum, sum, mean and variance of each. An operation that is still under way at the end of an interval, and
- * began a second ago or earlier (or an interval ago, where that is less), is told of by an event `lifeline.open` with
- * its age; a hang is seen while it lasts.
+ * A caliper keeps three numbers per operation: its value (in the caliper's unit), its duration, and the rate, value /
+ * duration. Per interval (10 s) it emits three events `lifeline.summary` over all threads: count, minimum, maximum,
+ * sum, mean and variance of each number. An operation that is still open at the end of an interval, and began at least
+ * a second ago (or an interval ago, if that is shorter), is reported with its age by an event `lifeline.open`: a hang
+ * is visible while it lasts.
  *
  * A caliper is an event type, whose resolution can be changed at run time (schemas/ACTIVATION.md):
- *   summary   the default, as above; a rule's interval= says how long an interval is
- *   off       ll_begin and ll_end cost the test of one flag; what has begun before is not measured any more
+ *   summary   the default, as above; interval= of a rule sets the interval
+ *   off       ll_begin and ll_end test one flag; operations that are open are no longer measured
  *   full      each operation also emits `<name>.start` (id) and `<name>.end` (id, value), which are event types of
  *             their own: rules apply to them by their names
  *   sample:N  as summary
  * Thresholds and routes of a rule do not apply to calipers.
  *
- * Operations of one caliper may be nested and may overlap, on one thread as on many. An ll_operation is a value: it may
- * be copied, kept, and ended by another thread, once. One that is never ended is open until its thread ends. Each
- * thread shows at most 64 operations as open at a time; those beyond are measured all the same. In a child of a fork,
- * operations that its parent began can be ended, and count there.
+ * Operations of one caliper may nest and overlap, on one or many threads. An ll_operation is a value: it may be copied,
+ * stored, and ended once, by any thread. One that is never ended is open until its thread ends. Each thread reports at
+ * most 64 operations as open; further ones are measured all the same. A forked child can end operations that its parent
+ * began; they count in the child.
  *
- * Both may be called wherever ll_emit may; neither fails, blocks, or makes a system call, but when a thread meets a
- * caliper for the first time. What finds no room (there is some for 1,024 threads) is counted as dropped_no_ring, an
- * ll_end in a signal handler that interrupted another as dropped_reentrant, one after ll_shutdown as dropped_shutdown.
- * What was measured since the last report dies with a process that is killed: see lifeline.h. A value that is infinite
- * or not a number is counted apart, with its rate.
+ * ll_begin and ll_end may be called wherever ll_emit may; they never fail or block, and make a system call only when a
+ * thread uses a caliper for the first time. Values for which there is no room (there is room for 1,024 threads) are
+ * counted as dropped_no_ring, an ll_end in a signal handler that interrupted another as dropped_reentrant, one after
+ * ll_shutdown as dropped_shutdown. Values since the last report are lost if the process is killed: see lifeline.h.
+ * Infinite values and NaN are counted separately, with their rate.
  *
- * With LIFELINE_DISABLE defined, calipers are checked and then compiled away.
+ * With LIFELINE_DISABLE defined, calipers are type-checked and then compiled away.
  */
 #ifndef LIFELINE_CALIPER_H
 #define LIFELINE_CALIPER_H
@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-/* An operation under way; all zero: one that is not measured. */
+/* An open operation; all zero if it is not measured. */
 typedef struct ll_operation {
   uint64_t began;
   ll_mark *mark;
@@ -94,7 +94,7 @@ LL_API void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t 
     __attribute__((cold));
 LL_API void ll_caliper_fold(ll_cell *cell, uint32_t half);
 
-/* A free mark of the thread's; NULL: all are taken. */
+/* A free mark of the thread; NULL if all are taken. */
 static inline ll_mark *ll_find_mark(ll_folder *folder) {
   for (uint32_t i = 0; i < LL_MARKS_MAX; i++) {
     uint32_t at = (folder->mark + i) % LL_MARKS_MAX;
@@ -109,7 +109,7 @@ static inline int ll_caliper_is_full(const ll_event_type *type) {
   return __atomic_load_n(&type->state, __ATOMIC_RELAXED) - 1 < LL_TYPE_NUMBER_MAX;
 }
 
-/* The mark is the operation's from its release store on. */
+/* The release store makes the mark the operation's. */
 static inline ll_operation ll_caliper_begin(ll_event_type *type) {
   ll_operation begun = {0, NULL};
   ll_folder *folder = ll_tls_folder;
@@ -124,7 +124,7 @@ static inline ll_operation ll_caliper_begin(ll_event_type *type) {
   return begun;
 }
 
-/* Two words are stored; the arithmetic waits for 63 others. See detail/cells.h for busy and turn. */
+/* Stores two words; the arithmetic is done once per 64 operations. See detail/cells.h for busy and turn. */
 static inline void ll_caliper_end(ll_event_type *type, ll_operation operation, double value) {
   uint64_t ended = LL_CPU_TICK();
   ll_folder *folder = ll_tls_folder;

@@ -1,4 +1,4 @@
-/* Event types that are not known when a program is compiled: for bindings of other languages, and for tools.
+/* Event types declared at run time: for language bindings and tools.
  *
  *   static const ll_dynamic_field fields[] = {{LL_U64, "id", ""}, {LL_F64, "load", "%"}};
  *   ll_dynamic *type;
@@ -7,12 +7,12 @@
  *     ll_emit_values(type, values, 2);
  *   }
  *
- * What is promised of ll_emit holds here, too: nothing blocks, what is dropped is counted, and resolutions apply. Where
- * a static declaration is checked by the compiler, this one is checked at run time, and costs some tens of nanoseconds
- * more. A dynamic type and a static one of equal name, level and fields are one type.
+ * The guarantees of ll_emit hold here, too: nothing blocks, dropped events are counted, and resolutions apply. Values
+ * are checked at run time, which costs some tens of nanoseconds more. A dynamic type and a static one of equal name,
+ * level and fields are the same type.
  *
- * ll_declare may be called from any thread, not from a signal handler. ll_emit_values and ll_is_on may be called
- * wherever ll_emit may. The first two return 0, or an errno value before anything was done.
+ * ll_declare may be called from any thread, but not from a signal handler; ll_emit_values and ll_is_on wherever ll_emit
+ * may. The first two return 0, or an errno value, and then have had no effect.
  */
 #ifndef LIFELINE_DYNAMIC_H
 #define LIFELINE_DYNAMIC_H
@@ -42,12 +42,12 @@ typedef struct ll_dynamic_field {
   const char *unit; /* "" or NULL: none */
 } ll_dynamic_field;
 
-/* One value, in the member that its field's type asks for. */
+/* One value, in the member for its field's type. */
 typedef union ll_value {
   int64_t i64;    /* LL_I32, LL_I64 */
   uint64_t u64;   /* LL_U32, LL_U64; LL_BOOL: 0 or 1 */
   double f64;     /* LL_F32 (rounded to the nearest), LL_F64 */
-  ll_bytes bytes; /* LL_STRING (UTF-8, no closing 0), LL_BYTES; borrowed for the time of the call */
+  ll_bytes bytes; /* LL_STRING (UTF-8, no closing 0), LL_BYTES; borrowed during the call */
 } ll_value;
 
 typedef struct ll_dynamic ll_dynamic;
@@ -56,19 +56,19 @@ typedef struct ll_dynamic ll_dynamic;
 
 #ifndef LIFELINE_DISABLE
 
-/* Declares a type, and starts the emitter when nobody did. Everything is copied. The type is the library's and lives as
- * long as the process; declaring it again gives the same one. EINVAL for what no type may be: an empty or overlong
- * name, one that is not UTF-8, two fields of one name, an unknown level or field type, more than 255 fields; ENOSPC
- * when there are too many types, or what describes it has more than 8,192 bytes; ENOMEM. *type is NULL then. */
+/* Declares a type, and starts the emitter if it is not running. Everything is copied. The library owns the type, which
+ * lives as long as the process; declaring it again returns the same one. EINVAL: the name is empty, too long or not
+ * UTF-8, two fields have the same name, a level or field type is unknown, or there are more than 255 fields. ENOSPC:
+ * there are too many types, or its description exceeds 8,192 bytes. ENOMEM. On error *type is NULL. */
 LL_API int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned field_count,
                       ll_dynamic **type);
 
-/* Emits one event with a value for each field, in their order. EINVAL for a NULL type, another number of values than
- * the type has fields, a bool that is neither 0 nor 1, or a NULL with a size; ERANGE for a value that an i32 or u32
- * cannot hold. 0 says that the event was taken or counted, as with ll_emit. */
+/* Emits one event with a value per field, in declaration order. EINVAL: the type is NULL, the number of values differs
+ * from that of the fields, a bool is neither 0 nor 1, or a NULL has a size. ERANGE: a value does not fit i32 or u32.
+ * 0: the event was emitted or counted, as with ll_emit. */
 LL_API int ll_emit_values(ll_dynamic *type, const ll_value *values, unsigned value_count);
 
-/* 1, or 0 while the type is off, so that its values need not be gathered. */
+/* 0 while the type is off, to skip computing its values; otherwise 1. */
 LL_API int ll_is_on(const ll_dynamic *type);
 
 #else

@@ -1,16 +1,6 @@
-/* How an event type is declared and emitted.
+/* What LL_EVENT, LL_EVENT_CONST, ll_emit and ll_event_is_on of lifeline.h expand to.
  *
- *   LL_EVENT(ident, "name", level, (type, field, "unit"), ...)
- *   LL_EVENT_CONST(ident, "name", level, ((type, constant, "unit", value), ...), (type, field, "unit"), ...)
- *   ll_emit(ident, value, ...)
- *
- * Types are i32 i64 f32 f64 string u32 u64 bool bytes; a type has up to 24 fields and 8 constants. A declaration may
- * stand in a header: the same declaration in several files is one event type. ll_emit checks its values against the
- * declaration as a function call does. Strings are `const char *` (NULL counts as empty), bytes are `ll_bytes`; longer
- * ones than an event may be make it dropped_oversize.
- *
- * With LIFELINE_DISABLE defined, emits are checked and then compiled away: values are not evaluated, and the program
- * needs no library.
+ * Not an interface: the library and this header change together.
  */
 #ifndef LIFELINE_DETAIL_DECLARE_H
 #define LIFELINE_DETAIL_DECLARE_H
@@ -27,8 +17,6 @@
 
 #define ll_emit(...) LL_EMIT_(__VA_ARGS__, LL_END_OF_VALUES)
 
-/* False when the type is off, so that values need not be computed: if (ll_event_is_on(ident)) ll_emit(ident, costly()).
- * True of a type that was never emitted: what becomes of it is found out with its first event. */
 #define ll_event_is_on(ident) LL_IS_ON_(ident)
 
 /* A value that closes each argument list, so that an event without fields is a call with one argument. */
