@@ -162,7 +162,7 @@ static void one_bad_line_keeps_all_that_was_there(void **state) {
   (void)state;
   assert_true(take(LL_FROM_FILE, "* sample:2"));
   assert_false(take(LL_FROM_FILE, "* off\n\ndisk.* of"));
-  assert_string_equal(why, "line 3, column 8: \"of\" is no resolution; write off, summary, sample:N or full");
+  assert_string_equal(why, "line 3, column 8: \"of\" is not a resolution: off, summary, sample:N or full");
   assert_string_equal(decided(), "* sample:2");
 }
 

@@ -303,7 +303,7 @@ static void without_address_space_the_program_runs_on_and_events_are_counted(voi
   skip();
 #endif
   assert_int_equal(live("without-address-space", NULL), 0);
-  assert_non_null(strstr(test_text_of(output), "no memory to start; the program runs on"));
+  assert_non_null(strstr(test_text_of(output), "out of memory at the start; the program continues"));
   assert_int_equal(test_lines(test_text_of(output)), 1);
 }
 

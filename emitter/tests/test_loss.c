@@ -129,7 +129,7 @@ static void init_without_a_size(void) {
 
 static void options_that_do_not_say_their_size_are_refused(void **state) {
   (void)state;
-  expect(init_without_a_size, "begin with LL_OPTIONS_INIT");
+  expect(init_without_a_size, "initialise it with LL_OPTIONS_INIT");
 }
 
 static void wait_for_a_locked_file(void) {
@@ -143,7 +143,7 @@ static void a_file_that_another_process_has_locked_is_a_line_and_no_standstill(v
   assert_int_equal(flock(fd, LOCK_EX), 0);
   setenv("LIFELINE_FLUSH_TIMEOUT_MS", "1", 1);
   assert_int_equal(test_in_child(wait_for_a_locked_file, log_path), 0);
-  assert_non_null(strstr(test_text_of(log_path), "another process has had it locked"));
+  assert_non_null(strstr(test_text_of(log_path), "another process has locked it"));
   assert_int_equal(flock(fd, LOCK_UN), 0);
   close(fd);
 }
@@ -207,7 +207,7 @@ static void a_folder_that_is_not_there_is_told_once_and_what_is_left_once(void *
     const char *told = test_text_of(log_path);
     assert_int_equal(test_lines(told), 2);
     assert_non_null(strstr(told, "cannot append to"));
-    assert_non_null(strstr(told, "(1 batch); they wait in"));
+    assert_non_null(strstr(told, "(1 batch); they are kept in"));
   }
 }
 
@@ -216,7 +216,7 @@ static void with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted(vo
   test_use_sink(&directory, "busy");
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
   setenv("LIFELINE_COMPRESSION", "none", 1);
-  expect(fill_up, "they wait in");
+  expect(fill_up, "they are kept in");
   assert_int_equal(test_ring_files(&directory), 1);
 
   /* What was not dropped is there for the next who comes. */

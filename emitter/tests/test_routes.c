@@ -275,7 +275,7 @@ static void a_bad_declaration_is_one_line_and_the_program_runs_on(void **state) 
   static const struct {
     const char *variable, *value, *line;
   } cases[] = {
-      {"LIFELINE_ROUTES", "Audit=null:,debug-2=null:", "LIFELINE_ROUTES: a route is declared as name=url"},
+      {"LIFELINE_ROUTES", "Audit=null:,debug-2=null:", "LIFELINE_ROUTES: a route must be name=url"},
       {"LIFELINE_ROUTES", "audit=null:,debug-2=gopher://x/", "route \"debug-2\": "},
       {"LIFELINE_BUDGET_BYTES", "2097152", "LIFELINE_BUDGET_BYTES must be a number from 8388608"},
   };

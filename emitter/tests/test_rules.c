@@ -92,10 +92,10 @@ static void an_error_quotes_the_word_and_says_what_to_write(void **state) {
   (void)state;
   const char *line = "net.send.end sampel:100";
   assert_string_equal(refusal_of(line, strlen(line)),
-                      "column 14: \"sampel:100\" is no resolution; write off, summary, sample:N or full");
+                      "column 14: \"sampel:100\" is not a resolution: off, summary, sample:N or full");
   line = "* full when nbytes>64k";
   assert_string_equal(refusal_of(line, strlen(line)),
-                      "column 20: \"64k\" is no number; write one like 65536, -1, 0.5 or 1e9");
+                      "column 20: \"64k\" is not a number such as 65536, -1, 0.5 or 1e9");
 }
 
 static void text_that_is_none_is_refused(void **state) {

@@ -79,7 +79,7 @@ static void an_event_that_is_published_after_the_shutdown_is_recovered(void **st
   int status = test_in_child(emit_slower_than_the_shutdown, log_path);
   if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
   assert_int_equal(test_lines(test_text_of(log_path)), 1);
-  assert_non_null(strstr(test_text_of(log_path), "held up in an emit beyond the shutdown"));
+  assert_non_null(strstr(test_text_of(log_path), "inside an emit during the shutdown"));
   assert_int_equal(test_ring_files(&directory), 1);
   const char *const recover[] = {"lifeline-recover", NULL};
   assert_int_equal(test_wait(test_start(recover, log_path)), 0);

@@ -111,18 +111,18 @@ static int make_directory(const char *path) {
 }
 
 static const fault faults[] = {
-    {"", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
-    {"* full\n", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
-    {"* full\nend", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
-    {"end\n* full\n", NULL, 0600, "it has no last line \"end\"; it is taken for half written"},
+    {"", NULL, 0600, "its last line is not \"end\", so it is considered incomplete"},
+    {"* full\n", NULL, 0600, "its last line is not \"end\", so it is considered incomplete"},
+    {"* full\nend", NULL, 0600, "its last line is not \"end\", so it is considered incomplete"},
+    {"end\n* full\n", NULL, 0600, "its last line is not \"end\", so it is considered incomplete"},
     {"* full\n* ful\nend\n", NULL, 0600,
-     "line 2, column 3: \"ful\" is no resolution; write off, summary, sample:N or full"},
+     "line 2, column 3: \"ful\" is not a resolution: off, summary, sample:N or full"},
     {"* full\nend\nend\n", NULL, 0600, "line 2, column 4: the resolution is missing"},
-    {"* full\nend\n", NULL, 0620, "others may write to it (chmod go-w)"},
-    {"* full\nend\n", NULL, 0602, "others may write to it (chmod go-w)"},
+    {"* full\nend\n", NULL, 0620, "other users can write to it (run chmod go-w)"},
+    {"* full\nend\n", NULL, 0602, "other users can write to it (run chmod go-w)"},
     {NULL, make_link, 0, "it is a link"},
-    {NULL, make_pipe, 0, "it is no regular file"},
-    {NULL, make_directory, 0, "it is no regular file"},
+    {NULL, make_pipe, 0, "it is not a regular file"},
+    {NULL, make_directory, 0, "it is not a regular file"},
 };
 
 enum { FAULTS = sizeof faults / sizeof *faults };

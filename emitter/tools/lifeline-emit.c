@@ -73,11 +73,11 @@ static const char *emit(const char *name, ll_level level, char **words, unsigned
   switch (ll_declare(name, level, fields, count, &type)) {
   case 0: break;
   case EINVAL:
-    return "names and units are UTF-8 of at most 255 bytes, names are not empty, and no field is named twice";
+    return "names and units must be UTF-8 of at most 255 bytes, names must not be empty, and field names must differ";
   case ENOSPC: return "too many event types";
   default: return "no memory";
   }
-  return ll_emit_values(type, values, count) == 0 ? NULL : "a value does not fit its type";
+  return ll_emit_values(type, values, count) == 0 ? NULL : "a value is out of the range of its type";
 }
 
 /* Returns how many lines were bad. */
@@ -94,7 +94,7 @@ static unsigned long emit_lines(ll_level level) {
     if (fault == NULL) fault = emit(words[0], level, words + 1, count - 1);
     if (fault == NULL) continue;
     bad++;
-    fprintf(stderr, "lifeline-emit: line %lu: %s; it is left out\n", number, fault);
+    fprintf(stderr, "lifeline-emit: line %lu: %s; the line is skipped\n", number, fault);
   }
   free(line);
   return bad;
@@ -112,7 +112,7 @@ static bool check_drops(void) {
                {now.dropped_spool_full, "the spool is full"},
                {now.dropped_ring_full, "the sink did not take them in time"},
                {now.dropped_no_ring, "no memory within LIFELINE_BUDGET_BYTES, or too many event types"},
-               {now.dropped_shutdown, "they came after the end"}};
+               {now.dropped_shutdown, "they came after the shutdown"}};
   bool none = true;
   for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++) {
     if (drops[i].events == 0) continue;
@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
       errno = 0;
       timeout_ms = strtoul(optarg, &end, 10);
       if (errno != 0 || *end != '\0' || *optarg < '0' || *optarg > '9' || timeout_ms > 3600000)
-        return wrong_usage("--timeout is a number of milliseconds up to 3600000, not ", optarg);
+        return wrong_usage("--timeout must be a number of milliseconds up to 3600000, not ", optarg);
       break;
     case HELP: fputs(usage, stdout); return 0;
     case VERSION: printf("lifeline-emit %d.%d.%d\n", LL_VERSION_MAJOR, LL_VERSION_MINOR, LL_VERSION_PATCH); return 0;
@@ -160,11 +160,11 @@ int main(int argc, char **argv) {
     }
   }
   bool lines = optind == argc - 1 && strcmp(argv[optind], "-") == 0;
-  if (optind == argc) return wrong_usage("no event's name", "");
+  if (optind == argc) return wrong_usage("no event name", "");
   options.block_timeout_ms = timeout_ms == LL_AS_AT_EXIT ? 10000 : timeout_ms > 0 ? (unsigned)timeout_ms : 1;
   const char *given = getenv("LIFELINE_URL");
   if (options.url == NULL && (given == NULL || *given == '\0'))
-    return wrong_usage("nowhere to send to: say --url, or set LIFELINE_URL", "");
+    return wrong_usage("no sink: give --url or set LIFELINE_URL", "");
   if (ll_init(&options) != 0) return 1; /* which has said why */
 
   if (lines) { /* what was read is delivered; whoever does not want to wait for that asks again */

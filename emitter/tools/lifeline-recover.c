@@ -157,12 +157,12 @@ int main(int argc, char **argv) {
     case 'v': printf("lifeline-recover %d.%d.%d\n", LL_VERSION_MAJOR, LL_VERSION_MINOR, LL_VERSION_PATCH); return 0;
     case 't':
       if (parse_number(optarg, &timeout_ms)) break;
-      return wrong("--timeout-ms takes a number of milliseconds");
+      return wrong("--timeout-ms must be a number of milliseconds");
     default: return wrong("wrong usage");
     }
   }
-  if (optind != argc) return wrong("only options are taken");
-  if (recovery.url == NULL || *recovery.url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
+  if (optind != argc) return wrong("only options are accepted");
+  if (recovery.url == NULL || *recovery.url == '\0') return wrong("no sink: give --url or set LIFELINE_URL");
   char directory[PATH_MAX], session_directory[PATH_MAX], spool[LL_SPOOL_PATH_MAX];
   if (!ll_config_spool_dir(spool_option, spool, sizeof spool)) return wrong("the spool directory's name is too long");
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; i < routes.count; i++)
     if (ll_sink_plugin_for(routes.urls[i], why, sizeof why) == NULL) return complain(why, "");
   if (directory_option != NULL && access(directory, F_OK) != 0)
-    fprintf(stderr, "lifeline-recover: there is no directory %s, so nothing was left in it\n", directory);
+    fprintf(stderr, "lifeline-recover: directory %s does not exist: nothing to recover\n", directory);
   uint64_t deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
   recovery.directory = directory;
   if (ll_config_session_ring_dir(directory_option, session_directory, sizeof session_directory))

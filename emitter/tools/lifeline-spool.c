@@ -127,7 +127,7 @@ static void print_segment(const settings *with, const ll_spool_file *file, const
 static int look(settings *with, bool verify) {
   char why[512];
   if (access(with->directory, F_OK) != 0) {
-    fprintf(stderr, "lifeline-spool: there is no directory %s, so nothing waits in it\n", with->directory);
+    fprintf(stderr, "lifeline-spool: directory %s does not exist: the spool is empty\n", with->directory);
     return 0;
   }
   int directory = ll_spool_directory_open(with->directory, false, why, sizeof why);
@@ -198,12 +198,12 @@ static void report(void *ctx, const ll_drained *segment) {
 static int drain_all(ll_spool_drain *drain, const settings *with) {
   char why[512];
   totals all = {with->json, 0, 0, 0};
-  if (drain->url == NULL || *drain->url == '\0') return wrong("where to? Give --url or set LIFELINE_URL");
+  if (drain->url == NULL || *drain->url == '\0') return wrong("no sink: give --url or set LIFELINE_URL");
   if (ll_sink_plugin_for(drain->url, why, sizeof why) == NULL) return wrong(why);
   for (uint32_t i = 0; i < drain->routes->count; i++)
     if (ll_sink_plugin_for(drain->routes->urls[i], why, sizeof why) == NULL) return wrong(why);
   if (access(with->directory, F_OK) != 0)
-    fprintf(stderr, "lifeline-spool: there is no directory %s, so nothing waits in it\n", with->directory);
+    fprintf(stderr, "lifeline-spool: directory %s does not exist: the spool is empty\n", with->directory);
   drain->directory = with->directory;
   drain->program = with->program;
   drain->deadline_ns = &deadline_ns;
@@ -268,14 +268,14 @@ int main(int argc, char **argv) {
     case 'v': printf("lifeline-spool %d.%d.%d\n", LL_VERSION_MAJOR, LL_VERSION_MINOR, LL_VERSION_PATCH); return 0;
     case 't':
       if (parse_number(optarg, &timeout_ms)) break;
-      return wrong("--timeout-ms takes a number of milliseconds");
+      return wrong("--timeout-ms must be a number of milliseconds");
     default: return wrong("wrong usage");
     }
   }
-  if (optind + 1 != argc) return wrong("one command is taken: list, verify or drain");
+  if (optind + 1 != argc) return wrong("give one command: list, verify or drain");
   if (!ll_config_spool_dir(directory, with.directory, sizeof with.directory))
     return wrong("the spool directory's name is too long");
-  if (with.directory[0] == '\0') return wrong("which spool? Give --spool or set LIFELINE_SPOOL");
+  if (with.directory[0] == '\0') return wrong("no spool: give --spool or set LIFELINE_SPOOL");
   if (timeout_ms > 0) deadline_ns = ll_monotonic_ns() + timeout_ms * UINT64_C(1000000);
   signal(SIGINT, stop);
   signal(SIGTERM, stop);

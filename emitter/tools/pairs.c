@@ -47,36 +47,36 @@ static const char *parse_bytes(char *text, ll_value *value) {
   value->bytes = (ll_bytes){text, count / 2};
   for (size_t i = 0; i + 1 < count; i += 2) {
     int high = digit_of(text[i]), low = digit_of(text[i + 1]);
-    if (high < 0 || low < 0) return "bytes are written in hex";
+    if (high < 0 || low < 0) return "bytes must be hex";
     text[i / 2] = (char)(high << 4 | low);
   }
-  return count % 2 == 0 ? NULL : "bytes are written in hex, two digits each";
+  return count % 2 == 0 ? NULL : "bytes must be hex, two digits each";
 }
 
 static const char *parse_signed(const char *text, int64_t least, int64_t most, ll_value *value) {
   errno = 0;
   value->i64 = is_integer(text) ? strtoll(text, NULL, 10) : 0;
-  if (!is_integer(text)) return "the value is no integer";
-  return errno == 0 && value->i64 >= least && value->i64 <= most ? NULL : "the integer is too large for its type";
+  if (!is_integer(text)) return "the value must be an integer";
+  return errno == 0 && value->i64 >= least && value->i64 <= most ? NULL : "the integer is out of the range of its type";
 }
 
 static const char *parse_unsigned(const char *text, uint64_t most, ll_value *value) {
   errno = 0;
-  if (!is_integer(text) || *text == '-') return "the value is no integer from 0 on";
+  if (!is_integer(text) || *text == '-') return "the value must be an integer of at least 0";
   value->u64 = strtoull(text, NULL, 10);
-  return errno == 0 && value->u64 <= most ? NULL : "the integer is too large for its type";
+  return errno == 0 && value->u64 <= most ? NULL : "the integer is out of the range of its type";
 }
 
 static const char *parse_real(const char *text, ll_value *value) {
   char *end;
   value->f64 = strtod(text, &end); /* nan and inf, too, when somebody asks for them */
-  return *text != '\0' && *end == '\0' ? NULL : "the value is no number";
+  return *text != '\0' && *end == '\0' ? NULL : "the value must be a number";
 }
 
 static const char *parse_bool(const char *text, ll_value *value) {
   value->u64 = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   bool legal = value->u64 == 1 || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
-  return legal ? NULL : "a bool is true or false";
+  return legal ? NULL : "a bool must be true or false";
 }
 
 static const char *parse_value(ll_field_type type, char *text, ll_value *value) {
@@ -95,7 +95,7 @@ static const char *parse_value(ll_field_type type, char *text, ll_value *value) 
 
 const char *pair_parse(char *word, ll_dynamic_field *field, ll_value *value) {
   char *equals = strchr(word, '=');
-  if (equals == NULL || equals == word) return "a field is KEY=VALUE";
+  if (equals == NULL || equals == word) return "a field must be KEY=VALUE";
   *equals = '\0';
   *field = (ll_dynamic_field){infer(equals + 1), word, ""};
   char *type = strchr(word, ':');
@@ -109,7 +109,7 @@ const char *pair_parse(char *word, ll_dynamic_field *field, ll_value *value) {
     unsigned code = 1;
     while (code < TYPES && strcmp(type_names[code], type) != 0)
       code++;
-    if (*type != '\0' && code == TYPES) return "types are i32 i64 f32 f64 string u32 u64 bool bytes";
+    if (*type != '\0' && code == TYPES) return "the type must be one of i32 i64 f32 f64 string u32 u64 bool bytes";
     if (*type != '\0') field->type = (ll_field_type)code;
   }
   return parse_value(field->type, equals + 1, value);
@@ -123,7 +123,7 @@ static char unescaped(char c) {
   return c == 'n' ? '\n' : c == 't' ? '\t' : c;
 }
 
-/* One word, to `to`, which may lie where it is read from. NULL: a quote is not closed. */
+/* One word, to `to`, which may lie where it is read from. NULL: a closing quote is missing. */
 static const char *take_word(const char *from, char **to) {
   bool quoted = false;
   for (; *from != '\0' && (quoted || !is_blank(*from)); from++) {
@@ -148,7 +148,7 @@ const char *line_split(char *line, char **words, unsigned most, unsigned *count)
     if (*count == most) return "an event has at most 255 fields";
     words[(*count)++] = to;
     from = take_word(from, &to);
-    if (from == NULL) return "a quote is not closed";
+    if (from == NULL) return "a closing quote is missing";
     bool last = *from == '\0';
     if (!last) from++;
     *to++ = '\0';

@@ -71,14 +71,14 @@ var misbehaviours = []misbehaviour{
 		begin:     func(p *patient) { p.broker.Allow(p.t, false) },
 		end:       func(p *patient) { p.broker.Allow(p.t, true) },
 		lasts:     misbehaveFor,
-		complaint: "may not",
+		complaint: "may not|no permission",
 	},
 	{
-		name:      "takes no message as large as a batch",
+		name:      "rejects messages as large as a batch",
 		begin:     func(p *patient) { p.broker.LimitMessages(p.t, 3000) },
 		end:       func(p *patient) { p.broker.LimitMessages(p.t, 1<<20) },
 		lasts:     misbehaveFor,
-		complaint: "takes",
+		complaint: "rejects messages",
 		refuses:   true,
 	},
 }

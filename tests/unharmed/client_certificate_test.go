@@ -21,7 +21,7 @@ func TestWithABrokerThatAsksForClientCertificates(t *testing.T) {
 			})
 
 			t.Run("a program without one runs on", func(t *testing.T) {
-				expectUnharmed(t, "client's certificate.*LIFELINE_TLS_CERT", anonymous...)
+				expectUnharmed(t, "client certificate.*LIFELINE_TLS_CERT", anonymous...)
 			})
 			t.Run("events of a program without one wait until they are sent with one", func(t *testing.T) {
 				rings := harness.MemoryDir(t)

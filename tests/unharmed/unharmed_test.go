@@ -59,7 +59,7 @@ func deadPort(t *testing.T) string {
 }
 
 // What the library adds at exit when events are left: where they are. It is no complaint of its own.
-var farewell = regexp.MustCompile(`(?m)^lifeline: warning: .*not acknowledged yet.*they wait in .*\n`)
+var farewell = regexp.MustCompile(`(?m)^lifeline: warning: .*not acknowledged yet.*they are kept in .*\n`)
 
 // expectUnharmed compares with the program that has no instrumentation in it, and wants one line on stderr that
 // matches.

@@ -4,7 +4,7 @@
 
 typedef enum sink_alert {
   SINK_ALERT_NONE,        /* the text is not about an alert */
-  SINK_ALERT_CERTIFICATE, /* the server wants a client's certificate, or another one */
+  SINK_ALERT_CERTIFICATE, /* the server wants a client certificate, or another one */
   SINK_ALERT_OTHER,       /* for instance an internal error of a busy server: worth another try */
 } sink_alert;
 

@@ -62,7 +62,7 @@ void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ct
     return;
   }
   control->running = false;
-  sink_report_state(&control->report, LL_SINK_INFO, "no activations are read: there is no thread to be had");
+  sink_report_state(&control->report, LL_SINK_INFO, "no activations are read: the system has no thread left");
 }
 
 bool sink_control_closing(sink_control *control) {

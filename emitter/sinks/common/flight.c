@@ -13,7 +13,7 @@ int64_t flight_now_ms(void) {
 bool flight_init(flight *f, const ll_sink_host *host, unsigned capacity, char *error, size_t error_bytes) {
   *f = (flight){.host = host, .capacity = capacity, .slots = calloc(capacity, sizeof *f->slots)};
   if (!f->slots) {
-    snprintf(error, error_bytes, "%zu bytes of memory are not to be had", capacity * sizeof *f->slots);
+    snprintf(error, error_bytes, "out of memory: %zu bytes cannot be allocated", capacity * sizeof *f->slots);
     return false;
   }
   pthread_condattr_t attributes;

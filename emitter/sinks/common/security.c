@@ -79,8 +79,7 @@ static bool load_credentials(sink_security *s, const sink_url *url, char *error,
   s->creds = setting(url, "creds", "LIFELINE_NATS_CREDS");
   if (!readable(s->creds, url->scheme, "credentials file", error, error_bytes)) return false;
   if (!s->creds || holds_credentials(s->creds)) return true;
-  snprintf(error, error_bytes, "%s: the credentials file %s does not hold a user's JWT and nkey seed", url->scheme,
-           s->creds);
+  snprintf(error, error_bytes, "%s: the credentials file %s contains no user JWT and nkey seed", url->scheme, s->creds);
   return false;
 }
 
@@ -99,7 +98,7 @@ static bool load(sink_security *s, const sink_url *url, char *error, size_t erro
   s->tls_key = setting(url, "tls_key", "LIFELINE_TLS_KEY");
   const char *tls = sink_url_parameter(url, "tls");
   if (tls && strcmp(tls, "true") != 0 && strcmp(tls, "false") != 0) {
-    snprintf(error, error_bytes, "%s: the URL's parameter tls is neither true nor false", url->scheme);
+    snprintf(error, error_bytes, "%s: the URL parameter tls must be true or false", url->scheme);
     return false;
   }
   s->tls = tls ? strcmp(tls, "true") == 0 : s->tls_ca || s->tls_cert || s->tls_key;

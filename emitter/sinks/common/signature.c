@@ -26,9 +26,9 @@ const char *sink_signature_load(sink_signature *signature, const char *path) {
   if (fd < 0 || fstat(fd, &status) != 0 || (got = read(fd, text, sizeof text - 1)) < 0)
     wrong = strerror(errno);
   else if (status.st_mode & S_IRWXO)
-    wrong = "others may use it; chmod 600 mends that";
+    wrong = "other users can read or write it; run chmod 600";
   else if (!parse(text, signature->key))
-    wrong = "it does not hold 64 hex digits, as `openssl rand -hex 32` makes them";
+    wrong = "it does not contain 64 hex digits; create a key with `openssl rand -hex 32`";
   explicit_bzero(text, sizeof text);
   if (fd >= 0) close(fd);
   signature->on = !wrong;

@@ -98,11 +98,12 @@ static bool parse(sink_url *url, const char *default_port, char *error, size_t e
   rest += 3;
   char *query = cut(rest, '?'), *name = cut(rest, '/'), *at = strrchr(rest, '@');
   url->name = name ? name : "";
-  if (name && !decode(name)) return fail(error, error_bytes, "%s: the URL's path has a broken %%-escape", url->scheme);
+  if (name && !decode(name))
+    return fail(error, error_bytes, "%s: the path of the URL has an invalid %%-escape", url->scheme);
   if (at) {
     *at = 0;
     if (!parse_user(url, rest))
-      return fail(error, error_bytes, "%s: user or password in the URL have a broken %%-escape", url->scheme);
+      return fail(error, error_bytes, "%s: user or password in the URL has an invalid %%-escape", url->scheme);
     rest = at + 1;
   }
   return parse_hosts(url, rest, default_port, error, error_bytes) && parse_parameters(url, query, error, error_bytes);
@@ -139,7 +140,7 @@ bool sink_url_number(const sink_url *url, const char *key, unsigned standard, un
   size_t digits = strspn(text, "0123456789");
   unsigned long number = strtoul(text, NULL, 10);
   if (digits == 0 || text[digits] || number < 1 || number > most)
-    return fail(error, error_bytes, "%s: the URL's parameter %s is no number from 1 to %u", url->scheme, key, most);
+    return fail(error, error_bytes, "%s: the URL parameter %s must be a number from 1 to %u", url->scheme, key, most);
   *value = (unsigned)number;
   return true;
 }

@@ -34,7 +34,7 @@ static bool explain(kafka_watch *watch, rd_kafka_resp_err_t code) {
     snprintf(why, sizeof why, "this user may not read the topic %s", watch->control->name);
     break;
   case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
-    snprintf(why, sizeof why, "the brokers take %s for no topic's name", watch->control->name);
+    snprintf(why, sizeof why, "the brokers reject %s as a topic name", watch->control->name);
     break;
   default: return false;
   }

@@ -13,9 +13,9 @@ static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char 
   switch (rd_kafka_conf_set(conf, key, value, ignored, sizeof ignored)) {
   case RD_KAFKA_CONF_OK: return true;
   case RD_KAFKA_CONF_UNKNOWN:
-    snprintf(error, error_bytes, "kafka: librdkafka knows no setting \"%s\"", key);
+    snprintf(error, error_bytes, "kafka: librdkafka has no setting \"%s\"", key);
     return false;
-  default: snprintf(error, error_bytes, "kafka: the value of the setting \"%s\" is not legal", key); return false;
+  default: snprintf(error, error_bytes, "kafka: invalid value of the setting \"%s\"", key); return false;
   }
 }
 
@@ -118,16 +118,16 @@ const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *sy
   *symptom = alert == SINK_ALERT_OTHER;
   if (alert == SINK_ALERT_OTHER) return "cannot be reached";
   if (alert == SINK_ALERT_CERTIFICATE)
-    return "wants a client's certificate that it trusts: look at LIFELINE_TLS_CERT and LIFELINE_TLS_KEY";
+    return "requires a client certificate that it trusts: check LIFELINE_TLS_CERT and LIFELINE_TLS_KEY";
   switch (code) {
   case RD_KAFKA_RESP_ERR__AUTHENTICATION:
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-    return "refuses the credentials: look at LIFELINE_USER and LIFELINE_PASSWORD_FILE";
+    return "refuses the credentials: check LIFELINE_USER and LIFELINE_PASSWORD_FILE";
   case RD_KAFKA_RESP_ERR__SSL:
     if (__atomic_load_n(&last_verification, __ATOMIC_RELAXED) == X509_V_ERR_CERT_HAS_EXPIRED)
-      return "cannot be reached by TLS: its certificate has expired";
-    return "cannot be reached by TLS: the certificate is not signed by the TLS authority (LIFELINE_TLS_CA) or not for "
-           "that name, or the server has no TLS";
+      return "cannot be reached over TLS: its certificate has expired";
+    return "cannot be reached over TLS: the certificate is not signed by a trusted CA (LIFELINE_TLS_CA) or not valid "
+           "for this name, or the server has no TLS";
   case RD_KAFKA_RESP_ERR__TIMED_OUT: return "does not answer";
   case RD_KAFKA_RESP_ERR__RESOLVE: return "has a name that cannot be resolved";
   case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:

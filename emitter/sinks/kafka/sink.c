@@ -74,7 +74,7 @@ static void worsen(ll_sink *sink, health to, subject what, const char *why) {
 
 static void heal(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->health, HEALTHY, __ATOMIC_ACQ_REL) != HEALTHY)
-    sink_report_state(&sink->report, LL_SINK_INFO, "kafka: %s takes batches again", sink->url.hosts);
+    sink_report_state(&sink->report, LL_SINK_INFO, "kafka: %s accepts batches again", sink->url.hosts);
 }
 
 static void missing_topic(ll_sink *sink) {
@@ -82,7 +82,7 @@ static void missing_topic(ll_sink *sink) {
 }
 
 static void forbid(ll_sink *sink) {
-  worsen(sink, REFUSING, THE_TOPIC, "may not be written by this user");
+  worsen(sink, REFUSING, THE_TOPIC, "cannot be written: this user has no permission");
   __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
 }
 
@@ -95,7 +95,7 @@ static bool is_about_size(rd_kafka_resp_err_t code) {
 static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) {
   uint64_t alone_since = __atomic_load_n(&sink->alone_since, __ATOMIC_ACQUIRE);
   if (alone_since && ticket >= alone_since) {
-    worsen(sink, REFUSING, THE_TOPIC, "takes no message as large as a batch: raise its max.message.bytes");
+    worsen(sink, REFUSING, THE_TOPIC, "rejects messages as large as a batch: raise its max.message.bytes");
     sink_bound_learn(&sink->topic_limit_bytes, bytes);
     __atomic_store_n(&sink->limit_outdated, true, __ATOMIC_RELEASE);
     return LL_SINK_REFUSED;
@@ -116,7 +116,7 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR__FATAL:
   case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
   case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
-  default: worsen(sink, UNREACHABLE, THE_BROKERS, "stores no batches now"); return LL_SINK_RETRY;
+  default: worsen(sink, UNREACHABLE, THE_BROKERS, "cannot store batches at the moment"); return LL_SINK_RETRY;
   }
 }
 
@@ -298,7 +298,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
 static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
     if (!__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE))
-      sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches; starting another");
+      sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches and is replaced");
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
   }
@@ -351,7 +351,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   sink->stalled = false;
   size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's own bound may have been raised since */
   if (bytes > most) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is lost",
+    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is dropped",
                       most);
     return LL_SINK_FAILED;
   }

@@ -28,7 +28,7 @@ nats_ack_kind nats_ack_read(const char *json, size_t size, uint64_t *stored, cha
     const char *sequence = value_of(text, "\"seq\":");
     *stored = sequence ? strtoull(sequence, NULL, 10) : 0;
     if (sequence) return is_duplicate(text) ? NATS_ACK_DUPLICATE : NATS_ACK_STORED;
-    snprintf(why, why_bytes, "the answer is no acknowledgement: does something else listen on the subject?");
+    snprintf(why, why_bytes, "the answer is not an acknowledgement: is there another subscriber on the subject?");
     return NATS_ACK_LATER;
   }
   const char *code = value_of(text, "\"err_code\":"), *description = value_of(text, "\"description\":\"");

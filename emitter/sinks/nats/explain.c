@@ -17,20 +17,21 @@ bool nats_explain_problem(nats_problem problem, const char *detail, const sink_u
              security->user || security->creds ? nats_user(security)
                                                : "none: set LIFELINE_USER and LIFELINE_PASSWORD_FILE");
     return true;
-  case NATS_WANTS_TLS: snprintf(text, bytes, "nats: %s wants TLS: add tls=true to the URL", url->hosts); return true;
+  case NATS_WANTS_TLS: snprintf(text, bytes, "nats: %s requires TLS: add tls=true to the URL", url->hosts); return true;
   case NATS_HAS_NO_TLS:
-    snprintf(text, bytes, "nats: %s has no TLS, and the URL or LIFELINE_TLS_* ask for it", url->hosts);
+    snprintf(text, bytes, "nats: %s has no TLS, which the URL or LIFELINE_TLS_* requires", url->hosts);
     return true;
   case NATS_EXPIRED:
     snprintf(text, bytes, "nats: TLS with %s fails: its certificate has expired", url->hosts);
     return true;
   case NATS_UNTRUSTED:
-    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not for that name",
-             url->hosts, security->tls_ca ? security->tls_ca : "an authority of this system (set LIFELINE_TLS_CA)");
+    snprintf(text, bytes, "nats: TLS with %s fails: its certificate is not signed by %s, or not valid for this name",
+             url->hosts, security->tls_ca ? security->tls_ca : "a CA of this system (set LIFELINE_TLS_CA)");
     return true;
   case NATS_HANGS_UP:
-    snprintf(text, bytes, "nats: %s ends TLS connections at once: it may want %s, see LIFELINE_TLS_CERT and _KEY",
-             url->hosts, security->tls_cert ? "another client's certificate" : "a client's certificate");
+    snprintf(text, bytes,
+             "nats: %s closes TLS connections at once: it may require %s; check LIFELINE_TLS_CERT and _KEY", url->hosts,
+             security->tls_cert ? "another client certificate" : "a client certificate");
     return true;
   case NATS_UNREACHABLE: break;
   }

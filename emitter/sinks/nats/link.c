@@ -162,7 +162,8 @@ static void announce_down(nats_link *link) {
   wire_close(&link->wire);
   sink_report_withdraw(link->report); /* a server that ends takes its streams away first */
   if (!is(link, &link->closing))
-    sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s is lost; trying again", link->url->hosts);
+    sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s was lost; trying again",
+                      link->url->hosts);
   link->callbacks.event(link->callbacks.ctx, LINK_DOWN);
 }
 

@@ -84,7 +84,7 @@ static bool put_credentials(FILE *out, const char *path, const char *nonce, char
     snprintf(detail, detail_bytes, "the credentials file %s cannot be read: %s", path, strerror(errno));
   else if (!find_block(text, "BEGIN NATS USER JWT", jwt, CREDENTIALS_MAX_BYTES) ||
            !find_block(text, "BEGIN USER NKEY SEED", seed, CREDENTIALS_MAX_BYTES) || !sign(seed, nonce, signature)) {
-    snprintf(detail, detail_bytes, "the credentials file %s does not hold a user's JWT and nkey seed", path);
+    snprintf(detail, detail_bytes, "the credentials file %s contains no user JWT and nkey seed", path);
     good = false;
   } else {
     put(out, "jwt", jwt);

@@ -54,7 +54,8 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
   if (status == NATS_OK) status = set_security(options, security);
   if (status == NATS_OK) return options;
   snprintf(error, error_bytes, "nats: %s",
-           status == NATS_SSL_ERROR ? "the TLS authority, certificate or key is not one" : natsStatus_GetText(status));
+           status == NATS_SSL_ERROR ? "the CA certificate, client certificate or key is invalid"
+                                    : natsStatus_GetText(status));
   natsOptions_Destroy(options);
   return NULL;
 }

@@ -110,7 +110,7 @@ static void nobody_answers(ll_sink *sink) {
   set(&sink->unanswered, true);
   sink_report_symptom(
       &sink->report,
-      "nats: nobody answers on %s; the server is ending, JetStream is off, or the stream %s has no leader",
+      "nats: no answer on %s: the server is shutting down, JetStream is off, or the stream %s has no leader",
       sink->subject, sink->stream);
   if (now_ms - __atomic_load_n(&sink->asked_ms, __ATOMIC_ACQUIRE) < ASK_AGAIN_MS) return;
   __atomic_store_n(&sink->asked_ms, now_ms, __ATOMIC_RELEASE);
@@ -123,7 +123,7 @@ static void nobody_answers(ll_sink *sink) {
 /* Only JetStream's own word counts: an error, or silence, does not mean that the stream is missing. */
 static void on_streams(ll_sink *sink, const wire_frame *answer) {
   char why[300];
-  snprintf(why, sizeof why, "no stream takes %s", sink->subject);
+  snprintf(why, sizeof why, "no stream accepts %s", sink->subject);
   if (get(&sink->unanswered) && !link_nobody_answers(answer) && nats_no_streams(answer->data, answer->bytes))
     stream_is_missing(sink, why);
 }
@@ -137,7 +137,7 @@ static void recovered(ll_sink *sink) {
   }
   if (get(&sink->troubled)) {
     set(&sink->troubled, false);
-    sink_report_state(&sink->report, LL_SINK_INFO, "nats: stream %s takes batches again", sink->stream);
+    sink_report_state(&sink->report, LL_SINK_INFO, "nats: stream %s accepts batches again", sink->stream);
   }
 }
 
@@ -200,9 +200,9 @@ static void report_duplicates(ll_sink *sink, bool ending) {
     all->due_ms = now_ms + DUPLICATES_AGAIN_MS;
     sink_report_state(&sink->report, LL_SINK_ERROR,
                       "nats: stream %s already has a message with the id of batch %llu on %s, which was sent for the "
-                      "first time (it is message %llu; such batches so far: %llu): another emitter uses this emitter's "
-                      "message ids, or somebody published under them. If its bytes differ, the batch is not archived. "
-                      "Give each emitter's user permission for its own subjects only, see SECURITY.md",
+                      "first time (it is message %llu; such batches so far: %llu): another emitter or a third party "
+                      "used the message ids of this emitter. If its bytes differ, this batch is not archived. Give "
+                      "each user permission for its own subjects only, see SECURITY.md",
                       sink->stream, (unsigned long long)all->sequence, sink->subject, (unsigned long long)all->stored,
                       (unsigned long long)all->count);
   }
@@ -240,13 +240,13 @@ static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
     break;
   case NATS_ACK_TOO_LARGE:
-    snprintf(report, sizeof report, "stream %s takes no message as large as a batch: %s", sink->stream, why);
+    snprintf(report, sizeof report, "stream %s rejects messages as large as a batch: %s", sink->stream, why);
     trouble(sink, report);
     sink_bound_learn(&sink->stream_limit, flight_bytes(&sink->flight, slot, ticket));
     flight_land(&sink->flight, slot, ticket, LL_SINK_REFUSED, why);
     break;
   case NATS_ACK_LATER:
-    snprintf(report, sizeof report, "stream %s stores no batches now: %s", sink->stream, why);
+    snprintf(report, sizeof report, "stream %s cannot store batches at the moment: %s", sink->stream, why);
     trouble(sink, report);
     flight_land(&sink->flight, slot, ticket, LL_SINK_RETRY, why);
     break;
@@ -286,11 +286,12 @@ static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t er
       !sink_url_number(url, "max_in_flight", MAX_IN_FLIGHT_DEFAULT, MAX_IN_FLIGHT_MOST, in_flight, error, error_bytes))
     return false;
   if (mode && !sink->core && strcmp(mode, "jetstream") != 0)
-    snprintf(error, error_bytes, "nats: the URL's parameter mode is neither jetstream nor core");
+    snprintf(error, error_bytes, "nats: the URL parameter mode must be jetstream or core");
   else if (!legal_prefix(url->name))
-    snprintf(error, error_bytes, "nats: the URL's subject prefix is not made of [A-Za-z0-9_-] and single dots");
+    snprintf(error, error_bytes,
+             "nats: the subject prefix in the URL may contain only A-Z a-z 0-9 _ - and single dots");
   else if (!*sink->stream || strlen(sink->stream) > 200 || strpbrk(sink->stream, " .*>\r\n"))
-    snprintf(error, error_bytes, "nats: the URL's parameter stream is no name of a stream");
+    snprintf(error, error_bytes, "nats: the URL parameter stream is not a valid stream name");
   else {
     snprintf(sink->subject, sizeof sink->subject, "%s.%u", url->name, sink_partition(sink->host->incarnation));
     return true;
@@ -377,7 +378,8 @@ static size_t server_limit(ll_sink *sink) {
   size_t headers = header_bytes(sink);
   if (payload > (int64_t)headers) return sink->last_limit = (size_t)payload - headers;
   if (link_is_up(sink->link))
-    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes messages of %lld bytes at most, too little",
+    sink_report_state(&sink->report, LL_SINK_ERROR,
+                      "nats: the server accepts messages of at most %lld bytes, which is too small",
                       (long long)payload);
   return 0;
 }
@@ -393,8 +395,8 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   size_t most = server_limit(sink); /* the stream's own bound may have been raised since */
   if (most == 0 || !link_is_up(sink->link)) return LL_SINK_BUSY;
   if (bytes > most) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "nats: the server takes %zu bytes at most; a larger batch is lost",
-                      most);
+    sink_report_state(&sink->report, LL_SINK_ERROR,
+                      "nats: the server accepts at most %zu bytes; a larger batch is dropped", most);
     return LL_SINK_FAILED;
   }
   if (get(&sink->forbidden) && !flight_idle(&sink->flight)) return LL_SINK_BUSY; /* one at a time asks whether it is */

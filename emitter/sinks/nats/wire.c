@@ -57,7 +57,7 @@ bool wire_init(wire *w, const sink_security *security, char *error, size_t error
   if (!security->tls) return true; /* OpenSSL is left alone: its locks may be held where a program forks */
   w->tls = read_tls(security);
   if (w->tls) return true;
-  snprintf(error, error_bytes, "nats: the TLS authority, certificate or key is not one");
+  snprintf(error, error_bytes, "nats: the CA certificate, client certificate or key is invalid");
   return false;
 }
 
@@ -436,7 +436,7 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
                   nats_problem *problem, char *detail, size_t detail_bytes) {
   wire_frame frame = await_frame(w, deadline_ms);
   snprintf(detail, detail_bytes, "%s",
-           frame.kind == WIRE_JUNK          ? "what listens there is no NATS server"
+           frame.kind == WIRE_JUNK          ? "the server there is not NATS"
            : flight_now_ms() >= deadline_ms ? "no answer"
                                             : "the connection is closed");
   if (frame.kind != WIRE_INFO) return false;
@@ -452,7 +452,7 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
   }
   if (tls &&
       w->taken < w->used) { /* it would be taken for what the server says under TLS, and anybody may have sent it */
-    snprintf(detail, detail_bytes, "it talks on where TLS has to begin");
+    snprintf(detail, detail_bytes, "it sent data before the TLS handshake");
     return false;
   }
   return (!tls || begin_tls(w, host, security, deadline_ms, problem, detail, detail_bytes)) &&

@@ -30,7 +30,7 @@ typedef struct ll_calibrations {
   ll_calibration at[LL_CALIBRATIONS_MAX];
 } ll_calibrations;
 
-/* Whether the CPU's counter runs at one rate in all sleep states, which is what ticks need. */
+/* Whether the CPU's counter has a constant rate in all sleep states, which is what ticks need. */
 bool ll_cpu_clock_usable(void);
 
 uint64_t ll_clock_tick(ll_clock_kind kind);

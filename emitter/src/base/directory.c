@@ -11,7 +11,7 @@ int ll_directory_open(const char *path, const char *kind, bool make, char *why, 
   int error;
   if (make && mkdir(path, 0700) != 0 && errno != EEXIST) {
     error = errno;
-    snprintf(why, why_bytes, "%s directory %s cannot be made: %s", kind, path, strerror(error));
+    snprintf(why, why_bytes, "%s directory %s cannot be created: %s", kind, path, strerror(error));
     errno = error;
     return -1;
   }
@@ -24,7 +24,7 @@ int ll_directory_open(const char *path, const char *kind, bool make, char *why, 
   }
   struct stat status;
   if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 022) == 0) return fd;
-  snprintf(why, why_bytes, "%s directory %s must belong to this user and be writable by nobody else (chmod go-w)", kind,
+  snprintf(why, why_bytes, "%s directory %s must belong to this user and not be writable by others (chmod go-w)", kind,
            path);
   close(fd);
   errno = EPERM;

@@ -75,7 +75,7 @@ ll_compressor *ll_compressor_create(const char *wish, char *why, size_t why_byte
   bool done_without = (lz4 && !compressor->may[LL_COMPRESSION_LZ4]) || (zstd && !compressor->may[LL_COMPRESSION_ZSTD]);
   compressor->may[LL_COMPRESSION_NONE] = any || done_without;
   if (done_without)
-    snprintf(why, why_bytes, "compression %s needs %s, which is not installed: batches go uncompressed", wish,
+    snprintf(why, why_bytes, "compression %s needs %s, which is not installed: batches are sent uncompressed", wish,
              lz4 ? "liblz4.so.1" : "libzstd.so.1");
   return compressor;
 }

@@ -162,7 +162,7 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
   unsigned wish = word_of(load, option, "LIFELINE_CLOCK", names);
   if (wish == 2 || (wish == 0 && !ll_cpu_clock_usable())) return LL_CLOCK_MONOTONIC;
   if (wish == 1 && !ll_cpu_clock_usable() && load->good) {
-    snprintf(load->why, load->why_bytes, "LIFELINE_CLOCK=tsc: this CPU's counter does not run at one rate");
+    snprintf(load->why, load->why_bytes, "LIFELINE_CLOCK=tsc: the rate of this CPU's counter is not constant");
     load->good = false;
   }
   return LL_CLOCK_CPU;
@@ -219,7 +219,7 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   ll_options options = known_options(given);
   memset(config, 0, sizeof *config);
   if (given != NULL && given->size < offsetof(ll_options, url) + sizeof given->url) {
-    snprintf(why, why_bytes, "ll_options says that its size is %zu: begin with LL_OPTIONS_INIT", given->size);
+    snprintf(why, why_bytes, "ll_options has the size %zu: initialise it with LL_OPTIONS_INIT", given->size);
     return false;
   }
 

@@ -245,9 +245,9 @@ static bool leave_to_the_late(void) {
   if (quiet && ll_streams_work().some == 0) return false;
   ll_log(LL_LOG_WARN,
          emitter->store.crash_safe
-             ? "a thread was held up in an emit beyond the shutdown; its event waits in %s for the next start or "
+             ? "a thread was inside an emit during the shutdown; its event is kept in %s for the next start or "
                "lifeline-recover"
-             : "a thread was held up in an emit beyond the shutdown; its event is lost: there is no ring file %s",
+             : "a thread was inside an emit during the shutdown; its event is lost: there is no ring file %s",
          emitter->store.path);
   return true;
 }

@@ -78,7 +78,7 @@ static int start_incarnation(void) {
   int error = ll_store_create(&emitter->store, config->ring_dir, config->streams.program, config->budget_bytes,
                               incarnation, why, sizeof why);
   if (error != 0) {
-    ll_log(LL_LOG_ERROR, "no memory to start; the program runs on, and its events are counted as dropped");
+    ll_log(LL_LOG_ERROR, "out of memory at the start; the program continues, and its events are counted as dropped");
     return error;
   }
   ll_store_deal(&emitter->store, config->streams.routes.count, config->streams.routes.names);
@@ -95,7 +95,8 @@ static int start_incarnation(void) {
   store_release(&emitter->sensitive->alive, 1);
   error = ll_harvester_start();
   if (error == 0) return 0;
-  ll_log(LL_LOG_ERROR, "no thread to start with; the program runs on, and its events are counted as dropped");
+  ll_log(LL_LOG_ERROR,
+         "the emitter's thread cannot be started; the program continues, and its events are counted as dropped");
   ll_store_remove(&emitter->store);
   return error;
 }
@@ -106,7 +107,7 @@ static int start(const ll_options *options) {
   if (options != NULL) ll_log_to(options->log, options->log_ctx);
   if (!ll_config_load(&life->config, options, why, sizeof why) ||
       (life->config.on && !ll_resolution_start(&life->config.activations, why, sizeof why))) {
-    ll_log(LL_LOG_ERROR, "%s; the program runs on, and its events are counted as dropped", why);
+    ll_log(LL_LOG_ERROR, "%s; the program continues, and its events are counted as dropped", why);
     store_release(&emitter->state, LL_EMITTER_STOPPED);
     return EINVAL;
   }
@@ -202,14 +203,14 @@ int ll_flush(unsigned timeout_ms) {
 /* One line for what a shutdown leaves behind, and where. With the lock held. */
 static void report_left(void) {
   uint32_t batches = life->stopped ? life->end.undelivered : ll_streams_in_flight();
-  char what[80] = "the sink does not end; events that it did not take";
+  char what[80] = "the sink does not close; events that it did not accept";
   if (batches > 0)
     snprintf(what, sizeof what, "events are not acknowledged yet (%u batch%s); they", batches, batches > 1 ? "es" : "");
   if (life->stopped && life->end.left == LL_LEFT_IN_SPOOL)
-    ll_log(LL_LOG_WARN, "%s wait in the spool %s for the next start, lifeline-recover or lifeline-spool drain", what,
-           life->config.streams.spool.directory);
+    ll_log(LL_LOG_WARN, "%s are kept in the spool %s for the next start, lifeline-recover or lifeline-spool drain",
+           what, life->config.streams.spool.directory);
   else if (emitter->store.crash_safe)
-    ll_log(LL_LOG_WARN, "%s wait in %s for the next start or lifeline-recover", what, emitter->store.path);
+    ll_log(LL_LOG_WARN, "%s are kept in %s for the next start or lifeline-recover", what, emitter->store.path);
   else
     ll_log(LL_LOG_WARN, "%s are lost with this process: there is no ring file %s", what, emitter->store.path);
 }

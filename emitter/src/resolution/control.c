@@ -122,7 +122,7 @@ static void take(ll_control *control, const ll_control_message *message) {
     return;
   }
   if (!legal_line(message->line, message->line_bytes)) {
-    complain(control, "its line is longer than 1,024 bytes or holds control characters");
+    complain(control, "its line is longer than 1,024 bytes or contains control characters");
     if (entry != NULL) end(entry); /* what it said before, it says no longer */
     return;
   }

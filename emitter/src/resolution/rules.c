@@ -138,7 +138,7 @@ static bool take_decimal(const parser *in, ll_span word, ll_decimal *value) {
     freelocale(plain);
   }
   if (end == copy || *end != '\0' || value->real - value->real != 0)
-    return fault(in, word.at, "\"%.*s\" is no number; write one like 65536, -1, 0.5 or 1e9", shown(word), text);
+    return fault(in, word.at, "\"%.*s\" is not a number such as 65536, -1, 0.5 or 1e9", shown(word), text);
   value->whole = whole_number(text + sign, word.bytes - sign, UINT64_MAX, &value->magnitude);
   return true;
 }
@@ -155,7 +155,7 @@ static bool take_level(parser *in, ll_span *unused) {
   const char *text = rule->text + in->at;
   char relation = in->at < in->bytes ? text[0] : '\0';
   if (relation == '<' || relation == '>') text++;
-  if (in->at == in->bytes || *text != '=') return fault(in, in->at, "level is followed by =, <= or >=");
+  if (in->at == in->bytes || *text != '=') return fault(in, in->at, "level must be followed by =, <= or >=");
   in->at += relation == '=' ? 1 : 2;
   ll_span word = take_until(in, "");
   for (int i = 0; i < STANDARD_LEVELS; i++) {
@@ -164,8 +164,8 @@ static bool take_level(parser *in, ll_span *unused) {
     if (relation != '>') rule->level_most = (uint8_t)(LL_FATAL + i);
     return true;
   }
-  return fault(in, word.at, "\"%.*s\" is no level; write one of fatal error warn info debug debug1 debug2 debug3",
-               shown(word), text_at(in, word));
+  return fault(in, word.at, "\"%.*s\" is not a level: fatal error warn info debug debug1 debug2 debug3", shown(word),
+               text_at(in, word));
 }
 
 static bool take_comparison(parser *in, ll_comparison *comparison) {
@@ -184,7 +184,8 @@ static bool take_comparison(parser *in, ll_comparison *comparison) {
 
 /* "when nbytes > 65536": what comes behind the word `when`. */
 static bool take_when(parser *in, ll_span *field) {
-  if (in->at < in->bytes && !is_blank(in->rule->text[in->at])) return fault(in, in->at, "a blank follows when");
+  if (in->at < in->bytes && !is_blank(in->rule->text[in->at]))
+    return fault(in, in->at, "when must be followed by a space");
   skip_blanks(in);
   *field = take_until(in, "<>=!");
   if (field->bytes == 0) return fault(in, field->at, "the name of a field is missing");
@@ -214,8 +215,8 @@ static bool take_timed(parser *in, ll_span *unused) {
 
 static bool take_duration(const parser *in, ll_span word, uint64_t longest, const char *range, uint64_t *ns) {
   if (ll_duration_parse(text_at(in, word), word.bytes, ns) && *ns >= SECOND && *ns <= longest) return true;
-  return fault(in, word.at, "\"%.*s\" is no duration from %s; write one like 90s or 10m", shown(word),
-               text_at(in, word), range);
+  return fault(in, word.at, "\"%.*s\" is not a duration such as 90s or 10m, from %s", shown(word), text_at(in, word),
+               range);
 }
 
 static bool take_interval(parser *in, ll_span *word) {
@@ -232,13 +233,13 @@ static bool take_route(parser *in, ll_span *word) {
   bool legal = word->bytes >= 1 && word->bytes <= LL_RULE_ROUTE_MAX;
   for (size_t i = 0; i < word->bytes; i++)
     legal = legal && ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9') || text[i] == '-');
-  return legal || fault(in, word->at, "\"%.*s\" is no name of a route: 1 to 31 of a-z, 0-9 and -", shown(*word), text);
+  return legal || fault(in, word->at, "\"%.*s\" is not a route name: 1 to 31 of a-z, 0-9 and -", shown(*word), text);
 }
 
 static bool take_issued(parser *in, ll_span *word) {
   uint64_t value;
   if (!whole_number(text_at(in, *word), word->bytes, INT64_MAX / 2, &value))
-    return fault(in, word->at, "\"%.*s\" is no time in milliseconds since 1970", shown(*word), text_at(in, *word));
+    return fault(in, word->at, "\"%.*s\" is not a time in milliseconds since 1970", shown(*word), text_at(in, *word));
   in->rule->has_issued = true;
   in->rule->issued_ms = (int64_t)value;
   return true;
@@ -246,7 +247,7 @@ static bool take_issued(parser *in, ll_span *word) {
 
 static bool take_id(parser *in, ll_span *word) {
   if (word->bytes >= 1 && word->bytes <= WORD_MAX) return true;
-  return fault(in, word->at, "an id has 1 to 128 bytes");
+  return fault(in, word->at, "an id must have 1 to 128 bytes");
 }
 
 /* Those whose name ends in "=" get the rest of their word; the others read on by themselves, if there is more. */
@@ -282,10 +283,11 @@ static bool take_option(parser *in, uint32_t *seen) {
   }
   in->at = start;
   ll_span word = take_until(in, "");
-  return fault(in, start,
-               "\"%.*s\" is no option; there are level, when, program=, host=, of=, timed, interval=, route=, for=, "
-               "issued= and id=",
-               shown(word), text_at(in, word));
+  return fault(
+      in, start,
+      "\"%.*s\" is not an option; options are level, when, program=, host=, of=, timed, interval=, route=, for=, "
+      "issued= and id=",
+      shown(word), text_at(in, word));
 }
 
 static bool take_resolution(parser *in) {
@@ -304,10 +306,10 @@ static bool take_resolution(parser *in) {
     uint64_t count;
     rule->resolution = LL_RESOLUTION_SAMPLE;
     if (!whole_number(text_at(in, word) + name, word.bytes - name, SAMPLE_MAX, &count) || count == 0)
-      return fault(in, word.at + name, "sample: is followed by a number from 1 to 1000000000");
+      return fault(in, word.at + name, "sample: must be followed by a number from 1 to 1000000000");
     rule->sample = (uint32_t)count;
   } else {
-    return fault(in, word.at, "\"%.*s\" is no resolution; write off, summary, sample:N or full", shown(word),
+    return fault(in, word.at, "\"%.*s\" is not a resolution: off, summary, sample:N or full", shown(word),
                  text_at(in, word));
   }
   return true;
@@ -316,11 +318,11 @@ static bool take_resolution(parser *in) {
 static bool check_options(const parser *in) {
   const ll_rule *rule = in->rule;
   bool summary = rule->resolution == LL_RESOLUTION_SUMMARY;
-  if (!summary && rule->of.bytes > 0) return fault(in, rule->of.at - strlen("of="), "of= goes with summary only");
-  if (!summary && rule->timed) return fault(in, in->timed_at, "timed goes with summary only");
-  if (!summary && rule->interval_ns > 0) return fault(in, in->interval_at, "interval= goes with summary only");
+  if (!summary && rule->of.bytes > 0) return fault(in, rule->of.at - strlen("of="), "of= is valid only with summary");
+  if (!summary && rule->timed) return fault(in, in->timed_at, "timed is valid only with summary");
+  if (!summary && rule->interval_ns > 0) return fault(in, in->interval_at, "interval= is valid only with summary");
   if ((summary || rule->resolution == LL_RESOLUTION_OFF) && rule->route.bytes > 0)
-    return fault(in, rule->route.at - strlen("route="), "route= goes with full and sample:N only");
+    return fault(in, rule->route.at - strlen("route="), "route= is valid only with full and sample:N");
   return true;
 }
 

@@ -37,7 +37,7 @@ static bool text_is_known;
 static bool incomplete_untold; /* it may be under way */
 
 static void complain(const char *why) {
-  ll_log(LL_LOG_WARN, "trigger file %s is not taken, and what it said before stays in force: %s", path, why);
+  ll_log(LL_LOG_WARN, "trigger file %s is ignored and its previous contents stay in force: %s", path, why);
 }
 
 static looks looks_of(const struct stat *status) {
@@ -69,9 +69,9 @@ static bool is_settled(const struct stat *status) {
 
 static const char *fault_of(const struct stat *status) {
   if (S_ISLNK(status->st_mode)) return "it is a link";
-  if (!S_ISREG(status->st_mode)) return "it is no regular file";
+  if (!S_ISREG(status->st_mode)) return "it is not a regular file";
   if (status->st_uid != geteuid()) return "it does not belong to this user";
-  if ((status->st_mode & 022) != 0) return "others may write to it (chmod go-w)";
+  if ((status->st_mode & 022) != 0) return "other users can write to it (run chmod go-w)";
   if (status->st_size > BYTES_MAX) return "it has more than 65,536 bytes";
   return NULL;
 }
@@ -127,7 +127,7 @@ static void read_and_take(bool same) {
     return;
   }
   if (text_is_known && bytes == text_bytes && memcmp(fresh, text, bytes) == 0) {
-    if (incomplete_untold) complain("it has no last line \"end\"; it is taken for half written");
+    if (incomplete_untold) complain("its last line is not \"end\", so it is considered incomplete");
     incomplete_untold = false;
     return;
   }
@@ -139,7 +139,7 @@ static void read_and_take(bool same) {
 
 static void file_is_gone(void) {
   char why[256];
-  if (was_there) ll_log(LL_LOG_INFO, "trigger file %s is gone, and so is what it asked for", path);
+  if (was_there) ll_log(LL_LOG_INFO, "trigger file %s was removed; its activations have ended", path);
   if (was_there) ll_resolution_file("", 0, why, sizeof why);
   was_there = text_is_known = incomplete_untold = false;
   memset(&seen, 0, sizeof seen);

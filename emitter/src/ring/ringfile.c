@@ -109,9 +109,7 @@ static bool is_cluttered(int directory, const char *path, char *why, size_t why_
   if (remains(directory, true) <= most) return false;
   uint64_t bytes = remains(directory, false);
   if (bytes <= most) return false;
-  snprintf(why, why_bytes,
-           "earlier runs have left %llu MiB in %s, and no more than %llu may lie there: run "
-           "lifeline-recover",
+  snprintf(why, why_bytes, "earlier runs have left %llu MiB in %s, the limit is %llu: run lifeline-recover",
            (unsigned long long)(bytes >> 20), path, (unsigned long long)(most >> 20));
   return true;
 }
@@ -127,7 +125,7 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   close(directory_fd);
   if (fd < 0) {
-    snprintf(why, why_bytes, "no file can be made in ring directory %s: %s", directory, strerror(errno));
+    snprintf(why, why_bytes, "no file can be created in ring directory %s: %s", directory, strerror(errno));
     return -1;
   }
   int error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
@@ -135,7 +133,7 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   struct stat status, root;
   if (error == 0 && (fstat(fd, &status) != 0 || stat("/", &root) != 0)) error = errno;
   if (error != 0) {
-    snprintf(why, why_bytes, "no room in ring directory %s: %s", directory, strerror(error));
+    snprintf(why, why_bytes, "no space in ring directory %s: %s", directory, strerror(error));
     close(fd);
     return -1;
   }
@@ -236,7 +234,7 @@ void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
   char self[64];
   snprintf(self, sizeof self, "/proc/self/fd/%d", store->unnamed_fd);
   if (linkat(AT_FDCWD, self, AT_FDCWD, store->path, AT_SYMLINK_FOLLOW) != 0) {
-    snprintf(why, why_bytes, "ring file %s cannot be made: %s", store->path, strerror(errno));
+    snprintf(why, why_bytes, "ring file %s cannot be created: %s", store->path, strerror(errno));
     store->crash_safe = false;
     move_to_memory(store);
   }
@@ -260,7 +258,7 @@ static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   int error = errno;
   if (fd >= 0) close(fd);
   if (!ours && error != EMFILE && error != ENFILE)
-    lose_crash_safety(store, "cannot be opened again, and events beyond the room that it has are dropped");
+    lose_crash_safety(store, "cannot be opened again, so it cannot grow, and events that do not fit are dropped");
   return reserved;
 }
 
@@ -354,8 +352,8 @@ static const char *fault_of(const ll_store *store) {
   const ll_file_header *header = store->header;
   if (header->magic != MAGIC) return "not a ring file";
   if (header->version != LL_FILE_VERSION)
-    return "a ring file of another version of Lifeline; the lifeline-recover of that version delivers its events";
-  if (header->file_bytes != store->bytes) return "its size is not what it says";
+    return "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
+  if (header->file_bytes != store->bytes) return "its size differs from the one in its header";
   if (header->slot_count < 2 * LL_SLOT_RUN || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
   if (header->slots_offset != slots_offset() || header->data_offset != data_offset(header->slot_count) ||
       header->data_offset > store->bytes)

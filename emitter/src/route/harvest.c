@@ -122,7 +122,7 @@ static bool gather(ll_harvest *harvest) {
     if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
     ll_gathered gathered = ll_batch_gather(harvest->batch, store, ring);
     if (gathered == LL_GATHERED_GARBAGE)
-      ll_log(LL_LOG_ERROR, "the program wrote over the ring of thread %llu; what it held is lost",
+      ll_log(LL_LOG_ERROR, "the program has overwritten the ring of thread %llu; its events are lost",
              (unsigned long long)store->rings[ring].thread);
     if (gathered != LL_GATHERED_FULL) continue;
     /* What had the batch to itself had its turn. Else a thread that always fills one would shut out all others. */

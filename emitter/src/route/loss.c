@@ -14,24 +14,22 @@ static void report_beginning(bool spooled, int cause) {
   unsigned mib = (unsigned)(ll_the_emitter.store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
   if (cause == FILESYSTEM_FULL)
     ll_log(LL_LOG_WARN,
-           "events are dropped: no room for batches on the filesystem of %s; make room, or set LIFELINE_RING_DIR to a "
-           "directory that has some",
+           "events are dropped: the filesystem of %s has no space for batches; free some, or set LIFELINE_RING_DIR to "
+           "another directory",
            ll_the_emitter.store.path);
   else if (cause == SINK_AWAY)
+    ll_log(LL_LOG_WARN,
+           "events are dropped: the sink%s is too slow, and the %u MiB for batches (half of LIFELINE_BUDGET_BYTES, "
+           "at most %u) are full%s",
+           spooled ? " or the spool" : "", mib, LL_SLOTS_MAX * LL_SLOT_BYTES >> 20,
+           spooled ? "" : "; set LIFELINE_SPOOL to a directory on disk to store them there");
+  else if (cause == NO_RINGS)
     ll_log(
         LL_LOG_WARN,
-        "events are dropped: the sink%s takes too little, and the %u MiB for batches (half of LIFELINE_BUDGET_BYTES, "
-        "at most %u) are full%s",
-        spooled ? " or the spool" : "", mib, LL_SLOTS_MAX * LL_SLOT_BYTES >> 20,
-        spooled ? "" : "; set LIFELINE_SPOOL to a directory on disk to keep them there");
-  else if (cause == NO_RINGS)
-    ll_log(LL_LOG_WARN,
-           "events are dropped: the budget (LIFELINE_BUDGET_BYTES) has no ring for another thread, or their "
-           "type was refused");
+        "events are dropped: LIFELINE_BUDGET_BYTES leaves no ring for another thread, or the event type was refused");
   else
-    ll_log(LL_LOG_WARN,
-           "events are dropped: they come faster than the rings are emptied; LIFELINE_POLICY=block has the "
-           "program wait instead");
+    ll_log(LL_LOG_WARN, "events are dropped: they are emitted faster than the rings are drained; with "
+                        "LIFELINE_POLICY=block the program waits instead");
 }
 
 static void look_at_room(ll_loss *loss, const uint64_t counters[LL_COUNTERS], uint64_t now_ns, bool end) {
@@ -52,7 +50,7 @@ static void look_at_room(ll_loss *loss, const uint64_t counters[LL_COUNTERS], ui
   if (!over && !end) return;
   bool again = !end && loss->cause == SINK_AWAY;
   ll_log(LL_LOG_WARN, "%llu events were dropped (ring_full or no_ring)%s",
-         (unsigned long long)(dropped - loss->reported), again ? "; the sink takes batches again" : "");
+         (unsigned long long)(dropped - loss->reported), again ? "; the sink accepts batches again" : "");
   loss->reported = dropped;
   loss->cause = 0;
 }

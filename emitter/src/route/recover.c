@@ -39,7 +39,7 @@ static const char *take_over_tails(ll_store *store) {
     for (uint32_t t = 0; t < slot->take_count; t++) {
       const ll_take *take = &ll_slot_takes(slot)[t];
       ll_ring *ring = &store->rings[take->ring];
-      if (take->to > ring->head || take->to % 8 != 0) return "a sealed batch took what was never there";
+      if (take->to > ring->head || take->to % 8 != 0) return "a sealed batch refers to events that never existed";
       if (take->to > ring->tail) ring->tail = take->to;
     }
   }
@@ -113,7 +113,7 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
 static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *file, char *why, size_t why_bytes) {
   const ll_file_header *header = work->store->header;
   if (header->calibrations[header->calibration_current].count == 0) {
-    snprintf(why, why_bytes, "it died before it had read the clock");
+    snprintf(why, why_bytes, "the process died before it had read the clock");
     return false;
   }
   bool all = true;
@@ -125,7 +125,7 @@ static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *f
     events += work->harvests[i].events;
   }
   if (!ll_finish(work->endings, work->count, LL_BATCH_RECOVERED, recovery->deadline_ns, UINT64_MAX)) {
-    if (all) snprintf(why, why_bytes, "the time was over before all was acknowledged; run the recovery again");
+    if (all) snprintf(why, why_bytes, "the timeout expired before everything was acknowledged; run the recovery again");
     all = false;
   }
   for (uint32_t i = 0; i < work->count; i++) {

@@ -69,7 +69,7 @@ int ll_streams_open(void) {
       snprintf(name, sizeof name, "route \"%s\": ", settings->routes.names[route - 1]);
       error = ENOENT;
     }
-  if (error != 0) ll_log(LL_LOG_ERROR, "%s%s; the program runs on, and its events are counted as dropped", name, why);
+  if (error != 0) ll_log(LL_LOG_ERROR, "%s%s; the program continues, and its events are counted as dropped", name, why);
   return error;
 }
 

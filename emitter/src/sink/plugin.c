@@ -104,7 +104,7 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     list_installed(installed, sizeof installed);
     for (unsigned i = 0; i < PLACES; i++)
       if (place(i, where)) break;
-    snprintf(why, why_bytes, "no sink for %s:// is installed; there are %s (in %s)", scheme, installed, where);
+    snprintf(why, why_bytes, "no sink for %s:// is installed; installed are %s (in %s)", scheme, installed, where);
     return NULL;
   }
   ll_loading_begin();
@@ -116,7 +116,7 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
   }
   const ll_sink_plugin *plugin = dlsym(library, NAME_OF(LL_SINK_ENTRY));
   if (plugin == NULL || plugin->abi != LL_SINK_ABI) {
-    snprintf(why, why_bytes, "%s is of another version of Lifeline", path);
+    snprintf(why, why_bytes, "%s belongs to another version of Lifeline", path);
     return NULL;
   }
   return plugin;

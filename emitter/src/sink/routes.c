@@ -26,7 +26,7 @@ static size_t text_used(const ll_routes *routes) {
 bool ll_routes_add(ll_routes *routes, const char *declaration, size_t bytes, char *why, size_t why_bytes) {
   size_t name = name_length(declaration), used = text_used(routes);
   if (name == 0 || name >= LL_ROUTE_NAME_BYTES || name + 1 >= bytes) {
-    snprintf(why, why_bytes, "a route is declared as name=url, with a name of 1 to %d of a-z, 0-9 and -, at \"%.*s\"",
+    snprintf(why, why_bytes, "a route must be name=url, with a name of 1 to %d of a-z, 0-9 and -, at \"%.*s\"",
              LL_ROUTE_NAME_BYTES - 1, (int)strcspn(declaration, "=:,"), declaration);
     return false;
   }

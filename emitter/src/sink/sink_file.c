@@ -34,12 +34,12 @@ static ll_sink *file_open(const ll_sink_host *host, char *error, size_t error_by
   static const char scheme[] = "file://";
   const char *path = host->url + sizeof scheme - 1;
   if (strncmp(host->url, scheme, sizeof scheme - 1) != 0 || path[0] != '/' || path[1] == '\0') {
-    snprintf(error, error_bytes, "the URL of a file sink is file:///absolute/path");
+    snprintf(error, error_bytes, "the URL of a file sink must be file:///absolute/path");
     return NULL;
   }
   ll_sink *sink = calloc(1, sizeof *sink);
   if (sink == NULL) {
-    snprintf(error, error_bytes, "no memory for a sink");
+    snprintf(error, error_bytes, "out of memory");
     return NULL;
   }
   sink->host = host;
@@ -102,12 +102,12 @@ static const char *append_locked(ll_sink *sink, int fd, const struct stat *file,
   if (fstat(fd, &status) != 0) return strerror(errno);
   if (status.st_ino != sink->inode || status.st_size < sink->whole) sink->whole = 0;
   sink->inode = status.st_ino;
-  if (!find_end(sink, fd, status.st_size)) return "it holds something that is no batch; choose another path";
+  if (!find_end(sink, fd, status.st_size)) return "it contains data that is not a batch; choose another path";
   if (!is_ours(fd, file)) return strerror(errno);
   if (sink->whole < status.st_size && ftruncate(fd, sink->whole) != 0) return strerror(errno);
   if (!write_all(fd, file, batch, bytes, sink->whole)) {
     const char *trouble = strerror(errno);
-    return is_ours(fd, file) && ftruncate(fd, sink->whole) == 0 ? trouble : "a write failed half way";
+    return is_ours(fd, file) && ftruncate(fd, sink->whole) == 0 ? trouble : "a write was incomplete";
   }
   sink->whole += (off_t)bytes;
   return NULL;
@@ -124,7 +124,7 @@ static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
   else if (!S_ISREG(file.st_mode))
     trouble = "not a regular file";
   else if (!lock(fd))
-    trouble = errno == EWOULDBLOCK ? "another process has had it locked for a second" : strerror(errno);
+    trouble = errno == EWOULDBLOCK ? "another process has locked it for a second" : strerror(errno);
   else {
     trouble = append_locked(sink, fd, &file, batch, bytes);
     /* A child forked meanwhile has the descriptor too: closing ours would leave the lock with it. */

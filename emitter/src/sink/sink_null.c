@@ -11,12 +11,12 @@ struct ll_sink {
 
 static ll_sink *null_open(const ll_sink_host *host, char *error, size_t error_bytes) {
   if (strcmp(host->url, "null:") != 0) {
-    snprintf(error, error_bytes, "the URL of the null sink is null: and nothing more");
+    snprintf(error, error_bytes, "the URL of the null sink must be null:");
     return NULL;
   }
   ll_sink *sink = malloc(sizeof *sink);
   if (sink == NULL)
-    snprintf(error, error_bytes, "no memory for a sink");
+    snprintf(error, error_bytes, "out of memory");
   else
     sink->host = host;
   return sink;

@@ -59,7 +59,7 @@ static void in_trouble(ll_spool *spool, int error, const char *why) {
   spool->retry_at_ns = ll_monotonic_ns() + TROUBLE_PAUSE_MS * MS;
   if (spool->trouble == error) return;
   spool->trouble = error;
-  ll_log(LL_LOG_WARN, "the spool cannot be used now (%s); batches stay in memory until it can",
+  ll_log(LL_LOG_WARN, "the spool cannot be used (%s); batches stay in memory meanwhile",
          why != NULL ? why : strerror(error));
 }
 
@@ -105,7 +105,7 @@ static void forget(ll_spool *spool, size_t index) {
 
 /* Somebody removed it. Nobody can say where its batches are: they are not counted, and show as missing. */
 static void report_vanished(ll_spool *spool, size_t index) {
-  ll_log(LL_LOG_ERROR, "segment %u of the spool is gone from %s, with %u batches of %llu events",
+  ll_log(LL_LOG_ERROR, "segment %u of the spool was removed from %s, with %u batches of %llu events",
          (unsigned)spool->segments[index].number, spool->settings->directory, (unsigned)spool->segments[index].batches,
          (unsigned long long)spool->segments[index].events);
   forget(spool, index);
@@ -291,7 +291,7 @@ static void tell_full(ll_spool *spool) {
       [LL_SPOOL_BLOCK] = "batches stay in memory",
   };
   if (!spool->full_told)
-    ll_log(LL_LOG_WARN, "the spool %s holds its %llu bytes: %s", spool->settings->directory,
+    ll_log(LL_LOG_WARN, "the spool %s has reached its limit of %llu bytes: %s", spool->settings->directory,
            (unsigned long long)spool->settings->bytes, consequences[spool->settings->full]);
   spool->full_told = true;
 }
@@ -352,7 +352,7 @@ static void remove_replayed(ll_spool *spool, int directory) {
   uint64_t lost = segment->events - refused - ll_replay_events(replay, false);
   ll_spool_kind keep = replay->damaged > 0 ? LL_SPOOL_DAMAGED : LL_SPOOL_KINDS;
   if (replay->damaged > 0)
-    ll_log(LL_LOG_ERROR, "segment %u of the spool is damaged: %llu events are lost, the others were delivered",
+    ll_log(LL_LOG_ERROR, "segment %u of the spool is damaged: %llu events are lost, all others were delivered",
            (unsigned)segment->number, (unsigned long long)lost);
   if (refused > 0) {
     int error = ll_give_up_segment(spool, directory, segment->number, 0, refused, keep);

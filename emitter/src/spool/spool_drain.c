@@ -100,7 +100,7 @@ static const char *put_away(int directory, ll_replay *replay) {
     return "it cannot be renamed";
   memcpy(replay->name, kept, sizeof kept);
   return replay->refused > 0 ? "the sink refuses some of its batches; it is kept as .refused"
-                             : "it is damaged; what was whole is delivered, and it is kept as .damaged";
+                             : "it is damaged; its intact batches were delivered, and it is kept as .damaged";
 }
 
 /* Returns 0; EBUSY when somebody is at it; ENOENT when it is gone; else what is wrong, with a line in why. */
@@ -123,7 +123,7 @@ static void deliver(const ll_spool_drain *drain, int directory, ll_replay *repla
     answered = carry(with, drain->deadline_ns);
     if (!answered) {
       close_carrier(with); /* gives back what it holds of the segment */
-      snprintf(why, why_bytes, "the time was over before all was acknowledged; run it again");
+      snprintf(why, why_bytes, "the timeout expired before everything was acknowledged; run it again");
     }
   }
   if (answered) segment->trouble = put_away(directory, replay);

@@ -45,7 +45,7 @@ static void what_is_missing_is_named_and_setup_mends_it(void **state) {
   assert_int_equal(broker_setup(plain.url, "", output, sizeof output), 0);
   expect(0, plain.url, "ok      batches: this user may ");
   also("ok      activations: they are read from the ");
-  also("warn    control: this user may switch other programs");
+  also("warn    control: this user may write activations for all programs");
   also("ok      clock");
   also("ok      ring directory: ");
 }
@@ -71,7 +71,7 @@ static void a_broker_that_is_not_there_or_none_is_told_apart(void **state) {
   char url[128];
   faulty other;
   snprintf(url, sizeof url, "%s://127.0.0.1:1", scheme);
-  expect(1, url, "nobody can be reached there: Connection refused");
+  expect(1, url, "no connection: Connection refused");
   snprintf(url, sizeof url, "%s://no-such-host.invalid", scheme);
   expect(1, url, "the name no-such-host.invalid cannot be resolved");
   if (!is_nats()) return;
@@ -95,7 +95,7 @@ static void an_emitters_user_is_in_order_and_may_not_write_control(void **state)
   expect_soon(0, guarded.tls_url, "ok      batches: this user may ");
   if (!strstr(text, "its certificate is good for 30 days")) also("its certificate is good for 29 days");
   also("ok      activations: they are read from the ");
-  also("ok      control: this user may not write activations, as it should be for an emitter");
+  also("ok      control: this user may not write activations, which is right for an emitter");
   also("skipped");
 }
 
@@ -136,7 +136,7 @@ static void this_machine_is_looked_at_as_well(void **state) {
   setenv("LIFELINE_TRIGGERS", path, 1);
   expect(1, "null:", "fail    trigger file: line 3: column 8");
   assert_int_equal(chmod(path, 0666), 0);
-  expect(1, "null:", "may be written by others, and is not read");
+  expect(1, "null:", "can be written by others, and is not read");
   unlink(path);
   expect(0, "null:", "ok      trigger file: ");
   assert_int_equal(chmod(directory, 0777), 0);

@@ -172,7 +172,7 @@ void drive_complains_only(const char *scheme, const char *url, const char *text)
     /* On a machine that is too slow for a broker's patience, or for the sink's with a symptom, that is said, too; and
      * behind it the complaint is news again. */
     unsigned lines = drive_said(&drives[i], "\n"), complaints = drive_said(&drives[i], text);
-    unsigned symptoms = drive_said(&drives[i], "cannot be reached") - drive_said(&drives[i], "cannot be reached by");
+    unsigned symptoms = drive_said(&drives[i], "cannot be reached") - drive_said(&drives[i], "cannot be reached over");
     if (lines != complaints + symptoms || complaints > 1 + symptoms)
       fail_msg("more than the complaint:\n%s", drives[i].log);
   }

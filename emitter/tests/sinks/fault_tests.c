@@ -108,7 +108,7 @@ static void a_certificate_of_another_name_is_not_trusted(void **state) {
   snprintf(url, sizeof url, "%s://localhost:%d/?tls=true", scheme, server.port);
   open_sink(&d, url);
   drive_add(&d, 1, BATCH_BYTES);
-  assert_true(drive_until_logged(&d, "not for that name", TIMEOUT_MS));
+  assert_true(drive_until_logged(&d, "not valid for this name", TIMEOUT_MS));
   drive_close(&d);
   faulty_stop(&server);
 }
@@ -129,7 +129,8 @@ static void batches_wait_while_the_permission_is_revoked(void **state) {
   drive_add(&d, 50, BATCH_BYTES);
   assert_true(drive_run(&d, TIMEOUT_MS));
   set_revoked(true);
-  snprintf(text, sizeof text, is_nats() ? "user emitter may not publish to" : "may not be written by this user");
+  snprintf(text, sizeof text,
+           is_nats() ? "user emitter may not publish to" : "cannot be written: this user has no permission");
   for (int i = 0; i < TIMEOUT_MS / LOOK_MS && drive_said(&d, text) == 0; i++, usleep(LOOK_MS * 1000)) {
     drive_add(&d, 1, BATCH_BYTES); /* the broker takes some more before it hears of it */
     drive_run(&d, LOOK_MS);

@@ -133,7 +133,7 @@ static void a_kill_in_full_flight_means_no_loss(void **state) {
   assert_true(drive_tally(&d, DRIVE_ACKED) < d.count);
   broker_again(&plain, "kafka");
   assert_true(drive_run(&d, TIMEOUT_MS));
-  assert_true(drive_until_logged(&d, "takes batches again", 100));
+  assert_true(drive_until_logged(&d, "accepts batches again", 100));
   unsigned found = read_topic(plain.url, "lifeline.batches", &d).distinct;
   if (found != d.count) fail_msg("wrong books: %u of %u batches are stored", found, d.count);
   drive_close(&d);
@@ -203,7 +203,7 @@ static void a_control_topic_with_an_illegal_name_is_said(void **state) {
   snprintf(text, sizeof text, "%s/?control=..", plain.url);
   open_sink(&d, text);
   d.plugin->watch(d.sink);
-  assert_true(drive_until_logged(&d, "no activations are read: the brokers take .. for no topic's name", TIMEOUT_MS));
+  assert_true(drive_until_logged(&d, "no activations are read: the brokers reject .. as a topic name", TIMEOUT_MS));
   drive_close(&d);
 }
 
@@ -233,7 +233,7 @@ static void the_emitters_credentials_publish_over_tls(void **state) {
 static void another_authority_is_one_clear_error(void **state) {
   (void)state;
   broker_credentials(guarded.emitter, guarded.emitter_password_file, NULL); /* the system's authorities only */
-  drive_complains_only("kafka", guarded.tls_url, "the certificate is not signed by the TLS authority");
+  drive_complains_only("kafka", guarded.tls_url, "the certificate is not signed by a trusted CA");
 }
 
 static void a_wrong_password_is_one_clear_error_without_the_password(void **state) {
@@ -272,7 +272,7 @@ static void expect_forbidden(drive *d, const char *url, const char *topic) {
   char forbidden[512], complaint[256];
   snprintf(forbidden, sizeof forbidden, "%.*s/%s?tls=true",
            (int)(strlen("kafka://") + strcspn(url + strlen("kafka://"), "/")), url, topic);
-  snprintf(complaint, sizeof complaint, "the topic %s may not be written by this user", topic);
+  snprintf(complaint, sizeof complaint, "the topic %s cannot be written: this user has no permission", topic);
   open_sink(d, forbidden);
   drive_add(d, 5, 1000);
   assert_true(drive_until_logged(d, complaint, TIMEOUT_MS));

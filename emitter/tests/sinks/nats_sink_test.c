@@ -179,7 +179,7 @@ static void nothing_is_lost_when_the_server_is_killed_and_comes_back(void **stat
   assert_true(drive_run(&d, TIMEOUT_MS));
   broker_kill(&plain);
   drive_add(&d, 300, BATCH_BYTES);
-  assert_true(drive_until_logged(&d, "is lost; trying again", TIMEOUT_MS));
+  assert_true(drive_until_logged(&d, "was lost; trying again", TIMEOUT_MS));
   assert_false(drive_run(&d, 300));
   broker_again(&plain, "nats");
   assert_true(drive_run(&d, TIMEOUT_MS));
@@ -211,7 +211,7 @@ static void a_server_that_ends_in_order_is_a_lost_connection_and_no_missing_stre
   while (drive_tally(&d, DRIVE_ACKED) < 100)
     drive_run(&d, 1);
   kill(plain.pid, SIGTERM);
-  assert_true(drive_until_logged(&d, "is lost; trying again", TIMEOUT_MS));
+  assert_true(drive_until_logged(&d, "was lost; trying again", TIMEOUT_MS));
   for (int i = 0; i < TIMEOUT_MS / 100 && kill(plain.pid, 0) == 0; i++)
     drive_run(&d, 100);
   broker_again(&plain, "nats");
@@ -234,7 +234,7 @@ static void a_missing_stream_is_said_once_and_batches_go_when_it_is_there(void *
   assert_null(strstr(strstr(d.log, "is missing") + 1, "is missing"));
   if (broker_setup(url, "--prefix late", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
   assert_true(drive_run(&d, TIMEOUT_MS));
-  assert_true(drive_until_logged(&d, "info: nats: stream LATE takes batches again", 100));
+  assert_true(drive_until_logged(&d, "info: nats: stream LATE accepts batches again", 100));
   drive_close(&d);
   free(url);
 }
@@ -249,7 +249,7 @@ static void a_batch_that_is_too_large_is_refused_before_it_is_sent(void **state)
   drive_add(&d, 1, most + 1);
   assert_false(drive_run(&d, 2000));
   assert_int_equal(drive_tally(&d, DRIVE_FAILED), 1);
-  assert_true(drive_until_logged(&d, "error: nats: the server takes", 100));
+  assert_true(drive_until_logged(&d, "error: nats: the server accepts", 100));
   drive_close(&d);
 }
 
@@ -492,7 +492,7 @@ static void setup_is_idempotent_and_check_tells_what_is_missing_or_differs(void 
   assert_int_equal(broker_setup(url, "--prefix other --check --retention 7d --json", text, sizeof text), 0);
   assert_non_null(strstr(text, "\"ok\":true"));
   assert_int_equal(broker_setup(url, "--prefix other --check --retention 1d", text, sizeof text), 1);
-  assert_non_null(strstr(text, "differs stream OTHER: it keeps for 604800 s, not 86400 s"));
+  assert_non_null(strstr(text, "differs stream OTHER: it keeps messages for 604800 s, not 86400 s"));
   assert_int_equal(broker_setup("nats://127.0.0.1:1", "", text, sizeof text), 1);
   assert_non_null(strstr(text, "cannot be reached"));
   assert_int_equal(broker_setup(url, "--retention soon", text, sizeof text), 2);

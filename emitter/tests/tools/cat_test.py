@@ -169,7 +169,7 @@ class LifelineCat(unittest.TestCase):
             self.assertEqual(sum(event["incarnation"] == "cd" * 16 for event in result.events()), 10, (path.name, result.said))
             if path.stat().st_size > 0:
                 self.assertGreater(result.report()["damaged_bytes"], 0, path.name)
-                self.assertRegex(result.said, " are no batch: [a-z_]+: ", path.name)
+                self.assertRegex(result.said, " are not a batch: [a-z_]+: ", path.name)
 
     def test_bp_is_as_netlogger_wrote_it(self):
         one = self.one_of_each(-5, "-7", 5, "6", 0.5, 0.25, True, "a b", "00ff")
@@ -229,7 +229,7 @@ class LifelineCat(unittest.TestCase):
         result = self.cat("--window", "1", self.late_file())
         self.assertNotEqual(result.values(), list(range(90)))
         self.assertEqual(sorted(result.values()), list(range(90)))
-        self.assertIn("3 events came later than the window holds", result.said)
+        self.assertIn("3 events were outside of the window", result.said)
         self.assertEqual(result.status, 0)
 
     def test_sort_puts_everything_in_order_whatever_the_input(self):
@@ -273,7 +273,7 @@ class LifelineCat(unittest.TestCase):
     def test_an_emitter_that_never_ended_may_have_more(self):
         last = run_of([1, 2])[0]
         result = self.cat(self.file("a.llb", last))
-        self.assertIn("no last batch: there may be more", result.said)
+        self.assertIn("no final batch: there may be more", result.said)
         self.assertEqual(result.status, 0)
 
     def test_routes_and_incarnations_are_counted_apart(self):
@@ -315,15 +315,15 @@ class LifelineCat(unittest.TestCase):
         self.assertEqual(self.cat("-q", self.file("a.llb", *run_of([1, 2]))).said, "")
         self.assertIn("missing=3", self.cat("-q", self.file("b.llb", *run_of([2, 3]))).said)
 
-    # --- bytes that are no batches ---
+    # --- bytes that are not a batches ---
 
     def test_damage_between_batches_costs_nothing_else_and_is_named_by_offsets(self):
         first, second, third = (encode(one) for one in run_of([1, 2, 3]))
         result = self.cat(self.file("a.llb", first + b"rubbish\x89LLB" + second + b"\x89L" + third))
         at = len(first)
         self.assertEqual(result.values(), list(range(9)))
-        self.assertIn(f"bytes {at} to {at + 10} are no batch: bad_magic", result.said)
-        self.assertIn(f"bytes {at + 11 + len(second)} to {at + 12 + len(second)} are no batch", result.said)
+        self.assertIn(f"bytes {at} to {at + 10} are not a batch: bad_magic", result.said)
+        self.assertIn(f"bytes {at + 11 + len(second)} to {at + 12 + len(second)} are not a batch", result.said)
         self.assertEqual(result.status, 1)
 
     def test_a_flipped_bit_costs_its_batch_alone(self):
@@ -341,7 +341,7 @@ class LifelineCat(unittest.TestCase):
         for left in (1, 3, 60, 99, 100, len(second) - 1):
             result = self.cat(stdin=first + second[:left])
             self.assertEqual(result.values(), [0, 1, 2])
-            self.assertIn(f"bytes {len(first)} to {len(first) + left - 1} are no batch: truncated", result.said)
+            self.assertIn(f"bytes {len(first)} to {len(first) + left - 1} are not a batch: truncated", result.said)
             self.assertEqual(result.status, 1)
 
     def test_a_batch_behind_a_torn_one_is_found(self):
@@ -387,7 +387,7 @@ class LifelineCat(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([CAT, self.many()], stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"standard output cannot be written: No space left on device", done.stderr)
+        self.assertIn(b"cannot write to standard output: No space left on device", done.stderr)
 
     def test_an_input_that_cannot_be_read_is_named_and_the_others_are_printed(self):
         result = self.cat(self.here / "nowhere.llb", self.file("a.llb", *run_of([1])))

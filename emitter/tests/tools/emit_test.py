@@ -61,8 +61,8 @@ class Emit(unittest.TestCase):
 
     def test_lines_of_standard_input_are_events_and_a_bad_one_is_left_out(self):
         lines = '# a comment\n\na x=1\n  b text="two \\"words\\"\\n" y=2\r\nc nonsense\nd open="\nlast z=3'
-        self.emit("-", lines=lines, status=1, says="line 5: field 1: a field is KEY=VALUE; it is left out\n"
-                                                  "lifeline-emit: line 6: a quote is not closed; it is left out")
+        self.emit("-", lines=lines, status=1, says="line 5: field 1: a field must be KEY=VALUE; the line is skipped\n"
+                                                  "lifeline-emit: line 6: a closing quote is missing; the line is skipped")
         found = [(type["name"], fields) for type, fields in self.events()]
         self.assertEqual(found, [("a", {"x": "1"}), ("b", {"text": 'two "words"\n', "y": "2"}), ("last", {"z": "3"})])
 
@@ -71,20 +71,20 @@ class Emit(unittest.TestCase):
         self.assertEqual([int(fields["i"]) for _, fields in self.events()], list(range(50000)))
 
     def test_wrong_usage_is_status_2_and_emits_nothing(self):
-        for arguments, says in (([], "no event's name"), (["--level", "loud", "a"], "unknown level loud"),
-                                (["--timeout", "-1", "a"], "--timeout is a number"), (["--what"], "unknown or incomplete"),
-                                (["--url"], "unknown or incomplete"), (["a", "novalue"], "a field is KEY=VALUE"),
-                                (["a", "n:u8=1"], "types are i32"), (["a", "n:u32=4294967296"], "too large for its type"),
-                                (["a", "n:u32=-1"], "no integer from 0"), (["a", "b:bytes=abc"], "two digits each"),
-                                (["a", "x=1", "x=2"], "no field is named twice"), (["", "x=1"], "names are not empty"),
-                                (["a", "o:bool=maybe"], "a bool is true or false"), (["a", "=1"], "KEY=VALUE")):
+        for arguments, says in (([], "no event name"), (["--level", "loud", "a"], "unknown level loud"),
+                                (["--timeout", "-1", "a"], "--timeout must be a number"), (["--what"], "unknown or incomplete"),
+                                (["--url"], "unknown or incomplete"), (["a", "novalue"], "a field must be KEY=VALUE"),
+                                (["a", "n:u8=1"], "one of i32"), (["a", "n:u32=4294967296"], "out of the range of its type"),
+                                (["a", "n:u32=-1"], "an integer of at least 0"), (["a", "b:bytes=abc"], "two digits each"),
+                                (["a", "x=1", "x=2"], "field names must differ"), (["", "x=1"], "names must not be empty"),
+                                (["a", "o:bool=maybe"], "a bool must be true or false"), (["a", "=1"], "KEY=VALUE")):
             with self.subTest(arguments):
                 self.emit(*arguments, status=2, says=says)
                 self.assertFalse(self.out.exists())
 
     def test_without_a_url_it_says_so(self):
         del self.environment["LIFELINE_URL"]
-        self.emit("a", "x=1", status=2, says="nowhere to send to: say --url, or set LIFELINE_URL")
+        self.emit("a", "x=1", status=2, says="no sink: give --url or set LIFELINE_URL")
 
     def test_a_sink_that_cannot_be_had_is_status_1(self):
         self.emit("--url", "gopher://localhost", "a", "x=1", status=1, says="gopher")

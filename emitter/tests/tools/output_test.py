@@ -25,7 +25,7 @@ class Output(unittest.TestCase):
                     done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
                                           check=False)
                     self.assertEqual(done.returncode, 1)
-                    self.assertIn(f"{command[0].name}: standard output cannot be written", done.stderr)
+                    self.assertIn(f"{command[0].name}: cannot write to standard output", done.stderr)
 
     def test_a_reader_that_has_read_enough_is_no_error(self):
         reader, writer = os.pipe()

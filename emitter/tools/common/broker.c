@@ -10,7 +10,7 @@ bool tool_broker_read(tool_broker *broker, const char *url, char *error, size_t 
   sink_security_outlive_exit(); /* the client libraries' threads do not all end before exit */
   *broker = (tool_broker){.nats = strncmp(url, "nats://", 7) == 0};
   if (!broker->nats && strncmp(url, "kafka://", 8) != 0) {
-    snprintf(error, error_bytes, "the URL is neither nats:// nor kafka://");
+    snprintf(error, error_bytes, "the URL must be nats:// or kafka://");
     return false;
   }
   if (!sink_url_parse(&broker->url, url, broker->nats ? NATS_DEFAULT_PORT : KAFKA_DEFAULT_PORT, error, error_bytes))

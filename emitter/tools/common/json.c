@@ -57,6 +57,6 @@ int output_end(const char *tool, int status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
   if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR)) return status; /* it has read enough: ... | head */
-  fprintf(stderr, "%s: standard output cannot be written\n", tool);
+  fprintf(stderr, "%s: cannot write to standard output\n", tool);
   return 1;
 }

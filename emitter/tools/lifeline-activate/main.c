@@ -176,9 +176,9 @@ static bool compose(const wishes *w, const store_kind *kind, const char *id, cha
   if (!ll_rule_parse(&rule, asked, strlen(asked), error, ERROR_BYTES)) return false;
   if (rule.id.bytes || rule.has_issued || (w->time && rule.for_ns)) {
     snprintf(error, ERROR_BYTES, "%s",
-             rule.id.bytes     ? "give the id by --id, not in the line"
+             rule.id.bytes     ? "give the id with --id, not in the line"
              : rule.has_issued ? "issued= is set by this command"
-                               : "--for and the line's for= say the same");
+                               : "give either --for or for= in the line");
     return false;
   }
   int used = snprintf(line, LL_RULE_BYTES_MAX + 1, "%s%s%s issued=%" PRId64 "%s%s", asked, w->time ? " for=" : "",
@@ -201,8 +201,7 @@ static bool tidy(const store_kind *kind, store *s, const activations *all, const
     }
   }
   if (others < MOST_ACTIVATIONS) return true;
-  snprintf(error, ERROR_BYTES, "there are %zu activations already, and emitters take %d; end some", others,
-           MOST_ACTIVATIONS);
+  snprintf(error, ERROR_BYTES, "there are %zu activations already, of at most %d; end some", others, MOST_ACTIVATIONS);
   return false;
 }
 
@@ -257,7 +256,7 @@ static int end(const wishes *w, const store_kind *kind, store *s) {
   int status = 0;
   for (int i = 0; i < w->count; i++)
     if (!is_there(&all, w->words[i])) {
-      snprintf(error, sizeof error, "there is no activation %s; list shows those that there are", w->words[i]);
+      snprintf(error, sizeof error, "there is no activation %s; see list", w->words[i]);
       status = failed(error);
     }
   if (w->json) putchar('[');
@@ -323,15 +322,15 @@ static command choose(wishes *w, const char **what) {
   w->words++;
   w->count--;
   uint64_t ns;
-  *what = !chosen                                                        ? "what to do? set, list or end"
-          : chosen == set && w->count < 1                                ? "set takes a line"
-          : chosen == list && w->count > 0                               ? "list takes no more"
-          : chosen == end && (w->count > 0) == w->all                    ? "end takes ids, or --all"
-          : chosen != set && (w->time || w->id)                          ? "--for and --id belong to set"
-          : chosen != end && w->all                                      ? "--all belongs to end"
-          : w->id && !legal_id(w->id)                                    ? "--id takes 1 to 64 letters, digits, _ and -"
-          : w->time && !ll_duration_parse(w->time, strlen(w->time), &ns) ? "--for takes a time such as 90s, 10m or 2h"
-          : !w->url || !*w->url ? "where are activations kept? Give --url, or set LIFELINE_URL or LIFELINE_TRIGGERS"
+  *what = !chosen                                     ? "no command: give set, list or end"
+          : chosen == set && w->count < 1             ? "set needs a line"
+          : chosen == list && w->count > 0            ? "list accepts no arguments"
+          : chosen == end && (w->count > 0) == w->all ? "end needs ids, or --all"
+          : chosen != set && (w->time || w->id)       ? "--for and --id are valid only with set"
+          : chosen != end && w->all                   ? "--all is valid only with end"
+          : w->id && !legal_id(w->id)                 ? "--id must be 1 to 64 letters, digits, _ and -"
+          : w->time && !ll_duration_parse(w->time, strlen(w->time), &ns) ? "--for must be a time such as 90s, 10m or 2h"
+          : !w->url || !*w->url ? "no place for activations: give --url, or set LIFELINE_URL or LIFELINE_TRIGGERS"
                                 : NULL;
   return *what ? NULL : chosen;
 }
@@ -357,7 +356,7 @@ int main(int argc, char **argv) {
   command run = choose(&w, &what);
   if (!run) return wrong(what);
   const store_kind *kind = kind_of(w.url);
-  if (!kind) return wrong("the URL is neither nats://, kafka:// nor the path of a trigger file");
+  if (!kind) return wrong("the URL must be nats://, kafka:// or the path of a trigger file");
   char error[ERROR_BYTES] = "";
   if (run == set) { /* what is wrong with the line needs no broker to be told */
     char line[LL_RULE_BYTES_MAX + 1];

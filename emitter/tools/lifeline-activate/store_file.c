@@ -50,7 +50,7 @@ static bool load(store *s, char error[ERROR_BYTES]) {
   bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   ssize_t size = good ? read(file, s->text, sizeof s->text) : -1;
   close(file);
-  if (!good) return fail(error, s->path, "is no regular file");
+  if (!good) return fail(error, s->path, "is not a regular file");
   if (size < 0 || size > MOST_BYTES) return fail(error, s->path, size < 0 ? strerror(errno) : "is larger than 64 KiB");
   s->text[size] = 0;
   for (char *rest = s->text, *line; (line = strsep(&rest, "\n"));)
@@ -58,7 +58,7 @@ static bool load(store *s, char error[ERROR_BYTES]) {
   if (s->count && strcmp(s->lines[s->count - 1], "end") == 0)
     s->count--;
   else if (size > 0)
-    return fail(error, s->path, "does not end with the line \"end\": is somebody writing it?");
+    return fail(error, s->path, "does not end with the line \"end\": is it being written?");
   return true;
 }
 

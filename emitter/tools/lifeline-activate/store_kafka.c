@@ -111,7 +111,7 @@ static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
   bool complete = s->complete;
   pthread_mutex_unlock(&s->lock);
   if (!complete)
-    snprintf(error, ERROR_BYTES, "%s on %s", *s->trouble ? s->trouble : "the topic of activations does not answer",
+    snprintf(error, ERROR_BYTES, "%s on %s", *s->trouble ? s->trouble : "no answer from the topic of activations",
              s->broker.url.hosts);
   sink_control_close(&s->control);
   sink_control_join(&s->control, TOOL_TIMEOUT_MS);

@@ -229,13 +229,13 @@ static void print_emitter(const emitter *one, const sums *of, FILE *to) {
             of->missing_batches);
     separator = ", ";
   }
-  if (of->repeats > 0) fprintf(to, "%s%" PRIu64 " batches came again", separator, of->repeats), separator = ", ";
+  if (of->repeats > 0) fprintf(to, "%s%" PRIu64 " batches repeated", separator, of->repeats), separator = ", ";
   if (of->conflicts > 0)
-    fprintf(to, "%s%" PRIu64 " batches came again with other bytes", separator, of->conflicts), separator = ", ";
+    fprintf(to, "%s%" PRIu64 " batches repeated with other bytes", separator, of->conflicts), separator = ", ";
   for (int i = DROPPED_FIRST; i <= DROPPED_SINK; i++)
     if (one->counters[i] > 0)
       fprintf(to, "%sdropped %s %" PRIu64, separator, counter_names[i], one->counters[i]), separator = ", ";
-  if (!one->final) fprintf(to, "%sno last batch: there may be more", separator);
+  if (!one->final) fprintf(to, "%sno final batch: there may be more", separator);
   putc('\n', to);
 }
 

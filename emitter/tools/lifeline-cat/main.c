@@ -34,7 +34,7 @@ static void damaged(void *ctx, const char *name, const damage *stretch) {
   run *all = ctx;
   account_damage(all->books, stretch->to - stretch->from);
   if (++all->damage_told > TOLD_MAX) return;
-  fprintf(stderr, "lifeline-cat: %s: bytes %" PRIu64 " to %" PRIu64 " are no batch: %s: %s%s\n", called(name),
+  fprintf(stderr, "lifeline-cat: %s: bytes %" PRIu64 " to %" PRIu64 " are not a batch: %s: %s%s\n", called(name),
           stretch->from, stretch->to - 1, llb_code_name(stretch->why.code), stretch->why.message,
           all->damage_told == TOLD_MAX ? " (more are only counted)" : "");
 }
@@ -58,7 +58,7 @@ static bool accept_batch(void *ctx, const char *name, const found_batch *found) 
     if (++all->conflicts_told <= TOLD_MAX)
       fprintf(stderr,
               "lifeline-cat: %s: the batch at byte %" PRIu64 " has the sequence of an earlier one, %" PRIu64
-              ", and other bytes; it is left out\n",
+              ", and other bytes; it is skipped\n",
               called(name), found->offset, found->batch->sequence);
     return false;
   default: failed(all, name, ENOMEM); return false;
@@ -77,8 +77,7 @@ static bool stopped(void *ctx) {
 static void report(const run *all, const merge_result *result) {
   if (result->late > 0)
     fprintf(stderr,
-            "lifeline-cat: %" PRIu64 " events came later than the window holds, and were printed out of order (--sort "
-            "orders them)\n",
+            "lifeline-cat: %" PRIu64 " events were outside of the window and printed out of order (use --sort)\n",
             result->late);
   if (all->opts.quiet && account_is_whole(all->books)) return;
   if (all->opts.json)
@@ -101,7 +100,7 @@ static int cat(run *all) {
   }
   out_flush(&all->text);
   if (all->text.error != 0) {
-    fprintf(stderr, "lifeline-cat: standard output cannot be written: %s\n", strerror(all->text.error));
+    fprintf(stderr, "lifeline-cat: cannot write to standard output: %s\n", strerror(all->text.error));
     return 2;
   }
   report(all, &result);

@@ -186,20 +186,21 @@ static int add_inputs(options *all, char **names) {
 
 static int parse_option(options *all, int option, size_t *type_count) {
   switch (option) {
-  case 'f': return parse_format(optarg, &all->as) ? -1 : complain("--format is json, bp, ulm or none, and not", optarg);
+  case 'f':
+    return parse_format(optarg, &all->as) ? -1 : complain("--format must be json, bp, ulm or none, not", optarg);
   case 't': all->types[(*type_count)++] = optarg; return -1;
   case 'q': all->quiet = true; return -1;
   case SORT: all->by = ORDER_EXACT; return -1;
   case UNSORTED: all->by = ORDER_STORED; return -1;
   case WINDOW:
-    return parse_window(optarg, &all->window_bytes) ? -1 : complain("--window is no number of bytes:", optarg);
+    return parse_window(optarg, &all->window_bytes) ? -1 : complain("--window must be a number of bytes, not", optarg);
   case FOLLOW: all->follow = true; return -1;
-  case LEVEL: return parse_level(optarg, &all->filter.level) ? -1 : complain("--level is no level:", optarg);
+  case LEVEL: return parse_level(optarg, &all->filter.level) ? -1 : complain("--level must be a level, not", optarg);
   case PROGRAM: all->filter.program = optarg; return -1;
   case HOST: all->filter.host = optarg; return -1;
-  case SINCE: return parse_time(optarg, &all->filter.since_ns) ? -1 : complain("--since is no time:", optarg);
+  case SINCE: return parse_time(optarg, &all->filter.since_ns) ? -1 : complain("--since must be a time, not", optarg);
   case UNTIL:
-    if (!parse_time(optarg, &all->filter.last_ns)) return complain("--until is no time:", optarg);
+    if (!parse_time(optarg, &all->filter.last_ns)) return complain("--until must be a time, not", optarg);
     all->filter.last_ns--;
     return -1;
   case JSON: all->json = true; return -1;
@@ -219,8 +220,7 @@ int options_parse(options *all, int argc, char **argv) {
     if (said >= 0) return said;
   }
   if (type_count > 0) all->filter.types = all->types;
-  if (all->follow && all->by == ORDER_EXACT)
-    return complain("what may still grow cannot be sorted: --follow and", "--sort");
+  if (all->follow && all->by == ORDER_EXACT) return complain("growing files cannot be sorted: --follow and", "--sort");
   return add_inputs(all, argv + optind);
 }
 

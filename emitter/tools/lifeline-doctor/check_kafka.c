@@ -52,20 +52,20 @@ static void judge_settings(const char *topic, const rd_kafka_ConfigEntry_t **ent
   long long bytes = atoll(setting(entries, count, "retention.bytes"));
   if (size < DEFAULT_BATCH + 1000)
     report(FAIL, "topic",
-           "%s takes messages of at most %lld bytes; batches have 64 KiB and more: raise its "
+           "%s accepts messages of at most %lld bytes; batches have 64 KiB and more: raise its "
            "max.message.bytes to 1012000",
            topic, size);
   else if (size < LARGEST_MESSAGE)
     report(WARN, "topic",
-           "%s takes messages of at most %lld bytes; batches under load reach 960,000: raise its "
+           "%s accepts messages of at most %lld bytes; batches under load reach 960,000: raise its "
            "max.message.bytes",
            topic, size);
   else
-    report(OK, "topic", "%s takes messages of %lld bytes", topic, size);
+    report(OK, "topic", "%s accepts messages of %lld bytes", topic, size);
   if (strstr(setting(entries, count, "cleanup.policy"), "compact"))
-    report(FAIL, "retention", "%s is compacted: of each emitter only the last batch would stay", topic);
+    report(FAIL, "retention", "%s is compacted: only the last batch of each emitter would be kept", topic);
   else if (ms < 0 && bytes < 0)
-    report(WARN, "retention", "%s has no limit of age or size, and so grows until the disk is full", topic);
+    report(WARN, "retention", "%s has no limit of age or size and grows until the disk is full", topic);
   else
     report(OK, "retention", "%.1f days%s%s", (double)ms / 864e5, bytes > 0 ? ", per partition at most " : "",
            bytes > 0 ? bytes_text((double)bytes) : "");
@@ -123,7 +123,7 @@ static void check_publishing(session *s, const char *topic, long limit) {
   size_t bytes = limit ? (size_t)limit + 1 : PROBE_BYTES;
   char *value = bytes <= PROBE_BYTES ? calloc(1, bytes) : NULL;
   if (!value) {
-    report(SKIPPED, "batches", "whether this user may write %s shows at the first batch only", topic);
+    report(SKIPPED, "batches", "it is known only after the first batch whether this user may write %s", topic);
     return;
   }
   rd_kafka_resp_err_t code = probe(s, topic, "lifeline-doctor", 15, value, bytes);
@@ -134,7 +134,7 @@ static void check_publishing(session *s, const char *topic, long limit) {
     report(FAIL, "batches",
            "this user may not write the topic %s; sinks/permissions/kafka-acls.sh has what an emitter needs", topic);
   else
-    report(WARN, "batches", "whether this user may write the topic %s cannot be told: %s", topic,
+    report(WARN, "batches", "cannot find out whether this user may write the topic %s: %s", topic,
            rd_kafka_err2str(code));
 }
 
@@ -160,12 +160,12 @@ static rd_kafka_resp_err_t read_once(session *s, const char *topic) {
 static void check_writing_control(session *s, const char *topic) {
   rd_kafka_resp_err_t code = probe(s, topic, NULL, 0, "", 0);
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    report(OK, "control", "this user may not write activations, as it should be for an emitter");
+    report(OK, "control", "this user may not write activations, which is right for an emitter");
   else if (code == RD_KAFKA_RESP_ERR_INVALID_RECORD)
     report(WARN, "control",
-           "this user may switch other programs; give emitters one as sinks/permissions/kafka-acls.sh does");
+           "this user may write activations for all programs; restrict emitters with sinks/permissions/kafka-acls.sh");
   else
-    report(WARN, "control", "the topic %s is not compacted, or does not answer (%s): make it with lifeline-setup",
+    report(WARN, "control", "the topic %s is not compacted, or does not answer (%s): create it with lifeline-setup",
            topic, rd_kafka_err2str(code));
 }
 
@@ -178,14 +178,14 @@ static void check_control(session *s) {
   }
   if (!find(s, topic)) {
     report(WARN, "activations",
-           "the topic %s is missing, or this user may not read it, so that programs cannot be switched", topic);
+           "the topic %s is missing, or this user may not read it, so that activations have no effect", topic);
     return;
   }
   rd_kafka_resp_err_t code = read_once(s, topic);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
     report(OK, "activations", "they are read from the topic %s", topic);
   else
-    report(WARN, "activations", "the topic %s cannot be read, so that programs cannot be switched: %s", topic,
+    report(WARN, "activations", "the topic %s cannot be read, so that activations have no effect: %s", topic,
            rd_kafka_err2str(code));
   check_writing_control(s, topic);
 }
@@ -203,7 +203,8 @@ void check_kafka(const tool_broker *broker) {
     tool_kafka_close(&s.kafka);
     return;
   }
-  report(OK, "credentials", "%s%s", broker->security.user ? "the brokers accept user " : "the brokers let you in",
+  report(OK, "credentials", "%s%s",
+         broker->security.user ? "the brokers accept user " : "the brokers accept the connection",
          broker->security.user ? broker->security.user : "");
   const rd_kafka_metadata_topic_t *found = find(&s, topic);
   if (found) {

@@ -22,11 +22,11 @@ static void check_synchronisation(void) {
   struct timex state = {0};
   int result = adjtimex(&state);
   if (result < 0)
-    report(SKIPPED, "clock sync", "the kernel does not tell: %s", strerror(errno));
+    report(SKIPPED, "clock sync", "the kernel does not report it: %s", strerror(errno));
   else if (result == TIME_ERROR || (state.status & STA_UNSYNC))
     report(WARN, "clock sync",
-           "nothing synchronises this machine's clock, so that its events may not line up with those of others; run "
-           "chrony or systemd-timesyncd (in a virtual machine or container, on the host)");
+           "the clock of this machine is not synchronised, so that its events may be out of order with those of "
+           "others; run chrony or systemd-timesyncd (in a virtual machine or container, on the host)");
   else if (state.maxerror > FAIR_CLOCK_US)
     report(WARN, "clock sync", "synchronised, but it may be %.1f ms off", (double)state.maxerror / 1000);
   else
@@ -44,11 +44,13 @@ void check_clock(void) {
     if (error < best) best = error;
   }
   if (cpu)
-    report(OK, "clock", "the CPU's counter runs at one rate");
+    report(OK, "clock", "the CPU's counter has a constant rate");
   else
-    report(WARN, "clock", "the CPU's counter does not run at one rate; clock_gettime takes its place, which is slower");
-  report(best <= FAIR_ERROR_NS ? OK : WARN, "clock calibration", "ticks are tied to the time of day within %u ns%s",
-         best, best <= FAIR_ERROR_NS ? "" : ": this machine pauses us, or reads its clock by a system call");
+    report(WARN, "clock", "the CPU's counter has no constant rate; clock_gettime is used instead, which is slower");
+  report(best <= FAIR_ERROR_NS ? OK : WARN, "clock calibration", "ticks are mapped to the time of day within %u ns%s",
+         best,
+         best <= FAIR_ERROR_NS ? ""
+                               : ": this machine interrupts processes often, or reads its clock with a system call");
   check_synchronisation();
 }
 
@@ -70,13 +72,13 @@ static bool check_directory(const char *subject, const char *path, char *place, 
   if (lstat(path, &status) != 0) {
     snprintf(place, place_bytes, "%s", parent_of(path, parent, sizeof parent));
     if (errno == ENOENT && access(place, W_OK | X_OK) == 0) return true;
-    report(FAIL, subject, "%s is not there, and cannot be made in %s: %s", path, place, strerror(errno));
+    report(FAIL, subject, "%s does not exist and cannot be created in %s: %s", path, place, strerror(errno));
   } else if (!S_ISDIR(status.st_mode)) {
-    report(FAIL, subject, "%s is no directory", path);
+    report(FAIL, subject, "%s is not a directory", path);
   } else if (status.st_uid != geteuid()) {
     report(FAIL, subject, "%s belongs to user %u, not to you; choose another", path, (unsigned)status.st_uid);
   } else if (status.st_mode & 022) {
-    report(FAIL, subject, "%s may be written by others: chmod go-w %s", path, path);
+    report(FAIL, subject, "%s can be written by others: run chmod go-w %s", path, path);
   } else if (access(path, W_OK | X_OK) != 0) {
     report(FAIL, subject, "%s cannot be written: %s", path, strerror(errno));
   } else {
@@ -102,11 +104,11 @@ void check_ring_directory(const ll_config *config) {
   double free_bytes = (double)room.f_bavail * (double)room.f_bsize;
   if (free_bytes < budget)
     report(FAIL, subject,
-           "%s has %s free, and one program may want %s: make room, lower LIFELINE_BUDGET_BYTES, or let "
-           "LIFELINE_RING_DIR name another place. Events would not survive a crash",
+           "%s has %s free, but a program may need %s, or its events do not survive a crash: free space, lower "
+           "LIFELINE_BUDGET_BYTES, or set LIFELINE_RING_DIR",
            place, bytes_text(free_bytes), bytes_text(budget));
   else if (room.f_type != TMPFS_MAGIC)
-    report(WARN, subject, "%s is on a disk: a program stalls whenever the disk does; /dev/shm would not", place);
+    report(WARN, subject, "%s is on a disk, and a program stalls whenever the disk does; use /dev/shm", place);
   else
     report(OK, subject, "%s is in memory, %s free", path, bytes_text(free_bytes));
 }
@@ -116,7 +118,9 @@ void check_spool(void) {
   char place[PATH_MAX];
   struct statfs room;
   if (!path || !*path) {
-    report(OK, "spool", "none: while the broker is away, what does not fit the ring file is dropped (LIFELINE_SPOOL)");
+    report(OK, "spool",
+           "none: while the broker is unreachable, events that do not fit into the ring file are dropped "
+           "(LIFELINE_SPOOL)");
     return;
   }
   const char *bound = getenv("LIFELINE_SPOOL_BYTES");
@@ -131,7 +135,7 @@ void check_spool(void) {
     report(WARN, "spool", "%s has %s free, less than the %s that LIFELINE_SPOOL_BYTES allows", path,
            bytes_text(free_bytes), bytes_text(wanted));
   else if (room.f_type == TMPFS_MAGIC)
-    report(WARN, "spool", "%s is in memory: what waits there does not survive the machine's restart", path);
+    report(WARN, "spool", "%s is in memory: its contents do not survive a restart of the machine", path);
   else
     report(OK, "spool", "%s, %s free", path, bytes_text(free_bytes));
 }
@@ -157,7 +161,7 @@ static bool check_trigger_file(const char *path, const struct stat *status, char
   if (status->st_uid != geteuid())
     report(FAIL, "trigger file", "%s belongs to user %u, not to you, and is not read", path, (unsigned)status->st_uid);
   else if (status->st_mode & 022)
-    report(FAIL, "trigger file", "%s may be written by others, and is not read: chmod go-w %s", path, path);
+    report(FAIL, "trigger file", "%s can be written by others, and is not read: run chmod go-w %s", path, path);
   else if (status->st_size > MOST_TRIGGER_BYTES)
     report(FAIL, "trigger file", "%s is larger than 64 KiB, and is not read", path);
   else if (length < 4 || strcmp(text + length - 4, "end\n") != 0 || (length > 4 && text[length - 5] != '\n'))
@@ -177,31 +181,31 @@ void check_triggers(void) {
   }
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) {
-    report(OK, "trigger file", "%s is not there, which is one without lines", path);
+    report(OK, "trigger file", "%s does not exist, which is the same as an empty one", path);
     return;
   }
   if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-    report(FAIL, "trigger file", "%s: %s", path, file < 0 ? strerror(errno) : "is no regular file");
+    report(FAIL, "trigger file", "%s: %s", path, file < 0 ? strerror(errno) : "is not a regular file");
     if (file >= 0) close(file);
     return;
   }
   ssize_t size = read(file, text, sizeof text - 1);
   close(file);
   text[size > 0 ? size : 0] = 0;
-  if (check_trigger_file(path, &status, text)) report(OK, "trigger file", "%s is in order", path);
+  if (check_trigger_file(path, &status, text)) report(OK, "trigger file", "%s is valid", path);
 }
 
 void check_file(const char *path) {
   char parent[PATH_MAX];
   struct stat status;
   if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-    report(FAIL, "file", "%s is no regular file", path);
+    report(FAIL, "file", "%s is not a regular file", path);
   else if (access(path, R_OK | W_OK) == 0)
     report(OK, "file", "batches are appended to %s", path);
   else if (errno != ENOENT)
     report(FAIL, "file", "%s cannot be written: %s", path, strerror(errno));
   else if (access(parent_of(path, parent, sizeof parent), W_OK | X_OK) == 0)
-    report(OK, "file", "%s will be made", path);
+    report(OK, "file", "%s will be created", path);
   else
-    report(FAIL, "file", "%s cannot be made in %s: %s", path, parent, strerror(errno));
+    report(FAIL, "file", "%s cannot be created in %s: %s", path, parent, strerror(errno));
 }

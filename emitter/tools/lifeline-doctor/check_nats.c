@@ -40,34 +40,34 @@ static bool check_publishing(const tool_broker *broker, tool_nats *nats, const c
     if (strcmp(stream, wanted) == 0)
       report(OK, "batches", "this user may publish %s, which goes to the stream %s", subject, stream);
     else
-      report(FAIL, "batches", "%s goes to the stream %s, not %s: look at the URL's stream= and path", subject, stream,
-             wanted);
+      report(FAIL, "batches", "%s goes to the stream %s, not %s: check stream= and the path of the URL", subject,
+             stream, wanted);
     return true;
-  case NOBODY: report(FAIL, "batches", "no stream takes %s; create it with lifeline-setup", subject); return true;
+  case NOBODY: report(FAIL, "batches", "no stream accepts %s; create it with lifeline-setup", subject); return true;
   case FORBIDDEN:
     report(FAIL, "batches", "this user may not publish %s; sinks/permissions/nats.conf has what an emitter needs",
            subject);
     return true;
-  default: report(FAIL, "batches", "nobody answers to %s: does JetStream hang?", subject); return false;
+  default: report(FAIL, "batches", "no answer on %s: is JetStream running?", subject); return false;
   }
 }
 
 static void check_limits(const jsStreamConfig *c, const char *name) {
   if (c->Sealed)
-    report(FAIL, "stream", "%s is sealed: it takes nothing any more", name);
+    report(FAIL, "stream", "%s is sealed: it accepts no messages", name);
   else if (c->MaxMsgSize >= 0 && c->MaxMsgSize < DEFAULT_BATCH + 1000)
     report(FAIL, "stream",
-           "%s takes messages of at most %d bytes; batches have 64 KiB and more: raise max_msg_size to %d", name,
+           "%s accepts messages of at most %d bytes; batches have 64 KiB and more: raise max_msg_size to %d", name,
            c->MaxMsgSize, LARGEST_MESSAGE);
   else if (c->MaxMsgSize >= 0 && c->MaxMsgSize < LARGEST_MESSAGE)
-    report(WARN, "stream", "%s takes messages of at most %d bytes; batches under load reach %d", name, c->MaxMsgSize,
+    report(WARN, "stream", "%s accepts messages of at most %d bytes; batches under load reach %d", name, c->MaxMsgSize,
            LARGEST_MESSAGE);
   else if (c->Retention != js_LimitsPolicy)
-    report(FAIL, "stream", "the retention of %s is not by limits: whoever reads a batch removes it", name);
+    report(FAIL, "stream", "the retention of %s is not `limits`: reading a batch removes it", name);
   else if (c->Discard == js_DiscardNew)
-    report(WARN, "stream", "%s refuses batches when it is full, instead of forgetting old ones", name);
+    report(WARN, "stream", "%s rejects batches when it is full, instead of removing old ones", name);
   else if (c->Duplicates < FAIR_DUPLICATES_S * 1000000000LL)
-    report(WARN, "stream", "%s looks for duplicates only %.1f s back; a batch that is sent twice may be stored twice",
+    report(WARN, "stream", "%s detects duplicates within %.1f s only; a batch that is sent again later is stored twice",
            name, (double)c->Duplicates / 1e9);
   else
     report(OK, "stream", "%s keeps batches for %s, %lld replica%s, duplicates within %lld s", name,
@@ -79,7 +79,7 @@ static void check_room(const jsStreamInfo *info) {
   const jsStreamConfig *c = info->Config;
   double held = (double)info->State.Bytes;
   if (c->MaxBytes <= 0 && c->MaxAge <= 0)
-    report(WARN, "retention", "%s has no limit of age or size, and so grows until the disk is full", c->Name);
+    report(WARN, "retention", "%s has no limit of age or size and grows until the disk is full", c->Name);
   else if (c->MaxBytes <= 0)
     report(OK, "retention", "%.1f days, no bound on bytes; %s held", (double)c->MaxAge / 864e11, bytes_text(held));
   else
@@ -129,17 +129,18 @@ static void check_control(const tool_broker *broker, tool_nats *nats) {
   kvStore_Destroy(bucket);
   if (status == NATS_NOT_FOUND)
     report(WARN, "activations",
-           "the bucket %s is missing, so that programs cannot be switched; lifeline-setup makes it", name);
+           "the bucket %s is missing, so that activations have no effect; create it with lifeline-setup", name);
   else if (status != NATS_OK)
-    report(WARN, "activations", "this user may not read the bucket %s, so that programs cannot be switched", name);
+    report(WARN, "activations", "this user may not read the bucket %s, so that activations have no effect", name);
   else
     report(OK, "activations", "they are read from the bucket %s", name);
   snprintf(subject, sizeof subject, "$KV.%s.lifeline-doctor", name);
   answer may = probe(nats, subject, stream, sizeof stream);
   if (may == FORBIDDEN)
-    report(OK, "control", "this user may not write activations, as it should be for an emitter");
+    report(OK, "control", "this user may not write activations, which is right for an emitter");
   else if (may == STORED_NOTHING)
-    report(WARN, "control", "this user may switch other programs; give emitters one with sinks/permissions/nats.conf");
+    report(WARN, "control",
+           "this user may write activations for all programs; restrict emitters with sinks/permissions/nats.conf");
 }
 
 static void check_server(tool_nats *nats) {
@@ -147,13 +148,14 @@ static void check_server(tool_nats *nats) {
   natsConnection_GetConnectedUrl(nats->connection, server, sizeof server);
   int64_t payload = natsConnection_GetMaxPayload(nats->connection);
   if (payload < DEFAULT_BATCH + 1000)
-    report(FAIL, "server", "it takes messages of at most %s; batches have 64 KiB and more: raise max_payload to 1 MB",
+    report(FAIL, "server", "it accepts messages of at most %s; batches have 64 KiB and more: raise max_payload to 1 MB",
            bytes_text((double)payload));
   else if (payload < LARGEST_MESSAGE)
-    report(WARN, "server", "it takes messages of at most %s; batches under load reach 960,000 bytes: raise max_payload",
+    report(WARN, "server",
+           "it accepts messages of at most %s; batches under load reach 960,000 bytes: raise max_payload",
            bytes_text((double)payload));
   else
-    report(OK, "server", "it takes messages of %s", bytes_text((double)payload));
+    report(OK, "server", "it accepts messages of %s", bytes_text((double)payload));
 }
 
 void check_nats(const tool_broker *broker) {
@@ -164,11 +166,12 @@ void check_nats(const tool_broker *broker) {
     report(FAIL, "credentials", "%s", error);
     return;
   }
-  report(OK, "credentials", "%s%s", broker->security.user ? "the server accepts user " : "the server lets you in",
+  report(OK, "credentials", "%s%s",
+         broker->security.user ? "the server accepts user " : "the server accepts the connection",
          broker->security.user ? broker->security.user : "");
   check_server(&nats);
   if (mode && strcmp(mode, "core") == 0)
-    report(WARN, "batches", "mode=core: nothing is acknowledged, and what the server loses is missing");
+    report(WARN, "batches", "mode=core: batches are not acknowledged, and may be lost");
   else if (check_publishing(broker, &nats, stream ? stream : NATS_DEFAULT_STREAM)) {
     check_stream(&nats, stream ? stream : NATS_DEFAULT_STREAM);
     check_disk(&nats);

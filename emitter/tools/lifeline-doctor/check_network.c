@@ -74,7 +74,7 @@ static int reach(const target *t) {
   struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM};
   int code = getaddrinfo(t->name, t->port, &hints, &found);
   if (code != 0) {
-    report(FAIL, t->subject, "the name %s cannot be resolved: %s; look at the URL, /etc/hosts and the DNS", t->name,
+    report(FAIL, t->subject, "the name %s cannot be resolved: %s; check the URL, /etc/hosts and the DNS", t->name,
            code == EAI_SYSTEM ? strerror(errno) : gai_strerror(code));
     return -1;
   }
@@ -86,8 +86,7 @@ static int reach(const target *t) {
   if (s >= 0)
     report(OK, t->subject, "connects in %.1f ms", now_ms() - began);
   else
-    report(FAIL, t->subject,
-           "nobody can be reached there: %s; does the broker run, and does a firewall let you through?",
+    report(FAIL, t->subject, "no connection: %s; is the broker running, and does a firewall block it?",
            strerror(errno));
   return s;
 }
@@ -102,8 +101,8 @@ static bool read_greeting(int s, const target *t) {
     break;
   }
   report(FAIL, t->subject,
-         *begins ? "whoever answers there is no NATS server"
-                 : "it accepts connections and says nothing: no NATS server, or one that hangs");
+         *begins ? "the server there is not NATS"
+                 : "it accepts connections but sends nothing: not a NATS server, or one that hangs");
   return false;
 }
 
@@ -132,7 +131,7 @@ static void check_own_certificate(const sink_security *security) {
   if (certificate)
     check_certificate("client certificate", "your", certificate);
   else if (security->tls_cert)
-    report(FAIL, "client certificate", "%s holds none", security->tls_cert);
+    report(FAIL, "client certificate", "%s contains no certificate", security->tls_cert);
   X509_free(certificate);
 }
 
@@ -158,7 +157,7 @@ static bool check_chain(const target *t, const sink_security *security, SSL *tls
            X509_verify_cert_error_string(result), security->tls_ca ? security->tls_ca : "not set");
   bool named = X509_check_ip_asc((X509 *)certificate, t->name, 0) == 1 ||
                X509_check_host((X509 *)certificate, t->name, 0, 0, NULL) == 1;
-  if (!named) report(FAIL, t->subject, "its certificate is not for the name %s", t->name);
+  if (!named) report(FAIL, t->subject, "its certificate is not valid for the name %s", t->name);
   return result == X509_V_OK && named;
 }
 

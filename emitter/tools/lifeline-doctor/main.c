@@ -97,7 +97,7 @@ static bool check_sink(const char *route, const char *url, const ll_config *conf
     return false;
   }
   plugin->close(sink);
-  report(OK, "sink", "the sink for %s takes the URL%s%s", plugin->scheme, route ? " of route " : "",
+  report(OK, "sink", "the sink for %s accepts the URL%s%s", plugin->scheme, route ? " of route " : "",
          route ? route : "");
   if (plugin == &ll_sink_file) check_file(url + strlen("file://"));
   return true;
@@ -125,11 +125,11 @@ static void check_settings(ll_config *config) {
   char why[512] = "";
   if (!ll_config_load(config, NULL, why, sizeof why) ||
       (config->on && !ll_resolution_start(&config->activations, why, sizeof why)))
-    report(FAIL, "settings", "%s; with this, instrumentation stays off", why);
+    report(FAIL, "settings", "%s; instrumentation stays off", why);
   else if (!config->on && getenv("LIFELINE_URL"))
-    report(WARN, "settings", "LIFELINE=off: programs emit nothing, and the URL is not looked at");
+    report(WARN, "settings", "LIFELINE=off: programs emit nothing; the URL is not checked");
   else
-    report(OK, "settings", "the environment is in order");
+    report(OK, "settings", "the environment is valid");
 }
 
 static int wrong(const char *what) {
@@ -154,8 +154,8 @@ static int parse_options(int argc, char **argv, const char **url) {
     default: return 2; /* getopt has said why */
     }
   }
-  if (optind != argc) return wrong("only options are taken");
-  return *url && **url ? -1 : wrong("what to look at? Give --url or set LIFELINE_URL");
+  if (optind != argc) return wrong("only options are accepted");
+  return *url && **url ? -1 : wrong("no sink to check: give --url or set LIFELINE_URL");
 }
 
 int main(int argc, char **argv) {

@@ -113,27 +113,27 @@ static int parse_options(int argc, char **argv, setup_wishes *wishes, const char
     case 'j': wishes->json = true; break;
     case 't':
       if ((wishes->retention_ms = quantity(optarg, "smhd", times)) < 0)
-        return wrong("--retention takes a number and s, m, h or d");
+        return wrong("--retention must be a number and s, m, h or d");
       break;
     case 'b':
       if ((wishes->max_bytes = quantity(optarg, "KMGT", sizes)) < 0)
-        return wrong("--max-bytes takes a number and K, M, G or T");
+        return wrong("--max-bytes must be a number and K, M, G or T");
       break;
     case 'r':
-      if (!whole(optarg, 5, &wishes->replicas)) return wrong("--replicas takes a number from 1 to 5");
+      if (!whole(optarg, 5, &wishes->replicas)) return wrong("--replicas must be a number from 1 to 5");
       break;
     case 'p':
-      if (!whole(optarg, 10000, &wishes->partitions)) return wrong("--partitions takes a number from 1 to 10000");
+      if (!whole(optarg, 10000, &wishes->partitions)) return wrong("--partitions must be a number from 1 to 10000");
       break;
     case 'h': fputs(usage, stdout); return 0;
     case 'v': puts("lifeline-setup " LIFELINE_VERSION); return 0;
     default: return wrong("wrong usage");
     }
   }
-  if (optind != argc) return wrong("only options are taken");
+  if (optind != argc) return wrong("only options are accepted");
   if (!*wishes->prefix || strspn(wishes->prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
                               strlen(wishes->prefix))
-    return wrong("--prefix takes letters, digits and ._-");
+    return wrong("--prefix may contain only letters, digits and ._-");
   return *url && **url ? -1 : wrong("no broker: give --url or set LIFELINE_URL");
 }
 

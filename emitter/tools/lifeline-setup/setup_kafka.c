@@ -131,7 +131,7 @@ static void setup_topic(admin *a, const rd_kafka_metadata_t *metadata, const top
     create(a, t);
   else if (a->wishes->partitions && found->partition_cnt != t->partitions)
     setup_report(SETUP_DIFFERS, "topic", t->name,
-                 "it has %d partitions, not %d; more would scatter its keys, so make another by --prefix",
+                 "it has %d partitions, not %d; more would move its keys: create another with --prefix",
                  found->partition_cnt, t->partitions);
   else
     check_settings(a, t);

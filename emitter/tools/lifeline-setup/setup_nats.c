@@ -31,12 +31,12 @@ static void compare(const jsStreamConfig *found, const jsStreamConfig *wanted, c
       return;
     }
   if (found->Retention != js_LimitsPolicy)
-    snprintf(differs, bytes, "its retention is not by limits, so that reading would remove");
+    snprintf(differs, bytes, "its retention is not `limits`: reading would remove messages");
   else if (found->MaxMsgSize >= 0 && found->MaxMsgSize < MAX_MESSAGE_BYTES)
-    snprintf(differs, bytes, "its messages are bounded to %d bytes; %d are needed", found->MaxMsgSize,
+    snprintf(differs, bytes, "its messages are limited to %d bytes; %d are needed", found->MaxMsgSize,
              MAX_MESSAGE_BYTES);
   else if (wishes->retention_ms && found->MaxAge != wanted->MaxAge)
-    snprintf(differs, bytes, "it keeps for %lld s, not %lld s", (long long)(found->MaxAge / SECOND_NS),
+    snprintf(differs, bytes, "it keeps messages for %lld s, not %lld s", (long long)(found->MaxAge / SECOND_NS),
              (long long)(wanted->MaxAge / SECOND_NS));
   else if (wishes->max_bytes && found->MaxBytes != wanted->MaxBytes)
     snprintf(differs, bytes, "it keeps %lld bytes, not %lld", (long long)found->MaxBytes, (long long)wanted->MaxBytes);
@@ -64,7 +64,7 @@ static void setup_stream(jsCtx *js, const setup_wishes *wishes, jsStreamConfig *
     char differs[256];
     compare(info->Config, wanted, wishes, differs, sizeof differs);
     setup_report(*differs ? SETUP_DIFFERS : SETUP_OK, "stream", wanted->Name, "%s%s", differs,
-                 *differs ? "; change it with `nats stream edit`, or choose another name by the URL's stream=" : "");
+                 *differs ? "; change it with `nats stream edit`, or choose another name with stream= in the URL" : "");
   } else if (status != NATS_NOT_FOUND) {
     setup_report(SETUP_FAILED, "stream", wanted->Name, "%s", tool_nats_error(status));
   } else if (wishes->check) {
@@ -162,7 +162,7 @@ static bool has_jetstream(jsCtx *js, const setup_wishes *wishes, char *error, si
   jsAccountInfo_Destroy(info);
   if (status == NATS_OK) return true;
   snprintf(error, error_bytes, "nats: JetStream on %s does not answer: %s", wishes->broker.url.hosts,
-           status == NATS_NO_RESPONDERS ? "it is not switched on (`jetstream {}` in the server's configuration)"
+           status == NATS_NO_RESPONDERS ? "it is not enabled (`jetstream {}` in the server's configuration)"
            : status == NATS_TIMEOUT     ? "this user may not use it"
                                         : tool_nats_error(status));
   return false;

@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    fputs("lifeline-decode: standard output cannot be written\n", stderr);
+    fputs("lifeline-decode: cannot write to standard output\n", stderr);
     return 2;
   }
   return status;

@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    fputs("lifeline-encode: standard output cannot be written\n", stderr);
+    fputs("lifeline-encode: cannot write to standard output\n", stderr);
     return 2;
   }
   return status;

@@ -46,7 +46,7 @@ final class ArchivePlace {
       nearest = nearest.getParent();
     }
     if (nearest == null || !Files.isDirectory(nearest)) {
-      error(values, ArchiveSinkSettings.DIRECTORY, nearest + " is no directory");
+      error(values, ArchiveSinkSettings.DIRECTORY, nearest + " is not a directory");
     } else if (!Files.isWritable(nearest)) {
       error(values, ArchiveSinkSettings.DIRECTORY, nearest + " cannot be written by the worker's user");
     }

@@ -78,7 +78,7 @@ class ArchiveSinkValidationTest {
   void theDirectoryMustBeOne() throws IOException {
     Path file = Files.createFile(directory.resolve("file"));
     assertThat(errors("archive.dir", file.resolve("archive").toString()))
-        .containsExactly(entry("archive.dir", file + " is no directory"));
+        .containsExactly(entry("archive.dir", file + " is not a directory"));
   }
 
   @Test
