@@ -256,7 +256,7 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   broker asking;
   broker_start(&asking, "kafka", "--mtls");
   broker_credentials(NULL, NULL, asking.ca);
-  drive_complains_only("kafka", asking.tls_url, "client's certificate");
+  drive_complains_only("kafka", asking.tls_url, "client certificate");
   broker_client_certificate(asking.certificate, asking.key);
   set_up_topics(asking.tls_url, "");
   open_sink(&d, asking.tls_url);

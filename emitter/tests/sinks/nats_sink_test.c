@@ -377,7 +377,7 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   broker asking;
   broker_start(&asking, "nats", "--mtls");
   broker_credentials(NULL, NULL, asking.ca);
-  drive_complains_only("nats", asking.tls_url, "client's certificate");
+  drive_complains_only("nats", asking.tls_url, "client certificate");
   broker_client_certificate(asking.certificate, asking.key);
   set_up_streams(asking.tls_url);
   open_sink(&d, asking.tls_url);
