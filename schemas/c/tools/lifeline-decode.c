@@ -8,20 +8,20 @@
 
 static const char usage[] = "Usage: lifeline-decode [--stream | --concatenated] < BATCH > JSON\n"
                             "\n"
-                            "Prints what a Lifeline batch says, as JSON on one line (schemas/FORMAT.md,\n"
+                            "Prints the contents of a Lifeline batch as JSON on one line (schemas/FORMAT.md,\n"
                             "section 13).\n"
                             "\n"
-                            "  --concatenated  batches one behind the other, as the sink file:// writes them; one\n"
-                            "                  line for each\n"
-                            "  --stream        messages, each behind its length as a u32 in little-endian order;\n"
-                            "                  one line for each: its JSON, or\n"
+                            "  --concatenated  read concatenated batches, as the sink file:// writes them; one\n"
+                            "                  line per batch\n"
+                            "  --stream        read messages, each preceded by its length as a u32 in\n"
+                            "                  little-endian order; one line per message: its JSON, or\n"
                             "                  {\"rejected\":\"<code>\",\"offset\":N,\"message\":\"...\"}\n"
-                            "  --help          this text\n"
-                            "  --version       the version\n"
+                            "  --help          print this text\n"
+                            "  --version       print the version\n"
                             "\n"
                             "Exit status: 0 decoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>`\n"
-                            "on standard error; 2 wrong usage or unreadable input. With --stream, a rejection is\n"
-                            "output and no failure.\n";
+                            "on standard error; 2 wrong usage or unreadable input. With --stream, rejections are\n"
+                            "output, not failures.\n";
 
 static bool decode(const void *message, size_t size, llb_rejection *rejection) {
   llb_batch *batch = llb_read(message, size, rejection);
