@@ -100,7 +100,7 @@ static void a_sink_that_is_not_installed_is_named(void **state) {
   (void)state;
   setenv("LIFELINE_URL", "carrier-pigeon:secret", 1);
   setenv("LIFELINE_URL", "pigeon://user:secret@coop", 1);
-  expect(emit_into_nothing, "no sink for pigeon:// is installed; there are null:, file:");
+  expect(emit_into_nothing, "no sink for pigeon:// is installed; installed are null:, file:");
   assert_null(strstr(test_text_of(log_path), "secret"));
 }
 

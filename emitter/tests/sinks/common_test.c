@@ -79,7 +79,7 @@ static void a_number_of_a_url_is_whole_and_bounded(void **state) {
     snprintf(text, sizeof text, "nats://h/?n=%s", bad[i]);
     assert_true(sink_url_parse(&url, text, "4222", error, sizeof error));
     assert_false(sink_url_number(&url, "n", 7, 64, &number, error, sizeof error));
-    assert_string_equal(error, "nats: the URL's parameter n is no number from 1 to 64");
+    assert_string_equal(error, "nats: the URL parameter n must be a number from 1 to 64");
     sink_url_free(&url);
   }
   assert_true(sink_url_parse(&url, "nats://h/?n=64", "4222", error, sizeof error));

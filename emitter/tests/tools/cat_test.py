@@ -153,8 +153,8 @@ class LifelineCat(unittest.TestCase):
             self.assertEqual((report["batches"], report["repeated_batches"], report["conflicts"]),
                              (accepted + 3, repeated, conflicts), made.name)
             self.assertEqual(report["damaged_bytes"], made.stat().st_size if due else 0, made.name)
-            self.assertLessEqual(set(re.findall(r" no batch: ([a-z_]+): ", result.said)), due.keys(), made.name)
-            self.assertEqual(bool(due), " no batch: " in result.said, made.name)
+            self.assertLessEqual(set(re.findall(r" not a batch: ([a-z_]+): ", result.said)), due.keys(), made.name)
+            self.assertEqual(bool(due), " not a batch: " in result.said, made.name)
             lines = self.cat("-q", "--type", honest[0]["types"][0]["name"], path).events()
             self.assertEqual(sum(event["incarnation"] == "cd" * 16 for event in lines), 15, made.name)
             if made.stem != "swollen":  # a gigabyte of text
@@ -362,7 +362,7 @@ class LifelineCat(unittest.TestCase):
                 result = self.cat("-f", style, path)
                 self.assertIn(result.status, (0, 1), path.name)
                 if path.stat().st_size > 0:
-                    self.assertIn("no batch", result.said, path.name)
+                    self.assertIn("not a batch", result.said, path.name)
 
     # --- where it goes ---
 
@@ -381,7 +381,7 @@ class LifelineCat(unittest.TestCase):
         done = subprocess.run([CAT, self.many()], stdout=write, stderr=subprocess.PIPE, check=False,
                               restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
         os.close(write)
-        self.assertEqual((done.returncode, b"cannot be written: Broken pipe" in done.stderr), (2, True))
+        self.assertEqual((done.returncode, b"cannot write to standard output: Broken pipe" in done.stderr), (2, True))
 
     def test_a_full_disk_fails_with_a_sentence(self):
         with open("/dev/full", "wb") as full:

@@ -105,7 +105,7 @@ class Emit(unittest.TestCase):
             self.assertIsNone(patient.poll())
             patient.kill()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("wait in", done.stderr)
+        self.assertIn("kept in", done.stderr)
 
     def test_an_interrupt_delivers_what_was_read(self):
         with subprocess.Popen([BIN / "lifeline-emit", "-"], env=self.environment, stdin=subprocess.PIPE, text=True,
