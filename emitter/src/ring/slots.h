@@ -116,8 +116,7 @@ bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_st
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
 
 /* How many slots from this one on its batch occupies, up to 63; 0: the slot is free. `latest` is the route's latest
- * slot.
- */
+ * slot. */
 uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest);
 
 /* Number of free slots. */
