@@ -17,7 +17,7 @@ enum {
   PATIENCE_NS = 10000000, /* wait for a thread interrupted in the middle of an add, before postponing its share */
   LAST_PATIENCE_NS = 1000000000,
   RETRY_NS = 10000000,
-  OPEN_NS = 1000000000, /* operations under way are reported when they take this long, or an interval */
+  OPEN_NS = 1000000000, /* age at which operations under way are reported, unless the interval is shorter */
 };
 
 /* --- the library's own events: exempt from rules, and they never wait for room --- */
