@@ -2,7 +2,7 @@
  *
  *   LIFELINE_CRASH_POINT=sealed-unsent:3   SIGKILL at the third passing of that point, by any thread
  *
- * Compiled in only with -DLIFELINE_CRASH_POINTS=ON (scripts/build crash). The parent process recognizes that the point
+ * Compiled in only with -DLIFELINE_CRASH_POINTS=ON (scripts/build crash). The parent process recognises that the point
  * was reached by the termination signal, SIGKILL. The points, in the order of a batch's life:
  *
  *   sealed-unfreed         the batch is sealed; its events are still in the rings, above the tails

@@ -119,7 +119,7 @@ static const ll_activation *find_equal(const ll_activations *all, const ll_activ
   return NULL;
 }
 
-/* Expired activations stay until room is needed, so that their lines are recognized when read again. */
+/* Expired activations stay until room is needed, so that their lines are recognised when read again. */
 static bool make_room(ll_activations *all, ll_source source, uint64_t now_ns) {
   uint32_t count = 0, over = all->count;
   for (uint32_t i = 0; i < all->count; i++) {

@@ -136,10 +136,10 @@ typedef struct ll_store {
   size_t bytes;
   bool in_file;    /* the mapping is of a file, not of anonymous memory */
   bool crash_safe; /* and a recovery can find it */
-  bool cluttered;  /* too many files of earlier runs: that is why there is no file */
+  bool cluttered;  /* files of earlier runs take too much room: that is why there is no file */
   int unnamed_fd;  /* -1 once the file has a name */
   char path[PATH_MAX];
-  dev_t device, root_device; /* of the file, and of the root directory its path is relative to */
+  dev_t device, root_device; /* of the file, and of the root directory when its path was made */
   ino_t inode, root_inode;
   ll_file_header *header;
   uint8_t *identity;

@@ -26,7 +26,7 @@ typedef struct ll_replay {
   uint32_t count;
   uint32_t next;    /* next record to send */
   uint32_t again;   /* the sink asked to send some of them again */
-  uint32_t round;   /* part of the token, to recognize answers to earlier segments */
+  uint32_t round;   /* part of the token, to recognise answers to earlier segments */
   uint32_t flying;  /* sent, not answered */
   uint32_t refused; /* batches */
   uint32_t damaged, torn, mended;

@@ -1,7 +1,7 @@
 /* Encodes and decodes a segment of the spool, in the layout of schemas/SPOOL.md. Accesses no files.
  *
  * All input is validated. Three properties allow recovery of the rest when some bytes are damaged: the header is stored
- * twice, each record begins with a magic number, and a batch is recognizable by itself.
+ * twice, each record begins with a magic number, and a batch is recognisable by itself.
  */
 #ifndef LIFELINE_SPOOL_SEGMENT_H
 #define LIFELINE_SPOOL_SEGMENT_H
