@@ -1,5 +1,5 @@
-/* Memory order in the name. The shared words are plain integers, since the producer's half lies in a header that C++
- * reads too; these builtins are what ThreadSanitizer sees.
+/* Atomic operations, named by their memory order. The shared words are plain integers, since the producer's half lies
+ * in a header that C++ includes too. ThreadSanitizer understands these builtins.
  */
 #ifndef LIFELINE_ATOMICS_H
 #define LIFELINE_ATOMICS_H
@@ -24,7 +24,7 @@ static inline bool compare_and_swap_u64(uint64_t *word, uint64_t expected, uint6
   return __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* For a counter that only its owner writes: no locked instruction. */
+/* For a counter with a single writer: needs no locked instruction. */
 static inline void add_owned(uint64_t *word, uint64_t value) {
   store_relaxed(word, load_relaxed(word) + value);
 }

@@ -12,7 +12,7 @@
 enum {
   CALIBRATION_SPACING_NS = 10000000,
   CALIBRATION_TRIES = 5,
-  STEP_FLOOR_NS = 100000, /* smaller settings of the clock are taken for slewing, and bend time by no more */
+  STEP_FLOOR_NS = 100000, /* smaller clock changes count as slewing; the resulting time error is at most this */
   JUMP_FLOOR_NS = 1000000,
 };
 
@@ -48,7 +48,7 @@ uint64_t ll_clock_tick(ll_clock_kind kind) {
   return ll_monotonic_ns();
 }
 
-/* Both clocks are read between two ticks; the tightest of a few tries is taken, with its half width as the error. */
+/* Reads both clocks between two ticks. Of a few tries the tightest wins; its half width is the error. */
 static ll_calibration read_instant(ll_clock_kind kind) {
   ll_calibration best = {0};
   uint64_t best_width = UINT64_MAX;
@@ -68,12 +68,12 @@ static ll_calibration read_instant(ll_clock_kind kind) {
   return best;
 }
 
-/* What a clock disciplined by NTP (at most 500 ppm, both ways) may move in this time, and then some. */
+/* Upper bound on the drift in this time of a clock disciplined by NTP (at most 500 ppm in each direction). */
 static uint64_t drift_ns(uint64_t elapsed_ns) {
   return elapsed_ns / 1000;
 }
 
-/* Where the line through the two calibrations before would have put this one. */
+/* Whether this calibration is off the line through the first and the latest calibration. */
 static bool jumped(const ll_calibrations *known, const ll_calibration *now) {
   if (known->count < 2) return false;
   const ll_calibration *a = &known->at[0], *b = &known->at[known->count - 1];
@@ -81,7 +81,7 @@ static bool jumped(const ll_calibrations *known, const ll_calibration *now) {
   double expected = (double)(now->tick - b->tick) * rate;
   double elapsed = (double)(now->monotonic_ns - b->monotonic_ns);
   double span = (double)(b->monotonic_ns - a->monotonic_ns);
-  /* A rate learnt over a short span is itself no better than the reading errors over that span. */
+  /* A rate measured over a short span is only as precise as the reading errors over that span. */
   double rate_error = span > 0 ? elapsed * (a->error_ns + b->error_ns) / span : elapsed;
   double allowed = JUMP_FLOOR_NS + (double)drift_ns((uint64_t)elapsed) + rate_error;
   return expected - elapsed > allowed || elapsed - expected > allowed;
@@ -93,7 +93,7 @@ static void thin_out(ll_calibrations *calibrations) {
     if (i % 2 == 0 || (calibrations->at[i].flags & LL_CALIBRATION_STEP) != 0)
       calibrations->at[kept++] = calibrations->at[i];
   calibrations->at[kept++] = calibrations->at[calibrations->count - 1];
-  if (kept == LL_CALIBRATIONS_MAX) { /* nothing but steps: forget the oldest */
+  if (kept == LL_CALIBRATIONS_MAX) { /* only steps: drop the oldest */
     memmove(&calibrations->at[0], &calibrations->at[1], (kept - 1) * sizeof calibrations->at[0]);
     calibrations->at[0].flags = 0;
     kept--;
@@ -109,8 +109,8 @@ void ll_calibrate(ll_calibrations *calibrations, ll_clock_kind kind) {
     uint64_t elapsed = now.monotonic_ns - last->monotonic_ns;
     bool backwards = now.tick < last->tick || now.monotonic_ns < last->monotonic_ns;
     if (backwards || jumped(calibrations, &now)) {
-      /* Live migration, or a restored snapshot. What was known of the tick is void; the uncertainty is how far the time
-       * of events since the last calibration can be off. */
+      /* Live migration, or a restored snapshot. Earlier calibrations no longer apply; the error is the possible time
+       * offset of events since the last calibration. */
       calibrations->uncertain = 1;
       now.error_ns = !backwards && elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
       calibrations->count = 0;

@@ -1,7 +1,7 @@
-/* Ticks, and what ties them to the time of day.
+/* Ticks, and their calibration against wall-clock time.
  *
- * Threads write raw ticks. The harvester reads (tick, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME) as one instant now and then;
- * the reader of a batch draws straight lines between these. See FORMAT.md, sections 3.3 and 7.
+ * Threads write raw ticks. The harvester periodically samples (tick, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME) as one
+ * instant; the reader of a batch interpolates linearly between these samples. See FORMAT.md, sections 3.3 and 7.
  */
 #ifndef LIFELINE_CLOCK_H
 #define LIFELINE_CLOCK_H
@@ -13,7 +13,7 @@ typedef enum ll_clock_kind { LL_CLOCK_CPU = 0, LL_CLOCK_MONOTONIC = 1 } ll_clock
 
 #define LL_CALIBRATION_STEP 1u
 
-/* As it travels. */
+/* Wire format. */
 typedef struct ll_calibration {
   uint64_t tick;
   uint64_t monotonic_ns;
@@ -30,19 +30,20 @@ typedef struct ll_calibrations {
   ll_calibration at[LL_CALIBRATIONS_MAX];
 } ll_calibrations;
 
-/* Whether the CPU's counter has a constant rate in all sleep states, which is what ticks need. */
+/* Whether the CPU's counter runs at a constant rate in all sleep states, as ticks require. */
 bool ll_cpu_clock_usable(void);
 
 uint64_t ll_clock_tick(ll_clock_kind kind);
 uint64_t ll_monotonic_ns(void);
 
-/* Adds the present instant. Thins the middle out when full, so that the first and all steps stay. */
+/* Adds a calibration for the current instant. When the array is full, drops some from the middle, but keeps the first
+ * and all steps. */
 void ll_calibrate(ll_calibrations *calibrations, ll_clock_kind kind);
 
-/* True when the latest calibration is so old that events after it deserve a new one. */
+/* True when the latest calibration is too old for new events. */
 bool ll_calibration_due(const ll_calibrations *calibrations);
 
-/* The calibrations that a batch needs whose earliest event was at `tick`: a suffix of all. Returns its first index. */
+/* The calibrations needed by a batch whose earliest event is at `tick` are a suffix of all. Returns its first index. */
 uint32_t ll_calibrations_from(const ll_calibrations *calibrations, uint64_t tick);
 
 uint64_t ll_tick_hz(const ll_calibrations *calibrations, ll_clock_kind kind);

@@ -1,5 +1,5 @@
-/* Where things stand in a batch: schemas/FORMAT.md, sections 3 and 4. The codec in schemas/c has a layout of its own,
- * so that tests compare two readings of the page. */
+/* Layout of a batch: schemas/FORMAT.md, sections 3 and 4. The codec in schemas/c defines the layout independently, so
+ * that tests compare two implementations of the specification. */
 #ifndef LIFELINE_FORMAT_H
 #define LIFELINE_FORMAT_H
 
@@ -27,7 +27,7 @@ _Static_assert(sizeof(ll_batch_head) == 96 && offsetof(ll_batch_head, total_byte
 
 enum { LL_BATCH_CRC_BYTES = 4, LL_BATCH_LEAST = sizeof(ll_batch_head) + LL_BATCH_CRC_BYTES, LL_BATCH_MOST = 960000 };
 
-/* The counters, in their order. */
+/* The counters, in wire order. */
 typedef enum ll_counter {
   LL_COUNT_EMITTED,
   LL_COUNT_RING_FULL,
@@ -44,7 +44,7 @@ typedef enum ll_counter {
   LL_COUNTERS
 } ll_counter;
 
-/* A descriptor begins with its length and ends padded to 8. What follows the hash is what is hashed. */
+/* A descriptor begins with its length and is padded to a multiple of 8. The hash covers the bytes after it. */
 enum { LL_DESCRIPTOR_NUMBER = 4, LL_DESCRIPTOR_HASH = 8, LL_DESCRIPTOR_HASHED = 16, LL_DESCRIPTOR_NAME = 20 };
 
 #endif

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word is `expected`, at most timeout_ns. Returns early for any reason, and leaves errno alone: emits
- * come here, too. */
+/* Sleeps while *word is `expected`, for at most timeout_ns. May return early for any reason. Preserves errno, since
+ * emits call this, too. */
 static inline void futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns) {
   struct timespec timeout = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
   int error = errno;

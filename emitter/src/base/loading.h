@@ -1,13 +1,13 @@
-/* No fork happens while we load a library, or set one up: its child would have it half made for ever, and crash in it
- * or wait for a lock that nobody holds. (What a sink's own threads do later is the sink's affair.) */
+/* Delays forks while a library is loaded or initialized. Otherwise the child would keep it half initialized, and crash
+ * in it or wait for a lock without an owner. (Later activity of a sink's own threads is the sink's responsibility.) */
 #ifndef LIFELINE_LOADING_H
 #define LIFELINE_LOADING_H
 
 void ll_loading_begin(void);
 void ll_loading_end(void);
 
-/* Around a fork: waits for the end of what is being loaded. For a second at most: who forks in a constructor of a
- * library has the loader's own lock, for which we may be waiting. */
+/* Called around a fork: waits until loading has finished, but for at most a second, since a fork in a library's
+ * constructor holds the loader's lock, for which the loading thread may be waiting. */
 void ll_loading_before_fork(void);
 void ll_loading_after_fork_in_parent(void);
 void ll_loading_after_fork_in_child(void);

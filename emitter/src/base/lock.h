@@ -1,22 +1,22 @@
-/* The emitter's one lock: guards what its threads share, except for what only the harvester uses. */
+/* The emitter's only lock. It guards all state shared between threads, except what only the harvester uses. */
 #ifndef LIFELINE_LOCK_H
 #define LIFELINE_LOCK_H
 
 #include <signal.h>
 
-/* Of the thread, from before it took the lock. */
+/* The thread's state before it took the lock. */
 typedef struct ll_saved_state {
   sigset_t signals;
   int cancellation;
   int error; /* errno */
 } ll_saved_state;
 
-/* Blocks all signals, so that no handler of this thread can need the lock meanwhile, and disables cancellation: an emit
+/* Blocks all signals, so that no signal handler on this thread can need the lock, and disables cancellation: an emit
  * may open files, and a thread cancelled there would never release the lock. ll_unlock restores both, and errno. */
 void ll_lock(ll_saved_state *before);
 void ll_unlock(const ll_saved_state *before);
 
-/* In a forked child, where the lock's owner may be a thread that exists in the parent only. */
+/* Reinitializes the lock in a forked child: its owner may be a thread that exists only in the parent. */
 void ll_lock_renew(void);
 
 #endif

@@ -18,7 +18,7 @@ void ll_log_to(ll_log_function function, void *ctx) {
   log_ctx = ctx;
 }
 
-/* stderr may be a pipe that nobody reads any more: that must not end the program. */
+/* stderr may be a pipe without a reader: SIGPIPE must not terminate the program. */
 static void write_quietly(const char *line, size_t length) {
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
@@ -32,14 +32,14 @@ static void write_quietly(const char *line, size_t length) {
 
 void ll_log(ll_log_level level, const char *format, ...) {
   static const char *const names[] = {"error", "warning"};
-  if (log_function == NULL && level == LL_LOG_INFO) return; /* stderr is the program's: it hears of trouble only */
+  if (log_function == NULL && level == LL_LOG_INFO) return; /* stderr gets warnings and errors only */
   char line[1024];
   int prefix = log_function == NULL ? snprintf(line, sizeof line, "lifeline: %s: ", names[level]) : 0;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(line + prefix, sizeof line - 1 - (size_t)prefix, format, arguments);
   va_end(arguments);
-  /* A server's words must not speak to the terminal: no control characters, nor those of UTF-8 beyond ASCII. */
+  /* Text from a server must not control the terminal: replace control characters, including C1 in UTF-8. */
   for (unsigned char *c = (unsigned char *)line; *c != '\0'; c++) {
     if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) *c = c[1] = ' ';
     if (*c < 0x20 || *c == 0x7f) *c = ' ';

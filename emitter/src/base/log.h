@@ -1,4 +1,4 @@
-/* One line per trouble, to stderr or to the program's own log. */
+/* Logs one line per message, to stderr or to the program's log function. */
 #ifndef LIFELINE_LOG_H
 #define LIFELINE_LOG_H
 

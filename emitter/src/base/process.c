@@ -24,7 +24,7 @@ static bool read_small(const char *path, char *text, size_t size) {
   return count > 0;
 }
 
-/* False when it cannot be found out: then it is all zeros. */
+/* False, and all zeros, when it cannot be determined. */
 static bool boot_id(uint8_t boot[16]) {
   char text[64];
   unsigned digits = 0;
@@ -39,9 +39,9 @@ static bool boot_id(uint8_t boot[16]) {
   return digits == 32;
 }
 
-/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 for a zombie. (A first thread that ended before others is
- * shown as a zombie, too: field 20 tells how many there are.) The second field is the command, which may hold blanks
- * and brackets: count from the last bracket. False when it cannot be read. */
+/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 for a zombie. (A main thread that exited before other
+ * threads is shown as a zombie, too: field 20 is the number of threads.) The second field, the command, may contain
+ * blanks and parentheses: count from the last parenthesis. False when it cannot be read. */
 static bool start_time(uint32_t pid, uint64_t *time) {
   char path[64], text[1024], state;
   int threads;
@@ -57,7 +57,7 @@ static bool start_time(uint32_t pid, uint64_t *time) {
   return true;
 }
 
-/* 0 when it cannot be found out. */
+/* 0 when it cannot be determined. */
 static uint64_t pid_namespace(void) {
   struct stat status;
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
@@ -85,7 +85,7 @@ ll_liveness ll_process_liveness(const ll_process *process) {
   if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_DEAD;
   uint64_t namespace = pid_namespace(), start;
   if (namespace == 0 || process->pid_namespace != namespace) return LL_UNKNOWN;
-  if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* we, before an exec */
+  if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* before an exec */
   if (process->pid > INT32_MAX || (kill((pid_t)process->pid, 0) != 0 && errno == ESRCH)) return LL_DEAD;
   if (!start_time(process->pid, &start) || process->start_time == 0) return LL_UNKNOWN;
   return start == 0 ? LL_DEAD : start == process->start_time ? LL_ALIVE : LL_REPLACED;
@@ -93,7 +93,7 @@ ll_liveness ll_process_liveness(const ll_process *process) {
 
 void ll_random(void *bytes, unsigned count) {
   if (getrandom(bytes, count, GRND_NONBLOCK) == (ssize_t)count) return;
-  /* Before the kernel's pool is ready, at boot: unique is what counts here, not secret. */
+  /* Early at boot the kernel's pool is not initialized yet: the value must be unique, not secret. */
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   uint64_t seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

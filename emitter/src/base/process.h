@@ -1,5 +1,5 @@
-/* Which process is meant: a pid alone comes back, a pid with its start time and the boot that it belongs to does not.
- * A process that has executed another program has kept all three; `image` tells it that it was another one before.
+/* Identifies a process. A pid may be reused; a pid with its start time and boot ID is unique. All three survive an
+ * exec; `image` distinguishes the programs before and after it.
  */
 #ifndef LIFELINE_PROCESS_H
 #define LIFELINE_PROCESS_H
@@ -15,18 +15,18 @@ typedef struct ll_process {
   uint32_t image; /* random, from the kernel at each exec; a fork keeps it */
 } ll_process;
 
-/* Only what is known to be dead is LL_DEAD: what could not be found out is no reason to touch what a process owns. */
+/* LL_DEAD is returned only when certain, since the files of a live process must not be touched. */
 typedef enum ll_liveness {
   LL_DEAD,
   LL_ALIVE,
-  LL_REPLACED, /* its pid has another start time: it is dead, unless it lives in another time namespace */
-  LL_UNKNOWN,  /* of another pid namespace of this boot, or /proc cannot be read */
+  LL_REPLACED, /* its pid has another start time: dead, unless it runs in another time namespace */
+  LL_UNKNOWN,  /* it is in another pid namespace of this boot, or /proc cannot be read */
 } ll_liveness;
 
 ll_process ll_process_self(void);
 ll_liveness ll_process_liveness(const ll_process *process);
 
-/* Fills `bytes` with random ones. */
+/* Fills `bytes` with random data. */
 void ll_random(void *bytes, unsigned count);
 
 #endif

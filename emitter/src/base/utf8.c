@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-/* The length of the well-formed sequence at `at`, which a zero byte ends; 0 when it is none. Unicode 15, table 3-7. */
+/* The length of the well-formed sequence at `at`, or 0 when it is malformed. The text is NUL-terminated. Unicode 15,
+ * table 3-7. */
 static size_t sequence_bytes(const uint8_t *at) {
   if (at[0] < 0x80) return 1;
   if (at[0] < 0xc2 || at[0] > 0xf4) return 0;

@@ -1,4 +1,4 @@
-/* Text in headers and descriptors must be UTF-8, or readers refuse the whole batch for it. */
+/* Text in headers and descriptors must be UTF-8; otherwise readers refuse the whole batch. */
 #ifndef LIFELINE_UTF8_H
 #define LIFELINE_UTF8_H
 
@@ -7,10 +7,10 @@
 
 bool ll_is_utf8(const char *text);
 
-/* How many bytes come before the first that is not part of a well-formed sequence, or before the end. */
+/* Length of the longest well-formed prefix. */
 size_t ll_utf8_prefix(const char *text);
 
-/* Puts '?' for every byte that is not part of a well-formed sequence. */
+/* Replaces every byte that is not part of a well-formed sequence by '?'. */
 void ll_make_utf8(char *text);
 
 #endif

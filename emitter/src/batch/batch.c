@@ -7,7 +7,7 @@
 
 enum {
   CALIBRATIONS_ROOM = LL_CALIBRATIONS_MAX * sizeof(ll_calibration),
-  NOTED_VARIES = 1, /* no length of a record */
+  NOTED_VARIES = 1, /* not a possible record length */
 };
 
 void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
@@ -40,19 +40,19 @@ static bool note_type(ll_batch *batch, uint16_t number, size_t weight, bool firs
   return true;
 }
 
-/* Ticks are compared within their 48 bits: a batch spans hours at most. */
+/* Compares 48-bit ticks; a batch spans at most hours. */
 static bool earlier(uint64_t tick48, uint64_t than) {
   return (int64_t)((tick48 - than) << 16) < 0;
 }
 
-/* Where a walk over records stands. */
+/* Position of a walk over records. */
 typedef struct walk {
   uint64_t position;
   size_t bytes; /* of records, without fillers */
   uint32_t events;
 } walk;
 
-/* What the batch would weigh with this record. */
+/* The size of the batch with this record added. */
 static size_t weight_with(const ll_batch *batch, const walk *walked, size_t record) {
   return batch->fixed_bytes + (batch->segment_count + 1) * sizeof(ll_segment) + batch->descriptors_bytes +
          batch->records_bytes + walked->bytes + record;
@@ -62,9 +62,9 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-/* How many bytes follow of records of this length whose types are noted, within `room`. Most events come in such runs,
- * and need nothing but a look at their first word. (That the length is the same is a branch which the CPU guesses
- * right: it need not wait for one record's type to find the next.) */
+/* Returns the number of bytes, within `room`, of consecutive records that have this length and whose types are noted.
+ * Most events come in such runs; only their first word is read. (The equal length makes this a well-predicted branch:
+ * the CPU does not wait for one record's type to find the next.) */
 static size_t run_bytes(const ll_batch *batch, const uint8_t *at, size_t room, size_t record_bytes) {
   size_t run = 0;
   for (; run + record_bytes <= room; run += record_bytes) {
@@ -75,26 +75,26 @@ static size_t run_bytes(const ll_batch *batch, const uint8_t *at, size_t room, s
   return run;
 }
 
-/* Walks from the ring's position to `end`, which lies in the same lap, as far as the batch has room. */
+/* Walks from the current position to `end`, which lies in the same lap, as far as the batch has room. */
 static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bool is_lap_end, uint32_t known,
                             walk *walked) {
   while (walked->position < end) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
     uint16_t number = (uint16_t)word;
-    if (number == 0) { /* filler: the next record did not fit behind it. Anywhere else it is none of ours */
+    if (number == 0) { /* filler: the next record did not fit behind it. Invalid anywhere else */
       if (word != 0 || !is_lap_end || end - walked->position >= LL_RECORD_MAX) return LL_GATHERED_GARBAGE;
       walked->position = end;
       break;
     }
     size_t bytes = number <= known ? ll_record_bytes(batch->types, at, end - walked->position) : 0;
     if (bytes == 0) return LL_GATHERED_GARBAGE;
-    bool first = batch->event_count + walked->events == 0; /* goes alone, if it must */
+    bool first = batch->event_count + walked->events == 0; /* may exceed the limits, alone in its batch */
     size_t weight = weight_with(batch, walked, bytes);
     bool fits = batch->records_bytes + walked->bytes + bytes <= batch->raw_limit && weight <= batch->total_limit;
     if (!fits && !first) return LL_GATHERED_FULL;
     if (!note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
-    /* A thread's ticks grow: its first event is its earliest, but for those that a signal handler slipped in. */
+    /* A thread's ticks increase, except for events emitted by a signal handler: its first event is the earliest. */
     uint64_t tick48 = word >> 16;
     if (first || (walked->events == 0 && earlier(tick48, batch->earliest_tick48))) batch->earliest_tick48 = tick48;
     if (first)
@@ -102,7 +102,7 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bo
     else if (bytes != batch->uniform_bytes)
       batch->uniform_bytes = 0;
     size_t taken = bytes;
-    weight = weight_with(batch, walked, bytes); /* by now with the descriptor */
+    weight = weight_with(batch, walked, bytes); /* now with the descriptor */
     if (batch->noted[number] == bytes && fits && weight <= batch->total_limit) {
       size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
       room = least(room, bytes + batch->total_limit - weight);
@@ -128,7 +128,7 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   walk walked = {.position = from};
   while (walked.position < head && result == LL_GATHERED_ALL) {
     size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
-    uint64_t lap_end = walked.position + ring->bytes - offset; /* no record crosses it */
+    uint64_t lap_end = walked.position + ring->bytes - offset; /* records do not cross it */
     result = walk_lap(batch, base + offset, lap_end < head ? lap_end : head, lap_end <= head, known, &walked);
     if (walked.bytes > before) batch->pieces[batch->piece_count++] = (ll_piece){base + offset, walked.bytes - before};
   }
@@ -143,7 +143,7 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   return result;
 }
 
-/* Side by side, for the compressor. */
+/* Makes the records contiguous, for the compressor. */
 static const uint8_t *records_together(ll_batch *batch) {
   uint8_t *to = batch->together;
   if (batch->piece_count == 1) return batch->pieces[0].at;
@@ -154,7 +154,7 @@ static const uint8_t *records_together(ll_batch *batch) {
   return batch->together;
 }
 
-/* Copies the records and goes on with the CRC over them, in steps that the first cache holds: each byte comes from
+/* Copies the records and extends the CRC over them, in steps that fit the L1 cache, so that each byte is read from
  * memory once. */
 static uint32_t copy_records(const ll_batch *batch, uint8_t *to, uint32_t crc) {
   enum { STEP = 8192 };
@@ -180,12 +180,12 @@ static void put(cursor *out, const void *bytes, size_t count) {
 static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
   for (uint32_t i = first; i < calibrations->count; i++) {
     ll_calibration calibration = calibrations->at[i];
-    if (i == first) calibration.flags &= ~LL_CALIBRATION_STEP; /* a step from what this batch does not show */
+    if (i == first) calibration.flags &= ~LL_CALIBRATION_STEP; /* a step from a calibration that is omitted */
     put(out, &calibration, sizeof calibration);
   }
 }
 
-/* The full tick of the earliest event, as seen from the latest calibration. */
+/* The full 64-bit tick of the earliest event, relative to the latest calibration. */
 static uint64_t earliest_tick(const ll_batch *batch, uint64_t near) {
   if (batch->event_count == 0) return near;
   return near + (uint64_t)((int64_t)((batch->earliest_tick48 - near) << 16) >> 16);

@@ -1,9 +1,8 @@
-/* A batch in the making: records gathered from rings, then laid out as FORMAT.md says.
+/* Builds a batch: gathers records from rings, then lays them out as described in FORMAT.md.
  *
- * Gathering only looks at the records, which stay where they are; it is bounded by what the finished batch may weigh:
- * header and descriptors are counted as they become necessary, so that a batch never has to be taken apart again.
- * Writing copies each record once, straight to its place behind the header, unless it is to be compressed. So rings
- * must not be given back in between.
+ * Gathering reads the records in place. It is bounded by the size of the finished batch, including the header and
+ * descriptors that become necessary, so that a batch never has to be split afterwards. Writing copies each record once,
+ * directly to its place behind the header, except for compression. The rings must not be released in between.
  */
 #ifndef LIFELINE_BATCH_H
 #define LIFELINE_BATCH_H
@@ -25,7 +24,7 @@ typedef struct ll_segment {
   uint32_t events;
 } ll_segment;
 
-/* Records one behind the other. */
+/* Contiguous records. */
 typedef struct ll_piece {
   const uint8_t *at;
   size_t bytes;
@@ -34,14 +33,14 @@ typedef struct ll_piece {
 typedef struct ll_batch {
   const ll_types *types;
   size_t raw_limit;   /* for the records */
-  size_t total_limit; /* for the whole */
+  size_t total_limit; /* for the whole batch */
   size_t fixed_bytes; /* header without calibrations and segments, and the CRC */
 
   size_t records_bytes;
   uint32_t event_count;
-  uint32_t uniform_bytes; /* of each record; 0 when they differ */
+  uint32_t uniform_bytes; /* length of each record; 0 when they differ */
   uint64_t earliest_tick48;
-  ll_piece pieces[2 * LL_TAKES_MAX]; /* where the records lie: a ring's end and its beginning, at most, for each take */
+  ll_piece pieces[2 * LL_TAKES_MAX]; /* the records: per take at most two pieces, a ring's end and its beginning */
   uint32_t piece_count;
 
   ll_segment segments[LL_TAKES_MAX];
@@ -49,25 +48,25 @@ typedef struct ll_batch {
   ll_take takes[LL_TAKES_MAX];
   uint32_t take_count;
 
-  uint16_t numbers[LL_TYPE_NUMBER_MAX]; /* types that occur, in the order of their first event */
+  uint16_t numbers[LL_TYPE_NUMBER_MAX]; /* numbers of the types present, in order of first event */
   uint32_t number_count;
   size_t descriptors_bytes;
-  uint16_t noted[65536]; /* by number: the length of each record of a type that occurs, or NOTED_VARIES; else 0 */
+  uint16_t noted[65536]; /* by type number: record length or NOTED_VARIES when present, else 0 */
 
-  uint8_t together[LL_BATCH_RAW_MAX]; /* the records, when somebody needs them side by side */
+  uint8_t together[LL_BATCH_RAW_MAX]; /* the records copied into one contiguous block, when needed */
 } ll_batch;
 
 typedef enum ll_gathered {
   LL_GATHERED_ALL,     /* the ring is drained up to its head */
   LL_GATHERED_FULL,    /* no room for its next record */
-  LL_GATHERED_GARBAGE, /* the ring holds no record where one should be: somebody wrote over it. Its rest is skipped */
+  LL_GATHERED_GARBAGE, /* no valid record where one should be: the ring was overwritten. Its rest is skipped */
 } ll_gathered;
 
-/* Starts an empty batch of at most raw_limit bytes of records and total_limit in all. */
+/* Starts an empty batch of at most raw_limit bytes of records and total_limit bytes overall. */
 void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
                     size_t total_limit);
 
-/* Takes in what the ring holds from its tail on, as far as there is room. Does not move the tail. */
+/* Adds the ring's records from its tail on, as far as there is room. Does not move the tail. */
 ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index);
 
 typedef struct ll_batch_header {

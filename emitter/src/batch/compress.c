@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Declared here, since the headers of neither library are needed to build. */
+/* Declared here, so that building needs the headers of neither library. */
 typedef int (*lz4_compress)(const char *from, char *to, int from_bytes, int to_bytes, int acceleration);
 typedef size_t (*zstd_compress)(void *context, void *to, size_t to_bytes, const void *from, size_t from_bytes,
                                 int level);
@@ -20,12 +20,12 @@ typedef size_t (*zstd_free)(void *context);
 typedef unsigned (*zstd_is_error)(size_t code);
 
 enum {
-  TRIAL_EVERY = 64,       /* batches, */
-  TRIAL_SELDOM = 1024,    /* when trial after trial chooses the same */
-  TRIAL_BYTES = 32 << 10, /* of the batch are weighed */
-  WORTH_IT = 256,         /* bytes: smaller batches go as they are */
+  TRIAL_EVERY = 64,       /* batches between trials, */
+  TRIAL_SELDOM = 1024,    /* or up to this many while trials choose the same */
+  TRIAL_BYTES = 32 << 10, /* of the batch are compressed in a trial */
+  WORTH_IT = 256,         /* bytes: smaller batches stay uncompressed */
   SHUFFLE_MAX = 128,
-  LZ4_ACCELERATION = 4, /* it looks for less: a twentieth more bytes, for less of the harvester's time */
+  LZ4_ACCELERATION = 4, /* 5 % more bytes, less harvester time */
   ZSTD_LEVEL = 1,
 };
 
@@ -86,8 +86,8 @@ void ll_compressor_free(ll_compressor *compressor) {
   free(compressor);
 }
 
-/* FORMAT.md, section 8: byte j of row i goes to j * rows + i. That is a transposition, done in tiles: rounds of
- * interleaving turn 16 registers of a row each into 16 of a column each. */
+/* FORMAT.md, section 8: byte j of row i moves to j * rows + i. This is a transposition, done in tiles: rounds of
+ * interleaving turn 16 registers of one row each into 16 of one column each. */
 #if defined(__x86_64__)
 
 /* Eight bytes of each of 16 rows. */
@@ -111,7 +111,7 @@ static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t
     _mm_storeu_si128((__m128i *)(to + i * rows), b[i]);
 }
 
-/* Sixteen bytes of each of 32 rows, of which each half of a register has 16. */
+/* Sixteen bytes of each of 32 rows; each half of a register holds 16 rows. */
 __attribute__((target("avx2"))) static void shuffle_wide_tile(const uint8_t *from, uint8_t *to, size_t stride,
                                                               size_t rows) {
   __m256i a[16], b[16];
@@ -158,8 +158,8 @@ static bool has_wide_tiles(void) {
 
 #endif
 
-/* The stride is a multiple of 8. Columns that lie a power of two apart would push each other out of the first cache at
- * every step: so they are made next to each other, and then copied in longer runs. */
+/* The stride is a multiple of 8. Columns a power of two apart would evict each other from the L1 cache at every step,
+ * so columns are built contiguously and then copied in longer runs. */
 static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t stride) {
   enum { RUN = 256 };
   uint8_t columns[16 * RUN];
@@ -208,8 +208,8 @@ static uint8_t stride_for(uint32_t record_bytes) {
   return record_bytes != 0 && record_bytes <= SHUFFLE_MAX ? (uint8_t)record_bytes : 8;
 }
 
-/* Weighs the candidates on the batch's beginning. Zstandard takes thrice the time of LZ4: it must save a fifth of the
- * bytes more to be chosen; and anything must save a tenth. */
+/* Compares the candidates on the beginning of the batch. Zstandard takes three times as long as LZ4, so it must save a
+ * further fifth of the bytes; any compression must save at least a tenth. */
 static void choose(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint8_t stride) {
   bytes = bytes < TRIAL_BYTES ? bytes : TRIAL_BYTES;
   size_t best = compressor->may[LL_COMPRESSION_NONE] ? bytes - bytes / 10 : SIZE_MAX;

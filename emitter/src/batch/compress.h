@@ -1,7 +1,7 @@
-/* Compression of a batch's records, chosen by trial.
+/* Compression of a batch's records, with the method chosen by trial.
  *
- * Raw records cost the harvester nothing and the broker a lot; which of byte shuffle with LZ4 or Zstandard pays depends
- * on the events. The libraries are looked for at run time: liblz4.so.1, libzstd.so.1; the core needs neither.
+ * Raw records cost the harvester nothing but the broker much; whether LZ4 or Zstandard, with or without byte shuffle,
+ * pays off depends on the events. The libraries are optional and loaded at run time: liblz4.so.1, libzstd.so.1.
  */
 #ifndef LIFELINE_COMPRESS_H
 #define LIFELINE_COMPRESS_H
@@ -20,16 +20,16 @@ typedef struct ll_packed {
   uint8_t shuffle;
 } ll_packed;
 
-/* `wish` is auto, none, lz4 or zstd. What is not installed is done without: `why` then holds a line (else it is empty).
- * NULL: no memory. */
+/* `wish` is auto, none, lz4 or zstd. If the wanted library is not installed, batches go uncompressed and `why` holds a
+ * line; otherwise `why` is empty. NULL: out of memory. */
 ll_compressor *ll_compressor_create(const char *wish, char *why, size_t why_bytes);
 void ll_compressor_free(ll_compressor *compressor);
 
-/* True when records of so many bytes would go uncompressed, unseen. */
+/* True when records of this size are stored uncompressed without a trial. */
 bool ll_compressor_is_idle(const ll_compressor *compressor, size_t bytes);
 
-/* Writes the records to `out`, which has room for `bytes`: compressed when that is smaller. `record_bytes` is the
- * length of each record, or 0 when they differ. */
+/* Writes the records to `out`, which has room for `bytes`, compressed if that is smaller. `record_bytes` is the length
+ * of each record, or 0 when they differ. */
 ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes,
                       uint8_t *out);
 

@@ -12,12 +12,12 @@
 #define POLYNOMIAL 0x82f63b78u /* reflected */
 
 static uint32_t table[8][256];
-/* shift[n][b]: what byte n of a CRC becomes after BLOCK zero bytes. The instruction takes three cycles but one can
- * start in each: three blocks are summed side by side, and then shifted into place. */
+/* shift[n][b]: byte n of a CRC advanced over BLOCK zero bytes. The instruction has a latency of three cycles but a
+ * throughput of one per cycle: three blocks are computed in parallel, then combined by shifting. */
 enum { BLOCK = 1024 };
 static uint32_t shift[4][256];
 
-/* fold[0], fold[1]: what 64 bits become FOLD bytes further on, for the low and the high half of 128. */
+/* fold[0], fold[1]: factors that advance the low and the high 64 bits of 128 by FOLD bytes. */
 enum { FOLD = 256 };
 static uint64_t fold[2];
 
@@ -25,7 +25,7 @@ static uint32_t step(uint32_t crc, uint8_t byte) {
   return table[0][(crc ^ byte) & 0xff] ^ crc >> 8;
 }
 
-/* x^exponent modulo the polynomial, bits reflected as everywhere here. */
+/* x^exponent modulo the polynomial, bits reflected. */
 static uint32_t power_of_x(unsigned exponent) {
   uint32_t value = 0x80000000u;
   while (exponent-- > 0)
@@ -117,9 +117,9 @@ WITH_INSTRUCTION static uint32_t by_instruction(uint32_t crc, const uint8_t *at,
 }
 
 #if defined(__x86_64__)
-/* A carry-less product takes 128 bits to where they have the same remainder FOLD bytes further on, and there the next
- * data is added. What is left at the end, FOLD bytes, has the remainder of all. Where a CPU multiplies four pairs at
- * once, this is thrice as fast as the instruction that was made for it. */
+/* A carry-less product advances 128 bits by FOLD bytes, where they have the same remainder, and the next data is added
+ * there. The last FOLD bytes have the remainder of all. On CPUs that multiply four pairs at once this is three times as
+ * fast as the CRC instruction. */
 __attribute__((target("avx512f,vpclmulqdq,sse4.2"))) static uint32_t by_folding(uint32_t crc, const uint8_t *at,
                                                                                 size_t count) {
   enum { LANES = FOLD / sizeof(__m512i) };

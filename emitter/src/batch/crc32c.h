@@ -1,4 +1,4 @@
-/* CRC-32C (Castagnoli), by the CPU's instruction where it has one. */
+/* CRC-32C (Castagnoli), using the CPU's instruction where available. */
 #ifndef LIFELINE_CRC32C_H
 #define LIFELINE_CRC32C_H
 
@@ -7,10 +7,10 @@
 
 uint32_t ll_crc32c(const void *bytes, size_t count);
 
-/* Of what has this CRC so far, followed by these bytes. */
+/* Extends the CRC of preceding data by these bytes. */
 uint32_t ll_crc32c_more(uint32_t crc, const void *bytes, size_t count);
 
-/* The same by table alone: what machines without the instruction run, and what tests compare with. */
+/* The same by table only: for machines without the instruction, and as the reference of tests. */
 uint32_t ll_crc32c_by_table(const void *bytes, size_t count);
 
 #endif

@@ -55,7 +55,7 @@ static size_t bytes_of(loader *load, size_t option, const char *variable, size_t
   return (size_t)value;
 }
 
-/* The index of the value among `names` (which NULL ends); the first is the default. */
+/* The index of the value in the NULL-terminated `names`; the first is the default. */
 static unsigned word_of(loader *load, const char *option, const char *variable, const char *const *names) {
   const char *value = text_of(option, variable);
   for (unsigned i = 0; names[i] != NULL; i++)
@@ -85,7 +85,7 @@ static void put_counted(ll_config *config, const char *text, size_t count) {
   config->context_bytes += 2 + (unsigned)count;
 }
 
-/* "key=value,key=value" becomes what travels. */
+/* Encodes "key=value,key=value" in wire format. */
 static void load_context(loader *load, ll_config *config, const char *text) {
   while (*text != '\0' && load->good) {
     size_t length = strcspn(text, ",");
@@ -141,7 +141,7 @@ bool ll_config_session_ring_dir(const char *option, char *directory, size_t dire
          snprintf(directory, directory_bytes, "%s/lifeline", session) < (int)directory_bytes;
 }
 
-/* Anybody may have made the standard directory before us; the session's own is as good, where there is one. */
+/* Another user may have created the default directory; then the session's directory is used, if there is one. */
 bool ll_config_ring_dir(const char *option, char *directory, size_t directory_bytes) {
   const char *given = ring_dir_given(option);
   char standard[64];
@@ -204,7 +204,7 @@ static void load_spool(loader *load, ll_config *config, const ll_options *option
   load->good = false;
 }
 
-/* Members beyond what the caller's structure has are taken as zero. */
+/* Members missing from the caller's structure default to zero. */
 static ll_options known_options(const ll_options *options) {
   ll_options known = LL_OPTIONS_INIT;
   if (options != NULL) memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One allocation, never freed: the library's list of types leads through it, and states are found by others. */
+/* One allocation, never freed: the library's list of types is linked through it, and other threads read its state. */
 struct ll_dynamic {
   ll_event_type type;
   struct ll_dynamic *next;
@@ -16,7 +16,7 @@ struct ll_dynamic {
   uint8_t *codes;
 };
 
-static ll_dynamic *all; /* under the lock */
+static ll_dynamic *all; /* guarded by the lock */
 
 enum { TEXT_MAX = 255 };
 
@@ -80,7 +80,7 @@ static ll_dynamic *make(const char *name, ll_level level, const ll_dynamic_field
   return made;
 }
 
-/* NULL: no memory. */
+/* Returns NULL when out of memory. */
 static ll_dynamic *find_or_make(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned count) {
   ll_saved_state before;
   ll_lock(&before);
@@ -99,7 +99,7 @@ int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields,
                ll_dynamic **type) {
   *type = NULL;
   if (!is_legal(name, level, fields, field_count)) return EINVAL;
-  ll_enter(); /* so that a forked child has a lock of its own */
+  ll_enter(); /* so that a forked child has its own lock */
   ll_dynamic *found = find_or_make(name, level, fields, field_count);
   if (found == NULL) return ENOMEM;
   ll_make_known(&found->type);
@@ -108,7 +108,7 @@ int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields,
   return 0;
 }
 
-/* Numbers as rules compare them and summaries take them. */
+/* Converts values to the numbers that rules compare and summaries fold. */
 static void numbers_of(const ll_dynamic *dynamic, const ll_value *values, ll_number *numbers) {
   for (unsigned i = 0; i < dynamic->type.field_count; i++) {
     switch (dynamic->codes[i]) {

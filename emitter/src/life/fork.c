@@ -1,4 +1,4 @@
-/* What a fork must not carry over. See ll_fork_sensitive in ring/emitter.h. */
+/* Fork handlers: reset the state that a child must not inherit. See ll_fork_sensitive in ring/emitter.h. */
 #include "base/loading.h"
 #include "life.h"
 #include "resolution/resolution.h"
@@ -19,8 +19,8 @@ ll_fork_sensitive *ll_fork_sensitive_memory(void) {
   return memory;
 }
 
-static ll_saved_state before_fork; /* of whoever has the lock, */
-static ll_producer *interrupted;   /* and its emit on another route, if a signal handler forks */
+static ll_saved_state before_fork; /* of the thread that forks, */
+static ll_producer *interrupted;   /* and its interrupted emit on another route, if a signal handler forks */
 
 static void before_any(void) {
   ll_saved_state before;
@@ -40,9 +40,9 @@ static void in_parent(void) {
   ll_loading_after_fork_in_parent();
 }
 
-/* Before Linux 4.14 the handler is all there is. It also covers an emit that was interrupted by a signal handler which
- * forked: the child finishes it in the memory that has replaced the ring file's mapping. The emit may already have read
- * its position, up to a ring's size, but not yet the base: every base must have that much memory behind it. */
+/* Before Linux 4.14 only this handler resets the state. It also covers an emit that was interrupted by a signal handler
+ * which forked: the child finishes it in the memory that replaces the ring file's mapping. The emit may already have
+ * read its position, up to a ring's size, but not yet the base, so every base must have that much memory behind it. */
 static void in_child(void) {
   static uint64_t unread_head;
   ll_fork_sensitive *sensitive = ll_the_emitter.sensitive;
@@ -64,8 +64,8 @@ static void in_child(void) {
   ll_loading_after_fork_in_child();
 }
 
-/* When the library is loaded: handlers that are registered while another thread forks might not run in that fork, and
- * the child would have a lock that nobody releases. */
+/* At library load: handlers registered while another thread forks might not run in that fork, and the child would have
+ * a lock that is never released. */
 __attribute__((constructor)) static void watch(void) {
   pthread_atfork(before_any, in_parent, in_child);
 }

@@ -1,4 +1,4 @@
-/* The harvester: the one thread that seals, sends, and sleeps. */
+/* The harvester: the thread that seals and sends this process's batches. */
 #include "base/futex.h"
 #include "base/log.h"
 #include "life.h"
@@ -21,18 +21,18 @@
 
 static ll_life *const life = &ll_the_life;
 static ll_emitter *const emitter = &ll_the_emitter;
-static uint64_t recovery_deadline_ns; /* of what earlier runs left: the end of this one */
-static bool recovering;               /* a thread works on them; with the lock */
-static ll_control *control;           /* NULL without memory: then the control topic is not watched */
+static uint64_t recovery_deadline_ns; /* for recovering earlier runs; UINT64_MAX until the end of this one */
+static bool recovering;               /* a recovery thread is running; guarded by the lock */
+static ll_control *control;           /* NULL when out of memory: the control topic is not watched */
 
-/* Summaries go into our own ring. When that is full it is harvested; when there is no slot either, what is left is told
- * another time. */
+/* Summaries go into the harvester's own ring. When it is full it is harvested; without a free slot the rest is reported
+ * later. */
 static void report_summaries(ll_report what) {
   while (!ll_summary_report(what))
     if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) return;
 }
 
-/* The last ones wait for a ring and for slots as long as the end may take. */
+/* The last summaries wait for room in the ring and for slots until the shutdown deadline. */
 static void report_last_summaries(void) {
   static const struct timespec moment = {0, 5000000};
   while (!ll_summary_report(LL_REPORT_CLOSE)) {
@@ -46,7 +46,7 @@ static void report_last_summaries(void) {
   }
 }
 
-/* What was published before a flush or the end began, ring by ring. */
+/* The positions published before a flush began, by ring. */
 typedef struct marks {
   uint32_t count;
   uint64_t head[LL_RINGS_MAX];
@@ -112,7 +112,7 @@ static uint64_t earlier(uint64_t one_ns, uint64_t other_ns) {
 }
 
 static void run(ll_loss *loss) {
-  static flush current; /* large, and there is one harvester */
+  static flush current; /* static because it is large; only one harvester exists */
   current.ticket = 0;
   uint64_t interval_ns = life->config.interval_ms * MS;
   uint64_t due_ns = ll_monotonic_ns() + interval_ns;
@@ -124,14 +124,14 @@ static void run(ll_loss *loss) {
     ll_triggers_tick();
     ll_resolution_tick();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
-    bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* a producer says so */
+    bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* set by a producer */
     ll_work work = ll_streams_work();
     bool due = ll_monotonic_ns() >= due_ns;
     bool flushing = current.ticket != 0 && !current.sealed;
     uint32_t wanted = work.much;
     if (flushing || crowded || ll_pool_is_cluttered(&emitter->store)) wanted |= work.some;
     if (flushing) wanted |= ll_streams_with_news();
-    /* While the sink is away a batch at each interval, however small, would only use up slots. */
+    /* While the sink is unreachable, small batches at each interval would only use up slots. */
     if (due) wanted |= (work.some | ll_streams_with_news()) & ~ll_streams_held_up();
     ll_sealed sealed = ll_streams_advance(work, wanted);
     ll_pool_replenish(&emitter->store);
@@ -141,9 +141,9 @@ static void run(ll_loss *loss) {
       ll_store_look(&emitter->store);
       due_ns = ll_monotonic_ns() + interval_ns;
     }
-    if (sealed == LL_SEALED) continue; /* look again: much may have come meanwhile */
+    if (sealed == LL_SEALED) continue; /* check again: many events may have arrived meanwhile */
 
-    /* An acknowledgement wakes us, unless the sink needs to be polled for it. */
+    /* An acknowledgement wakes the harvester, unless the sink must be polled for it. */
     uint64_t known = ll_streams_acknowledged(), sequences[LL_ROUTES_MAX];
     nap_ns = known != acknowledged ? MS : nap_ns < NAP_MAX_NS ? nap_ns * 2 : nap_ns;
     acknowledged = known;
@@ -166,7 +166,7 @@ static void announce_opening(int error) {
   ll_unlock(&before);
 }
 
-/* Nothing to send to: what was emitted meanwhile is counted, and the emitter stops. */
+/* Without a sink: counts the events emitted meanwhile, and stops the emitter. */
 static void give_up(void) {
   ll_producers_close();
   ll_streams_discard();
@@ -197,7 +197,7 @@ static void drain_spool(void) {
   if (!ll_spool_drain_all(&drain, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
 }
 
-/* What earlier runs of this program left behind, beside the live events, until the end. */
+/* Recovers files of earlier runs of this program, concurrently with live events, until the end. */
 static void *recover_earlier_runs(void *unused) {
   (void)unused;
   char why[512];
@@ -220,7 +220,7 @@ static void *recover_earlier_runs(void *unused) {
   return NULL;
 }
 
-/* Detached: a program that leaves by _exit leaves no thread that nobody joined. */
+/* Detached, so that a program that leaves by _exit leaves no unjoined thread. */
 static void start_recovery(void) {
   pthread_t thread;
   recovering = true;
@@ -238,10 +238,10 @@ static void wait_for_recovery(void) {
   ll_unlock(&before);
 }
 
-/* A thread that is held up in its last emit for longer than anybody waits will publish into a ring that nobody looks at
- * any more: then the file stays, for the next start to find the event in it. True if it does. */
+/* A thread that is suspended in its last emit for longer than the shutdown waits will publish into a ring that is no
+ * longer read. Then the file stays, so that the next start finds the event. Returns true in that case. */
 static bool leave_to_the_late(void) {
-  bool quiet = ll_producers_are_quiet(); /* before the look: what was published until then is seen */
+  bool quiet = ll_producers_are_quiet(); /* checked first: events published until then are seen */
   if (quiet && ll_streams_work().some == 0) return false;
   ll_log(LL_LOG_WARN,
          emitter->store.crash_safe
@@ -254,7 +254,7 @@ static bool leave_to_the_late(void) {
 
 static void deliver(void) {
   store_release(&recovery_deadline_ns, UINT64_MAX);
-  recovering = false; /* a forked child has the parent's */
+  recovering = false; /* a forked child inherits the parent's value */
   if (emitter->store.crash_safe || emitter->store.cluttered) start_recovery();
   control = ll_streams_watch();
   ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};
@@ -269,7 +269,7 @@ static void deliver(void) {
     ll_store_remove(&emitter->store);
   else if (ll_producers_are_quiet())
     ll_store_trim(&emitter->store);
-  /* A sink that took ours will take theirs: short runs must be able to recover, too. */
+  /* A sink that accepted the live events will accept recovered ones: even short runs must be able to recover. */
   uint64_t end_ns = end.left != LL_LEFT_NOTHING ? 0
                     : end.reached               ? load_acquire(&life->stop_deadline_ns)
                                                 : life->unreached_deadline_ns;
@@ -280,11 +280,11 @@ static void deliver(void) {
 static void *harvester(void *unused) {
   (void)unused;
   pthread_setname_np(pthread_self(), "lifeline");
-  ll_pool_replenish(&emitter->store); /* before the sink: that may have to look up names */
+  ll_pool_replenish(&emitter->store); /* before opening the sink, which may resolve names */
   ll_triggers_begin(life->config.activations.triggers);
   int error = ll_streams_open();
-  /* Again: after what the sink's libraries have put there, so before it at exit. And before ll_init returns: exit
-   * handlers that the program registers then come before ours. */
+  /* Registered again, after the exit handlers of the sink's libraries, so that ours runs before theirs. And before
+   * ll_init returns: exit handlers that the program registers later run before ours. */
   if (error == 0) ll_flush_at_exit();
   announce_opening(error);
   if (error == 0)
@@ -304,7 +304,7 @@ static void *harvester(void *unused) {
 int ll_harvester_start(void) {
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals go to its own threads */
   pthread_t thread;
   int error = pthread_create(&thread, NULL, harvester, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/* What the program's calls and the harvester share: requests and their results. */
+/* State shared by the program's calls and the harvester: requests and their results. */
 #ifndef LIFELINE_LIFE_H
 #define LIFELINE_LIFE_H
 
@@ -9,27 +9,27 @@
 
 typedef struct ll_life {
   ll_config config;
-  bool opened; /* or failed to */
+  bool opened; /* or failed to open */
   int open_error;
   bool stopped;
   uint64_t flush_wanted, flush_done; /* tickets */
   uint32_t stop_wanted;
   uint64_t stop_deadline_ns;
   uint64_t unreached_deadline_ns; /* the same, for sinks that never had a connection */
-  ll_streams_end end;             /* what the stop left behind, and where */
-  uint32_t news; /* a futex word: changes, with the lock, with any of the above and at the recovery's end */
+  ll_streams_end end;             /* what the shutdown left undelivered, and where */
+  uint32_t news; /* futex word: changes, with the lock held, with each of the above and when the recovery ends */
 } ll_life;
 
 extern ll_life ll_the_life;
 
-/* With the lock: wakes all that wait for news. */
+/* With the lock held: wakes all threads that wait for news. */
 void ll_tell_news(void);
 
-/* With the lock, which is released meanwhile: waits for news, for at most timeout_ns, and may return earlier. The
+/* With the lock held, which is released meanwhile: waits for news, for at most timeout_ns; may return early. The
  * thread's signals are not blocked here, so that Ctrl-C ends a program whose broker is unreachable. */
 void ll_wait_for_news(ll_saved_state *before, uint64_t timeout_ns);
 
-/* Registers the shutdown at exit; it runs before all handlers registered earlier. */
+/* Registers the shutdown at exit, which runs before all handlers registered earlier. */
 void ll_flush_at_exit(void);
 
 /* Starts the harvester's thread. Returns 0 or EAGAIN. */

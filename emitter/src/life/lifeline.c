@@ -1,4 +1,4 @@
-/* The life of the emitter: started once, by whoever comes first; stopped once; new in a forked child. */
+/* Lifecycle of the emitter: started once, by the first caller; stopped once; restarted in a forked child. */
 #include "base/futex.h"
 #include "base/log.h"
 #include "life.h"
@@ -15,10 +15,10 @@ static ll_life *const life = &ll_the_life;
 static ll_emitter *const emitter = &ll_the_emitter;
 
 enum {
-  CLOSE_GRACE_MS = 3000, /* what a sink may take to close, and some */
-  UNREACHED_MS = 300, /* for a connection, at the end of a program that never had one: the ring file keeps the events */
-  OPEN_WAIT_MS = 1000, /* in a constructor of a library that is just being loaded, the sink cannot be: the caller holds
-                          the loader's lock */
+  CLOSE_GRACE_MS = 3000, /* upper bound for closing a sink, with a margin */
+  UNREACHED_MS = 300,    /* wait for a first connection at the end of a program: the ring file keeps the events */
+  OPEN_WAIT_MS = 1000, /* for the sink: in a constructor of a library being loaded it cannot be loaded, since the caller
+                          holds the loader's lock */
 };
 
 #define MS UINT64_C(1000000)
@@ -32,11 +32,11 @@ void ll_wait_for_news(ll_saved_state *before, uint64_t timeout_ns) {
   uint32_t heard = life->news;
   ll_unlock(before);
   futex_wait(&life->news, heard, timeout_ns);
-  ll_enter(); /* a handler may have forked, and a child's lock is another one */
+  ll_enter(); /* a signal handler may have forked: the child has a new lock */
   ll_lock(before);
 }
 
-/* False when the time is over. With the lock held. */
+/* False when the deadline has passed. With the lock held. */
 static bool wait_until(ll_saved_state *before, uint64_t deadline_ns) {
   uint64_t now_ns = ll_monotonic_ns();
   if (now_ns >= deadline_ns) return false;
@@ -69,7 +69,7 @@ static void describe_emitter(const ll_config *config) {
   ll_calibrate(&header->calibrations[0], config->clock);
 }
 
-/* A new incarnation, with what config says. With the lock held. Returns 0 or an errno value, which has been logged. */
+/* Starts a new incarnation with the current config. With the lock held. Returns 0 or a logged errno value. */
 static int start_incarnation(void) {
   const ll_config *config = &life->config;
   char why[512] = "";
@@ -130,9 +130,10 @@ static bool is_forked_child(void) {
   return load_acquire(&emitter->state) == LL_EMITTER_ON && !ll_is_alive();
 }
 
-/* The parent's lock may be held by a thread that is not here; its thread, sink and rings are its own. The types stay:
- * their numbers are in this program's memory. So does the wiped memory, for good: the thread that forked may still
- * point to its producer in there, and must not meet another thread's. */
+/* Restarts the emitter in a forked child. The inherited lock may be held by a thread of the parent; the parent keeps
+ * its harvester, sink and rings. The types stay, since their numbers are in the child's memory. The wiped memory is
+ * never freed: the thread that forked may still point to its producer there, and must not share it with another
+ * thread. */
 static void restart_in_child(void) {
   ll_fork_sensitive *wiped = load_acquire(&emitter->sensitive);
   if (!compare_and_swap_u32(&wiped->restarting, 0, 1)) {
@@ -150,7 +151,7 @@ static void restart_in_child(void) {
     store_release(&emitter->sensitive, sensitive);
   }
   char why[512];
-  ll_resolution_start(&life->config.activations, why, sizeof why); /* which was good for the parent */
+  ll_resolution_start(&life->config.activations, why, sizeof why); /* valid, since it was for the parent */
   if (sensitive == NULL || start_incarnation() != 0) store_release(&emitter->state, LL_EMITTER_STOPPED);
   ll_unlock(&before);
 }
@@ -181,7 +182,7 @@ int ll_init(const ll_options *options) {
   return error;
 }
 
-/* Only the emitter that this process runs, and not the one that its parent ran. */
+/* True only for this process's own emitter, not for the parent's. */
 static bool is_running(void) {
   return load_acquire(&emitter->state) == LL_EMITTER_ON && ll_is_alive();
 }
@@ -200,7 +201,7 @@ int ll_flush(unsigned timeout_ms) {
   return error;
 }
 
-/* One line for what a shutdown leaves behind, and where. With the lock held. */
+/* Logs what a shutdown leaves undelivered, and where. With the lock held. */
 static void report_left(void) {
   uint32_t batches = life->stopped ? life->end.undelivered : ll_streams_in_flight();
   char what[80] = "the sink does not close; events that it did not accept";
@@ -218,7 +219,7 @@ static void report_left(void) {
 int ll_shutdown(unsigned timeout_ms) {
   bool as_at_exit = timeout_ms == LL_AS_AT_EXIT;
   ll_saved_state before;
-  /* Or in the middle of its start, by another thread's first emit. */
+  /* Under the lock, since another thread's first emit may be starting the emitter. */
   if (load_acquire(&emitter->state) == LL_EMITTER_NEW) {
     ll_lock(&before);
     if (load_relaxed(&emitter->state) == LL_EMITTER_NEW) store_release(&emitter->state, LL_EMITTER_STOPPED);

@@ -18,7 +18,7 @@ ll_moment ll_moment_now(void) {
 
 /* --- one line --- */
 
-/* From the moment of its issue; a time in the future counts as now. */
+/* The end, counted from the time of issue; a time in the future counts as now. */
 static uint64_t end_of(const ll_activation *made, const ll_activation_limits *limits, int64_t issued_ms,
                        const ll_moment *now) {
   uint64_t wanted = made->rule.for_ns;
@@ -119,7 +119,7 @@ static const ll_activation *find_equal(const ll_activations *all, const ll_activ
   return NULL;
 }
 
-/* Those whose time is over stay, so that their line is known when it is seen again; until others need the room. */
+/* Expired activations stay until room is needed, so that their lines are recognised when read again. */
 static bool make_room(ll_activations *all, ll_source source, uint64_t now_ns) {
   uint32_t count = 0, over = all->count;
   for (uint32_t i = 0; i < all->count; i++) {
@@ -234,7 +234,7 @@ bool ll_activations_replace(ll_activations *all, ll_source source, const char *t
   return true;
 }
 
-/* --- who decides --- */
+/* --- decision --- */
 
 const ll_activation *ll_activations_decide(const ll_activations *all, const ll_event_type *type, uint64_t now_ns) {
   for (uint32_t i = 0; i < all->count; i++)

@@ -1,4 +1,4 @@
-/* Whether an event of a shaped type is emitted: threshold, then sample, then allowance, or a summary instead. */
+/* Decides whether to emit an event of a shaped type: threshold, then sample, then allowance, or a summary instead. */
 #include "ring/emitter.h"
 #include "ring/producer.h"
 #include "shaping.h"
@@ -6,8 +6,8 @@
 
 #include <sys/mman.h>
 
-/* How many events of each type this thread leaves out before the next one: by type number, and grown as they come. In
- * pages of its own, since malloc does not serve signal handlers. */
+/* For each type, the number of events that this thread skips before the next sampled one: by type number, grown on
+ * demand. In its own pages, since malloc is not async-signal-safe. */
 typedef struct turns {
   uint32_t *left;
   uint32_t count;
@@ -33,8 +33,8 @@ void ll_admit_thread_ends(void) {
   own_turns = (turns){NULL, 0};
 }
 
-/* The first, and then each one behind sample - 1 others. What is left of a rarer sample does not delay a denser one.
- * Without memory to count in, each. */
+/* True for the first event, then for each one after sample - 1 others. The remainder of a rarer sample does not delay a
+ * denser one. Without memory to count in: always true. */
 static bool has_its_turn(uint32_t number, uint32_t sample) {
   if (LL_UNLIKELY(number >= own_turns.count) && !grow_turns(number)) return true;
   uint32_t left = own_turns.left[number];
@@ -47,8 +47,8 @@ static bool is_allowed(int64_t *allowance) {
   return load_relaxed(allowance) > 0 && __atomic_fetch_sub(allowance, 1, __ATOMIC_RELAXED) > 0;
 }
 
-/* Left out: counted by this thread's ring on the route that the event would have taken, or in the route's books while
- * it has none there. */
+/* Counts an omitted event in this thread's ring on the route that the event would have taken, or in the route's
+ * counters if the thread has no ring there. */
 static void count_sampled_out(const ll_producer *producer, uint32_t route) {
   if (route != 0) producer = ll_producer_on(route);
   if (producer != NULL)
@@ -83,7 +83,7 @@ static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_n
   return !left_out;
 }
 
-/* What cannot be asked is left to ll_reserve_slowly, which counts it as dropped for that reason. */
+/* Events that cannot be decided here are admitted: ll_reserve_slowly counts them as dropped for that reason. */
 bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
   *route = 0;
   uint32_t state = load_acquire(&type->state);

@@ -18,9 +18,9 @@ typedef struct activation {
   char line[LL_CONTROL_LINE_BYTES + 1];
   int64_t written_ms;
   bool ended;
-  bool changed; /* since it was handed on */
+  bool changed; /* since it was passed on */
   bool handed_on;
-  uint32_t reading; /* the last one that mentioned it */
+  uint32_t reading; /* the last reading that mentioned it */
 } activation;
 
 struct ll_control {
@@ -28,14 +28,14 @@ struct ll_control {
   void *news_ctx;
   pthread_mutex_t lock;
   activation table[LL_CONTROL_IDS_MAX];
-  bool reading_whole; /* what is known is a part of the truth: nothing is handed on */
+  bool reading_whole; /* the table is incomplete: nothing is passed on */
   uint32_t reading;
-  bool trouble_told; /* until the next whole reading */
-  uint32_t changed;  /* there may be something to hand on */
+  bool trouble_told; /* until the next reading of the whole topic */
+  uint32_t changed;  /* there may be something to pass on */
 
-  /* The harvester's. */
+  /* Used by the harvester only. */
   uint64_t next_ns;
-  uint64_t complain_ns; /* what is not taken is said no sooner than then */
+  uint64_t complain_ns; /* rejected activations are logged no sooner than then */
 };
 
 ll_control *ll_control_create(void (*news)(void *ctx), void *ctx) {
@@ -60,7 +60,7 @@ static bool legal_id(const char *id, size_t bytes) {
   return true;
 }
 
-/* A blank is one of these three: ACTIVATION.md. */
+/* Blanks are space, tab and carriage return: ACTIVATION.md. */
 static bool legal_line(const char *line, size_t bytes) {
   if (bytes > LL_CONTROL_LINE_BYTES) return false;
   for (size_t i = 0; i < bytes; i++)
@@ -80,14 +80,14 @@ static activation *find_room(ll_control *control) {
   return NULL;
 }
 
-/* The bytes of a stranger do not go into a log. With the lock held. */
+/* Logs no bytes received from the topic. With the lock held. */
 static void complain(ll_control *control, const char *what) {
   if (control->trouble_told) return;
   control->trouble_told = true;
   ll_log(LL_LOG_WARN, "an activation of the control topic is ignored: %s", what);
 }
 
-/* An entry that nobody was told of goes without a word. With the lock held. */
+/* Ends the entry. One that was never passed on is removed at once. With the lock held. */
 static void end(activation *entry) {
   if (!entry->handed_on) {
     *entry = (activation){0};
@@ -123,7 +123,7 @@ static void take(ll_control *control, const ll_control_message *message) {
   }
   if (!legal_line(message->line, message->line_bytes)) {
     complain(control, "its line is longer than 1,024 bytes or contains control characters");
-    if (entry != NULL) end(entry); /* what it said before, it says no longer */
+    if (entry != NULL) end(entry); /* the previous line no longer applies */
     return;
   }
   if (entry == NULL) entry = find_room(control);
@@ -133,7 +133,7 @@ static void take(ll_control *control, const ll_control_message *message) {
     set(control, entry, message);
 }
 
-/* With the lock held; news are told without it. */
+/* Called with the lock held; calls news after releasing it. */
 static void unlock_with_news(ll_control *control) {
   bool news = !control->reading_whole && !exchange_ordered(&control->changed, 1);
   pthread_mutex_unlock(&control->lock);

@@ -1,4 +1,4 @@
-/* What a rule says about an event type, and which values pass its threshold. */
+/* Matches rules against event types, and computes the values that pass a threshold. */
 #include "rules.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ ll_kind ll_kind_of(uint8_t code) {
   return code < sizeof kinds / sizeof *kinds ? kinds[code] : LL_KIND_NONE;
 }
 
-/* --- integers: a comparison with any number is one with the nearest whole ones --- */
+/* --- integers: a comparison with any number is one with the nearest integers --- */
 
 __extension__ typedef __int128 wide;
 
@@ -80,7 +80,7 @@ static range integers(const ll_rule *rule) {
   case LL_AT_MOST: return (range){-WIDEST, below};
   case LL_MORE: return (range){below + 1, WIDEST};
   case LL_AT_LEAST: return (range){above, WIDEST};
-  default: return (range){above, below}; /* empty between two whole numbers */
+  default: return (range){above, below}; /* empty between two integers */
   }
 }
 
@@ -92,7 +92,8 @@ static void cut_to(range *wanted, wide least, wide most) {
 
 /* --- reals --- */
 
-/* The next double above one that is not NaN; below, with the signs turned. Not nextafter, which wants libm. */
+/* The next double above a value that is not NaN; negate argument and result for the one below. Not nextafter, which
+ * requires libm. */
 static double next_above(double value) {
   if (value == __builtin_inf()) return value;
   if (value == 0) return 0x1p-1074;
@@ -105,7 +106,7 @@ static double next_above(double value) {
 
 static void set_reals(const ll_rule *rule, bool is_f32, ll_bounds *bounds) {
   double value = rule->value.real, inf = __builtin_inf();
-  float narrow = (float)value; /* 0.1 in the rule means the field's own 0.1 */
+  float narrow = (float)value; /* 0.1 in the rule means the nearest float */
   if (is_f32 && narrow - narrow == 0) value = (double)narrow;
   bounds->least.f = -inf;
   bounds->most.f = inf;

@@ -26,9 +26,9 @@ static int64_t *allowances; /* by type number */
 static int64_t events_per_second;
 static uint64_t renewal_ns; /* of the allowances */
 static uint64_t next_end_ns;
-static uint64_t sweep_ns = UINT64_MAX; /* what was replaced is freed then, if nobody reads it */
+static uint64_t sweep_ns = UINT64_MAX; /* time to free replaced shapings that are no longer read */
 
-/* The types that were ever emitted, and are still loaded. The last one's next is not NULL: NULL is not in the list. */
+/* The types that were emitted and are still loaded. The last one's next is not NULL: NULL means not in the list. */
 static ll_event_type end_of_list;
 static ll_event_type *types = &end_of_list;
 
@@ -40,12 +40,12 @@ static bool is_never(const ll_event_type *type) {
   return false;
 }
 
-/* What the emitter itself has to say, among it the summaries that an activation asks for. */
+/* The library's own events, including the summaries that an activation requests. */
 static bool is_ours(const ll_event_type *type) {
   return strncmp(type->name, "lifeline.", 9) == 0;
 }
 
-/* The new one may be NULL. Threads that are past the type's state find either. */
+/* Replaces the shaping; the new one may be NULL. Threads that have already read the type's state may find either. */
 static void publish(uint32_t number, ll_shaping *shaping) {
   ll_shaping *old = ll_shapings[number];
   store_release(&ll_shapings[number], shaping);
@@ -57,7 +57,7 @@ static bool are_equal(const ll_shaping *one, const ll_shaping *other) {
   return one != NULL && memcmp(one, other, offsetof(ll_shaping, next)) == 0;
 }
 
-/* Without a rule that says how, a caliper is summarised as it was before there was one. */
+/* Resets a caliper without a summary rule to the default plan. */
 static void plan_nothing_special(uint32_t number) {
   const ll_summary_plan plan = {0};
   ll_summary_set_plan(number, &plan);
@@ -71,7 +71,7 @@ static bool plan_summary(uint32_t number, const ll_rule *rule) {
   return ll_summary_set_plan(number, &plan);
 }
 
-/* All of it zero, padding too: shapings are compared byte by byte. */
+/* Zeroed including padding: shapings are compared byte by byte. */
 static ll_shaping *make_shaping(const ll_event_type *type, uint32_t number, const ll_activation *by) {
   ll_shaping *made = ll_shaping_take();
   if (made == NULL) return NULL;
@@ -92,7 +92,7 @@ static bool says_nothing(const ll_shaping *shaping) {
          shaping->route == 0 && !shaping->summary;
 }
 
-/* What the type's state is to be. The shaping is in place before the state that leads to it. */
+/* Computes the type's state. The shaping is published before the state that refers to it. */
 static uint32_t resolve(const ll_event_type *type, uint64_t now_ns) {
   uint32_t number = type->number;
   if (is_ours(type)) return number;
@@ -160,7 +160,7 @@ void ll_forget(const void *object) {
   ll_unlock(&before);
 }
 
-/* --- the beginning --- */
+/* --- start --- */
 
 static void *untouched(size_t bytes) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -189,13 +189,13 @@ static bool read_never(const char *text, char *why, size_t why_bytes) {
 
 bool ll_resolution_start(const ll_activation_settings *settings, char *why, size_t why_bytes) {
   static const char variable[] = "LIFELINE_RESOLUTION: ";
-  if (ll_shapings == NULL) ll_shapings = calloc(NUMBERS, sizeof *ll_shapings); /* pages that are mostly never touched */
+  if (ll_shapings == NULL) ll_shapings = calloc(NUMBERS, sizeof *ll_shapings); /* mostly untouched pages */
   if (allowances == NULL) allowances = untouched(NUMBERS * sizeof *allowances);
   if (ll_shapings == NULL || allowances == NULL) {
     snprintf(why, why_bytes, "no memory to start");
     return false;
   }
-  /* Not freed: in a child of a fork that no handler saw, the lists may be half changed. */
+  /* Not freed: in a child forked without our handlers, the lists may be inconsistent. */
   memset(&all, 0, sizeof all);
   ll_retire_forget();
   all.limits = settings->limits;

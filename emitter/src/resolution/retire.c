@@ -11,8 +11,8 @@ enum { AT_ONCE = 65536 / sizeof(ll_shaping) };
 
 static ll_shaping *vacant;
 static ll_shaping *waiting;                 /* retired since the sweep began */
-static ll_shaping *swept;                   /* vacant when no emit that was under way then is any more */
-static uint64_t readers[LL_RINGS_MAX / 64]; /* the producers of those emits, bit by bit */
+static ll_shaping *swept;                   /* free once all emits that were under way then have ended */
+static uint64_t readers[LL_RINGS_MAX / 64]; /* bitmap of the producers of those emits */
 
 static void push(ll_shaping **list, ll_shaping *shaping) {
   shaping->next = *list;
@@ -49,8 +49,8 @@ static bool is_busy(uint32_t producer) {
   return load_acquire(&ll_the_emitter.sensitive->producers[producer].busy) != 0;
 }
 
-/* A thread says busy, then looks for its shaping, without a fence between. The fence is here: behind it, an emit either
- * finds what is new, or is seen to be busy. */
+/* A thread sets busy, then reads its shaping, without a fence in between. The fence is here: after it, an emit either
+ * finds the new shaping, or is seen as busy. */
 static void begin(void) {
   ll_fence_all_threads();
   swept = waiting;

@@ -1,25 +1,25 @@
-/* The memory of shapings, which threads may still be reading while they are inside of an emit.
+/* Memory of shapings, which threads inside an emit may still be reading.
  *
- * It is the library's own: the first emit of a type may come from a signal handler, which malloc does not serve.
+ * Not from malloc, which is not async-signal-safe: the first emit of a type may come from a signal handler.
  */
 #ifndef LIFELINE_RETIRE_H
 #define LIFELINE_RETIRE_H
 
 #include "shaping.h"
 
-/* All zero. NULL without memory. With the lock held, as all of these. */
+/* Returns a zeroed shaping; NULL when out of memory. With the lock held, like all functions here. */
 ll_shaping *ll_shaping_take(void);
 
-/* Nobody has seen it. */
+/* Frees a shaping that was never published. */
 void ll_shaping_give_back(ll_shaping *shaping);
 
-/* Gives back, once all emits that are under way have ended, what new ones do not find any more. */
+/* Frees a shaping that new emits can no longer find, once all emits under way have ended. */
 void ll_retire(ll_shaping *shaping);
 
-/* Gives back what can be by now. Never waits. True while something is left. */
+/* Frees retired shapings that are no longer in use. Never waits. True while some are left. */
 bool ll_retire_sweep(void);
 
-/* In a forked child, whose parent's threads are not there. What is retired stays as it is. */
+/* In a forked child, which lacks the parent's other threads: abandons retired shapings without freeing them. */
 void ll_retire_forget(void);
 
 #endif

@@ -33,7 +33,7 @@ __attribute__((format(printf, 3, 4))) static bool fault(const parser *in, size_t
   va_start(arguments, format);
   vsnprintf(in->why + used, in->why_bytes - (size_t)used, format, arguments);
   va_end(arguments);
-  ll_make_utf8(in->why); /* a word that was cut */
+  ll_make_utf8(in->why); /* a word may have been truncated */
   return false;
 }
 
@@ -57,7 +57,7 @@ static void skip_blanks(parser *in) {
     in->at++;
 }
 
-/* From here up to a blank or one of `stops`. */
+/* Takes the text up to a blank or one of `stops`. */
 static ll_span take_until(parser *in, const char *stops) {
   size_t from = in->at;
   while (in->at < in->bytes && !is_blank(in->rule->text[in->at]) && strchr(stops, in->rule->text[in->at]) == NULL)
@@ -79,7 +79,7 @@ static int shown(ll_span span) {
 
 /* --- parts of words --- */
 
-/* A whole number without a sign, of the span's whole length. */
+/* Parses an unsigned integer that fills the text. */
 static bool whole_number(const char *text, size_t bytes, uint64_t most, uint64_t *value) {
   *value = 0;
   for (size_t i = 0; i < bytes; i++) {
@@ -131,7 +131,7 @@ static bool take_decimal(const parser *in, ll_span word, ll_decimal *value) {
   memcpy(copy, text, word.bytes);
   copy[word.bytes] = '\0';
   char *end = copy;
-  /* Not the program's locale, in which "0.5" may be two numbers. */
+  /* Not the program's locale, in which the decimal point may differ. */
   locale_t plain = legal ? newlocale(LC_ALL_MASK, "C", (locale_t)0) : (locale_t)0;
   if (plain != (locale_t)0) {
     value->real = strtod_l(copy, &end, plain);
@@ -148,7 +148,7 @@ static bool take_decimal(const parser *in, ll_span word, ll_decimal *value) {
 static const char *const level_names[STANDARD_LEVELS] = {"fatal", "error",  "warn",   "info",
                                                          "debug", "debug1", "debug2", "debug3"};
 
-/* "level<=debug": what comes behind the word `level`. */
+/* Parses the rest of "level<=debug" after the word `level`. */
 static bool take_level(parser *in, ll_span *unused) {
   (void)unused;
   ll_rule *rule = in->rule;
@@ -182,7 +182,7 @@ static bool take_comparison(parser *in, ll_comparison *comparison) {
   return fault(in, in->at, "a comparison is missing: <, <=, >, >=, = or !=");
 }
 
-/* "when nbytes > 65536": what comes behind the word `when`. */
+/* Parses the rest of "when nbytes > 65536" after the word `when`. */
 static bool take_when(parser *in, ll_span *field) {
   if (in->at < in->bytes && !is_blank(in->rule->text[in->at]))
     return fault(in, in->at, "when must be followed by a space");
@@ -250,7 +250,7 @@ static bool take_id(parser *in, ll_span *word) {
   return fault(in, word->at, "an id must have 1 to 128 bytes");
 }
 
-/* Those whose name ends in "=" get the rest of their word; the others read on by themselves, if there is more. */
+/* Options whose name ends in "=" get the rest of their word; the others parse any further text themselves. */
 static bool take_option(parser *in, uint32_t *seen) {
   ll_rule *rule = in->rule;
   const struct {

@@ -1,4 +1,5 @@
-/* One line of schemas/ACTIVATION.md: parsed once, then asked about event types. Knows no source and no clock. */
+/* One line as described in schemas/ACTIVATION.md: parsed once, then matched against event types. Independent of source
+ * and clock. */
 #ifndef LIFELINE_RULES_H
 #define LIFELINE_RULES_H
 
@@ -19,19 +20,19 @@ typedef enum ll_resolution {
 
 typedef enum ll_comparison { LL_LESS, LL_AT_MOST, LL_MORE, LL_AT_LEAST, LL_EQUAL, LL_UNEQUAL } ll_comparison;
 
-/* A part of the rule's text; without bytes, it was not given. */
+/* A part of the rule's text; empty if not given. */
 typedef struct ll_span {
   uint16_t at;
   uint16_t bytes;
 } ll_span;
 
-/* A name, or with `prefix` what a name has to begin with. */
+/* A name, or with `prefix` the beginning of a name. */
 typedef struct ll_glob {
   ll_span text;
   bool prefix;
 } ll_glob;
 
-/* A decimal number; where it is whole and fits 64 bits, exactly. */
+/* A decimal number; exact if it is a whole number of at most 64 bits. */
 typedef struct ll_decimal {
   bool whole;
   bool negative;
@@ -42,9 +43,9 @@ typedef struct ll_decimal {
 typedef struct ll_rule {
   char text[LL_RULE_BYTES_MAX + 1];
   ll_glob name;
-  ll_glob program, host; /* without text and prefix: every one */
+  ll_glob program, host; /* without text and prefix: all */
   ll_resolution resolution;
-  uint32_t sample; /* one of so many */
+  uint32_t sample; /* one event of so many */
   uint8_t level_least, level_most;
   ll_span when; /* the threshold's field */
   ll_comparison comparison;
@@ -59,7 +60,7 @@ typedef struct ll_rule {
   int64_t issued_ms;
 } ll_rule;
 
-/* What passes a threshold: values from least to most, or with `outside` all others. `kind` says which members count. */
+/* Values that pass a threshold: from least to most, or with `outside` all others. `kind` selects the members in use. */
 typedef enum ll_kind { LL_KIND_NONE, LL_KIND_SIGNED, LL_KIND_UNSIGNED, LL_KIND_REAL } ll_kind;
 
 typedef struct ll_bounds {
@@ -71,23 +72,22 @@ typedef struct ll_bounds {
 /* False, with a line in why that begins with the column of the fault. The text need not be terminated. */
 bool ll_rule_parse(ll_rule *rule, const char *text, size_t bytes, char *why, size_t why_bytes);
 
-/* The duration at the start of `text`, up to its end: "90s". False when it is none, or longer than a year. */
+/* Parses a duration such as "90s", which fills the text. False when it is invalid, or longer than a year. */
 bool ll_duration_parse(const char *text, size_t bytes, uint64_t *ns);
 
 bool ll_glob_matches(const char *text, const ll_glob *glob, const char *name);
 
 bool ll_rule_is_for(const ll_rule *rule, const char *program, const char *host);
 
-/* Whether the rule says anything about events of this type. A rule does not match a type that lacks a field which it
- * asks for. */
+/* Whether the rule applies to events of this type. A rule that names a field does not match a type without it. */
 bool ll_rule_matches(const ll_rule *rule, const ll_event_type *type);
 
-/* The index of the type's numeric field of that name; -1 when it has none. */
+/* The index of the type's numeric field of that name; -1 if it has none. */
 int ll_rule_field(const ll_rule *rule, const ll_span *name, const ll_event_type *type);
 
 ll_kind ll_kind_of(uint8_t code);
 
-/* The rule's comparison as it applies to a field of this code. */
+/* The rule's comparison, as bounds for a field of this code. */
 void ll_rule_bounds(const ll_rule *rule, uint8_t code, ll_bounds *bounds);
 
 static inline bool ll_within(const ll_bounds *bounds, ll_number value) {

@@ -16,7 +16,7 @@
 
 enum { BYTES_MAX = 65536, RECENT_S = 2 };
 
-/* What tells one state of the file from another without reading it. */
+/* Detects changes of the file without reading it. */
 typedef struct looks {
   dev_t device;
   ino_t inode;
@@ -29,12 +29,12 @@ typedef struct looks {
 static const char *path;
 static uint64_t due_ns = UINT64_MAX;
 static looks seen;
-static bool settled;             /* no change can hide behind the same looks any more */
-static bool was_there;           /* the file, at the last look */
-static char text[BYTES_MAX + 1]; /* at the last look */
+static bool settled;             /* any further change will change `seen` */
+static bool was_there;           /* at the last check */
+static char text[BYTES_MAX + 1]; /* at the last check */
 static size_t text_bytes;
 static bool text_is_known;
-static bool incomplete_untold; /* it may be under way */
+static bool incomplete_untold; /* "end" is missing, not reported yet: the file may still be being written */
 
 static void complain(const char *why) {
   ll_log(LL_LOG_WARN, "trigger file %s is ignored and its previous contents stay in force: %s", path, why);
@@ -60,7 +60,8 @@ static bool are_same(const looks *one, const looks *other) {
          are_same_time(one->changed, other->changed);
 }
 
-/* File systems tell the time in steps: a file that has just been written may be written again without another look. */
+/* File timestamps have a limited resolution: a file that was just written may change again without a visible
+ * difference. */
 static bool is_settled(const struct stat *status) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -76,7 +77,8 @@ static const char *fault_of(const struct stat *status) {
   return NULL;
 }
 
-/* Whole, into `into`; NULL, or what is wrong. What was looked at may have been replaced before it is opened. */
+/* Reads the whole file into `into`. Returns NULL, or the fault. The file may have been replaced since it was
+ * checked. */
 static const char *read_file(char *into, size_t *bytes) {
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return strerror(errno);
@@ -97,7 +99,7 @@ static const char *read_file(char *into, size_t *bytes) {
   return fault;
 }
 
-/* The length without the last line, when that is `end`. */
+/* Reduces the length by the last line, which must be `end`. */
 static bool find_end(const char *of, size_t *bytes) {
   static const char end[] = "end\n";
   const size_t length = sizeof end - 1;
@@ -111,7 +113,7 @@ static void take(void) {
   char why[512];
   size_t bytes = text_bytes;
   incomplete_untold = !find_end(text, &bytes);
-  if (incomplete_untold) return; /* it may be under way: the next look tells */
+  if (incomplete_untold) return; /* it may still be being written: check again */
   if (ll_resolution_file(text, bytes, why, sizeof why))
     ll_log(LL_LOG_INFO, "trigger file %s is in force", path);
   else

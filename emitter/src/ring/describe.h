@@ -1,10 +1,10 @@
-/* What a descriptor says, read back: for those who tell of a type by its names. */
+/* Reads descriptors, for code that reports the names of a type. */
 #ifndef LIFELINE_DESCRIBE_H
 #define LIFELINE_DESCRIBE_H
 
 #include "types.h"
 
-/* Not closed by a 0. */
+/* Not NUL-terminated. */
 typedef struct ll_text {
   const char *at;
   uint16_t bytes;

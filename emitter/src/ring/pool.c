@@ -4,16 +4,16 @@
 #include "ring/emitter.h"
 
 enum {
-  RESERVE = 4,  /* rings that wait for a thread */
-  CLUTTER = 32, /* rings that wait to be drained: 2 MiB of the smallest */
+  RESERVE = 4,  /* rings kept ready for new threads */
+  CLUTTER = 32, /* rings waiting to be drained: 2 MiB of the smallest */
 };
 
-/* A ring that was never used is anybody's. One that was stays with its route, whose counters it holds. */
+/* A never-used ring may go to any route. A used one stays with its route, whose counters it holds. */
 static bool is_fresh(const ll_ring *ring) {
   return load_acquire(&ring->thread) == 0;
 }
 
-/* Fresh, or of this route. */
+/* Takes a fresh ring, or a used one of this route. */
 static ll_ring *take_free_ring(ll_store *store, uint32_t route, uint64_t bytes, bool fresh) {
   uint32_t count = load_acquire(&store->header->ring_count);
   for (uint32_t i = 0; i < count; i++) {
@@ -22,7 +22,7 @@ static ll_ring *take_free_ring(ll_store *store, uint32_t route, uint64_t bytes, 
     if (!fresh && ring->route != route) continue;
     if (!compare_and_swap_u32(&ring->state, LL_RING_FREE, LL_RING_OWNED)) continue;
     if (is_fresh(ring) == fresh) return ring;
-    store_release(&ring->state, LL_RING_FREE); /* it had another thread, between our two looks */
+    store_release(&ring->state, LL_RING_FREE); /* another thread used it in the meantime */
   }
   return NULL;
 }
@@ -33,7 +33,7 @@ static bool claim_share(ll_route_books *books, uint64_t bytes) {
   return false;
 }
 
-/* What the default route's next thread finds ready. */
+/* The number of rings ready for the default route's next threads. */
 static uint32_t ready_rings(const ll_store *store) {
   uint32_t count = load_acquire(&store->header->ring_count), ready = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -44,7 +44,7 @@ static uint32_t ready_rings(const ll_store *store) {
   return ready;
 }
 
-/* The ring's state is set before anybody can see it. */
+/* The ring's state is set before the ring becomes visible to other threads. */
 static ll_ring *make_ring(ll_store *store, uint64_t bytes, ll_ring_state state) {
   ll_saved_state before;
   ll_lock(&before);
@@ -95,7 +95,7 @@ bool ll_pool_is_cluttered(const ll_store *store) {
   return waiting == CLUTTER;
 }
 
-/* A small budget is for the threads that there are: the reserve takes an eighth of it at most. */
+/* In a small budget existing threads have priority: the reserve takes at most an eighth of it. */
 static uint32_t reserve_within(const ll_store *store) {
   uint64_t most = (store->header->file_bytes - store->header->data_offset) / 8 / LL_RING_BYTES_MIN;
   return most < RESERVE ? (uint32_t)most : RESERVE;
@@ -103,7 +103,7 @@ static uint32_t reserve_within(const ll_store *store) {
 
 void ll_pool_replenish(ll_store *store) {
   ll_pool_reclaim(store);
-  if (ll_pool_is_cluttered(store)) return; /* there will be some in a moment */
+  if (ll_pool_is_cluttered(store)) return; /* draining will free some soon */
   for (uint32_t wanted = reserve_within(store), ready = ready_rings(store); ready < wanted; ready++)
     if (make_ring(store, LL_RING_BYTES_MIN, LL_RING_FREE) == NULL) return;
 }

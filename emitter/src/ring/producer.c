@@ -1,4 +1,4 @@
-/* The slow path of an emit: all that happens once per half ring, once per thread, or never. */
+/* The slow path of an emit: executed once per half ring, once per thread, or never. */
 #include "producer.h"
 #include "base/fence.h"
 #include "base/futex.h"
@@ -21,12 +21,12 @@ __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")))
 /* The thread's producers on other routes: a list, since few threads have any. */
 static __thread ll_producer *ll_tls_elsewhere __attribute__((tls_model("initial-exec")));
 
-/* This thread is in the slow path: an emit from a signal handler has to stay out. */
+/* This thread is in the slow path: an emit from a signal handler is rejected. */
 static __thread bool in_slow_path __attribute__((tls_model("initial-exec")));
 
 /* --- wakeups --- */
 
-/* A signal after the harvester's last look makes its futex return at once. */
+/* If the signal comes after the harvester's last check, its futex wait returns at once. */
 void ll_wake_harvester(void) {
   __atomic_fetch_add(&ll_the_emitter.signal, 1, __ATOMIC_SEQ_CST);
   if (load_ordered(&ll_the_emitter.sleeping) != 0) futex_wake(&ll_the_emitter.signal, 1);
@@ -40,9 +40,9 @@ void ll_announce_room(void) {
 
 /* --- rings --- */
 
-/* A ring is handed over empty, and goes on at the position where it stopped. */
+/* A ring is handed over empty; its positions continue where they stopped. */
 static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
-  store_release(&ring->thread, (uint64_t)gettid()); /* from here on the ring is its route's for ever */
+  store_release(&ring->thread, (uint64_t)gettid()); /* from now on the ring belongs permanently to its route */
   producer->base = ll_ring_base(store, ring);
   producer->mask = ring->bytes - 1;
   producer->head = &ring->head;
@@ -54,7 +54,7 @@ static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
 
 static pthread_key_t thread_end;
 
-/* What a thread had before a fork is its parent's. */
+/* After a fork, a thread-local producer may still be the parent's. */
 static bool is_of_this_process(const ll_producer *producer) {
   const ll_producer *first = ll_the_emitter.sensitive->producers;
   return producer >= first && producer < first + LL_RINGS_MAX;
@@ -77,7 +77,7 @@ ll_producer *ll_producer_interrupted(void) {
   return producer;
 }
 
-/* Its ring goes back to the pool. */
+/* Returns the producer's ring to the pool. */
 static void give_back(ll_producer *producer) {
   store_release(&ll_the_emitter.store.rings[producer->ring].state, LL_RING_RETIRED);
   store_relaxed(&producer->limit, 0);
@@ -115,7 +115,7 @@ static ll_producer *attach(uint32_t route) {
   ll_ring *ring = ll_pool_take(&ll_the_emitter.store, route, LL_RING_BYTES_MIN);
   if (ring == NULL) {
     store_release(&producer->in_use, 0);
-    ll_wake_harvester(); /* threads that ended may have left rings to drain */
+    ll_wake_harvester(); /* ended threads may have left rings to drain */
     return NULL;
   }
   store_relaxed(&producer->limit, 0);
@@ -135,8 +135,8 @@ static ll_producer *attach(uint32_t route) {
 
 enum { QUIESCE_NS = 1000000000 };
 
-/* Producers with an emit still in flight at close. (They may begin others, which find no room: to have been idle once
- * is enough. On a busy machine each look might find one of these short emits.) The harvester's. */
+/* Producers with an emit still in flight at close. (Later emits find no room, so having been idle once is enough; on a
+ * busy machine each check might find another short emit.) Used by the harvester only. */
 static uint64_t unfinished[LL_RINGS_MAX / 64];
 
 bool ll_producers_are_quiet(void) {
@@ -159,8 +159,8 @@ static void quiesce(uint64_t deadline_ns) {
     nanosleep(&moment, NULL);
 }
 
-/* A producer says busy, then reads its limit, without a fence between. The fence is here: behind it, each emit
- * either finds the limit at 0, or is seen to be busy. */
+/* A producer sets busy, then reads its limit, without a fence in between. The fence is here: after it, each emit either
+ * sees the limit 0, or is seen as busy. */
 void ll_producers_close(void) {
   store_ordered(&ll_the_emitter.closing, 1);
   for (uint32_t i = 0; i < LL_RINGS_MAX; i++)
@@ -173,13 +173,13 @@ void ll_producers_close(void) {
 /* --- room --- */
 
 typedef struct room {
-  uint64_t start; /* where the record goes: behind a filler, when it does not fit before the ring's end */
+  uint64_t start; /* where the record goes: after a filler, if it does not fit before the ring's end */
   uint64_t end;
   bool enough;
 } room;
 
 static room look_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
-  uint64_t tail = load_acquire(&ring->tail); /* what lies before it was copied: it may be written again */
+  uint64_t tail = load_acquire(&ring->tail); /* bytes before the tail were copied and may be overwritten */
   room found = {.start = producer->position};
   uint64_t lap_left = ring->bytes - (producer->position & producer->mask);
   if (bytes > lap_left) found.start += lap_left;
@@ -188,19 +188,20 @@ static room look_for_room(const ll_producer *producer, const ll_ring *ring, size
   return found;
 }
 
-/* Sets the limit to where somebody has to be asked next: the half behind this record, or the harvester's tail. */
+/* Sets the limit to the next position that requires the slow path: the next half of the ring, or the harvester's
+ * tail. */
 static void settle(ll_producer *producer, const ll_ring *ring, const room *found) {
   if (found->start != producer->position) {
-    uint64_t filler = 0; /* type number 0: nothing from here to the ring's end */
+    uint64_t filler = 0; /* type number 0: no record from here to the ring's end */
     memcpy(producer->base + (producer->position & producer->mask), &filler, sizeof filler);
     producer->position = found->start;
     store_release(producer->head, found->start);
   }
   uint64_t half = ring->bytes / 2;
-  uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child all may be 0 here */
-  /* The tail may have moved on since the look for room. */
+  uint64_t next_half = (found->end + half - 1) & ~(half - 1); /* no division: in a forked child half may be 0 */
+  /* The tail may have advanced since the check for room. */
   uint64_t full = load_acquire(&ring->tail) + ring->bytes;
-  bool cpu_clock = ll_the_emitter.clock == LL_CLOCK_CPU; /* else every event comes this way, for its time */
+  bool cpu_clock = ll_the_emitter.clock == LL_CLOCK_CPU; /* else every event comes here for its tick */
   store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
   if (load_ordered(&ll_the_emitter.closing) != 0) store_ordered(&producer->limit, 0);
 }
@@ -214,8 +215,8 @@ static bool grow(ll_producer *producer, ll_ring *ring) {
   return true;
 }
 
-/* Policy `block`. After one wait in vain events are dropped until there is room again, so that a dead broker stops the
- * thread once and not at each event. */
+/* Policy `block`. After one timeout, events are dropped until there is room again, so that an unreachable broker blocks
+ * the thread once, not at each event. */
 static bool wait_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
   static __thread bool in_vain __attribute__((tls_model("initial-exec")));
   if (in_vain && !look_for_room(producer, ring, bytes).enough) return false;
@@ -235,9 +236,9 @@ static bool wait_for_room(const ll_producer *producer, const ll_ring *ring, size
   return !in_vain;
 }
 
-/* The harvester is told when a half begins, not when one is full: the record that crosses into it is not published yet,
- * and a look at what is used would find a few bytes too little, and sleep on. Last bytes are compared, since a record
- * that ends with a half has not begun the next, and the one behind it has. */
+/* Wakes the harvester when a half begins, not when one is full: the record that crosses into it is not published yet,
+ * so the harvester would find a few bytes too little and sleep on. Compares last bytes, since a record that ends
+ * exactly at a half's end has not begun the next half, but the record after it has. */
 static void call_harvester(const ll_producer *producer, const ll_ring *ring, const room *found) {
   uint64_t which_half = ~(ring->bytes / 2 - 1), position = producer->position;
   bool begins_half = position > 0 && ((position - 1) & which_half) != ((found->end - 1) & which_half);
@@ -297,10 +298,10 @@ static void drop(uint64_t *counter) {
   add_relaxed(counter, 1);
 }
 
-/* The producer with room for this record; NULL when the event is dropped. */
+/* Returns the producer with room for this record; NULL when the event is dropped. */
 static ll_producer *make_room(uint32_t route, uint32_t state, size_t bytes) {
   ll_route_books *books = &ll_the_emitter.store.header->routes[route];
-  if (load_ordered(&ll_the_emitter.closing) != 0) { /* without being busy: see quiesce */
+  if (load_ordered(&ll_the_emitter.closing) != 0) { /* without setting busy: see quiesce */
     drop(&books->dropped_shutdown);
     return NULL;
   }
@@ -310,7 +311,7 @@ static ll_producer *make_room(uint32_t route, uint32_t state, size_t bytes) {
     store_relaxed(&producer->busy, LL_BUSY);
   else if (possible)
     producer = attach(route);
-  if (load_ordered(&ll_the_emitter.closing) != 0) /* after the producer said busy */
+  if (load_ordered(&ll_the_emitter.closing) != 0) /* after the producer set busy */
     drop(&books->dropped_shutdown);
   else if (bytes > LL_RECORD_MAX)
     drop(&books->dropped_oversize);
@@ -322,7 +323,7 @@ static ll_producer *make_room(uint32_t route, uint32_t state, size_t bytes) {
   return NULL;
 }
 
-/* An event from a signal handler, inside of another's emit. */
+/* True for an event from a signal handler inside another emit. */
 static bool is_nested(uint32_t route) {
   if (in_slow_path) return true;
   const ll_producer *producer = route == 0 ? ll_tls_producer : own_producer(route);
@@ -432,7 +433,7 @@ ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t rou
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   switch (ll_enter()) {
   case LL_EMITTER_ON: {
-    uint32_t state = load_acquire(&type->state); /* which may have changed since the event was admitted */
+    uint32_t state = load_acquire(&type->state); /* may have changed since the event was admitted */
     if (state == LL_TYPE_NEW) state = register_type(type);
     taken = take(make_room(route, state, bytes), load_relaxed(&type->number), bytes);
     break;

@@ -1,30 +1,30 @@
-/* Emitting from inside of the library. */
+/* Emitting from inside the library. */
 #ifndef LIFELINE_PRODUCER_H
 #define LIFELINE_PRODUCER_H
 
 #include <lifeline/detail/emit.h>
 
-/* Takes room for one record of `bytes` (a multiple of 8) on this thread's ring for the route, and writes its first
- * word: the present tick and the type's number. Fill in the rest, then ll_publish. None: it was counted as dropped, in
- * the books of that route. The emitter runs (ll_enter said so), the route is declared, and the number was
- * registered. */
+/* Reserves room for one record of `bytes` (a multiple of 8) on this thread's ring for the route, and writes its first
+ * word: the current tick and the type's number. Fill in the rest, then call ll_publish. Returns no reservation when the
+ * event was dropped; it is then counted for that route. Requires: ll_enter returned LL_EMITTER_ON, the route is
+ * declared, and the number is registered. */
 ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes);
 
-/* For the harvester's own events, on the default route: it does not wait for itself, and comes in when all others are
- * shut out. None: there is no room now; nothing was counted. */
+/* For the harvester's own events, on the default route: it does not wait for itself, and works even when all other
+ * producers are closed. No reservation: no room now; nothing was counted. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
 
-/* Starts the emitter, and makes the type known. False: it cannot be done now, or the emitter does not run. */
+/* Starts the emitter and registers the type. False: not possible now, or the emitter is not running. */
 bool ll_make_known(ll_event_type *type);
 
-/* The same, and when it has to be asked about each event, sees to it that this thread has a producer on the
- * default route. False: it cannot be done now, or the emitter does not run. */
+/* The same. If each event of the type needs a decision, also ensures that this thread has a producer on the default
+ * route. False: not possible now, or the emitter is not running. */
 bool ll_prepare(ll_event_type *type);
 
-/* This thread's producer on another route than the default one; NULL before its first event there. */
+/* This thread's producer on a route other than the default one; NULL before its first event there. */
 ll_producer *ll_producer_on(uint32_t route);
 
-/* This thread's producer on another route than the default one that is inside of an emit; NULL: none. */
+/* This thread's producer, on a route other than the default one, that is inside an emit; NULL: none. */
 ll_producer *ll_producer_interrupted(void);
 
 #endif

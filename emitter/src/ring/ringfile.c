@@ -74,7 +74,7 @@ static uint32_t slots_within(size_t budget_bytes) {
   return count < LL_SLOTS_MAX ? (uint32_t)count : LL_SLOTS_MAX;
 }
 
-/* What a ring file holds of the filesystem, unless its owner lives. */
+/* Disk usage of a ring file, or 0 if its owner is alive. */
 static uint64_t remains_in(int directory, const char *name, bool all) {
   struct stat status;
   ll_process owner;
@@ -98,9 +98,9 @@ static uint64_t remains(int directory, bool all) {
   return bytes;
 }
 
-/* What ended runs left, with the broker away, must not fill the machine's memory: an eighth of the filesystem is the
- * most, between 16 and 256 MiB. Nothing that lies there is given up for that. The living are only told from the dead
- * when there is need to. */
+/* Files of ended runs must not fill the machine's memory while the broker is unreachable: the limit is an eighth of the
+ * filesystem, between 16 and 256 MiB. Existing files are not deleted to meet it. Whether owners are alive is checked
+ * only if necessary. */
 static bool is_cluttered(int directory, const char *path, char *why, size_t why_bytes) {
   struct statvfs filesystem;
   if (fstatvfs(directory, &filesystem) != 0) return false;
@@ -197,7 +197,7 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
   return 0;
 }
 
-/* Half is the default route's, the other half is shared equally by the others. */
+/* The default route gets one half; the other routes share the other half equally. */
 void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL_ROUTE_NAME_BYTES]) {
   ll_file_header *header = store->header;
   uint64_t data = header->file_bytes - header->data_offset;
@@ -215,8 +215,8 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
   }
 }
 
-/* Nobody can reserve in a file without a name. What was not allocated may have no page in it: to touch that would be a
- * SIGBUS. So the same lies in memory from now on. */
+/* Space cannot be reserved in a file without a name, and touching an unallocated page may raise SIGBUS. So move the
+ * contents to anonymous memory. */
 static void move_to_memory(ll_store *store) {
   uint8_t *map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return;
@@ -242,14 +242,14 @@ void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
   store->unnamed_fd = -1;
 }
 
-/* The events go on, but nobody will find them if this process is killed. */
+/* Emitting continues, but events are lost if this process is killed. */
 static void lose_crash_safety(ll_store *store, const char *why) {
   if (!store->crash_safe) return;
   store_release(&store->crash_safe, false);
   ll_log(LL_LOG_WARN, "ring file %s %s; from now on events do not survive a crash of this program", store->path, why);
 }
 
-/* Before Linux 5.14: the file is opened again by its name, which a program that changed its user or its root cannot. */
+/* Before Linux 5.14: opens the file again by its name, which fails if the program changed its user or root. */
 static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   struct stat status;
@@ -262,7 +262,7 @@ static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   return reserved;
 }
 
-/* Touching the pages through the mapping needs neither a descriptor nor a name. */
+/* Populating pages through the mapping needs neither a descriptor nor a name. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
   if (!store->in_file) return true;
   if (store->unnamed_fd >= 0) return allocate(store->unnamed_fd, offset, bytes) == 0;
@@ -271,7 +271,7 @@ bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
   return errno == EINVAL && allocate_by_path(store, offset, bytes);
 }
 
-/* Whole pages of the range. What cannot be given back stays. */
+/* Releases the whole pages of the range. Pages that cannot be released stay. */
 static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   begin = round_up(begin, page);
@@ -279,7 +279,7 @@ static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
 }
 
-/* What lies between batches and behind the last one, and the words of the latter. */
+/* Releases the gaps between batches, and the slots and slot words behind the last batch. */
 static void trim_slots(ll_store *store, uint32_t route) {
   const ll_route_books *books = &store->header->routes[route];
   ll_slot_range range = ll_slots_of(store, route);
@@ -331,7 +331,7 @@ static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ri
   return NULL;
 }
 
-/* The shares tile the slots, and the names are text that may travel. */
+/* The shares must tile the slots, and the names must be valid text for the wire. */
 static const char *fault_of_routes(const ll_file_header *header) {
   if (header->route_count < 1 || header->route_count > LL_ROUTES_MAX) return "impossible number of routes";
   uint32_t slots = 0;
@@ -375,20 +375,20 @@ static const char *fault_of(const ll_store *store) {
   return NULL;
 }
 
-/* What the kernel says of who has the file open for writing, or mapped so. */
+/* Whether, according to the kernel, any process has the file open for writing or mapped writable. */
 typedef enum usage { NO_USERS, SOME_USERS, USERS_UNKNOWN } usage;
 
-/* What was found in the file before it was opened for writing. `users` is of these two. */
+/* State of the file before it was opened for writing. `users` applies to these two processes. */
 typedef struct outlook {
   usage users;
   ll_process owner, recoverer;
 } outlook;
 
-/* A read lease is granted only while nobody on this machine has the file open for writing; an owner has its mapping
- * until it dies or executes another program, whatever its pid means here. On tmpfs alone: where one filesystem lies
- * upon another (overlayfs), a mapping is of the lower file and does not count, and files of network filesystems may
- * have users elsewhere. The lease is given back at once. Who opens the file meanwhile waits for that; the signal that
- * would tell us is one that is ignored unless the program wants it. */
+/* The kernel grants a read lease only while no process on this machine has the file open for writing. An owner keeps
+ * its mapping until it dies or executes another program, so this works even if its pid is meaningless here. Only on
+ * tmpfs: with stacked filesystems (overlayfs) a mapping refers to the lower file and is not detected, and files of
+ * network filesystems may have users elsewhere. The lease is released at once; a process that opens the file meanwhile
+ * waits for that. The signal for this case is one that is ignored by default. */
 static usage users_of(int fd) {
   struct statfs filesystem;
   if (fstatfs(fd, &filesystem) != 0 || filesystem.f_type != TMPFS_MAGIC) return USERS_UNKNOWN;
@@ -398,7 +398,7 @@ static usage users_of(int fd) {
   return NO_USERS;
 }
 
-/* Processes first: whoever took the file over between the two looks is still at it at the second one. */
+/* Reads the processes before the users: a process that takes the file over in between is still detected as a user. */
 static outlook look_from_outside(const char *path) {
   outlook found = {.users = USERS_UNKNOWN};
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -421,8 +421,9 @@ static bool may_be_alive(const ll_process *process, const ll_process *then, usag
   }
 }
 
-/* Two recoveries must not work on one file. The lock is held only while the claim is written: who holds the claim is
- * told by pid and start time, which no fork inherits. A file whose end another recovery has just seen has no name. */
+/* Two recoveries must not work on one file. The lock is held only while the claim is written; the claim identifies its
+ * holder by pid and start time, which a fork does not inherit. A file that another recovery has just finished has no
+ * name. */
 static int claim(ll_store *store, int fd, const outlook *before, bool other_namespaces) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
   const ll_file_header *header = store->header;
@@ -438,9 +439,9 @@ static int claim(ll_store *store, int fd, const outlook *before, bool other_name
   return error;
 }
 
-/* In a sound file all that it speaks of was allocated. In a broken one it may be a hole, for which a full filesystem
- * has no page but a SIGBUS: so each part is allocated before it is looked at. First what each file has, then what it
- * says. */
+/* In a valid file everything that it refers to is allocated. A corrupt one may have holes, where access on a full
+ * filesystem raises SIGBUS. So each part is allocated before it is read: first the fixed parts, then those that the
+ * header describes. */
 static int fill_holes_at_start(int fd) {
   int error = allocate(fd, 0, descriptors_offset());
   return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
@@ -469,7 +470,7 @@ static int fill_holes(const ll_store *store, int fd) {
   return error;
 }
 
-/* NULL, or why this cannot be a ring file of this user. */
+/* Returns NULL, or why this cannot be a ring file of this user. */
 static const char *fault_from_outside(int fd, struct stat *status) {
   uint64_t magic = 0;
   if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
@@ -481,7 +482,7 @@ static const char *fault_from_outside(int fd, struct stat *status) {
   return NULL;
 }
 
-/* With the file open. Returns as ll_store_attach. */
+/* Attaches to the open file. Returns as ll_store_attach does. */
 static int attach(ll_store *store, int fd, const outlook *before, bool other_namespaces, char *why, size_t why_bytes) {
   struct stat status;
   const char *fault = fault_from_outside(fd, &status);
@@ -538,7 +539,7 @@ void ll_store_unmap(ll_store *store) {
   store->map = NULL;
 }
 
-/* One word says whether a claim stands; nothing is touched after it. */
+/* A single word determines whether a claim is valid; nothing is touched after it is cleared. */
 void ll_store_release(ll_store *store) {
   store_release(&store->header->recoverer.pid, 0);
   ll_store_unmap(store);

@@ -56,7 +56,7 @@ static bool is_ready(const ll_store *store, uint32_t index) {
   return (store->slots_ready[index / 64] >> index % 64 & 1) != 0;
 }
 
-/* Memory for the run, where some of it has none yet. */
+/* Allocates memory for the run where it has none yet. */
 static bool make_ready(ll_store *store, uint32_t first) {
   uint32_t end = first + LL_SLOT_RUN, i = first;
   while (i < end && is_ready(store, i))
@@ -70,7 +70,7 @@ static bool make_ready(ll_store *store, uint32_t first) {
   return true;
 }
 
-/* After an outage there is less to look through again. */
+/* Reduces the range to scan after an outage. */
 static void forget_unused(ll_store *store, uint32_t route, const ll_slot *latest) {
   ll_route_books *books = &store->header->routes[route];
   uint32_t used = books->slots_used;
@@ -85,7 +85,7 @@ ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   forget_unused(store, route, latest);
   ll_slot_range used = ll_slots_of(store, route);
-  uint32_t first = used.first; /* of the free ones that lie side by side */
+  uint32_t first = used.first; /* of the contiguous free slots */
   for (uint32_t i = used.first; i < used.end && i < first + LL_SLOT_RUN; i++) {
     uint32_t extent = ll_slot_extent(store, i, latest);
     if (extent == 0) continue;
@@ -141,9 +141,9 @@ static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot
   ll_slot_state state = ll_slot_state_of(word_at(store, index));
   if (state > LL_SLOT_REFUSED) return "unknown slot state";
   uint64_t sequence = ll_slot_sequence(word_at(store, index));
-  if (sequence >> 47 != 0) return "impossible sequence"; /* of a sink's token, route.c */
+  if (sequence >> 47 != 0) return "impossible sequence"; /* limit of a sink's token, see route.c */
   if (state != LL_SLOT_FREE && index >= used) return "a batch where there is none";
-  if (state != LL_SLOT_FREE && sequence == 0) return "impossible sequence"; /* nobody would ever send it */
+  if (state != LL_SLOT_FREE && sequence == 0) return "impossible sequence"; /* would never be sent */
   if (state != LL_SLOT_SEALED) return NULL;
   uint32_t extent = ll_slot_extent(store, index, latest);
   if (extent == 0 || extent > end - index) return "a sealed batch of an impossible number of slots";

@@ -1,30 +1,31 @@
-/* Slots hold sealed batches from their sealing until somebody else has them.
+/* Slots hold sealed batches until the sink or the spool has them.
  *
  *   free --(harvester: fill, then one release store)--> sealed --(acknowledged)--> free
  *                                                          \----(refused)-----> refused --(counted)--> free
  *
- * A batch lies in as many slots as it needs, side by side, so that small ones do not use up the budget while the sink
- * is away. The first one's word speaks for all; the others' words are of earlier batches, and free. A batch that was
- * refused, and the latest one, once they need not be sent any more, need their first slot alone.
+ * A batch occupies as many contiguous slots as it needs, so that small ones do not use up the budget while the sink is
+ * unreachable. The word of the first slot represents the batch; the words of the others are from earlier batches, and
+ * free. A refused batch, and the latest one, need only their first slot once they need not be sent any more.
  *
- * Every batch, however small, is filled where the largest would fit. So none waits for room while smaller ones pass it.
+ * Every batch, even a small one, is filled where the largest would fit, so that no large batch waits for room while
+ * smaller ones overtake it.
  *
- * The word of a slot is `sequence << 8 | slots << 2 | state`, so that an acknowledgement frees that very batch or
- * nothing. The words stand together in the file's header: looking through them touches no slot.
+ * The word of a slot is `sequence << 8 | slots << 2 | state`, so that an acknowledgement frees exactly that batch or
+ * nothing. The words are contiguous in the file's header: scanning them touches no slot.
  *
- * Each slot belongs to one route for ever, by its index, and so does each ring that holds or ever held an event: routes
- * share neither, and a route's books (sequence, totals, counters) are in its own slots, rings and header entry alone.
- * So the route needs no place in the word, and what follows holds for each route as if it were alone in the file.
+ * Each slot belongs permanently to one route, by its index, and so does each ring that ever held an event. A route's
+ * accounting (sequence, totals, counters) is confined to its own slots, rings and header entry. So the word need not
+ * contain the route, and the following holds for each route separately.
  *
- * What recovery lives on:
+ * Recovery relies on these invariants:
  *  - A published event is in exactly one of: a ring above its tail, or one sealed batch. Tails move only after the
- *    sealing store; until a recovery has looked at the slot's list, a tail may be too low, never too high.
+ *    sealing store; until a recovery has applied the slot's list of takes, a tail may be too low, never too high.
  *  - A sealed batch never changes.
- *  - The slot of the highest sequence is never filled again before the next one is sealed: it carries the totals, and
- *    says where to go on.
- *  - The events of a refused batch are counted by the seal that its slot names in `counted_by`; when that one exists,
- *    they are in its totals, and when not, they are not. Where no slot is left for such a seal, the spool's books count
- *    them (spool.h), which can do that without a batch.
+ *  - The slot of the highest sequence is never refilled before the next one is sealed: it holds the totals and the
+ *    sequence from which to continue.
+ *  - The events of a refused batch are counted by the seal that its slot names in `counted_by`: they are in its totals
+ *    if and only if that seal exists. If no slot is left for such a seal, the spool's counters, which need no batch,
+ *    count them (spool.h).
  */
 #ifndef LIFELINE_SLOTS_H
 #define LIFELINE_SLOTS_H
@@ -32,11 +33,11 @@
 #include "ringfile.h"
 
 #define LL_TAKES_MAX 250
-#define LL_SLOT_RUN 40u /* as many hold any batch */
+#define LL_SLOT_RUN 40u /* this many slots hold any batch */
 
 typedef enum ll_slot_state { LL_SLOT_FREE = 0, LL_SLOT_SEALED = 1, LL_SLOT_REFUSED = 2 } ll_slot_state;
 
-/* What a batch took: the ring's bytes up to (not including) position `to`. */
+/* The part of a ring that a batch took: up to (not including) position `to`. */
 typedef struct ll_take {
   uint64_t ring;
   uint64_t from;
@@ -44,18 +45,18 @@ typedef struct ll_take {
 } ll_take;
 
 typedef struct ll_slot {
-  uint64_t counted_by; /* sequence of the seal whose totals hold this refused batch; 0: none yet */
-  uint32_t flags;      /* the batch's: FINAL tells that nothing more belongs to this incarnation */
+  uint64_t counted_by; /* sequence of the seal whose totals include this refused batch; 0: none yet */
+  uint32_t flags;      /* of the batch; FINAL: nothing more follows in this incarnation */
   uint32_t bytes;
   uint32_t event_count;
   uint32_t take_count;
-  uint64_t events_total;       /* in all batches up to this one */
+  uint64_t events_total;       /* in all batches up to and including this one */
   uint64_t dropped_sink_total; /* as counted by this batch */
-  uint64_t reported_total;     /* sum of the counters but for emitted, to see whether there is news */
+  uint64_t reported_total;     /* sum of all counters except emitted, to detect changes */
   uint16_t route;
   uint16_t reserved[3];
   uint64_t reserved_too[9];
-  uint8_t batch[]; /* and behind it, padded to 8, the takes */
+  uint8_t batch[]; /* followed, padded to 8, by the takes */
 } ll_slot;
 
 static inline ll_slot *ll_slot_at(const ll_store *store, uint32_t index) {
@@ -66,7 +67,7 @@ static inline ll_take *ll_slot_takes(const ll_slot *slot) {
   return (ll_take *)(uintptr_t)(slot->batch + (slot->bytes + 7) / 8 * 8);
 }
 
-/* What the batch and its takes fill of its slots. */
+/* Bytes of its slots that the batch and its takes occupy. */
 static inline uint64_t ll_slot_used(const ll_slot *slot) {
   return sizeof *slot + ((uint64_t)slot->bytes + 7) / 8 * 8 + (uint64_t)slot->take_count * sizeof(ll_take);
 }
@@ -86,16 +87,16 @@ static inline uint32_t ll_slot_index(const ll_store *store, const ll_slot *slot)
   return (uint32_t)((offset - store->header->slots_offset) / LL_SLOT_BYTES);
 }
 
-/* The indexes of a route's slots, from first up to end. Those beyond are free. */
+/* The indexes of a route's slots in use, from first up to (not including) end. Those beyond are free. */
 typedef struct ll_slot_range {
   uint32_t first, end;
 } ll_slot_range;
 ll_slot_range ll_slots_of(const ll_store *store, uint32_t route);
 
-/* In what follows, slots and sequences are those of the route.
+/* In the following, slots and sequences are those of the route.
  *
- * The slot to fill next: free, allocated, as are those behind it that any batch may need, and not the latest. NULL when
- * all wait for acknowledgement, or the filesystem has no room for more. */
+ * The slot to fill next. It and the slots behind it that any batch may need are free and allocated, and it is not the
+ * latest. NULL when all slots wait for acknowledgement, or the filesystem has no room for more. */
 ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route);
 
 /* The slot of the highest sequence, and that sequence; NULL and 0 before the first seal. */
@@ -104,24 +105,24 @@ ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequenc
 /* The sealed slot with the lowest sequence above *after, and that sequence; NULL when there is none. */
 ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after);
 
-/* Makes the filled slot a batch. From here on it will be sent, by us or by a recovery. */
+/* Turns the filled slot into a batch. From now on it will be sent, by this process or by a recovery. */
 void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence);
 
-/* The sealed batch was acknowledged (to: free) or refused; the refused one was counted (to: free). False when the slot
- * does not hold this batch in that state any more. */
+/* Changes the state: a sealed batch was acknowledged (to: free) or refused, or a refused batch was counted (to: free).
+ * False when the slot no longer holds this batch in that state. */
 bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_state from, ll_slot_state to);
 
-/* Batches in that state. */
+/* Number of batches in that state. */
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
 
-/* How many slots from this one on are in use for what its word says, up to 63; 0: it is free. `latest` is its route's.
- */
+/* How many slots from this one on its batch occupies, up to 63; 0: the slot is free. `latest` is the route's latest
+ * slot. */
 uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest);
 
-/* How many slots are free. */
+/* Number of free slots. */
 uint32_t ll_slots_vacant(const ll_store *store, uint32_t route);
 
-/* Checks what a recovery will rely on. NULL, or what is wrong. */
+/* Validates what a recovery relies on. Returns NULL, or the fault. */
 const char *ll_slots_fault(const ll_store *store);
 
 #endif

@@ -107,8 +107,8 @@ static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
   return hash;
 }
 
-/* The identity is defined over the little-endian form. The only integers of several bytes in it are the counts of texts
- * and the constants' values, so a big-endian machine turns those. */
+/* The identity is defined over the little-endian form. Its only multi-byte integers are the lengths of texts and the
+ * values of constants, so a big-endian machine swaps those. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static uint64_t identity_of(const uint8_t *entry, size_t bytes) {
   return fnv1a(UINT64_C(0xcbf29ce484222325), entry + LL_DESCRIPTOR_HASHED, bytes - LL_DESCRIPTOR_HASHED);
@@ -164,7 +164,7 @@ static uint16_t u16_at(const uint8_t *at) {
   return value;
 }
 
-/* Adds the shape of one entry, whose fields' names must lie inside of it. False: they do not. */
+/* Adds the shape of one entry. False: its fields' names extend beyond it. */
 static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes) {
   uint16_t number = u16_at(entry + LL_DESCRIPTOR_NUMBER);
   uint32_t fields = entry[LL_DESCRIPTOR_HASHED + 1];

@@ -4,15 +4,14 @@
 
 enum { NAP_MS = 5 };
 
-/* FINAL waits until the batches before it are settled, so that its counters are the last word on refusals. When the
- * time is over it is sealed all the same: a recovery then has nothing to do but send. Returns true if a batch was
- * sealed. */
+/* FINAL waits until all earlier batches are settled, so that its counters include every refusal. After the deadline it
+ * is sealed anyway: then a recovery only has to send. Returns true if a batch was sealed. */
 static bool advance(ll_ending *ending, uint32_t flags, bool late) {
   ll_harvest *harvest = ending->harvest;
   bool settled = ll_route_settled(ending->route, harvest->sequence);
   ll_sealed sealed = LL_NOTHING_TO_SEAL;
   harvest->total_limit = ll_route_limit(ending->route);
-  /* A thread that was held up in the middle of its last emit for longer than anybody waits: FINAL comes once more. */
+  /* A thread that was suspended in its last emit may publish after FINAL: then FINAL is sealed again. */
   if (ll_harvest_pending(harvest) > 0) harvest->finished = false;
   if (!harvest->finished) {
     if (ll_harvest_pending(harvest) > harvest->batch_bytes)
@@ -20,7 +19,7 @@ static bool advance(ll_ending *ending, uint32_t flags, bool late) {
     else if (settled || late)
       sealed = ll_harvest_seal(harvest, flags | LL_BATCH_FINAL);
   } else if (settled) {
-    /* The last batch itself may have been refused: an empty one says so, unless it is refused as well. */
+    /* The last batch itself may have been refused: an empty one reports that, unless it is refused as well. */
     ending->done = ending->refusal_told || !ll_harvest_has_refusals(harvest);
     if (ending->done) return false;
     ending->refusal_told = true;
@@ -32,7 +31,7 @@ static bool advance(ll_ending *ending, uint32_t flags, bool late) {
   return sealed == LL_SEALED;
 }
 
-/* Lets acknowledgements in, for NAP_MS in all. */
+/* Processes acknowledgements, for NAP_MS in total. */
 static void wait(ll_ending *endings, uint32_t waiting) {
   int share_ms = waiting < NAP_MS ? NAP_MS / (int)waiting : 1;
   for (ll_ending *ending = endings; waiting > 0; ending++) {

@@ -1,23 +1,23 @@
-/* The end of an emitter, by itself or by a recovery: everything sealed and delivered, FINAL last in each route. */
+/* Ends an emitter, live or in a recovery: seals and delivers everything, with FINAL as the last batch of each route. */
 #ifndef LIFELINE_FINISH_H
 #define LIFELINE_FINISH_H
 
 #include "harvest.h"
 #include "route.h"
 
-/* One route on its way to the end. */
+/* The state of one route that is being finished. */
 typedef struct ll_ending {
   ll_harvest *harvest;
   ll_route *route;
   bool refusal_told;
   bool done;
-  bool late; /* what is not done by now is left */
+  bool late; /* the deadline has passed: what is not done is left */
 } ll_ending;
 
-/* Nobody emits any more. `flags` go onto each new batch; FINAL is added to each route's last. The routes go side by
- * side: one whose sink is dead takes no time from the others. Returns true when all is delivered (or refused and
- * counted) before the deadline, which another thread may move; for a sink that never had a connection it is
- * unreached_ns, if that is earlier. */
+/* Requires that no thread emits any more. `flags` are set on each new batch; FINAL is added to each route's last. The
+ * routes are served concurrently: one with an unreachable sink does not delay the others. Returns true when everything
+ * is delivered (or refused and counted) before the deadline, which another thread may change; for a sink that never had
+ * a connection the deadline is unreached_ns, if that is earlier. */
 bool ll_finish(ll_ending *endings, uint32_t count, uint32_t flags, const uint64_t *deadline_ns, uint64_t unreached_ns);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { GROWTH = 4 };
 
-/* The clock is the process' and not a route's: its calibrations are read and written in the file alone. */
+/* The clock belongs to the process, not to a route: calibrations are kept only in the file. */
 static const ll_calibrations *calibrations(const ll_store *store) {
   return &store->header->calibrations[store->header->calibration_current];
 }
@@ -47,7 +47,7 @@ int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const
     harvest->reported = latest->reported_total;
     harvest->finished = (latest->flags & LL_BATCH_FINAL) != 0;
   }
-  if (live) calibrate(store); /* the second: from now on a rate is known, should we die before the first batch */
+  if (live) calibrate(store); /* the second one: now the rate is known, even if the process dies soon */
   return 0;
 }
 
@@ -94,7 +94,7 @@ void ll_harvest_counters(const ll_harvest *harvest, uint64_t counters[LL_COUNTER
   counters[LL_COUNT_SPOOLED] = load_relaxed(&books->spool.spooled);
 }
 
-/* A route of which nobody has heard, and which has nothing to say, need not say that it ends. */
+/* A route without batches and with all counters at 0 needs no FINAL. */
 static bool nothing_ever(const ll_harvest *harvest) {
   uint64_t counters[LL_COUNTERS], sum = harvest->sequence;
   ll_harvest_counters(harvest, counters);
@@ -109,7 +109,7 @@ bool ll_harvest_is_done(const ll_harvest *harvest) {
   return ll_slots_in(harvest->store, harvest->route, LL_SLOT_SEALED) == 0 && !ll_harvest_has_refusals(harvest);
 }
 
-/* True when nothing is left in the rings. */
+/* Gathers one batch. True when nothing is left in the rings. */
 static bool gather(ll_harvest *harvest) {
   ll_store *store = harvest->store;
   uint32_t count = load_acquire(&store->header->ring_count);
@@ -125,7 +125,7 @@ static bool gather(ll_harvest *harvest) {
       ll_log(LL_LOG_ERROR, "the program has overwritten the ring of thread %llu; its events are lost",
              (unsigned long long)store->rings[ring].thread);
     if (gathered != LL_GATHERED_FULL) continue;
-    /* What had the batch to itself had its turn. Else a thread that always fills one would shut out all others. */
+    /* A ring that filled the batch alone goes last next time; otherwise a busy thread would starve the others. */
     bool alone = harvest->batch->take_count == 1 && harvest->batch->takes[0].ring == ring;
     harvest->first_ring = alone ? ring + 1 : ring;
     return false;
@@ -133,7 +133,7 @@ static bool gather(ll_harvest *harvest) {
   return true;
 }
 
-/* Refused, and in no sealed batch's counters: see the last invariant in slots.h. */
+/* True when the batch is refused, and not counted by a sealed batch: see the last invariant in slots.h. */
 static bool is_uncounted(const ll_harvest *harvest, uint32_t index) {
   const ll_store *store = harvest->store;
   if (ll_slot_state_of(load_acquire(&store->header->slot_words[index])) != LL_SLOT_REFUSED) return false;
@@ -172,14 +172,15 @@ static void free_counted_refusals(ll_harvest *harvest) {
   }
 }
 
-/* No slot is left to seal a batch in that would count them: after an outage everything may be refused. */
+/* Counts refused batches when no slot is left for a batch that would count them, for example when all are refused after
+ * an outage. */
 static void count_refusals_without_a_batch(const ll_harvest *harvest) {
   ll_slot_range range = ll_slots_of(harvest->store, harvest->route);
   for (uint32_t i = range.first; i < range.end; i++)
     if (is_uncounted(harvest, i)) ll_give_up_refused(harvest->store, harvest->route, i);
 }
 
-/* Step 4: only now is the rings' room given back. */
+/* Releases the rings' room, only after the seal. */
 static void advance_tails(ll_store *store, const ll_batch *batch) {
   for (uint32_t i = 0; i < batch->take_count; i++)
     store_release(&store->rings[batch->takes[i].ring].tail, batch->takes[i].to);
@@ -216,7 +217,7 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   add_owned(&harvest->dropped_sink, refused);
   ll_harvest_counters(harvest, header.counters);
   uint64_t told = 0;
-  for (int i = 1; i < LL_COUNTERS - 1; i++) /* that batches were spooled, these themselves maybe, is no news */
+  for (int i = 1; i < LL_COUNTERS - 1; i++) /* the last counter, spooled, is no reason for a batch */
     told += header.counters[i];
   bool final = (flags & LL_BATCH_FINAL) != 0;
   if (batch->take_count == 0 && !final && told == harvest->reported) return LL_NOTHING_TO_SEAL;

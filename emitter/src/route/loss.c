@@ -7,7 +7,7 @@
 #define LOOK_NS UINT64_C(1000000000)
 #define QUIET_NS (60 * LOOK_NS)
 
-/* Why there is no room, the gravest last. */
+/* Causes of a lack of room, in ascending order of severity. */
 enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, FILESYSTEM_FULL };
 
 static void report_beginning(bool spooled, int cause) {

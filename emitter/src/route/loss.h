@@ -1,6 +1,6 @@
-/* Says in the log when events begin to be dropped for want of room, why and what helps, and when that is over how many
- * were; and that events were too large. At most once a minute, but for a graver cause and for the last word at the end.
- */
+/* Logs when events begin to be dropped for lack of room, with the cause and the remedy, and the number of dropped
+ * events when that ends; also logs events that were too large. At most once a minute, except for a more severe cause
+ * and for the final report. */
 #ifndef LIFELINE_LOSS_H
 #define LIFELINE_LOSS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 typedef struct ll_loss {
-  bool spooled;     /* there is a spool */
-  uint64_t look_ns; /* when the counters are looked at next */
-  int cause;        /* of a loss that goes on: the gravest that was reported */
+  bool spooled;     /* a spool is configured */
+  uint64_t look_ns; /* time of the next check */
+  int cause;        /* of an ongoing loss: the most severe cause reported */
   uint64_t ring_full, no_ring;
   uint64_t reported;
   uint64_t quiet_until_ns;
@@ -18,7 +18,7 @@ typedef struct ll_loss {
   uint64_t oversize_quiet_until_ns;
 } ll_loss;
 
-/* The harvester's, at any time. `end`: for the last time. */
+/* Called by the harvester, at any time. `end`: final report. */
 void ll_loss_look(ll_loss *loss, bool end);
 
 #endif

@@ -30,11 +30,11 @@ static bool is_file_of(const char *name, const char *program) {
   return dash > 0 && name[dash - 1] == '-' && strlen(begin) == dash - 1 && strncmp(name, begin, dash - 1) == 0;
 }
 
-/* Step 2. NULL, or what is wrong with the file. */
+/* Step 2. Returns NULL, or the fault. */
 static const char *take_over_tails(ll_store *store) {
   for (uint32_t i = 0; i < store->header->slot_count; i++) {
     uint64_t word = store->header->slot_words[i];
-    if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue; /* a refused one was sent: then the tails had moved */
+    if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue; /* a refused batch was sent, so its tails had moved */
     const ll_slot *slot = ll_slot_at(store, i);
     for (uint32_t t = 0; t < slot->take_count; t++) {
       const ll_take *take = &ll_slot_takes(slot)[t];
@@ -56,7 +56,7 @@ static void count_sealed(const ll_store *store, ll_recovered *file) {
   }
 }
 
-/* Host and program, as str16 one after the other. */
+/* Reads host and program, two consecutive str16. Returns NULL, or the fault. */
 static const char *read_names(const ll_store *store, char *host, char *program, size_t size) {
   const uint8_t *at = store->identity, *end = at + store->header->names_bytes;
   char *names[] = {host, program};
@@ -73,7 +73,7 @@ static const char *read_names(const ll_store *store, char *host, char *program, 
   return NULL;
 }
 
-/* A recovery in progress: the routes that have something left. */
+/* A recovery in progress: the routes with something left to deliver. */
 typedef struct delivery {
   ll_store *store;
   const ll_types *types;
@@ -84,7 +84,7 @@ typedef struct delivery {
   uint32_t count;
 } delivery;
 
-/* False with a line in why when the route's events have to stay. */
+/* Prepares one route. False with a line in why when its events have to stay. */
 static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t route, char *why, size_t why_bytes) {
   const char *name = work->store->header->routes[route].name,
              *url = ll_routes_url(recovery->routes, name, recovery->url);
@@ -109,7 +109,7 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
   return good;
 }
 
-/* Steps 3 and 4, on a file that is ours and whose numbers make sense. */
+/* Steps 3 and 4, on a claimed and validated file. */
 static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *file, char *why, size_t why_bytes) {
   const ll_file_header *header = work->store->header;
   if (header->calibrations[header->calibration_current].count == 0) {
@@ -139,7 +139,7 @@ static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *f
   return all;
 }
 
-/* NULL, or why something is left. */
+/* Returns NULL, or why something is left. */
 static const char *recover_store(const ll_recovery *recovery, ll_store *store, ll_recovered *file, char *why,
                                  size_t why_bytes) {
   ll_types types;

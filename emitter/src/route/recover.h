@@ -1,15 +1,15 @@
-/* Recovery: what a dead emitter left in its ring file is delivered, exactly once, by whoever comes next.
+/* Recovery: a later process delivers the contents of a dead emitter's ring file exactly once.
  *
- *  1. Own the file: its owner is dead, and so is whoever recovered it before.
- *  2. Sealed batches were taken from the rings, whether or not the tails had moved yet: tail = max(tail, to).
- *  3. Send the sealed batches again, byte-identical; consumers absorb what they have already.
- *  4. Seal the rest as the same incarnation's next batches, RECOVERED, the last one FINAL. They lie in the same file,
- *     so that a recovery which is killed leaves nothing but step 1 to the next.
- *  5. Remove the file when all is acknowledged.
+ *  1. Claim the file: its owner is dead, and so is any process that recovered it before.
+ *  2. Sealed batches were taken from the rings, even if the tails had not moved yet: tail = max(tail, to).
+ *  3. Send the sealed batches again, byte-identical; consumers discard duplicates.
+ *  4. Seal the rest as the same incarnation's next batches, RECOVERED, the last one FINAL. They are in the same file,
+ *     so that after a killed recovery the next one simply restarts at step 1.
+ *  5. Remove the file when everything is acknowledged.
  *
- * Steps 3 and 4 are taken for each route of the file, side by side, each to the sink that the recovering process itself
- * declares for a route of that name: a file from the past says where nothing goes. Events of a route that is not
- * declared stay, and the file with them.
+ * Steps 3 and 4 are done for all routes of the file concurrently, each with the sink that the recovering process itself
+ * declares for a route of that name: destinations are never read from the file. Events of an undeclared route stay, and
+ * so does the file.
  */
 #ifndef LIFELINE_RECOVER_H
 #define LIFELINE_RECOVER_H
@@ -21,30 +21,30 @@
 
 typedef struct ll_recovered {
   const char *path;
-  bool complete;       /* all is delivered, and the file is gone */
-  const char *trouble; /* when it is not */
+  bool complete;       /* everything is delivered, and the file is removed */
+  const char *trouble; /* the reason, if not complete */
   uint64_t batches_resent, events_resent;
   uint64_t batches_new, events_new;
 } ll_recovered;
 
 typedef struct ll_recovery {
   const char *directory;
-  const char *session_directory; /* looked into as well; NULL or empty: there is none */
+  const char *session_directory; /* searched as well; NULL or empty: none */
   const char *url;               /* of the default route */
-  const ll_routes *routes;       /* of the others */
-  const char *program;           /* only its files; NULL: of all programs */
-  const char *own;               /* the ring file of this process's own emitter, with the same sinks, whose trouble it
-                                    tells itself; NULL: there is none */
-  bool other_namespaces;         /* also files whose owner's pid means nothing here: the caller knows that it is dead */
-  const uint64_t *deadline_ns;   /* read as time goes by; may be moved by another thread */
+  const ll_routes *routes;       /* of the other routes */
+  const char *program;           /* only its files; NULL: those of all programs */
+  const char *own;               /* the ring file of this process's own emitter, which uses the same sinks and logs
+                                    their errors itself; NULL: none */
+  bool other_namespaces;       /* also files with an owner in another pid namespace: the caller knows that it is dead */
+  const uint64_t *deadline_ns; /* read repeatedly; may be changed by another thread */
   void (*report)(void *ctx, const ll_recovered *file);
   void *ctx;
 
   uint64_t files, skipped_live, failed;
 } ll_recovery;
 
-/* Recovers what it finds, and counts it. False with one line in why when a directory cannot be read; one that does
- * not exist holds nothing. */
+/* Recovers all files found, and counts them. False with one line in why when a directory cannot be read; a missing
+ * directory counts as empty. */
 bool ll_recover(ll_recovery *recovery, char *why, unsigned why_bytes);
 
 #endif

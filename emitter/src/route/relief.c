@@ -16,13 +16,13 @@ static int order(const void *one, const void *other) {
   return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-/* The sealed slots that the sink does not hold. Large, and only the harvester has a spool. */
+/* Finds the sealed slots that the sink does not hold. Static because it is large; only the harvester has a spool. */
 static const found *find(const ll_spool *spool, const ll_relief_view *view) {
   static found all;
   ll_slot_range range = ll_slots_of(spool->store, spool->identity.route);
   all.count = 0;
   for (uint32_t i = range.first; i < range.end; i++) {
-    if (load_acquire(&view->in_flight[i]) != 0) continue; /* first: an answer moves the slot, then says so here */
+    if (load_acquire(&view->in_flight[i]) != 0) continue; /* first: an answer moves the slot, then clears this */
     uint64_t word = load_acquire(&spool->store->header->slot_words[i]), sequence = ll_slot_sequence(word);
     if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue;
     all.candidates[all.count++] = (ll_spool_candidate){sequence, i, view->offered[i] == sequence};
@@ -31,7 +31,7 @@ static const found *find(const ll_spool *spool, const ll_relief_view *view) {
   return &all;
 }
 
-/* Until half of the slots are free, and some of those lie side by side. */
+/* Moves batches until half of the slots are free, or more until some free slots are contiguous. */
 void ll_relieve(ll_spool *spool, const ll_relief_view *view) {
   if (spool->settings == NULL || ll_monotonic_ns() < spool->retry_at_ns) return;
   uint32_t route = spool->identity.route, slots = spool->store->header->routes[route].slot_count;
@@ -49,6 +49,6 @@ void ll_relieve(ll_spool *spool, const ll_relief_view *view) {
 bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view) {
   if (spool->settings == NULL) return false;
   const found *all = find(spool, view);
-  spool->retry_at_ns = 0; /* there is no later */
+  spool->retry_at_ns = 0; /* no later attempt */
   return ll_spool_put(spool, all->candidates, all->count) == all->count;
 }

@@ -1,20 +1,21 @@
-/* When a route's slots run out, the spool takes some of their batches over. */
+/* Moves batches to the spool when a route's slots run out. */
 #ifndef LIFELINE_RELIEF_H
 #define LIFELINE_RELIEF_H
 
 #include "spool/spool.h"
 
-/* What the route knows of each slot: the sequence that the sink has now, and the last one that it was handed, or 0. */
+/* Per slot: the sequence that the sink currently holds, and the last one that it was handed, or 0. */
 typedef struct ll_relief_view {
   const uint64_t *in_flight;
   const uint64_t *offered;
 } ll_relief_view;
 
-/* With a quarter of the slots left, or no room for a batch, makes half of them free. Batches that the sink was never
- * handed go first, oldest first: those that it was are best sent again soon, and must not be given up. */
+/* When only a quarter of the slots is free, or there is no room for a batch, frees half of the slots. Moves batches
+ * first that were never handed to the sink, oldest first: the others should be sent again soon, and must not be
+ * discarded. */
 void ll_relieve(ll_spool *spool, const ll_relief_view *view);
 
-/* Moves everything that is sealed, at the end. True when nothing is left in slots. */
+/* Moves all sealed batches, at the end. True when none is left in slots. */
 bool ll_relieve_all(ll_spool *spool, const ll_relief_view *view);
 
 #endif

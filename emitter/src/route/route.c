@@ -11,7 +11,7 @@ enum {
   BACKOFF_MIN_MS = 50,
   BACKOFF_MAX_MS = 2000,
   INDEX_BITS = 16,
-  LIVE_FOR_ONE_SPOOLED = 3, /* with live batches waiting, the spool has one turn in four */
+  LIVE_FOR_ONE_SPOOLED = 3, /* while live batches wait, the spool gets one turn in four */
 };
 
 _Static_assert(LL_SLOTS_MAX <= LL_REPLAY_TOKEN, "a token names the slot in its low bits, or says that there is none");
@@ -63,8 +63,8 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
     return;
   }
   if (index >= LL_SLOTS_MAX || load_acquire(&route->in_flight[index]) != sequence) return;
-  /* What is sealed and not in flight is anybody's, and might go into the spool: so the slot moves first. To be sent
-   * again, it must be anybody's first. */
+  /* A sealed batch that is not in flight may be moved into the spool, so the slot's state changes before in_flight is
+   * cleared. A retry is requested only after that, so that the batch can be sent again. */
   switch (outcome) {
   case LL_SINK_ACKED:
     ll_crash_point("acknowledged-unfreed");
@@ -111,8 +111,8 @@ void ll_route_watch(ll_route *route, ll_control *control) {
   route->plugin->watch(route->sink);
 }
 
-/* After a retry everything that is sealed and not in flight goes again, in order, when the pause is over. The pause
- * doubles as long as nothing gets through. */
+/* After a retry, all batches that are sealed and not in flight are sent again, in order, after a pause. The pause
+ * doubles until one is acknowledged. */
 static bool ready_to_send(ll_route *route) {
   uint64_t now = ll_monotonic_ns();
   if (load_acquire(&route->retry_wanted) != 0) {
@@ -127,7 +127,7 @@ static bool ready_to_send(ll_route *route) {
   return now >= route->retry_at_ns;
 }
 
-/* A sink that holds every slot would leave none for the spool to free. */
+/* If the sink held every slot, the spool could free none. */
 static bool holds_enough(const ll_route *route) {
   if (route->spool.settings == NULL) return false;
   ll_slot_range range = ll_slots_of(route->store, route->number);
@@ -138,7 +138,7 @@ static bool holds_enough(const ll_route *route) {
   return held > 0 && held + LL_SLOT_RUN > slots / 2;
 }
 
-/* False when the sink takes nothing more now. */
+/* False when the sink accepts nothing more now. */
 static bool send_slot(ll_route *route, const ll_slot *slot, uint64_t sequence) {
   uint32_t index = ll_slot_index(route->store, slot);
   if (load_acquire(&route->in_flight[index]) == sequence) return true;
@@ -160,7 +160,7 @@ static ll_replayed send_from_spool(ll_route *route) {
   return ll_spool_send(&route->spool, route->plugin, route->sink);
 }
 
-/* Live batches go first, and the spool is not starved by them. */
+/* Live batches have priority, but do not starve the spool. */
 static void send(ll_route *route) {
   uint64_t sequence = route->sent;
   for (const ll_slot *slot; (slot = ll_slot_next_sealed(route->store, route->number, &sequence)) != NULL;) {

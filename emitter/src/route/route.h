@@ -1,4 +1,4 @@
-/* A route carries sealed slots to its sink, in the order of their sequences, and frees them as they are acknowledged.
+/* A route sends sealed slots to its sink, in sequence order, and frees them as they are acknowledged.
  *
  * One thread (the harvester, or a recovery) sends and polls; acknowledgements come on any thread.
  */
@@ -10,13 +10,13 @@
 #include "ring/slots.h"
 #include "sink/plugin.h"
 
-/* What a route is opened with. Texts must outlive it. */
+/* Parameters of ll_route_open. Texts must outlive the route. */
 typedef struct ll_route_setup {
   const char *url, *host, *program;
-  void (*progress)(void *ctx); /* an acknowledgement came: there may be a slot, or a flush may be done. Any thread */
+  void (*progress)(void *ctx); /* called on an acknowledgement: a slot may be free, or a flush complete. Any thread */
   void *progress_ctx;
-  bool first_hand; /* these batches are sealed here: no other sink has sent them */
-  bool silent;     /* another route of this process has the same sink, and says what troubles it */
+  bool first_hand; /* batches are sealed by this process: no other sink has sent them */
+  bool silent;     /* another route of this process has the same sink, and logs its errors */
 } ll_route_setup;
 
 typedef struct ll_route {
@@ -26,20 +26,20 @@ typedef struct ll_route {
   ll_sink *sink;
   ll_sink_host host;
   ll_route_setup setup;
-  ll_control *control; /* where the control topic's news go; NULL: it is not watched */
-  uint64_t sent;       /* all sealed batches up to here were handed over, once */
+  ll_control *control; /* receives the control topic; NULL: not watched */
+  uint64_t sent;       /* all sealed batches up to here were handed over once */
   uint64_t retry_at_ns;
   uint32_t backoff_ms;
-  bool trouble_told; /* of a refusal, until a batch is acknowledged again */
+  bool trouble_told; /* a refusal was logged, and nothing acknowledged since */
   uint32_t retry_wanted;
-  uint32_t acknowledged_since; /* the last retry */
+  uint32_t acknowledged_since; /* since the last retry */
   uint64_t acknowledged;
   uint64_t refused_batches;
   uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of the batch in this slot, or 0 */
-  uint64_t offered[LL_SLOTS_MAX];   /* the last that it was handed */
-  ll_spool spool;                   /* where batches wait when the sink is away or too slow */
+  uint64_t offered[LL_SLOTS_MAX];   /* the last sequence that the sink was handed */
+  ll_spool spool;                   /* holds batches while the sink is unreachable or too slow */
   bool starved;                     /* there was no room for a batch */
-  uint32_t live_sent;               /* batches since the spool had its turn */
+  uint32_t live_sent;               /* batches since the spool's last turn */
 } ll_route;
 
 /* Opens the sink. On failure writes one line into why and returns false. */
@@ -50,30 +50,30 @@ void ll_route_close(ll_route *route);
 /* Gives the route a spool. `settings` must outlive the route. */
 void ll_route_spool(ll_route *route, const ll_spool_settings *settings);
 
-/* At the end, with the sink closed: what is left goes into the spool. True when all of it is there. */
+/* At the end, with the sink closed: moves the remaining batches into the spool. True when all of them are there. */
 bool ll_route_leave_to_spool(ll_route *route);
 
-/* Has the sink read its control topic into this, which must outlive the route, if it has one. */
+/* Makes the sink, if it has a control topic, report it to `control`, which must outlive the route. */
 void ll_route_watch(ll_route *route, ll_control *control);
 
-/* Hands over what is sealed and not in flight, until the sink is busy; then what the spool holds. Has the spool take
- * over what there is no room for. */
+/* Sends sealed batches that are not in flight, until the sink is busy, then those in the spool. Moves batches to the
+ * spool when slots run out. */
 void ll_route_pump(ll_route *route);
 
-/* Lets acknowledgements in. wait: for at most timeout_ms, and never returns at once. */
+/* Process acknowledgements. wait: for at most timeout_ms, and never returns at once. */
 void ll_route_poll(ll_route *route);
 void ll_route_wait(ll_route *route, int timeout_ms);
 
 /* True when no batch up to this sequence waits for its acknowledgement. */
 bool ll_route_settled(const ll_route *route, uint64_t sequence);
 
-/* True while a sealed batch waits for the sink to take it. */
+/* True while the sink has not accepted a sealed batch. */
 bool ll_route_is_held_up(const ll_route *route);
 
 /* False while the sink has never had a connection. */
 bool ll_route_reached(const ll_route *route);
 
-/* What the sink takes at most, header included. */
+/* The largest batch that the sink accepts, header included. */
 size_t ll_route_limit(const ll_route *route);
 
 #endif

@@ -35,7 +35,7 @@ void ll_streams_start(const ll_stream_settings *handed_down) {
   settings = handed_down;
 }
 
-/* Where nothing travels, there is nothing to save. */
+/* The null sink needs no compression. */
 static const char *compression_for(const char *url) {
   bool nowhere = strcmp(url, "null:") == 0 && strcmp(settings->compression, "auto") == 0;
   return nowhere ? "none" : settings->compression;
@@ -84,7 +84,7 @@ static void open_unused(uint32_t routes) {
   }
 }
 
-/* What is counted here goes no further than ll_stats: there is no batch that could tell of it. */
+/* The resulting counts appear only in ll_stats: no batch reports them. */
 static void discard(uint32_t routes) {
   for (uint32_t route = 0; routes >> route != 0; route++) {
     ll_harvest *harvest = &streams[route].harvest;
@@ -106,7 +106,7 @@ ll_work ll_streams_work(void) {
     const ll_ring *ring = &store->rings[i];
     uint64_t used = load_acquire(&ring->head) - load_relaxed(&ring->tail);
     if (used == 0) continue;
-    uint32_t bit = 1u << ring->route; /* true of all that its head says */
+    uint32_t bit = 1u << ring->route; /* valid for everything up to its head */
     pending[ring->route] += used;
     work.some |= bit;
     if (used >= ring->bytes / 2 || pending[ring->route] >= settings->batch_bytes) work.much |= bit;
@@ -219,7 +219,7 @@ bool ll_streams_settled(const uint64_t sequences[LL_ROUTES_MAX]) {
   return true;
 }
 
-/* What the sink has not acknowledged goes into the spool. True when nothing is left in the file. */
+/* Moves unacknowledged batches into the spool. True when nothing is left in the file. */
 static bool leave_to_spool(ll_stream *stream) {
   return ll_route_leave_to_spool(&stream->route) && ll_harvest_is_done(&stream->harvest);
 }

@@ -1,8 +1,8 @@
-/* The emitter's outgoing streams, one for each route, as the harvester works them.
+/* The emitter's outgoing streams, one per route, as used by the harvester.
  *
- * A declared route that nothing was ever sent to costs a look per interval: its sink is opened, and its memory taken,
- * when its first event is seen. One whose sink cannot be opened has its events counted as dropped_shutdown, and the
- * others go on.
+ * An unused route costs one check per interval: its sink is opened and its memory allocated when its first event is
+ * seen. If the sink cannot be opened, the route's events are counted as dropped_shutdown, and the other routes
+ * continue.
  */
 #ifndef LIFELINE_STREAMS_H
 #define LIFELINE_STREAMS_H
@@ -18,7 +18,7 @@ typedef enum ll_stream_state {
 } ll_stream_state;
 
 typedef struct ll_stream {
-  uint32_t state; /* ll_stream_state; what follows may be looked at by other threads once it is open */
+  uint32_t state; /* ll_stream_state; once open, other threads may read the following members */
   ll_harvest harvest;
   ll_route route;
   uint64_t batches_sealed;
@@ -26,7 +26,7 @@ typedef struct ll_stream {
 
 typedef struct ll_stream_settings {
   char url[4096];   /* of the default route */
-  ll_routes routes; /* the others */
+  ll_routes routes; /* the other routes */
   char program[256];
   char host[256];
   const char *compression; /* auto, none, lz4 or zstd */
@@ -34,37 +34,37 @@ typedef struct ll_stream_settings {
   ll_spool_settings spool;
 } ll_stream_settings;
 
-/* Begins anew, with nothing open. The settings stay where they are. */
+/* Resets all streams, with none open. The settings must stay valid. */
 void ll_streams_start(const ll_stream_settings *settings);
 
-/* Opens the default route's stream, and makes sure that the others' sinks are installed. Returns 0 or an errno value,
- * which has been logged. */
+/* Opens the default route's stream, and checks that the sinks of the other routes are installed. Returns 0 or an errno
+ * value, which has been logged. */
 int ll_streams_open(void);
 
-/* Which routes have work: bit by bit, by number. */
+/* Routes with work: bitmaps by route number. */
 typedef struct ll_work {
-  uint32_t some; /* events wait in a ring of theirs */
+  uint32_t some; /* events wait in a ring */
   uint32_t much; /* a full batch, or a ring that is half full */
 } ll_work;
 ll_work ll_streams_work(void);
 
-/* Seals one batch of each open stream in `wanted`, after opening those that have events for the first time; sends what
- * there is; lets acknowledgements in. LL_SEALED if any was sealed, else LL_NO_SLOT if any has no slot. */
+/* Opens streams that have their first events; seals one batch of each open stream in `wanted`; sends batches; processes
+ * acknowledgements. Returns LL_SEALED if any was sealed, else LL_NO_SLOT if any has no slot. */
 ll_sealed ll_streams_advance(ll_work work, uint32_t wanted);
 
-/* Routes of which only counters moved, whatever their rings hold. */
+/* Routes that may have counters to report, whether or not their rings hold events. */
 uint32_t ll_streams_with_news(void);
 
-/* Routes whose sink has not yet taken all that is sealed: more batches would get there no sooner. */
+/* Routes whose sink has not yet accepted all sealed batches: sealing more would not deliver sooner. */
 uint32_t ll_streams_held_up(void);
 
 /* True when a route has no slot left. */
 bool ll_streams_starved(void);
 
-/* The counters of FORMAT.md as they are now, over all routes. Any thread. */
+/* The current counters of FORMAT.md, summed over all routes. Any thread. */
 void ll_streams_counters(uint64_t counters[LL_COUNTERS]);
 
-/* Batches that were sealed, that were acknowledged, and that wait for it. Any thread. */
+/* Numbers of batches sealed, acknowledged, and waiting for acknowledgement. Any thread. */
 uint64_t ll_streams_sealed(void);
 uint64_t ll_streams_acknowledged(void);
 uint32_t ll_streams_in_flight(void);
@@ -74,25 +74,25 @@ bool ll_streams_settled(const uint64_t sequences[LL_ROUTES_MAX]);
 void ll_streams_sequences(uint64_t sequences[LL_ROUTES_MAX]);
 
 typedef enum ll_left {
-  LL_LEFT_NOTHING,  /* all is delivered */
-  LL_LEFT_IN_SPOOL, /* the rest: nobody needs the ring file any more */
+  LL_LEFT_NOTHING,  /* everything is delivered */
+  LL_LEFT_IN_SPOOL, /* the rest is there: the ring file is no longer needed */
   LL_LEFT_IN_FILE,
 } ll_left;
 
 typedef struct ll_streams_end {
   ll_left left;
-  uint32_t undelivered; /* batches, by then */
+  uint32_t undelivered; /* number of batches at that point */
   bool reached;         /* the default route's sink had a connection */
 } ll_streams_end;
 
-/* Delivers the rest before the deadline, which another thread may move, or for a sink that never had a connection
- * before unreached_ns; closes the sinks. What is left then goes into the spool, if there is one with room. */
+/* Delivers the rest before the deadline, which another thread may change, or, for a sink that never had a connection,
+ * before unreached_ns; then closes the sinks and moves what is left into the spool, if there is one with room. */
 ll_streams_end ll_streams_finish(const uint64_t *deadline_ns, uint64_t unreached_ns);
 
-/* Nothing can be sent at all: what was emitted meanwhile is counted. */
+/* Discards and counts emitted events when nothing can be sent. */
 void ll_streams_discard(void);
 
-/* Has the default route's sink read its control topic. Returns NULL without memory for it. */
+/* Makes the default route's sink read its control topic. Returns NULL when out of memory. */
 ll_control *ll_streams_watch(void);
 
 #endif

@@ -28,9 +28,9 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
 
 enum { PLACES = 4 };
 
-/* The directory of the file that this code lies in, as the kernel or the loader knows it; empty when that is not an
- * absolute path. What a program was called (argv[0], which dladdr says of one that has the core inside of it) may be
- * anything, and be found below the working directory. */
+/* The directory of the file that contains this code, according to the kernel or the loader; empty if that is not an
+ * absolute path. argv[0], which dladdr returns when the core is linked into the program, is not used: it is arbitrary,
+ * and may be relative to the working directory. */
 static void find_own(char own[PATH_MAX]) {
   Dl_info self;
   struct link_map *object = NULL;
@@ -42,9 +42,9 @@ static void find_own(char own[PATH_MAX]) {
     own[0] = '\0';
 }
 
-/* The directories of sinks, in the order in which they are looked at: what the environment says, and then nothing else;
- * beside liblifeline.so; beside the directory of a program that has the core inside of it; where the build installs to.
- * Only the last one in a set-user-id program. False: there is none of this number. */
+/* The sink directories, in search order: the one from the environment, which excludes the others; next to
+ * liblifeline.so; next to the directory of a program with the core linked in; the install directory. In a set-user-id
+ * program only the last. False: no directory of this number. */
 static bool place(unsigned number, char directory[PATH_MAX]) {
   char own[PATH_MAX] = "";
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
@@ -69,7 +69,7 @@ static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
   return false;
 }
 
-/* As "null:, file:, nats:". */
+/* Lists the schemes as "null:, file:, nats:". */
 static void list_installed(char *list, size_t list_bytes) {
   static const char begin[] = "lifeline-sink-";
   size_t used = (size_t)snprintf(list, list_bytes, "null:, file:");

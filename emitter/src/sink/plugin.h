@@ -1,7 +1,7 @@
 /* Finds the sink for a URL: built in, or a shared object in Lifeline's own plugin directory.
  *
- * That directory is `lifeline` beside the library that is running, so a plugin comes from where the core came from and
- * from nowhere else. LIFELINE_PLUGIN_DIR replaces it for a build tree, and is ignored in set-user-id programs.
+ * That directory is `lifeline` next to the running library, so plugins are loaded only from where the core was loaded.
+ * LIFELINE_PLUGIN_DIR replaces it for a build tree, and is ignored in set-user-id programs.
  */
 #ifndef LIFELINE_PLUGIN_H
 #define LIFELINE_PLUGIN_H
@@ -11,10 +11,10 @@
 extern const ll_sink_plugin ll_sink_null;
 extern const ll_sink_plugin ll_sink_file;
 
-/* NULL with one line in why (never the URL itself, which may hold a password). */
+/* Returns NULL with one line in why (never the URL itself, which may contain a password) on failure. */
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes);
 
-/* The plugin's open, while nobody forks. */
+/* Calls the plugin's open while forks are delayed. */
 ll_sink *ll_sink_open(const ll_sink_plugin *plugin, const ll_sink_host *host, char *why, size_t why_bytes);
 
 #endif

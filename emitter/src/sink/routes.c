@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the name in front of "=url" at `text`; 0 when there is none. */
+/* Length of the name in front of "=url" at `text`; 0 when there is none. */
 static size_t name_length(const char *text) {
   size_t length = strspn(text, LL_ROUTE_NAME_LETTERS);
   return text[length] == '=' ? length : 0;
 }
 
-/* Up to the end, or the comma in front of the next declaration. */
+/* Length up to the end, or to the comma in front of the next declaration. */
 static size_t declaration_length(const char *text) {
   const char *comma = strchr(text, ',');
   while (comma != NULL && name_length(comma + 1) == 0)

@@ -1,7 +1,8 @@
-/* file:///path appends batches to a file. Acknowledged when written: that outlives the process, not the machine.
+/* file:///path appends batches to a file. A batch is acknowledged when written: it survives the process, not the
+ * machine.
  *
- * Several writers may share the file, one of them a recovery after the death of another. So every append takes the
- * lock, looks where the last whole batch ends, and cuts off what a killed writer left half behind it. The descriptor is
+ * Several writers may share the file, for example a recovery after the death of another. So every append takes the
+ * lock, finds the end of the last whole batch, and truncates what a killed writer left incomplete. The descriptor is
  * not kept: see ringfile.h.
  */
 #include "base/clock.h"
@@ -26,7 +27,7 @@ struct ll_sink {
   const ll_sink_host *host;
   char path[PATH_MAX];
   ino_t inode;
-  off_t whole; /* the file holds whole batches up to here */
+  off_t whole; /* end of the known whole batches */
   bool in_trouble;
 };
 
@@ -47,7 +48,7 @@ static ll_sink *file_open(const ll_sink_host *host, char *error, size_t error_by
   return sink;
 }
 
-/* Moves on from `whole` over the batches that others have appended. False: there is something else in the file. */
+/* Advances `whole` over batches appended by others. False: the file contains something else. */
 static bool find_end(ll_sink *sink, int fd, off_t size) {
   uint8_t head[LENGTH_END];
   while (size - sink->whole >= (off_t)sizeof head) {
@@ -63,8 +64,8 @@ static bool find_end(ll_sink *sink, int fd, off_t size) {
   return pread(fd, head, rest, sink->whole) == (ssize_t)rest && memcmp(head, LL_BATCH_MAGIC, rest) == 0;
 }
 
-/* Looked at before each change: a program that closes all of its descriptors and uses their numbers for files of its
- * own must not find our batches in them. */
+/* Checked before each change: a program that closes all of its descriptors and reuses their numbers for its own files
+ * must not find our batches in them. */
 static bool is_ours(int fd, const struct stat *file) {
   struct stat status;
   if (fstat(fd, &status) == 0 && status.st_dev == file->st_dev && status.st_ino == file->st_ino) return true;
@@ -85,7 +86,7 @@ static bool write_all(int fd, const struct stat *file, const uint8_t *bytes, siz
   return true;
 }
 
-/* Not for ever: a process that is stopped keeps its lock. */
+/* Waits for a bounded time: a stopped process keeps its lock. */
 static bool lock(int fd) {
   static const struct timespec moment = {0, 1000000};
   uint64_t end_ns = ll_monotonic_ns() + LOCK_NS;
@@ -96,7 +97,7 @@ static bool lock(int fd) {
   return true;
 }
 
-/* With the lock. NULL, or why the batch could not be appended. */
+/* With the lock held. Returns NULL, or why the batch could not be appended. */
 static const char *append_locked(ll_sink *sink, int fd, const struct stat *file, const uint8_t *batch, size_t bytes) {
   struct stat status;
   if (fstat(fd, &status) != 0) return strerror(errno);
@@ -113,7 +114,7 @@ static const char *append_locked(ll_sink *sink, int fd, const struct stat *file,
   return NULL;
 }
 
-/* NULL, or why the batch could not be appended. */
+/* Returns NULL, or why the batch could not be appended. */
 static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
   int fd = open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return strerror(errno);
@@ -127,7 +128,7 @@ static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
     trouble = errno == EWOULDBLOCK ? "another process has locked it for a second" : strerror(errno);
   else {
     trouble = append_locked(sink, fd, &file, batch, bytes);
-    /* A child forked meanwhile has the descriptor too: closing ours would leave the lock with it. */
+    /* Unlock explicitly: a child forked meanwhile shares the descriptor, so closing ours would not release the lock. */
     if (is_ours(fd, &file)) flock(fd, LOCK_UN);
   }
   if (is_ours(fd, &file)) close(fd);

@@ -1,4 +1,4 @@
-/* null: takes every batch and forgets it. */
+/* null: acknowledges and discards every batch. */
 #include "plugin.h"
 
 #include <stdio.h>

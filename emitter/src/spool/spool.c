@@ -19,13 +19,13 @@
 
 enum {
   SEGMENT_LEAST = 512 << 10, /* the largest batch fits */
-  SEGMENT_MOST = 4 << 20,    /* what a crash has to send again at most, and what a replay has in memory */
+  SEGMENT_MOST = 4 << 20,    /* the most that is sent again after a crash, and that a replay holds in memory */
   SEGMENTS_WITHIN_CAP = 16,
   TROUBLE_PAUSE_MS = 1000,
   FULL_PAUSE_MS = 50,
   PASSING_PAUSE_MS = 5,
   SYNC_MS = 1000,
-  FLYING_MOST = 16, /* batches of the spool that the sink has at a time */
+  FLYING_MOST = 16, /* limit of spooled batches that the sink has at a time */
 };
 
 _Static_assert(LL_SEGMENT_HEADER_BYTES + LL_RECORD_HEADER_BYTES + LL_BATCH_STORED_MAX + 8 <= SEGMENT_LEAST,
@@ -54,7 +54,7 @@ static void end_replay(ll_spool *spool) {
   spool->replaying = false;
 }
 
-/* The spool cannot be used now. One line per state. */
+/* The spool is not usable now. Logs one line per state. */
 static void in_trouble(ll_spool *spool, int error, const char *why) {
   spool->retry_at_ns = ll_monotonic_ns() + TROUBLE_PAUSE_MS * MS;
   if (spool->trouble == error) return;
@@ -76,14 +76,14 @@ static int open_directory(ll_spool *spool, bool make) {
   return directory;
 }
 
-/* Another process had the directory's lock, or the program closed all of its descriptors, and ours with them, in the
- * middle of our work. That is over as soon as it began. */
+/* Transient errors: another process had the directory's lock, or the program closed all of its descriptors, including
+ * ours, during our work. */
 static bool is_passing(int error) {
   return error == EAGAIN || error == EBADF || error == EEXIST;
 }
 
-/* The descriptor is the newest segment's, as we made it. Looked at before each write: a program that closes all of its
- * descriptors and uses their numbers for files of its own must not find our batches in them. */
+/* Whether the descriptor is still the newest segment that we created. Checked before each write: a program that closes
+ * all of its descriptors and reuses their numbers for its own files must not find our batches in them. */
 static bool is_newest(const ll_spool *spool, int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 && status.st_dev == spool->device && status.st_ino == spool->inode;
@@ -103,7 +103,8 @@ static void forget(ll_spool *spool, size_t index) {
   spool->count--;
 }
 
-/* Somebody removed it. Nobody can say where its batches are: they are not counted, and show as missing. */
+/* The segment was removed externally. The fate of its batches is unknown: they are not counted as dropped, and
+ * consumers see them as missing. */
 static void report_vanished(ll_spool *spool, size_t index) {
   ll_log(LL_LOG_ERROR, "segment %u of the spool was removed from %s, with %u batches of %llu events",
          (unsigned)spool->segments[index].number, spool->settings->directory, (unsigned)spool->segments[index].batches,
@@ -113,25 +114,25 @@ static void report_vanished(ll_spool *spool, size_t index) {
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* A burst of writes: what is open while it lasts. */
+/* A burst of writes, with the descriptors open meanwhile. */
 typedef struct burst {
   int directory;
   int fd;                         /* the newest segment's, or -1 */
-  size_t used_before;             /* of it, when it was opened, */
-  ll_spool_segment noted_before;  /* and what was known of it */
-  uint32_t written[LL_SLOTS_MAX]; /* slots whose batches are written, and that are not yet freed */
+  size_t used_before;             /* its used bytes when it was opened, */
+  ll_spool_segment noted_before;  /* and its description */
+  uint32_t written[LL_SLOTS_MAX]; /* slots whose batches are written, but that are not yet freed */
   unsigned written_count;
   unsigned freed;
 } burst;
 
-/* Nothing more goes into the newest segment: what was reserved for it is given back. */
+/* Closes the newest segment for writing: releases the space reserved for it. */
 static void finish_segment(ll_spool *spool, int fd) {
   if (!is_newest(spool, fd) || ftruncate(fd, (off_t)spool->used) != 0)
-    return; /* then it keeps its zeros, which read as its end */
+    return; /* then its zeros remain, which read as its end */
   if (spool->settings->sync != LL_SPOOL_SYNC_NEVER) fdatasync(fd);
 }
 
-/* The newest segment as we made it. EIO stands for one that is another now. */
+/* Opens the newest segment as we created it. ENOENT also if the name now refers to another file. */
 static int open_newest(ll_spool *spool, int directory, int *fd) {
   char name[LL_SPOOL_NAME_MAX];
   name_of(spool, spool->identity.number, name);
@@ -155,7 +156,7 @@ static int make_segment(ll_spool *spool, int directory) {
   identity.number++;
   int error = ll_spool_segment_create(directory, &identity, spool->segment_bytes, spool->settings->bytes,
                                       &spool->device, &spool->inode);
-  if (error == EEXIST) spool->identity.number++; /* left by an attempt that was cut short: see is_passing */
+  if (error == EEXIST) spool->identity.number++; /* left by an interrupted attempt: see is_passing */
   if (error != 0) return error;
   if (spool->settings->sync != LL_SPOOL_SYNC_NEVER) fsync(directory);
   spool->identity.number = identity.number;
@@ -172,13 +173,14 @@ static void free_slot(ll_spool *spool, uint32_t index) {
   if (ll_slot_move(store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) add_owned(&spool->books->spooled, events);
 }
 
-/* What stands behind `used` is not ours to keep: a shorter record there would leave half of a longer one behind it. */
+/* Truncates the newest segment to `used`: a shorter record written there would be followed by the rest of a longer
+ * one. */
 static void cut_off(ll_spool *spool, burst *now) {
   if (now->fd >= 0 && (!is_newest(spool, now->fd) || ftruncate(now->fd, (off_t)spool->used) != 0))
     spool->writing = false;
 }
 
-/* What is written is on disk, as far as the policy wants that, and only then leaves its slots. */
+/* Syncs the written records as the policy requires, and only then frees their slots. */
 static void end_burst(ll_spool *spool, burst *now) {
   if (now->fd < 0) return;
   bool safe = spool->settings->sync != LL_SPOOL_SYNC_ALWAYS || now->written_count == 0 || fdatasync(now->fd) == 0;
@@ -210,8 +212,8 @@ static int open_burst(ll_spool *spool, burst *now) {
   return 0;
 }
 
-/* Makes sure that a segment is open which has room for that record. Returns 0 or an errno value; ENOBUFS: by the cap.
- */
+/* Ensures that a segment with room for this record is open. Returns 0 or an errno value; ENOBUFS: the size limit is
+ * reached. */
 static int open_for(ll_spool *spool, burst *now, size_t record) {
   int error = 0;
   if (spool->writing && now->fd < 0) error = open_burst(spool, now);
@@ -267,7 +269,7 @@ static void note_record(ll_spool *spool, const ll_slot *slot, uint64_t sequence,
   spool->used += ll_record_total(slot->bytes);
 }
 
-/* Room by the policy. True: try again. */
+/* Makes room by discarding the oldest segment that was never offered to the sink. True: try again. */
 static bool give_up_oldest(ll_spool *spool, burst *now) {
   for (size_t i = 0; i < spool->count; i++) {
     if (spool->segments[i].offered || (spool->writing && i + 1 == spool->count)) continue;
@@ -344,7 +346,7 @@ unsigned ll_spool_put(ll_spool *spool, const ll_spool_candidate *candidates, uns
 
 /* --- Sending ------------------------------------------------------------------------------------------------------ */
 
-/* What the sink refused is counted; what was damaged cannot be, since nobody knows any more what it was. */
+/* Counts what the sink refused. Damaged records cannot be counted, since their contents are unknown. */
 static void remove_replayed(ll_spool *spool, int directory) {
   const ll_replay *replay = &spool->replay;
   const ll_spool_segment *segment = &spool->segments[0];
@@ -375,7 +377,7 @@ static void remove_replayed(ll_spool *spool, int directory) {
   forget(spool, 0);
 }
 
-/* FINAL has told the last counters: what was refused after it stays as a file. */
+/* FINAL holds the final counters: batches refused after it stay in their file. */
 static void finish_replay(ll_spool *spool) {
   if (!spool->replaying || !ll_replay_done(&spool->replay) || ll_monotonic_ns() < spool->retry_at_ns) return;
   if (spool->closing && spool->replay.refused > 0) return;
@@ -454,7 +456,7 @@ uint32_t ll_spool_batches(const ll_spool *spool) {
   return load_relaxed(&spool->batches);
 }
 
-/* What was reserved for the newest segment is given back. */
+/* Releases the space reserved for the newest segment. */
 void ll_spool_stop(ll_spool *spool) {
   if (spool->settings == NULL) return;
   int directory = spool->writing ? open_directory(spool, false) : -1, fd;

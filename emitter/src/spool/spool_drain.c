@@ -16,13 +16,14 @@
 
 enum { POLL_MS = 5, RETRY_PAUSE_MS = 100 };
 
-/* The sink of one incarnation and route: what a sink tells the broker of its batches is told once, when it opens. */
+/* The sink for one incarnation and route: a sink announces the origin of its batches to the broker once, when it
+ * opens. */
 typedef struct carrier {
   const ll_sink_plugin *plugin;
   ll_sink *sink; /* NULL: closed */
   ll_sink_host host;
   ll_segment_identity identity;
-  ll_replay *replay; /* what it carries now */
+  ll_replay *replay; /* the segment being delivered */
   uint32_t retry_wanted;
 } carrier;
 
@@ -70,7 +71,7 @@ static bool open_carrier(carrier *with, const ll_spool_drain *drain, ll_replay *
   return with->sink != NULL;
 }
 
-/* False when the time is over. */
+/* False when the deadline has passed. */
 static bool carry(carrier *with, const uint64_t *deadline_ns) {
   static const struct timespec moment = {0, 1000000};
   uint64_t retry_at_ns = 0;
@@ -89,7 +90,7 @@ static bool carry(carrier *with, const uint64_t *deadline_ns) {
   return true;
 }
 
-/* What remains of a segment all of whose batches are answered; its name may change. NULL, or what the trouble is. */
+/* Removes or renames a segment whose batches are all answered; its name may change. Returns NULL, or the fault. */
 static const char *put_away(int directory, ll_replay *replay) {
   ll_spool_kind kind = replay->refused > 0 ? LL_SPOOL_REFUSED : LL_SPOOL_DAMAGED;
   char kept[LL_SPOOL_NAME_MAX];
@@ -103,26 +104,26 @@ static const char *put_away(int directory, ll_replay *replay) {
                              : "it is damaged; its intact batches were delivered, and it is kept as .damaged";
 }
 
-/* Returns 0; EBUSY when somebody is at it; ENOENT when it is gone; else what is wrong, with a line in why. */
+/* Returns 0; EBUSY when a live process uses it; ENOENT when it is gone; otherwise an error, with a line in why. */
 static int claim(const ll_spool_drain *drain, int directory, const char *name, ll_spool_content *content, char *why,
                  size_t why_bytes) {
   ll_spool_access access = drain->other_namespaces ? LL_SPOOL_CLAIM_ANYWHERE : LL_SPOOL_CLAIM;
   int error = ll_spool_content_read(directory, name, access, content, why, why_bytes);
   if (error != EINVAL) return error;
-  /* Half made: by one who died over it, or who is at it. */
+  /* Incomplete: its creator died, or is still writing it. */
   int unborn = ll_spool_remove_unborn(directory, name);
   if (unborn != EINVAL) return unborn == 0 ? ENOENT : EBUSY;
   return ll_spool_content_read(directory, name, access, content, why, why_bytes);
 }
 
-/* What is claimed goes to its sink. Says in `segment` what became of it. */
+/* Sends the claimed segment to its sink. Stores the result in `segment`. */
 static void deliver(const ll_spool_drain *drain, int directory, ll_replay *replay, carrier *with, ll_drained *segment,
                     char *why, size_t why_bytes) {
   bool answered = false;
   if (open_carrier(with, drain, replay, why, why_bytes)) {
     answered = carry(with, drain->deadline_ns);
     if (!answered) {
-      close_carrier(with); /* gives back what it holds of the segment */
+      close_carrier(with); /* returns the batches that it holds */
       snprintf(why, why_bytes, "the timeout expired before everything was acknowledged; run it again");
     }
   }

@@ -28,7 +28,7 @@ void ll_spool_name(const ll_segment_identity *identity, ll_spool_kind kind, char
            (unsigned)identity->route, (unsigned)identity->number, suffixes[kind]);
 }
 
-/* Where the suffix begins, if it is one of ours. */
+/* Finds where the suffix begins, if it is one of ours. */
 static bool find_suffix(const char *name, size_t *stem, ll_spool_kind *kind) {
   size_t length = strlen(name);
   for (int i = 0; i < LL_SPOOL_KINDS; i++) {
@@ -60,7 +60,7 @@ static size_t trailing_digits(const char *name, size_t end, const char *digits) 
   return end - begin;
 }
 
-/* The length of the program in <program>-<pid>-<32 hex digits>-<route>-<number>; 0 when the name is not built so. */
+/* The length of the program in <program>-<pid>-<32 hex digits>-<route>-<number>; 0 when the name has another form. */
 static size_t program_in(const char *name, size_t stem) {
   static const struct {
     const char *digits;
@@ -142,7 +142,7 @@ static int allocate(int fd, size_t bytes) {
   return error;
 }
 
-/* The descriptor still is that file, and was not closed, and its number used again, by the program. */
+/* Whether the descriptor is still that file: the program may have closed it and reused its number. */
 static bool is_file(int fd, const struct stat *file) {
   struct stat status;
   return fstat(fd, &status) == 0 && status.st_dev == file->st_dev && status.st_ino == file->st_ino;
@@ -158,7 +158,7 @@ static int make_segment(int directory, const ll_segment_identity *identity, size
   if (fd < 0) return errno;
   int error = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : EBADF;
   if (error == 0) error = is_file(fd, &status) ? allocate(fd, bytes) : EBADF;
-  if (error == 0 && !is_file(fd, &status)) error = EBADF; /* to allocate takes its time */
+  if (error == 0 && !is_file(fd, &status)) error = EBADF; /* allocating takes time */
   if (error == 0 && pwrite(fd, header, sizeof header, 0) != (ssize_t)sizeof header) error = errno != 0 ? errno : EIO;
   if (is_file(fd, &status)) close(fd);
   if (error != 0) {
@@ -170,8 +170,9 @@ static int make_segment(int directory, const ll_segment_identity *identity, size
   return 0;
 }
 
-/* Whoever adds a file has the directory's lock while it looks at the sum and adds to it, so that the sum holds for all
- * processes together. Never waited for: a process that was stopped with the lock must not stop others. */
+/* A process that adds a file holds the directory's lock while it checks the total size and adds to it, so that the
+ * limit holds for all processes together. It never waits for the lock: a process that was stopped with the lock must
+ * not block others. */
 int ll_spool_segment_create(int directory, const ll_segment_identity *identity, size_t bytes, uint64_t most,
                             dev_t *device, ino_t *inode) {
   if (flock(directory, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? EAGAIN : errno;
@@ -181,7 +182,7 @@ int ll_spool_segment_create(int directory, const ll_segment_identity *identity, 
     error = listing.bytes + bytes <= most ? make_segment(directory, identity, bytes, device, inode) : ENOBUFS;
     ll_spool_listing_free(&listing);
   }
-  flock(directory, LOCK_UN); /* and not by closing: a child forked meanwhile has the descriptor too */
+  flock(directory, LOCK_UN); /* explicitly: a child forked meanwhile shares the descriptor */
   return error;
 }
 
@@ -190,8 +191,8 @@ static bool may_be_alive(const ll_process *process, bool anywhere) {
   return liveness == LL_ALIVE || (liveness == LL_UNKNOWN && !anywhere);
 }
 
-/* As with ring files: the lock is held while the claim is written, and the claim tells by pid and start time who has
- * it, which no fork inherits. A segment that another has just delivered has no name any more. */
+/* As with ring files: the lock is held only while the claim is written; the claim identifies its holder by pid and
+ * start time, which a fork does not inherit. A segment that another process has just delivered has no name. */
 static int claim(int fd, const ll_segment_identity *identity, bool anywhere) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return EBUSY;
   struct stat status;
@@ -219,13 +220,13 @@ static int read_all(int fd, uint8_t *bytes, size_t size) {
     ssize_t count = pread(fd, bytes + done, size - done, (off_t)done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno;
-    if (count == 0) return EINVAL; /* it shrinks: somebody else is at it */
+    if (count == 0) return EINVAL; /* it shrinks: another process changes it */
     done += (size_t)count;
   }
   return 0;
 }
 
-/* EINVAL or EACCES with a line in why, or 0. */
+/* Returns 0, or EINVAL or EACCES with a line in why. */
 static int check_file(int fd, size_t *size, char *why, size_t why_bytes) {
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
@@ -239,7 +240,7 @@ static int check_file(int fd, size_t *size, char *why, size_t why_bytes) {
   return EINVAL;
 }
 
-/* Who owns it is known before it is claimed, and only what is read after that is sure to be all. */
+/* Reads the owner before claiming; only what is read after the claim is sure to be complete. */
 static int read_claimed(int fd, ll_spool_access access, ll_spool_content *content, char *why, size_t why_bytes) {
   uint8_t header[LL_SEGMENT_HEADER_BYTES];
   int error = check_file(fd, &content->size, why, why_bytes);
@@ -291,7 +292,7 @@ void ll_spool_give_back(int directory, const char *name) {
   int fd = openat(directory, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
   ssize_t written = pwrite(fd, &none, sizeof none, LL_SEGMENT_CLAIM_OFFSET);
-  (void)written; /* else it is ours until we end */
+  (void)written; /* else the claim holds until this process ends */
   close(fd);
 }
 

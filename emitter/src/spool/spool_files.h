@@ -1,12 +1,12 @@
-/* The spool's directory: whose files are whose, how much there is, and who may touch what.
+/* The spool directory: file names, total size, and ownership of segments.
  *
- *   <program>-<pid>-<incarnation>-<route>-<number>.spool      batches that wait
+ *   <program>-<pid>-<incarnation>-<route>-<number>.spool      batches waiting for delivery
  *                                                 .given-up   counted as dropped, or about to be: see spool.h
- *                                                 .refused    what the sink would not have, for a person to look at
- *                                                 .damaged    as above, after the rest was delivered
+ *                                                 .refused    refused by the sink, kept for inspection
+ *                                                 .damaged    kept for inspection, after the rest was delivered
  *
- * The directory belongs to the user alone, and links are not followed. A segment is touched by its owner, and after the
- * owner's death by whoever has claimed it. No descriptor outlives a call.
+ * The directory must be owned by the user, and symbolic links are not followed. Only a segment's owner touches it and,
+ * after the owner's death, the process that has claimed it. No descriptor stays open after a call.
  */
 #ifndef LIFELINE_SPOOL_FILES_H
 #define LIFELINE_SPOOL_FILES_H
@@ -30,26 +30,27 @@ typedef struct ll_spool_file {
 } ll_spool_file;
 
 typedef struct ll_spool_listing {
-  ll_spool_file *files; /* by name, so by incarnation, route and number */
+  ll_spool_file *files; /* sorted by name, so by incarnation, route and number */
   size_t count;
-  uint64_t bytes; /* of all of them */
+  uint64_t bytes; /* of all files */
 } ll_spool_listing;
 
-/* Opens the directory, and makes it first when `make` says so. -1 with one line in why. */
+/* Opens the directory; with `make`, creates it first if necessary. -1 with one line in why on failure. */
 int ll_spool_directory_open(const char *path, bool make, char *why, size_t why_bytes);
 
-/* Strangers' files are not in it. `program`: only its files; NULL: of all. Returns 0 or an errno value. */
+/* Lists the segments, without unrelated files. `program`: only its segments; NULL: those of all programs. Returns 0 or
+ * an errno value. */
 int ll_spool_listing_read(int directory, const char *program, ll_spool_listing *listing);
 void ll_spool_listing_free(ll_spool_listing *listing);
 
 void ll_spool_name(const ll_segment_identity *identity, ll_spool_kind kind, char name[LL_SPOOL_NAME_MAX]);
 
-/* The same name, of another kind. */
+/* The same name with the suffix of another kind. */
 void ll_spool_renamed(const char *name, ll_spool_kind kind, char renamed[LL_SPOOL_NAME_MAX]);
 const char *ll_spool_kind_name(ll_spool_kind kind);
 
-/* Makes an empty segment of that size, if the directory then holds at most `most`. Returns 0; ENOBUFS when it would
- * hold more; EAGAIN when another process makes one at this moment; else what the filesystem says. */
+/* Creates an empty segment of that size, if the directory then holds at most `most` bytes. Returns 0; ENOBUFS when it
+ * would hold more; EAGAIN while another process creates one; otherwise the filesystem's errno value. */
 int ll_spool_segment_create(int directory, const ll_segment_identity *identity, size_t bytes, uint64_t most,
                             dev_t *device, ino_t *inode);
 
@@ -61,24 +62,24 @@ typedef struct ll_spool_content {
 } ll_spool_content;
 
 typedef enum ll_spool_access {
-  LL_SPOOL_LOOK,           /* whosoever it is */
+  LL_SPOOL_LOOK,           /* read only, regardless of the owner */
   LL_SPOOL_OWN,            /* the caller wrote it */
-  LL_SPOOL_CLAIM,          /* only when its owner is dead and nobody else delivers it; it is the caller's then */
-  LL_SPOOL_CLAIM_ANYWHERE, /* also when the owner's pid means nothing here: the caller knows that it is dead */
+  LL_SPOOL_CLAIM,          /* only if its owner is dead and it is not claimed; then claims it */
+  LL_SPOOL_CLAIM_ANYWHERE, /* also if the owner is in another pid namespace: the caller knows that it is dead */
 } ll_spool_access;
 
-/* Reads a whole segment. Returns 0; EBUSY when somebody has it who is alive; ENOENT; EACCES for a file that is not this
- * user's; EINVAL for one that is no segment; else what the filesystem says. why says what is wrong. */
+/* Reads a whole segment. Returns 0; EBUSY when a live process owns it or has claimed it; ENOENT; EACCES for a file not
+ * owned by this user; EINVAL for an invalid segment; otherwise the filesystem's errno value. why holds the reason. */
 int ll_spool_content_read(int directory, const char *name, ll_spool_access access, ll_spool_content *content, char *why,
                           size_t why_bytes);
 void ll_spool_content_free(ll_spool_content *content);
 
-/* Gives back what the caller has claimed, so that others need not wait for its death. */
+/* Releases the caller's claim, so that others need not wait until it ends. */
 void ll_spool_give_back(int directory, const char *name);
 
-/* Removes a segment whose maker died before it had a header: it was made with the directory's lock held, so that
- * whoever has the lock now knows that nobody is about to finish it. Returns 0; EAGAIN when one is being
- * made at this moment, maybe this; EINVAL when it is not such a one. */
+/* Removes a segment whose creator died before writing its header. Segments are created with the directory's lock held,
+ * so no live process is about to finish it while the caller holds that lock. Returns 0; EAGAIN while a segment is being
+ * created, possibly this one; EINVAL when it is not such a segment. */
 int ll_spool_remove_unborn(int directory, const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* From here on a recovery looks for the deed. */
+/* From here on a recovery checks whether the discard took place. */
 static void announce(ll_spool_books *books, ll_giving_up what, uint64_t which, uint64_t full, uint64_t refused) {
   books->what = which;
   books->full_then = books->dropped_full + full;
@@ -67,8 +67,8 @@ void ll_give_up_refused(ll_store *store, uint32_t route, uint32_t slot) {
   count(books);
 }
 
-/* A segment was given up if it has that name. Its absence alone would not tell: a drain that was faster removes it,
- * too, but under its first name, after it has delivered it. False when nobody can say. */
+/* A segment was discarded if the .given-up name exists. A missing .spool file alone proves nothing: a drain that was
+ * faster removes that, too, after delivering it. False when this cannot be determined. */
 static bool settle_segment(const ll_store *store, uint32_t route, int directory, const char *program) {
   ll_segment_identity identity = {.route = (uint16_t)route, .owner = store->header->owner};
   char gone[LL_SPOOL_NAME_MAX];
@@ -88,7 +88,7 @@ static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
   return ll_slot_sequence(word) == books->what && ll_slot_state_of(word) == LL_SLOT_FREE;
 }
 
-/* A kill between counting and removing leaves the file. */
+/* Removes the file that a kill between counting and removing leaves. */
 static void remove_counted(const ll_store *store, uint32_t route, int directory) {
   ll_spool_listing listing;
   char set[64];

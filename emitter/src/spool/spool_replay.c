@@ -8,7 +8,7 @@
 
 typedef enum ll_replay_state { WAITING, FLYING, DELIVERED, REFUSED } ll_replay_state;
 
-/* Of a token: the low 16 bits are LL_REPLAY_TOKEN, then the record, then the round. */
+/* Layout of a token: LL_REPLAY_TOKEN in the low 16 bits, then the record, then the round. */
 enum { RECORD_SHIFT = 16, ROUND_SHIFT = 48, ROUND_MASK = 0xffff };
 
 static void note(ll_replay *replay, const ll_scanned_record *scanned) {

@@ -20,7 +20,7 @@ typedef struct header_copy {
   uint32_t header_bytes;
   ll_segment_identity identity;
   uint32_t reserved;
-  uint32_t crc; /* of all before */
+  uint32_t crc; /* of all preceding fields */
 } header_copy;
 
 typedef struct record_header {
@@ -30,7 +30,7 @@ typedef struct record_header {
   uint32_t events;
   uint32_t batch_crc;
   uint32_t reserved;
-  uint32_t crc; /* of all before, and of incarnation and route: no other set's record is taken for ours */
+  uint32_t crc; /* of all preceding fields, incarnation and route: excludes records of other sets */
 } record_header;
 
 _Static_assert(sizeof(ll_segment_identity) == 64 + 3 * LL_SPOOL_NAME_MAX, "no padding");
@@ -118,7 +118,7 @@ static uint32_t u32_at(const uint8_t *bytes) {
   return value;
 }
 
-/* Reads what a batch says of itself. False when it is none of this set, or does not end within `room`. */
+/* Reads the header of a batch. False when it belongs to another set, or does not end within the segment. */
 static bool read_batch_head(const ll_segment_scan *scan, size_t offset, ll_scanned_record *record) {
   ll_batch_head head;
   size_t room = scan->size - offset;
@@ -132,7 +132,7 @@ static bool read_batch_head(const ll_segment_scan *scan, size_t offset, ll_scann
   return record->bytes >= LL_BATCH_LEAST && record->bytes <= LL_BATCH_MOST && record->bytes <= room;
 }
 
-/* A batch that stands by itself, its own CRC true. */
+/* Whether a complete batch with a valid CRC begins here. */
 static bool is_batch(const ll_segment_scan *scan, size_t offset, ll_scanned_record *record) {
   if (offset > scan->size || !read_batch_head(scan, offset, record)) return false;
   const uint8_t *batch = scan->bytes + offset;
@@ -152,8 +152,8 @@ static bool only_zeros_from(const ll_segment_scan *scan, size_t offset) {
   return true;
 }
 
-/* What a write that was cut short leaves is a beginning, with nothing or zeros behind it. So its last byte, which
- * belongs to the batch's CRC, is zero or not there. */
+/* An interrupted write leaves the beginning of a record, followed by nothing or by zeros. So its last byte, which
+ * belongs to the batch's CRC, is zero or missing. */
 static bool is_torn(const ll_segment_scan *scan, size_t offset) {
   if (scan->size - offset < sizeof(record_header)) return true;
   record_header header;
@@ -162,7 +162,8 @@ static bool is_torn(const ll_segment_scan *scan, size_t offset) {
   return last >= scan->size || only_zeros_from(scan, last);
 }
 
-/* The first place behind `offset` where something whole begins; the segment's end when there is none. */
+/* The first position behind `offset` where an intact record header or batch begins; the segment's end when there is
+ * none. */
 static size_t next_whole(const ll_segment_scan *scan, size_t offset) {
   record_header header;
   ll_scanned_record record;

@@ -1,4 +1,4 @@
-/* What the header does not do inline: a thread's first operation, a clock that is not the CPU's, and all that fails. */
+/* The slow paths of a caliper: a thread's first operation, a clock other than the CPU's, and all failures. */
 #include "base/atomics.h"
 #include "cells.h"
 #include "ring/emitter.h"
@@ -18,8 +18,8 @@ static void count(ll_fold result) {
     add_relaxed(&ll_the_emitter.dropped_stopped, 1);
 }
 
-/* An operation without a mark is measured, and not seen while it is under way. A refused type has no number, whatever
- * the lower bits of its state are: its operations are counted when they end. */
+/* An operation without a mark is measured, but not visible while it is under way. A refused type has no number,
+ * whatever the lower bits of its state: its operations are counted when they end. */
 ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
   ll_operation begun = {0, NULL};
   bool known = ll_make_known(type);

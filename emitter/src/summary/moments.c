@@ -7,21 +7,21 @@
 #include <immintrin.h>
 #endif
 
-/* Sums side by side: one alone would wait for itself at each step. */
+/* Number of parallel sums: each step of a single one would wait for the previous. */
 enum { LANES = 4 };
 
 typedef struct pair {
   double high, low;
 } pair;
 
-/* a + b without error (Knuth): high is what a double holds of it, low the rest. */
+/* Exact a + b (Knuth): high is the rounded sum, low the rest. */
 static inline pair sum_of(double a, double b) {
   double high = a + b;
   double b_there = high - a;
   return (pair){high, (a - (high - b_there)) + (b - b_there)};
 }
 
-/* a * b without error (Dekker and Veltkamp), where nothing overflows. */
+/* Exact a * b (Dekker and Veltkamp), unless something overflows. */
 static pair product_of(double a, double b) {
   static const double splitter = 134217729; /* 2^27 + 1 */
   double a_high = splitter * a - (splitter * a - a), a_low = a - a_high;
@@ -30,7 +30,7 @@ static pair product_of(double a, double b) {
   return (pair){high, a_low * b_low - (((high - a_high * b_high) - a_low * b_high) - a_high * b_low)};
 }
 
-/* A sum out of range stays there, and says so by its sign alone. */
+/* A sum that overflowed stays infinite, with its sign. */
 static pair in_range(pair sum) {
   if (isnan(sum.high)) sum.high = INFINITY;
   if (!isfinite(sum.high) || !isfinite(sum.low)) sum.low = 0;
@@ -57,7 +57,7 @@ static pair mean_of(const ll_moments *moments) {
   return divide(sum_in(moments), (double)moments->count);
 }
 
-/* Counts and sums of both, whose values are all in their sums. */
+/* Merges two moments without values around a pivot. */
 static void merge_settled(ll_moments *into, const ll_moments *other) {
   if (other->count == 0) return;
   if (into->count == 0) {
@@ -81,14 +81,14 @@ static void merge_settled(ll_moments *into, const ll_moments *other) {
   if (other->max > into->max) into->max = other->max;
 }
 
-/* The values around the pivot join the others. */
+/* Merges the values around the pivot into the other sums. */
 static void settle(ll_moments *moments) {
   uint64_t near_count = moments->near_count;
   if (near_count == 0) return;
   double n = (double)near_count;
   pair left = {moments->near_sum, moments->near_sum_low};
   pair sum = add_pairs(product_of(moments->pivot, n), left);
-  pair square = product_of(left.high, left.high / n); /* what the pivot lies beside the mean */
+  pair square = product_of(left.high, left.high / n); /* correction for the distance between pivot and mean */
   square.low += 2 * left.low * (left.high / n);
   pair squares = add_pairs((pair){moments->near_squares, moments->near_squares_low}, (pair){-square.high, -square.low});
   ll_moments around = {.count = near_count,
@@ -117,9 +117,10 @@ void ll_moments_merge(ll_moments *into, const ll_moments *other) {
   into->not_finite += other->not_finite;
 }
 
-/* --- doubles, the long way --- */
+/* --- doubles, two passes --- */
 
-/* The second pass. `near` is a double close to the mean: what is left of the distances' own sum corrects it. */
+/* The second pass. `near` is a double close to the mean: the remaining sum of the distances corrects for the
+ * difference. */
 static double squares_around(double near, const double *values, unsigned count) {
   double left[LANES] = {0}, square[LANES] = {0};
   unsigned i = 0;
@@ -138,7 +139,7 @@ static double squares_around(double near, const double *values, unsigned count) 
   return isnan(squares) ? INFINITY : squares > 0 ? squares : 0;
 }
 
-/* False: some value is not finite, or their sum is not; nothing was added. */
+/* False: a value or the sum is not finite; nothing was added. */
 static bool add_finite(ll_moments *moments, const double *values, unsigned count) {
   double high[LANES] = {0}, low[LANES] = {0}, min[LANES], max[LANES];
   for (unsigned lane = 0; lane < LANES; lane++)
@@ -177,7 +178,7 @@ static bool add_finite(ll_moments *moments, const double *values, unsigned count
   return true;
 }
 
-/* One by one, for a block in which something is out of the ordinary. */
+/* Adds values one by one, for a block with exceptional values. */
 static void add_with_care(ll_moments *moments, const double *values, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     if (!isfinite(values[i])) {
@@ -241,11 +242,11 @@ static inline around sum_around(double pivot_value, const double *values, unsign
                   max[0] > max[1] ? max[0] : max[1]};
 }
 
-/* How many times larger the squares may be than they are around the mean, and the distances' sum than the values' own:
- * three digits of sixteen. */
+/* How many times larger the squares may be than those around the mean, and the sum of the distances than that of the
+ * values: three digits of sixteen. */
 #define LOSS_MAX 1e3
 
-/* False: too many digits would be lost, or something is not finite. */
+/* False: too much precision would be lost, or something is not finite. */
 static inline bool may_take(const ll_moments *moments, const around *block, unsigned count) {
   double n = count, sum = moments->pivot * n + block->left;
   bool keeps_variance = block->squares * n * (1 - 1 / LOSS_MAX) >= block->left * block->left;
@@ -278,9 +279,9 @@ void ll_moments_add(ll_moments *moments, const double *values, unsigned count) {
   if (!add_finite(moments, values, count)) add_with_care(moments, values, count);
 }
 
-/* --- integers of 64 bits: a double holds 53 of them, so they are told apart before they are turned into one --- */
+/* --- 64-bit integers: a double holds 53 bits, so differences are computed before the conversion --- */
 
-/* All doubles of a sum that 71 bits hold. */
+/* Converts a sum of at most 71 bits exactly. */
 static pair pair_of(__int128 integer) {
   double high = (double)(int64_t)(integer >> 32) * 4294967296.0; /* at most 39 bits, then 32: both exact */
   return sum_of(high, (double)(uint32_t)integer);
@@ -294,7 +295,7 @@ static double between_unsigned(uint64_t a, uint64_t b) {
   return a >= b ? (double)(a - b) : -(double)(b - a);
 }
 
-/* Two passes again: the sum, then the distances from its mean as integers. */
+/* Two passes: the sum, then the distances from its mean as integers. */
 static void add_integers(ll_moments *moments, const uint64_t *bits, unsigned count, bool is_signed) {
   if (count == 0) return;
   __int128 sum = 0;
@@ -304,7 +305,7 @@ static void add_integers(ll_moments *moments, const uint64_t *bits, unsigned cou
     if (is_signed ? (int64_t)bits[i] < (int64_t)least : bits[i] < least) least = bits[i];
     if (is_signed ? (int64_t)bits[i] > (int64_t)most : bits[i] > most) most = bits[i];
   }
-  /* In 64 bits where that will do, which is nearly always: a division of 128 is a call. */
+  /* In 64 bits if possible, which is nearly always: a 128-bit division is a function call. */
   uint64_t near = sum == (int64_t)sum ? (uint64_t)((int64_t)sum / (int64_t)count) : (uint64_t)(sum / (__int128)count);
   double left = 0, square = 0;
   for (unsigned i = 0; i < count; i++) {
@@ -325,8 +326,8 @@ static void add_integers(ll_moments *moments, const uint64_t *bits, unsigned cou
   moments->pivot = mean_of(&block).high;
 }
 
-/* Integers of less than 51 bits as doubles: they become the digits of 1.5 * 2^52, which is then taken away. False: some
- * are larger. */
+/* Converts integers of less than 51 bits to doubles: they become the mantissa of 1.5 * 2^52, which is then subtracted.
+ * False: some are larger. */
 static bool are_small(const uint64_t *bits, unsigned count, double *values) {
   static const uint64_t magic = UINT64_C(0x4338000000000000);
   uint64_t outside = 0;
@@ -358,7 +359,7 @@ void ll_moments_add_u64(ll_moments *moments, const uint64_t *bits, unsigned coun
     add_integers(moments, bits, count, false);
 }
 
-/* --- operations: a value, and how long it took --- */
+/* --- operations: a value, and its duration --- */
 
 enum { ALL_THREE = 7 };
 
@@ -392,7 +393,7 @@ WIDE around wide_end(const wide_sum *sum) {
                   max[0] > max[1] ? max[0] : max[1]};
 }
 
-/* Four rows of values, and of times as doubles: of integers below 2^52 they become the digits. */
+/* Loads four rows of values, and of times converted to doubles: integers below 2^52 become the mantissa. */
 WIDE void wide_rows(const uint64_t *rows, __m256d *values, __m256d *times, __m256i *outside) {
   const __m256i magic = _mm256_set1_epi64x(0x4330000000000000);
   __m256i a = _mm256_loadu_si256((const __m256i *)rows), b = _mm256_loadu_si256((const __m256i *)(rows + 4));
@@ -402,7 +403,7 @@ WIDE void wide_rows(const uint64_t *rows, __m256d *values, __m256d *times, __m25
   *times = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(ticks, magic)), _mm256_castsi256_pd(magic));
 }
 
-/* All three at once. A bit for each to which nothing was added, since its block does not lie around what was before. */
+/* Adds to all three at once. Returns a bit for each to which nothing was added. */
 __attribute__((target("avx2"))) static unsigned add_operations_wide(ll_moments moments[3], const uint64_t *rows,
                                                                     unsigned count) {
   if (count % 4 != 0 || count == 0) return ALL_THREE;
@@ -456,7 +457,7 @@ void ll_moments_add_operations(ll_moments moments[3], const uint64_t *rows, unsi
   if (left & 4u) ll_moments_add(&moments[2], rates, timed);
 }
 
-/* --- what is told of them --- */
+/* --- results --- */
 
 void ll_moments_scale(ll_moments *moments, double factor) {
   settle(moments);

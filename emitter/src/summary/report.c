@@ -1,4 +1,4 @@
-/* The harvester's half of summaries: turn the cells over, collect, tell. */
+/* The harvester's part of summaries: swap the halves of cells, collect, report. */
 #include "base/fence.h"
 #include "base/lock.h"
 #include "cells.h"
@@ -14,13 +14,13 @@
 #include <time.h>
 
 enum {
-  PATIENCE_NS = 10000000, /* for a thread that was interrupted in the middle of an add, before its share waits */
+  PATIENCE_NS = 10000000, /* wait for a thread interrupted in the middle of an add, before postponing its share */
   LAST_PATIENCE_NS = 1000000000,
   RETRY_NS = 10000000,
-  OPEN_NS = 1000000000, /* an operation is worth telling of when it takes as long as this, or as an interval */
+  OPEN_NS = 1000000000, /* age at which operations under way are reported, unless the interval is shorter */
 };
 
-/* --- events of our own: no rule applies to them, no ring's end makes them wait --- */
+/* --- the library's own events: exempt from rules, and they never wait for room --- */
 
 static bool emit(ll_event_type *type, const ll_value *values) {
   uint8_t codes[LL_FIELDS_MAX_];
@@ -28,7 +28,7 @@ static bool emit(ll_event_type *type, const ll_value *values) {
     codes[i] = type->fields[i].code;
   size_t bytes = ll_values_bytes(codes, type->field_count, values);
   ll_reservation taken = ll_reserve_for_harvester(type, bytes);
-  if (taken.producer == NULL) return load_relaxed(&type->state) == LL_TYPE_OFF; /* somebody wants none */
+  if (taken.producer == NULL) return load_relaxed(&type->state) == LL_TYPE_OFF; /* the type is off */
   ll_values_write(codes, type->field_count, values, taken.at + sizeof(uint64_t), bytes);
   ll_publish(taken);
   return true;
@@ -52,7 +52,7 @@ static double ns_per_tick(void) {
 typedef struct aspect {
   char field[256 + 16];
   char unit[256 + 16];
-  double factor; /* from ticks to what is told */
+  double factor; /* from ticks to the reported unit */
 } aspect;
 
 /* 0: the value itself; 1: its time; 2: value per time. */
@@ -96,13 +96,13 @@ static bool emit_summary(const ll_total *total, unsigned index, uint64_t interva
   return emit(&ll_type_lifeline_summary, values);
 }
 
-/* --- an interval ends --- */
+/* --- end of an interval --- */
 
 static bool is_of_this_process(const ll_summaries *summaries) {
   return summaries != NULL && load_acquire(&summaries->alive) != 0;
 }
 
-/* From now on no thread that reads its turn finds these halves. With the lock held. */
+/* After this, threads that read the turn fill the other halves. With the lock held. */
 static bool turn_over(ll_summaries *summaries, ll_report what, uint64_t now) {
   bool any = false;
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
@@ -135,7 +135,7 @@ static bool wait_until_idle(const ll_folder *folder, uint64_t deadline_ns) {
   return true;
 }
 
-/* Which folders' threads are out of their old halves. */
+/* Determines which folders' threads have left their old halves. */
 static void wait_for_threads(const ll_summaries *summaries, ll_report what, bool idle[LL_FOLDERS_MAX]) {
   ll_fence_all_threads();
   uint64_t deadline = ll_monotonic_ns() + (what == LL_REPORT_CLOSE ? LAST_PATIENCE_NS : PATIENCE_NS);
@@ -152,9 +152,9 @@ static void add_half(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
   memset(depth->moments[half], 0, sizeof depth->moments[half]);
 }
 
-/* With the lock held. Cells may have gone meanwhile, with their threads, and then their values are in the totals. A
- * thread that was stopped in the middle of an add keeps its half until the next interval; at the end, when nobody fills
- * any half again, the other one is collected with it. */
+/* With the lock held. Cells may have been released meanwhile, with their threads; then their values are in the totals.
+ * A thread stopped in the middle of an add keeps its half until the next interval. At the end, when no half is filled
+ * any more, both halves are collected. */
 static void collect(ll_summaries *summaries, ll_report what, const bool idle[LL_FOLDERS_MAX]) {
   for (uint32_t i = 0; i < summaries->cells_used; i++) {
     ll_cell *cell = &summaries->cells[i];
@@ -166,13 +166,13 @@ static void collect(ll_summaries *summaries, ll_report what, const bool idle[LL_
   }
 }
 
-/* --- and is told of --- */
+/* --- reporting --- */
 
 static bool is_empty(const ll_moments *moments) {
   return moments->count == 0 && moments->not_finite == 0;
 }
 
-/* The moments of a total that is due, which begins anew. False: there is nothing to tell. */
+/* Takes the moments of a due total, and resets it. False: there is nothing to report. */
 static bool take_total(ll_summaries *summaries, uint32_t index, uint64_t now, ll_total *taken) {
   ll_total *total = &summaries->totals[index];
   if (total->number == 0 || !total->due) return false;
@@ -199,7 +199,8 @@ static void count_folded(const ll_total *total) {
   add_relaxed(&ll_the_emitter.store.header->routes[0].folded, events_in(total));
 }
 
-/* All that was told of a total, or nothing: its aspects are told from the last to the first, which counts. */
+/* Emits the aspects of a total from the last to the first, which counts the events, and removes those emitted. False:
+ * no room for all of them. */
 static bool tell_total(ll_total *total, uint64_t now) {
   for (unsigned left = 3; left-- > 0;) {
     if (is_empty(&total->moments[left])) continue;
@@ -252,7 +253,7 @@ static bool emit_open(uint32_t number, uint64_t began, uint64_t thread, uint64_t
   return emit(&ll_type_lifeline_open, values);
 }
 
-/* The calipers whose interval ended just now, by number: 0, or that interval. */
+/* Finds the calipers whose interval ended just now. `intervals` by number: that interval, or 0. */
 static bool intervals_ended(const ll_summaries *summaries, uint64_t now, uint64_t *intervals) {
   bool any = false;
   for (uint32_t i = 0; i < summaries->totals_used; i++) {
@@ -264,7 +265,7 @@ static bool intervals_ended(const ll_summaries *summaries, uint64_t now, uint64_
   return any;
 }
 
-/* A mark may change at any moment: what was read of it holds if it is still the same operation afterwards. */
+/* A mark may change at any time: its values are valid if it still marks the same operation afterwards. */
 static bool tell_open(ll_summaries *summaries, uint64_t now) {
   static uint64_t intervals[LL_TYPE_NUMBER_MAX + 1];
   ll_saved_state before;
@@ -300,7 +301,7 @@ static void set_due(ll_summaries *summaries) {
     const ll_total *total = &summaries->totals[i];
     if (total->number != 0 && total->since_ns + total->interval_ns < due) due = total->since_ns + total->interval_ns;
   }
-  uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* what found no room is due already */
+  uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* totals that found no room are already due */
   store_release(&summaries->due_ns, due > soon ? due : soon);
   ll_unlock(&before);
 }
@@ -308,7 +309,7 @@ static void set_due(ll_summaries *summaries) {
 bool ll_summary_report(ll_report what) {
   ll_summaries *summaries = load_acquire(&ll_the_summaries);
   if (!is_of_this_process(summaries)) return true;
-  static bool idle[LL_FOLDERS_MAX]; /* there is one harvester */
+  static bool idle[LL_FOLDERS_MAX]; /* only one harvester exists */
   ll_saved_state before;
   uint64_t now = ll_monotonic_ns();
   ll_lock(&before);

@@ -13,7 +13,7 @@ __thread ll_folder *ll_tls_folder __attribute__((tls_model("initial-exec")));
 
 ll_summaries *ll_the_summaries;
 
-/* --- plans: in memory that a forked child inherits, as it does the types' states that go with them --- */
+/* --- plans: in memory that a forked child inherits, like the states of types that refer to them --- */
 
 enum { TYPES = LL_TYPE_NUMBER_MAX + 1, ALL_FIELDS = 0xff };
 
@@ -35,7 +35,7 @@ static void *untouched(size_t bytes) {
 static plan plan_of(uint32_t number) {
   plan found = plans != NULL ? plans[number] : (plan){0};
   if (!found.made) found = (plan){.interval_ns = LL_SUMMARY_INTERVAL_NS, .field = ALL_FIELDS, .caliper = found.caliper};
-  if (found.caliper) found.field = 0; /* the others follow from it */
+  if (found.caliper) found.field = 0; /* the other fields follow from it */
   return found;
 }
 
@@ -75,7 +75,7 @@ static void fold_values(const ll_cell *cell, const uint64_t *words, unsigned row
   }
 }
 
-/* Pairs of a value and its ticks, which are 0 where there was no value before. */
+/* Folds pairs of a value and its ticks, which are 0 for a first value. */
 static void fold_pairs(const ll_cell *cell, const uint64_t *words, unsigned rows, ll_moments moments[3]) {
   uint64_t pairs[LL_CELL_ROWS];
   if (cell->code != LL_CODE_f32 && cell->code != LL_CODE_f64) {
@@ -90,7 +90,7 @@ static void fold_pairs(const ll_cell *cell, const uint64_t *words, unsigned rows
 }
 
 void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
-  /* Not one of ours: an emit that a signal handler interrupted, to fork, ends here in the child. */
+  /* Not our cell: the child of a fork in a signal handler finishes the interrupted emit here. */
   if (summaries == NULL || cell < summaries->cells || cell >= summaries->cells + LL_CELLS_MAX) return;
   ll_moments *moments = summaries->depths[cell - summaries->cells].moments[half];
   if (cell->kind == LL_CELL_VALUE)
@@ -100,7 +100,7 @@ void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
   cell->rows[half] = 0;
 }
 
-/* --- under the lock --- */
+/* --- with the lock held --- */
 
 void ll_cell_release(ll_summaries *summaries, ll_cell *cell) {
   ll_cell_depth *depth = &summaries->depths[cell - summaries->cells];
@@ -124,7 +124,7 @@ static ll_cell *take_cell(ll_summaries *summaries) {
   return cell;
 }
 
-/* UINT32_MAX when there is no room. */
+/* Returns UINT32_MAX when there is no room. */
 static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned field, bool first, const plan *by) {
   uint32_t vacant = UINT32_MAX;
   uint8_t kind = by->caliper ? LL_CELL_CALIPER : by->timed ? LL_CELL_TIMED : LL_CELL_VALUE;
@@ -143,7 +143,7 @@ static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned fie
                                          .interval_ns = by->interval_ns,
                                          .since_ns = now};
   if (now + by->interval_ns < summaries->due_ns) store_release(&summaries->due_ns, now + by->interval_ns);
-  ll_wake_harvester(); /* it may be asleep for longer than this interval */
+  ll_wake_harvester(); /* it may otherwise sleep longer than this interval */
   return vacant;
 }
 
@@ -170,7 +170,7 @@ static ll_fold add_cell(ll_summaries *summaries, ll_folder *folder, uint32_t num
   return LL_FOLDED;
 }
 
-/* Takes the type's cells off the thread's folder. */
+/* Removes the type's cells from the thread's folder. */
 static void remove_cells(ll_summaries *summaries, ll_folder *folder, uint32_t number) {
   ll_cell **link = &folder->cells[number % LL_CELL_BUCKETS];
   while (*link != NULL && (*link)->number != number)
@@ -184,7 +184,7 @@ static void remove_cells(ll_summaries *summaries, ll_folder *folder, uint32_t nu
   }
 }
 
-/* Numbers that measure something have a unit; an id has none. Where no number has one, all are meant. */
+/* Measured values have a unit; ids have none. If no numeric field has a unit, all are summarised. */
 static bool any_has_unit(const ll_shape *shape) {
   for (unsigned i = 0; i < shape->field_count; i++)
     if (is_number(shape->field_codes[i]) && ll_describe_field(shape, i).unit.bytes > 0) return true;
@@ -223,7 +223,7 @@ void ll_summary_after_fork(void) {
   memset(ll_the_summaries->folders, 0, sizeof ll_the_summaries->folders);
 }
 
-/* What is in the type's cells is told under the plan that they were made by; its threads make others. */
+/* Ends the type's cells: their values are reported under their old plan, and threads create new cells. */
 static void end_cells(uint32_t number) {
   ll_summaries *summaries = ll_the_summaries;
   if (summaries == NULL || load_acquire(&summaries->alive) == 0) return;
@@ -235,7 +235,7 @@ static void end_cells(uint32_t number) {
       store_release(&summaries->cells[i].turn, summaries->cells[i].turn | LL_TURN_STALE);
 }
 
-/* An event type may have been declared like the caliper, and be summarised already. */
+/* An event type with the same declaration may already be summarised. */
 void ll_summary_is_caliper(uint32_t number) {
   if (!make_plans() || plans[number].caliper) return;
   plans[number].caliper = 1;
@@ -263,18 +263,18 @@ bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
   return true;
 }
 
-/* --- a thread comes, and goes --- */
+/* --- start and end of a thread --- */
 
 static pthread_key_t thread_end;
 
-/* NULL when the thread has none in this process: what it had before a fork is its parent's. */
+/* NULL when the thread has none in this process: a folder from before a fork is the parent's. */
 static ll_folder *own_folder(const ll_summaries *summaries) {
   ll_folder *folder = ll_tls_folder;
   bool ours = summaries != NULL && folder >= summaries->folders && folder < summaries->folders + LL_FOLDERS_MAX;
   return ours && folder->in_use ? folder : NULL;
 }
 
-/* What a thread summarised stays: it goes to the totals. Its operations are not under way any more. */
+/* Adds the thread's values to the totals, and ends its operations under way. */
 static void thread_ends(void *unused) {
   (void)unused;
   ll_saved_state before;
@@ -315,7 +315,7 @@ static ll_folder *take_folder(ll_summaries *summaries) {
   return NULL;
 }
 
-/* Sees to it that the thread has cells for this type, under the plan that holds now. */
+/* Creates the thread's cells for this type, under the current plan. */
 __attribute__((noinline, cold)) static ll_fold make_cells(uint32_t number) {
   ll_saved_state before;
   ll_lock(&before);
@@ -347,7 +347,7 @@ static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *
   if (row == LL_CELL_ROWS) ll_cell_fold(ll_the_summaries, cell, half);
 }
 
-/* The thread's folder, said to be busy: a signal handler that comes now has to stay out. */
+/* Marks the thread's folder as busy: an emit from a signal handler is then rejected. */
 static inline ll_folder *enter_folder(ll_fold *result) {
   ll_folder *folder = ll_tls_folder;
   if (LL_UNLIKELY(folder == NULL)) return NULL;
@@ -365,13 +365,13 @@ static inline void leave_folder(ll_folder *folder) {
   store_release(&folder->busy, 0);
 }
 
-/* NULL when the thread has none for this type, or one of an old plan. The first field's speaks for all. */
+/* NULL when the thread has none for this type, or one of an old plan. The first field's cell represents all. */
 static inline ll_cell *valid_cell(const ll_folder *folder, uint32_t number) {
   ll_cell *cell = ll_find_cell(folder, number);
   return LL_LIKELY(cell != NULL && load_acquire(&cell->turn) < LL_TURN_STALE) ? cell : NULL;
 }
 
-enum { ATTEMPTS = 3 }; /* a plan may change meanwhile, but not for ever */
+enum { ATTEMPTS = 3 }; /* a plan may change meanwhile, but not indefinitely */
 
 ll_fold ll_summary_add(uint32_t number, const union ll_number *numbers) {
   ll_fold result = LL_FOLDED;
