@@ -4,8 +4,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-/* Sends the request. The answer comes to the queue as RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT when a broker is reached.
- * */
+/* Sends the request. The queue gets a RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT when a broker is reached. */
 void kafka_limit_ask(rd_kafka_t *client, const char *topic, rd_kafka_queue_t *queue);
 
 /* max.message.bytes from that event; 0 if it is missing, for instance if the user may not describe the topic. */

@@ -190,8 +190,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
     rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
     if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
   }
-  /* Creates the topic before adding the brokers: for a topic created later, librdkafka waits a second for its leaders.
-   * */
+  /* Creates the topic before adding brokers: for a topic created later, librdkafka waits a second for its leaders. */
   rd_kafka_conf_get(conf, "bootstrap.servers", servers, &servers_size);
   rd_kafka_conf_set(conf, "bootstrap.servers", NULL, value, sizeof value);
   rd_kafka_conf_set_opaque(conf, sink);
@@ -351,8 +350,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   (void)route;
   (void)sequence;
   sink->stalled = false;
-  size_t most =
-      without_overhead(sink, sink->max_message_bytes); /* not the topic's limit, which may have been raised since */
+  size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's limit may have been raised */
   if (bytes > most) {
     sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is lost",
                       most);
