@@ -3,7 +3,7 @@
  * A producer is one thread's end of its ring. Positions only grow; a record lies at base + (position & mask).
  *
  *     tail          position          limit
- *   ----[#############]................|......     free space: up to limit without any check
+ *   ----[#############]................|......     free space: up to limit without asking anybody
  *
  * One comparison with `limit` covers the end of the ring, a full ring, the half of the ring that wakes the harvester, a
  * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit interrupted by a
