@@ -57,7 +57,7 @@ static void *acknowledge(void *of) {
   return NULL;
 }
 
-/* A process that was killed in the middle of a write has left half a batch: as a broker would, forget it. */
+/* Cuts off half a batch that a killed process has left, since a broker would not keep it. */
 static void cut_off_what_is_torn(const char *path) {
   int fd = open(path, O_RDWR | O_CLOEXEC);
   off_t whole = 0, size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
