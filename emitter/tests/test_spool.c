@@ -391,8 +391,7 @@ static void a_full_spool_that_blocks_leaves_it_to_the_rings(void **state) {
   check_books(EVENTS, RING_FULL);
 }
 
-/* --- Errors -------------------------------------------------------------------------------------------------------
- *  */
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
 
 /* Waits for the harvester to spool more. */
 static bool spools_on_from(uint64_t spooled) {
