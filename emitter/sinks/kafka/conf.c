@@ -62,8 +62,8 @@ static void drop_log(const rd_kafka_t *rk, int level, const char *facility, cons
   (void)text;
 }
 
-/* librdkafka's text does not tell an expired certificate from an untrusted one, but this callback's last result does.
- * With several brokers it may belong to another one, which makes a message inaccurate at worst. */
+/* librdkafka's text does not distinguish an expired certificate from an untrusted one, but this callback's last result
+ * does. With several brokers it may belong to another one, which makes a message inaccurate at worst. */
 static int last_verification;
 
 static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_error, int depth, const char *certificate,

@@ -1,4 +1,4 @@
-/* librdkafka's configuration from a URL and the environment, for the sink and for lifeline-setup. */
+/* librdkafka's configuration from a URL and the environment, for the sink and the tools. */
 #ifndef LIFELINE_KAFKA_CONF_H
 #define LIFELINE_KAFKA_CONF_H
 

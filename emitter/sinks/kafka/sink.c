@@ -54,8 +54,8 @@ struct ll_sink {
   uint64_t alone_since;     /* first ticket of a producer that does so; 0: none */
   bool fatal;
   bool forbidden;  /* no permission; this producer would not ask again for minutes */
-  bool stalled;    /* the last send was refused for now */
-  unsigned health; /* a health */
+  bool stalled;    /* the last send returned LL_SINK_BUSY */
+  unsigned health; /* enum health, accessed atomically */
   unsigned buried; /* producers that are being destroyed */
   bool reached;    /* a broker has answered at least once */
   char incarnation[INCARNATION_HEX_BYTES];
@@ -170,12 +170,12 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {
       {"enable.idempotence", "true"},
       {"partitioner", "murmur2_random"}, /* as in Java: all producers map a key to the same partition */
-      {"compression.codec", "none"},     /* a batch is compressed by itself */
+      {"compression.codec", "none"},     /* the emitter compresses batches itself */
       {"message.max.bytes", "1000000"},
       {"allow.auto.create.topics", "false"},
-      {"topic.metadata.propagation.max.ms", "3000"}, /* how long a missing topic may stay unnoticed */
+      {"topic.metadata.propagation.max.ms", "3000"}, /* limits the time until a missing topic is noticed */
       {"linger.ms", "1"},
-      {"socket.timeout.ms", "10000"}, /* how long a broker that accepts and never answers goes unnoticed */
+      {"socket.timeout.ms", "10000"}, /* limits the time until a broker that never answers is noticed */
       {"api.version.request.timeout.ms", "5000"},
       {NULL, NULL},
   };

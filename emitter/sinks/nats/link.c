@@ -15,7 +15,7 @@ enum {
   RETRY_MOST_MS = 5000,
   CONNECT_TIMEOUT_MS = 3000,
   SEND_MS = 2000,
-  PING_AFTER_MS = 20000, /* of silence */
+  PING_AFTER_MS = 20000, /* after this much silence */
   LOST_AFTER_MS = 60000,
   CLOSE_MS = 500, /* time for the server to receive what was published */
   ANSWERS = 1,    /* number of the inbox's subscription */

@@ -374,7 +374,7 @@ bool wire_say(wire *w, const char *text) {
   return sent;
 }
 
-/* --- the beginning and the end --- */
+/* --- connecting and closing --- */
 
 static wire_frame await_frame(wire *w, int64_t deadline_ms) {
   for (;;) {

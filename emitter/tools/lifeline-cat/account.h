@@ -1,6 +1,6 @@
 /* Completeness of the batches by (incarnation, route), from the sequences and counters of all batches.
  *
- * Uses about 40 bytes of memory per batch, so that a repeat is told from a conflict however late it arrives.
+ * Uses about 40 bytes of memory per batch to distinguish repeats from conflicts, however late they arrive.
  */
 #ifndef LIFELINE_CAT_ACCOUNT_H
 #define LIFELINE_CAT_ACCOUNT_H

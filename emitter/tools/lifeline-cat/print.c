@@ -64,7 +64,7 @@ static void put_name(out *to, llb_bytes name, const char *const *taken) {
   if (is_one_of(name, taken)) out_char(to, '_');
 }
 
-/* --- what does not change --- */
+/* --- text shared by events --- */
 
 static void write_head(out *to, format as, const llb_batch *batch, const llb_event_type *type) {
   switch (as) {
@@ -182,7 +182,7 @@ static void make_text(type_text *text, format as, const wanted *filter, llb_batc
   text->state = TYPE_WANTED;
 }
 
-/* --- what does --- */
+/* --- text of single events --- */
 
 static const char *word_for(double value) {
   return isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
