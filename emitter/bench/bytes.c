@@ -1,5 +1,5 @@
-/* bench-bytes: emits a known number of events so that they travel in batches of about 64 KiB, to be weighed where they
- * arrive. With --values counter one type counts; with random eight types take turns, with random values. */
+/* bench-bytes: emits a known number of events in batches of about 64 KiB, whose size is measured at the destination.
+ * --values counter emits one type with increasing values; random emits eight types with random values. */
 #include "options.h"
 
 #include <lifeline/lifeline.h>

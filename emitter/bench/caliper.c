@@ -1,7 +1,8 @@
-/* bench-caliper: ll_begin and ll_end around nothing, with the emitter running into null:.
+/* bench-caliper: ll_begin and ll_end around an empty operation, with the emitter running into null:.
  *
- * Its own floor is what no caliper can do without: the CPU's counter read twice, and three summaries (value, duration,
- * rate) brought up to date, here by the simplest arithmetic there is. */
+ * Its floor is the minimum work of any caliper: reading the CPU's counter twice, and updating three summaries (value,
+ * duration, rate) with the simplest arithmetic.
+ */
 #include "options.h"
 #include "row.h"
 #include "timing.h"
@@ -19,7 +20,7 @@ static const char usage[] = "Usage: bench-caliper --name ROW [--operations N] [-
                             "Prints one row of the benchmark as JSON: nanoseconds per operation, and its own floor's.\n"
                             "--operations per repetition (5000000), --repetitions (25).\n";
 
-enum { TURNS = 10 }; /* caliper and floor take so many within a repetition */
+enum { TURNS = 10 }; /* caliper and floor alternate this often in a repetition */
 
 static uint64_t operations = 5000000;
 

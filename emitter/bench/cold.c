@@ -1,8 +1,9 @@
-/* bench-cold: one event at a time, after the program has used its caches for something else.
+/* bench-cold: one event at a time, with cold caches.
  *
- * Between two events a buffer of --evict bytes is walked. Each event stands alone between two fences and two readings
- * of the CPU's counter, of which the empty case is subtracted: no program that has work to do between two events can
- * hide one behind the other. The floor is measured in the same way, behind the same walk. */
+ * Between two events it walks a buffer of --evict bytes. Each event is measured alone, between two fences and two
+ * readings of the CPU's counter, and the cost of the empty case is subtracted: no overlap with other work hides its
+ * cost. The floor is measured in the same way, after the same walk.
+ */
 #include "floor.h"
 #include "options.h"
 #include "row.h"
@@ -61,8 +62,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Ticks per step: the mean without the twentieth that took longest, which was interrupted. Not the median, since some
- * processors' counters move in strides of many ticks. */
+/* Ticks per step: the mean without the slowest twentieth, which was interrupted. Not the median, since the counters of
+ * some processors advance many ticks at a time. */
 static double loop(void (*step)(uint64_t)) {
   double sum = 0;
   uint64_t kept = events - events / 20;

@@ -1,8 +1,8 @@
-/* bench-emit: what an event costs the program that emits it, with the harvester running into null:.
+/* bench-emit: the cost of an event in the emitting program, with the harvester running into null:.
  *
- * A repetition is many bursts, each beside a burst of the floor. Between bursts the rings are drained, so that a burst
- * that fits into its ring is a burst; with --events far above that, the harvester has to keep up, and what it does not
- * take in time is lost and counted. An ordinary program, linked to liblifeline.so as any other.
+ * A repetition consists of many bursts, each preceded by a burst of the floor. The rings are drained between bursts, so
+ * that only the burst itself has to fit. With far more --events the harvester has to keep up; events that it does not
+ * take in time are lost and counted. This is an ordinary program, linked to liblifeline.so.
  */
 #include "floor.h"
 #include "options.h"
@@ -44,12 +44,12 @@ __attribute__((noinline)) static void emit_table1(uint64_t events) {
 __attribute__((noinline)) static void emit_string16(uint64_t events) {
   const char *text = "0123456789abcdef";
   for (uint64_t i = 0; i < events; i++) {
-    __asm__ volatile("" : "+r"(text)); /* its length is not known to the compiler */
+    __asm__ volatile("" : "+r"(text)); /* hides the length from the compiler */
     ll_emit(string16, (int32_t)i, (float)i, text);
   }
 }
 
-/* All threads start each of the two together. */
+/* All threads start each of the two measurements together. */
 static void burst(row_sample *sum) {
   pthread_barrier_wait(&work.step);
   sum->floor += floor_run(work.events);
@@ -91,7 +91,7 @@ static uint64_t lost(void) {
   return now.dropped_ring_full + now.dropped_no_ring;
 }
 
-/* Warns against a row that is fast because something else than it says was measured. */
+/* Shows whether the row measured what its name says. */
 static void print_counts(char *details, size_t bytes) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);

@@ -1,7 +1,8 @@
-/* bench-first-event: the first event of a new thread, which has to find its thread a ring.
+/* bench-first-event: the first event of a new thread, which has to get a ring.
  *
- * Generations of --threads threads start together, each emits one event and ends; the harvester gets their rings back
- * to the pool. The first generation of all, which no earlier one left rings for, is told apart. */
+ * Generations of --threads threads start together, each emits one event and ends; then the harvester returns their
+ * rings to the pool. The very first generation, for which the pool is empty, is reported separately.
+ */
 #include "options.h"
 #include "row.h"
 #include "timing.h"
@@ -23,7 +24,7 @@ enum { THREADS_MAX = 64 };
 
 static uint64_t threads = 8;
 static double first_generation_ns;
-static pthread_barrier_t alive; /* nobody's ring is free before all have one */
+static pthread_barrier_t alive; /* no ring is freed before all threads have one */
 
 static void *live(void *result) {
   uint64_t began = now_ns();
@@ -33,7 +34,7 @@ static void *live(void *result) {
   return NULL;
 }
 
-/* Their mean. */
+/* Returns the mean time. */
 static double generation(void) {
   static uint64_t took_ns[THREADS_MAX];
   pthread_t started[THREADS_MAX];
@@ -44,7 +45,7 @@ static double generation(void) {
     pthread_join(started[i], NULL);
     sum += (double)took_ns[i];
   }
-  ll_flush(1000); /* their rings are drained, and free */
+  ll_flush(1000); /* drains and frees their rings */
   return sum / (double)threads;
 }
 

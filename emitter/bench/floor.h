@@ -1,5 +1,5 @@
-/* The floor of all emit rows: read the CPU's counter and store a record of 16 bytes into a ring of 64 KiB that belongs
- * to this thread alone. Nothing that timestamps events and keeps them can cost less. */
+/* The floor of all emit rows: read the CPU's counter and store a record of 16 bytes in a thread's own ring of 64 KiB.
+ * No emitter that timestamps and keeps events can cost less. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 
@@ -24,7 +24,7 @@ static inline void floor_store(uint64_t i) {
   at->word = read_tick() << 16 | 1;
   at->count = (int32_t)i;
   at->value = (float)i;
-  __asm__ volatile("" ::: "memory"); /* the ring is never read: without this nothing would be stored */
+  __asm__ volatile("" ::: "memory"); /* keeps the compiler from removing the stores: the ring is never read */
 }
 
 /* Nanoseconds per event. */

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* /proc counts in ticks of 10 ms, so what is shorter than a few of them cannot be told from rounding. */
+/* /proc counts in ticks of 10 ms: a few ticks may be rounding errors. */
 enum { ROUNDING_TICKS = 2 };
 static const double FOREIGN_MAX = 0.05, STOLEN_MAX = 0.01;
 
@@ -28,7 +28,7 @@ static uint64_t process_ticks(pid_t pid) {
   size_t got = fread(line, 1, sizeof line - 1, file);
   fclose(file);
   line[got] = '\0';
-  const char *rest = strrchr(line, ')'); /* the name before it may hold anything */
+  const char *rest = strrchr(line, ')'); /* the name before it may contain any character */
   uint64_t user = 0, system = 0;
   if (rest != NULL)
     sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64, &user, &system);

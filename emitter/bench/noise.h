@@ -1,9 +1,9 @@
-/* What else the machine did while something was measured.
+/* Disturbance of a measurement by the rest of the machine.
  *
- * `foreign` is the share of all processors' time that went to processes which are not part of the measurement; `stolen`
- * the share that the hypervisor gave to others; `waited` how long this process' threads were runnable and had no
- * processor, as a share of the elapsed time. Only the first two make a measurement *disturbed*: waiting for our own
- * harvester, or for a broker beside us, is what an event costs.
+ * `foreign` is the share of processor time used by processes that are not part of the measurement; `stolen` the share
+ * that the hypervisor gave to others; `waited` the time that this process' threads were runnable but not running, as a
+ * share of the elapsed time. Only the first two make a measurement *disturbed*: waiting for our own harvester, or for a
+ * local broker, is part of an event's cost.
  */
 #ifndef BENCH_NOISE_H
 #define BENCH_NOISE_H
@@ -27,7 +27,7 @@ typedef struct noise {
   bool disturbed;
 } noise;
 
-/* Processes that belong to the measurement, such as a broker. */
+/* Declares a process, such as a broker, part of the measurement. */
 void noise_add_kin(pid_t pid);
 
 noise_reading noise_read(void);
@@ -36,7 +36,7 @@ noise noise_between(const noise_reading *before, const noise_reading *after);
 /* Processor time of the kin, in nanoseconds. */
 double noise_kin_cpu_ns(const noise_reading *before, const noise_reading *after);
 
-/* Processor time of this process' threads of that name, from their schedstat; of all others than that with `others`. */
+/* Processor time, from schedstat, of this process' threads with that name; with `others`, of all others. */
 uint64_t noise_thread_cpu_ns(const char *name, bool others);
 
 #endif

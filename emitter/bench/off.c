@@ -1,6 +1,7 @@
-/* bench-off: what an event costs whose type is switched off while the emitter runs, above the loop around it.
+/* bench-off: the cost of an event whose type is switched off at run time, beyond the loop around it.
  *
- * With --count it only runs the two loops, for callgrind to count their instructions: see scripts/benching. */
+ * With --count it only runs the two loops, for callgrind to count their instructions: see scripts/benching.
+ */
 #include "options.h"
 #include "row.h"
 #include "timing.h"

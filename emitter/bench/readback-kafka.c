@@ -29,7 +29,7 @@ static rd_kafka_t *make_consumer(const char *servers) {
   return consumer;
 }
 
-/* All partitions from their beginning, in no group. */
+/* Assigns all partitions from the beginning, without a group. */
 static bool assign_all(rd_kafka_t *consumer, const char *topic) {
   const struct rd_kafka_metadata *metadata = NULL;
   rd_kafka_topic_t *handle = rd_kafka_topic_new(consumer, topic, NULL);

@@ -11,7 +11,7 @@ static bool trouble(const char *what, natsStatus status) {
   return false;
 }
 
-/* An ordered consumer: the library starts it anew where it stopped, should a message be missing. */
+/* Reads with an ordered consumer, which the library recreates at the right place when a message is missing. */
 static bool read_all(tally *counted, natsSubscription *subscription) {
   while (!counted->final) {
     natsMsg *message = NULL;

@@ -1,4 +1,4 @@
-/* Reads back what a run emitted, wherever it went, and adds it up: nothing is taken on the emitter's word. */
+/* Reads back the emitted events from their destination, and sums them up, to verify the emitter's own counters. */
 #ifndef BENCH_READBACK_H
 #define BENCH_READBACK_H
 
@@ -7,19 +7,19 @@
 #include <stdint.h>
 
 typedef struct tally {
-  const char *program; /* batches of others are passed over; NULL: there are none */
+  const char *program; /* skip batches of other programs; NULL: skip none */
   uint64_t events, batches, bytes;
   uint64_t sum;       /* of the first field, the serial */
-  uint64_t emitted;   /* as the last counters say */
+  uint64_t emitted;   /* from the counters of the last batch */
   uint64_t dropped;   /* likewise */
-  uint64_t sequences; /* sum of all sequences: each batch came once when it is n * (n + 1) / 2 */
+  uint64_t sequences; /* sum of all sequences: n * (n + 1) / 2 if each batch came once */
   bool final;
 } tally;
 
-/* False: it is no batch, and why was printed. */
+/* Returns false, and prints why, if it is no batch. */
 bool tally_batch(tally *counted, const void *message, size_t bytes);
 
-/* Each reads until FINAL came, or nothing for ten seconds. False: trouble, and why was printed. */
+/* Read until FINAL, or until nothing came for ten seconds. Return false, and print why, on errors. */
 bool readback_file(tally *counted, const char *path);
 bool readback_nats(tally *counted, const char *url);
 bool readback_kafka(tally *counted, const char *url);

@@ -1,4 +1,4 @@
-/* One row of the benchmark's table: its repetitions, and the noise around them, printed as one line of JSON. */
+/* One row of the benchmark's table: its repetitions and their noise, printed as one line of JSON. */
 #ifndef BENCH_ROW_H
 #define BENCH_ROW_H
 
@@ -9,7 +9,7 @@
 
 enum { ROW_REPETITIONS_MAX = 1000 };
 
-/* One repetition: what is measured and its floor take turns within it, so that both see the same machine. */
+/* One repetition. The measured code and its floor alternate within it, so that both run under the same conditions. */
 typedef struct row_sample {
   double value;
   double floor; /* 0: none */
@@ -22,15 +22,15 @@ typedef struct bench_row {
   unsigned repetitions;
   row_repetition repeat;
   void *ctx;
-  uint64_t (*lost)(void);                    /* events so far; NULL: none can be */
-  void (*details)(char *json, size_t bytes); /* the inside of an object, asked for at the end; NULL: none */
+  uint64_t (*lost)(void);                    /* number of events lost so far; NULL: none can be lost */
+  void (*details)(char *json, size_t bytes); /* members of a JSON object, called at the end; NULL: none */
 } bench_row;
 
-/* Runs once to warm up, then `repetitions` times and for each disturbed repetition once more, at most twice as often in
- * all. Prints what was not disturbed, or everything when that is less than half. */
+/* Runs one warm-up, then `repetitions` repetitions, and one more for each disturbed one, at most twice as many in all.
+ * Prints the undisturbed ones, or all if those are less than half. */
 void row_measure(const bench_row *wanted);
 
-/* The same for a figure that came another way. */
+/* Prints a row that was measured in another way. */
 void row_print(const char *name, const row_sample *samples, unsigned count, const noise *around, unsigned disturbed,
                uint64_t lost, const char *details);
 

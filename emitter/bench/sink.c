@@ -1,5 +1,5 @@
-/* bench-sink: how fast a sink takes messages, without an emitter before it: as raw-publisher does it with the client
- * library alone, to be compared with that. */
+/* bench-sink: throughput of a sink without an emitter, to be compared with raw-publisher, which uses only the client
+ * library. */
 #include "options.h"
 #include "sink/plugin.h"
 #include "timing.h"
@@ -29,7 +29,7 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
   __atomic_fetch_add(outcome == LL_SINK_ACKED ? &acknowledged : &others, 1, __ATOMIC_RELEASE);
 }
 
-/* Bytes that do not compress, as raw-publisher sends them. */
+/* Incompressible bytes, as in raw-publisher. */
 static void fill(uint8_t *data, size_t bytes) {
   uint64_t state = 88172645463325252u; /* xorshift */
   for (size_t i = 0; i < bytes; i++) {

@@ -1,8 +1,8 @@
-/* bench-sustained: many events without a pause, none of which may be lost, until the sink has acknowledged all of them.
+/* bench-sustained: many events without a pause and without loss, until the sink has acknowledged all.
  *
- * Each thread emits Table 1 events that carry the serials 0, 1, 2 ...; whoever reads them back can add them up. The
- * floor is measured just before and just after. Beside the time, it tells what the harvester's thread, the sink's
- * threads and the processes named by --kin (a broker) used of the processors.
+ * Each thread emits Table 1 events with the serials 0, 1, 2 ..., so that readers can verify their sum. The floor is
+ * measured just before and just after. Besides the time it reports the processor time of the harvester's thread, of the
+ * process, and of the processes named by --kin (a broker).
  */
 #include "floor.h"
 #include "options.h"
@@ -32,7 +32,7 @@ static pthread_barrier_t together;
 typedef struct worker {
   pthread_t thread;
   double floor_before, floor_after;
-  uint64_t emitted_at_ns; /* when its last emit returned */
+  uint64_t emitted_at_ns; /* time when its last emit returned */
 } worker;
 
 static double floor_now(void) {

@@ -1,4 +1,4 @@
-/* The two clocks of a benchmark: the one that it measures by, and the CPU's counter, which it measures. */
+/* The clocks of a benchmark: the one that measures, and the CPU's counter, which is measured. */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 

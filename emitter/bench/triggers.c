@@ -1,4 +1,4 @@
-/* bench-triggers: what the background thread does when the trigger file changed: read it and parse all of its lines. */
+/* bench-triggers: the background thread's work after a change of the trigger file: reading it and parsing all lines. */
 #include "options.h"
 #include "resolution/activations.h"
 #include "row.h"
@@ -21,7 +21,7 @@ static const char *path;
 static uint64_t lines = 50;
 static ll_activations activations;
 
-/* No line is as it was in the version before: none may be taken over unparsed. */
+/* Changes every line, so that none is reused without parsing. */
 static bool write_file(uint64_t version) {
   FILE *file = fopen(path, "we");
   if (file == NULL) return false;

@@ -1,12 +1,11 @@
-/* Activation: the details of a running program, switched on from outside for as long as they are wanted.
+/* Activation: switches on details in a running program, from outside and for a limited time.
  *
  *   export LIFELINE_URL=file:///tmp/activation.llb LIFELINE_TRIGGERS=/tmp/triggers
  *   LIFELINE_RESOLUTION='* off level>=debug' ./lifeline-activation 10 &
  *   printf 'example.packet sample:10 when nbytes>1000 for=5s\nend\n' > /tmp/triggers
  *   wait; lifeline-cat --format bp /tmp/activation.llb
  *
- * Until the file is there, a packet costs the program the test of one flag. schemas/ACTIVATION.md says what else a line
- * may ask for.
+ * Until the file exists, a packet costs the program the test of one flag. schemas/ACTIVATION.md describes the lines.
  */
 #include <lifeline/lifeline.h>
 #include <stdio.h>

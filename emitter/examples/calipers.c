@@ -1,5 +1,5 @@
-/* Calipers: how long reads take, how much they bring and how fast, in three numbers' worth of summary per interval; and
- * one read that hangs, which is told of while it does. Reads from a pipe whose other end sleeps in between.
+/* Calipers: summaries of the duration, size and rate of reads per interval, and a report of a read that hangs, while it
+ * hangs. Reads from a pipe whose writer pauses once.
  *
  *   LIFELINE_RESOLUTION="example.read summary interval=1s" LIFELINE_URL=file:///tmp/calipers.llb ./lifeline-calipers &&
  *   lifeline-cat --format bp /tmp/calipers.llb
@@ -19,7 +19,7 @@ static void *write_blocks(void *unused) {
   static const char block[BLOCK_BYTES];
   (void)unused;
   for (int i = 0; i < BLOCKS; i++) {
-    if (i == BLOCKS / 2) usleep(HANG_US); /* what a dead disk or a stuck peer looks like */
+    if (i == BLOCKS / 2) usleep(HANG_US); /* simulates a dead disk or a stuck peer */
     if (write(ends[1], block, sizeof block) != sizeof block) break;
   }
   close(ends[1]);

@@ -1,5 +1,5 @@
-/* Generators that publish messages and measure how long they take to come back: the rows of R-GMA's table of
- * generators, which stream-jobs/ksql asks in SQL. The middleware is a socket pair here; put yours in its place.
+/* Generators that publish messages and measure their round trip: the rows of R-GMA's table of generators, which
+ * stream-jobs/ksql queries in SQL. A socket pair stands in for the middleware; replace it by yours.
  *
  *   LIFELINE_URL=kafka://localhost:9092 lifeline-generators 100
  */
@@ -34,7 +34,7 @@ int main(int count, char **arguments) {
       int64_t before_sending = now_ns();
       if (write(ends[0], &sent, sizeof sent) != sizeof sent) return perror("write"), 1;
       int64_t after_sending = now_ns();
-      int64_t before_receiving = now_ns(); /* a subscriber of its own would wait here */
+      int64_t before_receiving = now_ns(); /* a separate subscriber would wait here */
       if (read(ends[1], &received, sizeof received) != sizeof received) return perror("read"), 1;
       int64_t received_at = now_ns();
       ll_emit(generator_measurement, received.generator, received.sequence, received_at - before_sending,

@@ -1,5 +1,5 @@
-/* Threads: each has a ring of its own, so that they share no lock and no line of memory. Nothing has to be set up for
- * one. In the end the counters say what became of every event.
+/* Threads: each has its own ring, so that threads share no lock and no cache line. They need no setup. At the end the
+ * counters account for every event.
  *
  *   LIFELINE_URL=file:///tmp/threads.llb ./lifeline-threads && lifeline-cat --format bp /tmp/threads.llb
  */
@@ -16,7 +16,7 @@ enum { WORKERS = 4, STEPS = 1000 };
 static void *work(void *number) {
   uint32_t worker = (uint32_t)(uintptr_t)number;
   for (uint64_t step = 0; step < STEPS; step++) {
-    uint64_t id = worker * STEPS + step; /* the same in both events: that makes them a lifeline */
+    uint64_t id = worker * STEPS + step; /* the same id in both events makes them a lifeline */
     double sum = 0;
     ll_emit(step_start, id, worker);
     for (int i = 1; i <= 100; i++)

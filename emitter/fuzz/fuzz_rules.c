@@ -1,6 +1,5 @@
-/* libFuzzer target: lines of activations from strangers. What is taken keeps within its bounds, and is taken again from
- * its own text; what is refused is refused with a column inside of the line; one trigger file's worth replaces another.
- */
+/* libFuzzer target: untrusted activation lines. An accepted line stays within its bounds, and its own text is accepted
+ * again. A rejection names a column of the line. A trigger file replaces the previous one. */
 #include "resolution/activations.h"
 
 #include <stdio.h>
@@ -21,7 +20,7 @@ static void check_span(const ll_rule *rule, ll_span span) {
   require(span.at + (size_t)span.bytes <= strlen(rule->text));
 }
 
-/* Every number is on exactly one side of a threshold, and `!=` is what `=` is not. */
+/* Every number satisfies exactly one of a comparison and its opposite. */
 static void check_threshold(ll_rule *rule) {
   int field = ll_rule_field(rule, &rule->when, &type);
   if (rule->when.bytes == 0 || field < 0) return;

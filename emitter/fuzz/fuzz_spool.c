@@ -1,8 +1,9 @@
-/* libFuzzer target: whatever a segment of a spool holds, its reader ends, stays within it, and hands out batches only
- * that it has checked.
+/* libFuzzer target: for any segment of a spool, the reader terminates, stays within the segment, and returns only
+ * batches that it has checked.
  *
- * Random bytes would die at the header and at the CRCs. So each input is read as the records of a segment whose header
- * is good, once as it is, and once more with every record header and batch in it made true. */
+ * Random bytes would fail at the header and the CRCs. So each input is read as the records of a segment with a valid
+ * header, first unchanged, then with valid record headers and batches.
+ */
 #include "batch/crc32c.h"
 #include "spool/spool_segment.h"
 
@@ -27,7 +28,7 @@ static void scan_all(const ll_segment_identity *identity, const uint8_t *bytes, 
   }
 }
 
-/* Whatever looks like the beginning of a record gets a batch's head, and CRCs that are true. */
+/* Writes batch headers and valid CRCs at the places of records. */
 static void repair(const ll_segment_identity *identity, uint8_t *bytes, size_t size) {
   for (size_t at = LL_SEGMENT_HEADER_BYTES; at + LL_RECORD_HEADER_BYTES + 100 <= size;) {
     uint8_t *batch = bytes + at + LL_RECORD_HEADER_BYTES;
@@ -35,7 +36,7 @@ static void repair(const ll_segment_identity *identity, uint8_t *bytes, size_t s
     uint32_t length, events;
     memcpy(&length, batch + 56, sizeof length);
     length = 100 + length % (room - 99);
-    if (batch[99] % 4 == 0) { /* some stay as they are */
+    if (batch[99] % 4 == 0) { /* leave some unchanged */
       at += 8;
       continue;
     }
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&identity, 0, sizeof identity);
   memset(identity.incarnation, 7, sizeof identity.incarnation);
   ll_segment_header_read(data, size, &read);
-  uint8_t *bytes = malloc(LL_SEGMENT_HEADER_BYTES + size); /* exactly as large, so that an overread is seen */
+  uint8_t *bytes = malloc(LL_SEGMENT_HEADER_BYTES + size); /* exact size, so that the sanitizer detects overreads */
   ll_segment_header_write(&identity, bytes);
   memcpy(bytes + LL_SEGMENT_HEADER_BYTES, data, size);
   scan_all(&identity, bytes, LL_SEGMENT_HEADER_BYTES + size);

@@ -1,6 +1,5 @@
-/* libFuzzer target: what a server, or a stranger in its place, sends to the NATS sink. The first byte says into how
- * many pieces the rest is cut, as a network would. Every text of a frame ends, and lies in what was read.
- */
+/* libFuzzer target: untrusted input of the NATS sink. The first byte determines into how many pieces the rest is split.
+ * Every string of a frame is terminated, and lies within the input. */
 #include "wire.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 #include "login.h"
 
-/* Of the sink's other files, which the reader of frames does not need. */
+/* Stubs for functions of other files, which the frame reader does not need. */
 char *login_new(const sink_security *security, const char *name, const char *nonce, bool tls, char *detail,
                 size_t detail_bytes) {
   (void)security, (void)name, (void)nonce, (void)tls, (void)detail, (void)detail_bytes;
@@ -38,8 +37,8 @@ static void check(const wire *w, const wire_frame *frame) {
   require(frame->data[frame->bytes] == '\0');
 }
 
-/* As wire_read does it, but each time into memory that ends with the bytes, but for what libFuzzer's own look at the
- * arguments of strncmp may read behind them. */
+/* Like wire_read, but each time into new memory that ends with the bytes, except for a few more, which libFuzzer's
+ * strncmp hook may read. */
 static void receive(wire *w, const uint8_t *data, size_t size) {
   size_t kept = w->used - w->taken;
   char *in = calloc(1, kept + size + 8);

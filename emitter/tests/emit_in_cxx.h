@@ -1,4 +1,4 @@
-/* Declared in a header, and so once in each file that includes it: one event type all the same. */
+/* Declared in a header, so in each file that includes it; still a single event type. */
 #ifndef LIFELINE_TEST_EMIT_IN_CXX_H
 #define LIFELINE_TEST_EMIT_IN_CXX_H
 

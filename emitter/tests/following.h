@@ -1,5 +1,5 @@
-/* For what runs in a child of the test: checks that end it with a line, and waiting for what the harvester does once
- * per second. */
+/* For tests that run in a child: checks that end it with a line, and waits for work that the harvester does once a
+ * second. */
 #ifndef LIFELINE_TEST_FOLLOWING_H
 #define LIFELINE_TEST_FOLLOWING_H
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A check that fails ends the child, and says where. */
+/* A failed check ends the child, and prints its line. */
 #define REQUIRE(condition)                                                                                             \
   do {                                                                                                                 \
     if (!(condition)) {                                                                                                \
@@ -20,18 +20,18 @@
 
 #define BECOMES(condition, wanted) REQUIRE(test_becomes(condition, wanted))
 
-/* True once the condition is as it is wanted; false when it is not within a minute. */
+/* Waits until the condition has the wanted value. False after TEST_PATIENCE_MS. */
 bool test_becomes(bool (*condition)(void), bool wanted);
 
 /* All counters, after a flush. */
 ll_statistics test_statistics(void);
 
-/* Emits test.number, and says whether that made a difference. */
+/* Emits test.number. True if it was counted as emitted. */
 bool test_emits_numbers(void);
 
 void test_write(const char *path, const char *text);
 
-/* LIFELINE_TRIGGERS and the other variables that say what is emitted are not set any more. */
+/* Unsets LIFELINE_TRIGGERS and the other variables that control what is emitted. */
 void test_forget_rules(void);
 
 #endif

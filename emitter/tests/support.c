@@ -20,7 +20,7 @@ static int remove_all(const char *path) {
   return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A test that fails in the middle does not come to its end. Its children are no makers. */
+/* A failed test does not reach its end; atexit removes its directory, but only in the process that made it. */
 static char made[sizeof((test_directory *)NULL)->path];
 static pid_t maker;
 
@@ -43,7 +43,7 @@ void test_directory_make(test_directory *directory) {
   snprintf(url, sizeof url, "file://%s", directory->out);
   setenv("LIFELINE_RING_DIR", directory->rings, 1);
   setenv("LIFELINE_URL", url, 1);
-  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "60000", 1); /* what a busy machine may take to deliver at a program's end */
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "60000", 1); /* time for a busy machine to deliver at exit */
 }
 
 void test_directory_remove(const test_directory *directory) {
@@ -60,7 +60,7 @@ unsigned test_ring_files(const test_directory *directory) {
   return count;
 }
 
-/* The file that each of the last children writes into. */
+/* Output files of the last children. */
 enum { CHILDREN_KNOWN = 16 };
 static struct {
   pid_t pid;
@@ -113,7 +113,7 @@ static bool is_crash(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT;
 }
 
-/* Sanitizers' reports end a process with these statuses, see cmake/tests.cmake. */
+/* Exit statuses of sanitizers' reports, see cmake/tests.cmake. */
 static bool is_report(int status) {
   return WIFEXITED(status) && (WEXITSTATUS(status) == 66 || WEXITSTATUS(status) == 99);
 }
@@ -231,7 +231,7 @@ static void tick_off(const llb_event *event, void *ctx) {
   uint64_t serial = event->values[0].u64;
   uint32_t thread = event->values[1].u32;
   assert_true(thread < kept->threads);
-  /* One more than returned may have been published. */
+  /* One more event may have been published than emits returned. */
   BOOKS(serial >= 1 && serial <= kept->returned[thread] + 1);
   BOOKS_EQUAL(kept->seen[thread][serial], 0);
   kept->seen[thread][serial] = 1;
@@ -254,7 +254,8 @@ void test_check_sequences(const test_batches *batches) {
   }
 }
 
-/* The thread begins before the first event is harvested, and has its maker's name until it has one of its own. */
+/* The recovery's thread starts before the first event is harvested, and has its creator's name until it sets its
+ * own. */
 static unsigned lifeline_threads(void) {
   unsigned threads = 0;
   DIR *entries = opendir("/proc/self/task");
@@ -268,7 +269,7 @@ static unsigned lifeline_threads(void) {
 }
 
 void test_wait_for_recovery(void) {
-  while (lifeline_threads() > 1) /* ctest's time limit ends what hangs */
+  while (lifeline_threads() > 1) /* ctest's time limit ends a hanging test */
     usleep(1000);
 }
 

@@ -1,4 +1,4 @@
-/* Which line decides over a type, and for how long: ACTIVATION.md, sections 2 to 5, without a clock or a file. */
+/* Which line decides about a type, and for how long: ACTIVATION.md, sections 2 to 5, without a clock or a file. */
 #include "resolution/activations.h"
 #include "support.h"
 
@@ -81,7 +81,7 @@ static void of_the_topic_the_latest_issue_decides_in_whatever_order_it_is_read(v
   assert_true(set("d", "* sample:4", now.realtime_ms - 10));
   assert_string_equal(decided(), "* sample:4"); /* the greater id */
   assert_true(set("a2", "* sample:5 issued=1792659999995", now.realtime_ms - 1000));
-  assert_string_equal(decided(), "* sample:5 issued=1792659999995"); /* the line's word counts */
+  assert_string_equal(decided(), "* sample:5 issued=1792659999995"); /* issued= in the line takes precedence */
 }
 
 static void an_activation_lasts_ten_minutes_unless_it_says_otherwise(void **state) {
@@ -139,7 +139,7 @@ static void a_line_that_is_still_there_keeps_its_time(void **state) {
   assert_true(take(LL_FROM_FILE, "net.* full\n* off"));
   later(MINUTE);
   assert_string_equal(decided(), "");
-  assert_true(take(LL_FROM_FILE, "* off")); /* over is over */
+  assert_true(take(LL_FROM_FILE, "* off")); /* an ended line is not revived by writing it again */
   assert_string_equal(decided(), "");
   assert_true(take(LL_FROM_FILE, "* off id=again"));
   assert_string_equal(decided(), "* off id=again");
@@ -183,7 +183,7 @@ static void a_route_must_be_declared(void **state) {
   assert_int_equal(ll_activations_decide(&all, &read_end, now.monotonic_ns)->route, 0);
   assert_false(set("a", "* full route=elsewhere", now.realtime_ms));
   assert_string_equal(why, "column 14: the route \"elsewhere\" is not declared; see LIFELINE_ROUTES");
-  assert_true(set("a", "* full route=elsewhere program=other", now.realtime_ms)); /* others may have declared it */
+  assert_true(set("a", "* full route=elsewhere program=other", now.realtime_ms)); /* may be declared there */
 }
 
 static void lines_for_others_do_not_count(void **state) {
@@ -209,7 +209,7 @@ static void at_most_256_of_a_source_count_and_those_that_are_over_make_room(void
   }
   assert_false(set("one more", "* off", now.realtime_ms));
   assert_string_equal(why, "there are 256 activations already");
-  assert_true(set("8", "* full", now.realtime_ms)); /* in place of the one before */
+  assert_true(set("8", "* full", now.realtime_ms)); /* replaces the previous line of that id */
   later(SECOND);
   assert_true(set("one more", "* off", now.realtime_ms));
   assert_false(set("two more", "* off", now.realtime_ms));

@@ -1,4 +1,4 @@
-/* Activations on their way from a sink to the harvester: in order, bounded, whatever a topic holds. */
+/* Activations between a sink and the harvester: in order and bounded, whatever the topic contains. */
 #include "resolution/control.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* What the harvester was told, a line for each. */
+/* The calls that the harvester received, one line each. */
 typedef struct ears {
   char heard[65536];
   unsigned calls;
@@ -66,7 +66,7 @@ static void a_topic_is_heard_of_only_when_it_is_read_whole(void **state) {
   ll_control *control = begin();
   say(control, "a", "x off");
   say(control, "b", "y off");
-  say(control, "a", NULL); /* a compacted topic still holds what was taken back */
+  say(control, "a", NULL); /* a tombstone that the compacted topic still holds */
   assert_string_equal(apply(control), "");
   assert_int_equal(news, 0);
   ll_control_complete(control);

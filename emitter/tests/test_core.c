@@ -1,4 +1,4 @@
-/* The core's parts, one by one, where a whole program would not reach their corners. */
+/* Unit tests of the core, for cases that whole programs rarely reach. */
 #include "support.h"
 
 #include "base/clock.h"
@@ -109,7 +109,7 @@ static void illegal_types_are_refused_with_a_reason(void **state) {
   }
 }
 
-/* The record ends where a page ends that may not be touched. */
+/* The record ends before an inaccessible page. */
 static void a_record_that_lies_about_its_length_is_no_record(void **state) {
   (void)state;
   char why[256];
@@ -162,12 +162,12 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
   ll_store_unmap(&store);
 }
 
-/* Seals one that looks like a batch of so many bytes. */
+/* Seals a slot that looks like a batch of this many bytes. */
 static ll_slot *fill_slot(ll_store *store, uint64_t sequence, uint32_t bytes) {
   ll_slot *slot = ll_slot_to_fill(store, 0);
   if (slot == NULL) return NULL;
   slot->bytes = bytes;
-  slot->route = 0; /* what was there before may have been a batch */
+  slot->route = 0; /* a previous batch may have set it */
   slot->take_count = 0;
   memset(slot->batch, (int)sequence, bytes);
   ll_slot_seal(store, slot, sequence);
@@ -193,7 +193,7 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
     for (const ll_slot *next; (next = ll_slot_next_sealed(&store, 0, &at)) != NULL; seen++) {
       for (uint32_t i = 0; i < next->bytes; i++)
         if (next->batch[i] != (uint8_t)at) fail_msg("batch %llu was written over", (unsigned long long)at);
-      /* Some stay, so that what is free lies apart. */
+      /* Keep some, so that the free space is fragmented. */
       if (at % 5 == (uint64_t)round % 5) continue;
       ll_slot_move(&store, ll_slot_index(&store, next), at, LL_SLOT_SEALED,
                    at % 3 == 0 ? LL_SLOT_REFUSED : LL_SLOT_FREE);
@@ -202,7 +202,7 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
     assert_int_equal(ll_slot_latest(&store, 0, &at) != NULL, 1);
     assert_int_equal(at, sequence);
   }
-  /* Once the sink has all, what was used is looked through no more. */
+  /* When the sink has taken everything, unused slots are no longer searched. */
   uint64_t at = 0;
   for (const ll_slot *next; (next = ll_slot_next_sealed(&store, 0, &at)) != NULL;)
     ll_slot_move(&store, ll_slot_index(&store, next), at, LL_SLOT_SEALED, LL_SLOT_FREE);
@@ -215,7 +215,7 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
   ll_store_unmap(&store);
 }
 
-/* Much may be free, and yet no place large enough. */
+/* Much space may be free, but none of it large enough. */
 static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   (void)state;
   static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
@@ -246,7 +246,7 @@ static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   test_directory_remove(&directory);
 }
 
-/* However the slots lie: what the sink was never handed first, and the oldest of it. */
+/* Independent of the order of the slots: the oldest of the batches that were never handed to the sink. */
 static void the_spool_takes_the_oldest_first(void **state) {
   (void)state;
   static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
@@ -263,7 +263,7 @@ static void the_spool_takes_the_oldest_first(void **state) {
   uint32_t count = 0;
   while (fill_slot(&store, count + 1, 100) != NULL)
     count++;
-  /* The same batches, as if they had come in another order; of every fifth the sink was handed. */
+  /* Permute the batches, and mark every fifth as handed to the sink. */
   for (uint32_t i = 0; i < count; i++) {
     uint64_t sequence = 1 + (uint64_t)i * 11 % count;
     store.header->slot_words[i] = ll_slot_word(sequence, 1, LL_SLOT_SEALED);
@@ -306,7 +306,7 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   assert_string_equal(ll_slots_fault(&store), "batches that overlap");
   words[0] = ll_slot_word(1, 0, LL_SLOT_SEALED);
   assert_string_equal(ll_slots_fault(&store), "a sealed batch of an impossible number of slots");
-  words[0] = ll_slot_word(0, 1, LL_SLOT_SEALED); /* nobody would send it */
+  words[0] = ll_slot_word(0, 1, LL_SLOT_SEALED); /* it would never be sent */
   assert_string_equal(ll_slots_fault(&store), "impossible sequence");
   words[0] = ll_slot_word(UINT64_C(1) << 47, 1, LL_SLOT_FREE);
   assert_string_equal(ll_slots_fault(&store), "impossible sequence");
@@ -353,7 +353,7 @@ static void what_others_say_does_not_speak_to_the_terminal(void **state) {
   assert_string_equal(logged, "it says   31m caf\xc3\xa9 \xc2\xb5 \xc2");
 }
 
-/* As a thread would that is always ahead of the harvester. */
+/* Fills the ring like a thread that is always ahead of the harvester. */
 static void fill_up(const ll_store *store, ll_ring *ring, uint64_t word, uint64_t bytes) {
   for (; ring->head - ring->tail < bytes; ring->head += sizeof word)
     memcpy(ll_ring_base(store, ring) + (ring->head & (ring->bytes - 1)), &word, sizeof word);
@@ -408,7 +408,7 @@ static void a_file_with_a_ring_that_was_never_made_is_refused(void **state) {
   test_directory_remove(&directory);
 }
 
-/* A word of zeros is a filler at a lap's end alone: elsewhere the program has written over its ring. */
+/* A zero word is a filler only at the end of a lap; elsewhere the program has overwritten its ring. */
 static void zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end(void **state) {
   (void)state;
   test_directory directory;
@@ -484,7 +484,7 @@ static void we_are_alive_and_an_ended_child_is_dead(void **state) {
   assert_int_equal(read(ends[0], &child, sizeof child), sizeof child);
   assert_int_equal(test_wait(pid), 0);
   assert_int_equal(ll_process_liveness(&child), LL_DEAD);
-  self.start_time++; /* the pid came back */
+  self.start_time++; /* the pid was reused */
   assert_int_equal(ll_process_liveness(&self), LL_REPLACED);
   self = ll_process_self();
   self.boot[0] ^= 1;
@@ -512,14 +512,14 @@ static void what_cannot_be_found_out_is_not_dead(void **state) {
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
   assert_int_equal(ours, LL_UNKNOWN);
   assert_int_equal(childs, LL_UNKNOWN);
-  self.start_time = 0; /* it could not find out when it wrote this */
+  self.start_time = 0; /* the writer could not determine its start time */
   assert_int_equal(ll_process_liveness(&self), LL_UNKNOWN);
   kill((pid_t)child.pid, SIGKILL);
   test_wait_for((pid_t)child.pid, SIGKILL);
   assert_int_equal(ll_process_liveness(&child), LL_DEAD);
 }
 
-/* In a child: a ring file whose owner's pid means nothing to whoever finds it, as in another container. */
+/* In a child: a ring file whose owner's pid is unknown to the recovering process, as in another container. */
 static void own_a_file_in_another_namespace(const test_directory *directory, int told) {
   ll_store store;
   char why[256] = "";
@@ -547,7 +547,7 @@ static void an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file(void
   kill(child, SIGKILL);
   test_wait_for(child, SIGKILL);
   assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), 0);
-  found.header->recoverer.pid_namespace ^= 1; /* and so may be whoever recovers it */
+  found.header->recoverer.pid_namespace ^= 1; /* the recovering process may be in another namespace, too */
   ll_store again;
   assert_int_equal(ll_store_attach(&again, path, false, why, sizeof why), EBUSY);
   ll_store_remove(&found);
@@ -557,7 +557,7 @@ static void an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file(void
   test_directory_remove(&directory);
 }
 
-/* In a child: a program that confines itself. */
+/* In a child: a program that calls chroot. */
 static void look_from_another_root(const test_directory *directory) {
   enum { NOT_ALLOWED = 77 };
   ll_store store;
@@ -601,7 +601,7 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
 
 typedef int (*lz4_decompress)(const char *from, char *to, int from_bytes, int to_bytes);
 
-/* Of every length of record, and with rows to spare behind the runs, and the tiles, that are turned at once. */
+/* All record lengths, with rows left over after the runs and tiles that are transposed at once. */
 static void shuffled_records_are_where_the_format_says(void **state) {
   (void)state;
   char why[256];
@@ -614,7 +614,7 @@ static void shuffled_records_are_where_the_format_says(void **state) {
     for (uint32_t rows = 60; rows <= 600; rows += 45) {
       size_t bytes = (size_t)rows * length;
       for (size_t i = 0; i < bytes; i++)
-        records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* better shuffled than not */
+        records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* compresses better when shuffled */
       ll_compressor *compressor = ll_compressor_create("lz4", why, sizeof why);
       ll_packed result = ll_compress(compressor, records, bytes, length, packed);
       assert_int_equal(result.compression, LL_COMPRESSION_LZ4);

@@ -1,5 +1,5 @@
-/* Types that are declared at run time: the same events, rules and promises, and nothing that a caller says is trusted.
- */
+/* Types declared at run time: the same events, rules and guarantees as static ones; no argument of the caller is
+ * trusted. */
 #include "support.h"
 
 #include <errno.h>
@@ -130,7 +130,7 @@ static void what_is_no_type_is_refused_before_anything_happens(void **state) {
   (void)state;
   assert_int_equal(test_in_child(declare_what_is_no_type, NULL), 0);
   test_batches batches = test_read_batches(directory.out);
-  assert_int_equal(test_events_in(&batches), 1); /* that without fields */
+  assert_int_equal(test_events_in(&batches), 1); /* the event without fields */
   test_free_batches(&batches);
 }
 
@@ -157,7 +157,7 @@ static void emit_what_does_not_fit(void) {
   }
   ll_value huge[9];
   memcpy(huge, good, sizeof huge);
-  huge[4].bytes = (ll_bytes){"x", SIZE_MAX}; /* so long that nobody may look at it */
+  huge[4].bytes = (ll_bytes){"x", SIZE_MAX}; /* so long that its bytes must not be read */
   if (ll_emit_values(type, huge, 9) != 0) exit(4);
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);

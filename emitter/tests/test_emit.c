@@ -1,4 +1,4 @@
-/* What is emitted is what arrives. */
+/* Events arrive as they were emitted. */
 #include "emit_in_cxx.h"
 #include "support.h"
 
@@ -141,8 +141,8 @@ static void emit_from_threads(void) {
     pthread_join(threads[i], NULL);
 }
 
-/* Each number of each thread once, and in order within a batch's run of one thread. (Between such runs ticks tell the
- * order: a thread whose ring grew has two rings for a while.) */
+/* Each number of each thread arrives once, and in order within a batch's segment of one thread. (Across segments ticks
+ * define the order: for a while a thread whose ring grew has two rings.) */
 typedef struct numbers {
   uint64_t thread[THREADS];
   uint8_t seen[THREADS][EACH];
@@ -279,7 +279,7 @@ static void values_of_a_type_that_is_off_need_not_be_computed(void **state) {
   (void)state;
   assert_int_equal(test_in_child(emit_what_is_costly, NULL), 0);
   setenv("LIFELINE_RESOLUTION", "test.costly off", 1);
-  int status = test_in_child(emit_what_is_costly, NULL); /* the first event finds out */
+  int status = test_in_child(emit_what_is_costly, NULL); /* the first event resolves the state */
   unsetenv("LIFELINE_RESOLUTION");
   assert_int_equal(status, 0);
 }
@@ -307,7 +307,7 @@ static void emit_from_signals(int signal) {
   ll_emit(number, 1);
 }
 
-static volatile sig_atomic_t signals; /* one may come when the compiler expects none, such as in setitimer */
+static volatile sig_atomic_t signals; /* a signal may come when the compiler expects none, such as in setitimer */
 
 static void count_and_emit(int signal) {
   signals++;
@@ -379,7 +379,7 @@ static void a_cancelled_thread_finishes_its_emit_and_leaves_the_others_theirs(vo
   test_free_batches(&batches);
 }
 
-/* The first emit opens files, and the last ones wait in vain for room. */
+/* The first emit opens files; the last ones find no room and give up. */
 static void disturb_errno(void) {
   enum { UNTOUCHED = 4711 };
   errno = UNTOUCHED;

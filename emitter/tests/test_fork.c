@@ -1,4 +1,4 @@
-/* A child after fork is an emitter of its own. */
+/* A forked child is an emitter of its own. */
 #include "support.h"
 
 #include <lifeline/lifeline.h>
@@ -41,14 +41,14 @@ static pid_t fork_normally(void) {
   return fork();
 }
 
-/* No handler runs, and glibc knows nothing of it. */
+/* Runs no atfork handlers, and bypasses glibc. */
 static pid_t fork_behind_the_librarys_back(void) {
   return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
 static void emit_fork_emit(pid_t (*make_child)(void)) {
   emit_mine();
-  /* Nobody may be inside of malloc or dlopen when a child is made behind glibc's back: that, nobody could mend. */
+  /* No thread may be in malloc or dlopen when a child bypasses glibc's fork: its locks would stay held for good. */
   if (ll_flush(TEST_PATIENCE_MS) != 0) exit(2);
   pid_t child = make_child();
   if (child == 0) {
@@ -67,7 +67,7 @@ static void with_clone(void) {
   emit_fork_emit(fork_behind_the_librarys_back);
 }
 
-/* Two emitters: by incarnation, with their events, each batch's pid that of its events. */
+/* Two emitters, by incarnation, with their events. Each batch's pid must be that of its events. */
 typedef struct tally {
   uint32_t pid[2];
   uint64_t events[2];
@@ -116,7 +116,7 @@ static void emit_and_have_the_child_killed(void) {
   exit(test_wait(child) != 128 + SIGKILL || ll_shutdown(TEST_PATIENCE_MS) != 0);
 }
 
-/* By the parent, if that looks for what earlier runs left only now, or else by the tool. The type is the parent's. */
+/* Recovered by the parent, if its recovery runs late enough, or else by the tool. The parent declared the type. */
 static void a_killed_childs_event_is_recovered(void **state) {
   (void)state;
   const char *const recover[] = {"lifeline-recover", NULL};
@@ -164,7 +164,7 @@ static void *emit_until_told(void *unused) {
   return NULL;
 }
 
-/* Other threads emit, and the harvester works, whenever a child is made. */
+/* Children are forked while other threads emit and the harvester works. */
 static void fork_in_the_middle_of_things(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, emit_until_told, NULL);
@@ -246,7 +246,7 @@ static void *emit_first_and_together(void *unused) {
   return NULL;
 }
 
-/* The thread that forked has emitted in the parent; in the child another one is first. */
+/* The forking thread emitted in the parent; in the child another thread emits first. */
 static void fork_and_come_second(void) {
   ll_emit(mine, (uint32_t)getpid(), 0);
   if (ll_flush(TEST_PATIENCE_MS) != 0) exit(2);
@@ -302,8 +302,8 @@ static void a_child_made_inside_of_an_emit_finishes_it_unharmed(void **state) {
 }
 
 #if defined(__x86_64__)
-/* The trap flag has the kernel send SIGTRAP after every instruction, and the handler forks: the child runs the rest of
- * the emit at full speed. */
+/* With the trap flag the kernel sends SIGTRAP after every instruction, and the handler forks: the child runs the rest
+ * of the emit at full speed. */
 enum { TRAP_FLAG = 0x100 };
 static volatile sig_atomic_t stepping, instructions;
 
@@ -333,7 +333,7 @@ static void fork_after_instruction(int signal, siginfo_t *info, void *context) {
 
 static const uint32_t marks[] = {0xd15ea5e5, 0x0ddba115};
 
-/* 1 if an event was written over the library's variables. */
+/* Returns 1 if an event overwrote the library's variables. */
 static int mark_is_in_library(struct dl_phdr_info *object, size_t size, void *unused) {
   (void)size, (void)unused;
   if (strstr(object->dlpi_name, "liblifeline.so") == NULL) return 0;
@@ -368,7 +368,7 @@ static void a_child_may_be_made_after_any_instruction_of_an_emit(void **state) {
   assert_int_equal(test_in_child(fork_after_each_instruction_of_an_emit, NULL), 0);
 }
 
-/* The harvester is loading the sink, and the libraries below it. */
+/* Forks while the harvester loads the sink and its libraries. */
 static void fork_at_once(void) {
   ll_emit(mine, (uint32_t)getpid(), 0);
   pid_t children[CHILDREN];
@@ -376,7 +376,7 @@ static void fork_at_once(void) {
     children[i] = fork();
     if (children[i] != 0) continue;
     ll_emit(mine, (uint32_t)getpid(), 0);
-    ll_shutdown(0); /* which opens the sink first */
+    ll_shutdown(0); /* opens the sink first */
     _exit(0);
   }
   for (int i = 0; i < CHILDREN; i++)
@@ -399,10 +399,9 @@ static void children_made_while_libraries_are_loaded_run_on(void **state) {
 enum { SKIPPED = 77 };
 
 int main(void) {
-  /* ThreadSanitizer supports no new threads in a child of a process with threads. AddressSanitizer (gcc 12) holds its
-   * allocator's locks over no fork: when another thread had one, the child waits for it for ever, at the latest in the
-   * search for leaks at its exit. (Or its harvester does, before it runs its first line: then the shutdown gives up.)
-   */
+  /* ThreadSanitizer does not support new threads in a child of a multithreaded process. AddressSanitizer (gcc 12) does
+   * not handle its allocator's locks in fork: if another thread held one, the child deadlocks, at the latest in the
+   * leak check at its exit. (Or its harvester deadlocks at its start, and the shutdown times out.) */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   puts("skipped: this sanitizer does not support what forks do here");
   return SKIPPED;

@@ -1,5 +1,5 @@
-/* What becomes of events when something happens to their process. lifeline.h promises it; here real processes live and
- * end in each of these ways. */
+/* Fate of a process' events when something happens to it, as lifeline.h promises. Real processes live and end in each
+ * of these ways. */
 #include "support.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* life WHAT ARGUMENT, to its end. */
+/* Runs life WHAT ARGUMENT to its end. */
 static int live(const char *what, const char *argument) {
   const char *const program[] = {"life", what, argument, NULL};
   return test_wait_for(test_start(program, output), strcmp(what, "be-aborted") == 0 ? SIGABRT : 0);
@@ -63,7 +63,7 @@ static void tick_off(const llb_event *event, void *ctx) {
     all->pids[1] = pid;
 }
 
-/* What came, without what consumers would absorb. */
+/* The events that arrived, without duplicates. */
 static arrived look(void) {
   arrived all = {.events = 0};
   test_batches batches = test_read_batches(directory.out);
@@ -111,8 +111,7 @@ static void a_vfork_that_ends_changes_nothing(void **state) {
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
-/* Nothing tells a process that it will be another program: what was not sent yet is found by the program's next start,
- * which is the same process here. */
+/* A process is not notified of exec: the program's next start, here in the same process, finds the unsent events. */
 static void a_process_that_executes_another_program_leaves_its_events_to_the_next_start(void **state) {
   (void)state;
   assert_int_equal(live("exec-again", NULL), 0);
@@ -121,7 +120,7 @@ static void a_process_that_executes_another_program_leaves_its_events_to_the_nex
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
-/* The parent leaves by _exit, as daemon(3) does; the child's start may come before the parent's end. */
+/* The parent calls _exit, like daemon(3); the child's start may precede the parent's end. */
 static void a_daemon_goes_on_and_what_its_parent_left_is_recovered(void **state) {
   (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -142,7 +141,7 @@ static void a_daemon_goes_on_and_what_its_parent_left_is_recovered(void **state)
 /* --- ends --- */
 
 static void a_recovery_delivers_all(const char *what, int status) {
-  setenv("LIFELINE_INTERVAL_MS", "60000", 1); /* so that nothing is sent before the end */
+  setenv("LIFELINE_INTERVAL_MS", "60000", 1); /* nothing is sent before the end */
   assert_int_equal(live(what, NULL), status);
   unsetenv("LIFELINE_INTERVAL_MS");
   assert_int_equal(test_ring_files(&directory), 1);
@@ -192,7 +191,7 @@ static void events_after_shutdown_are_counted_and_harm_nobody(void **state) {
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
-/* Ctrl-C is heeded, too, when the program waits for a broker that is away. */
+/* Ctrl-C also works while the program waits for an unreachable broker. */
 static void a_signal_ends_the_wait(const char *where) {
   char url[256];
   snprintf(url, sizeof url, "%s", getenv("LIFELINE_URL"));
@@ -203,7 +202,7 @@ static void a_signal_ends_the_wait(const char *where) {
   setenv("LIFELINE_URL", url, 1);
   unsetenv("LIFELINE_PLUGIN_DIR");
   assert_int_equal(status, 128 + SIGALRM);
-  assert_in_range(took_s, 0, 30); /* of the minute that it would wait */
+  assert_in_range(took_s, 0, 30); /* it would wait for a minute */
   recover();
   arrived all = look();
   check_came(&all, 1, EACH);
@@ -244,7 +243,7 @@ static void events_before_main_and_of_a_threads_objects_arrive(void **state) {
   assert_int_equal(test_wait(test_start(program, output)), 0);
   assert_string_equal(test_text_of(output), "");
   arrived all = look();
-  check_came(&all, 1, 4); /* 5, from behind main, may be sent or counted */
+  check_came(&all, 1, 4); /* 5, emitted after main, may be sent or counted */
   assert_int_equal(test_ring_files(&directory), 0);
 }
 
@@ -264,7 +263,7 @@ static void a_shared_object_may_emit_be_unloaded_and_come_again(void **state) {
   assert_int_equal(all.events, EACH);
 }
 
-/* --- poor surroundings --- */
+/* --- restricted environments --- */
 
 static void a_program_that_closes_all_descriptors_finds_nothing_of_ours_in_its_files(void **state) {
   (void)state;
@@ -307,7 +306,7 @@ static void without_address_space_the_program_runs_on_and_events_are_counted(voi
   assert_int_equal(test_lines(test_text_of(output)), 1);
 }
 
-/* A tmpfs of this size at the place of the rings. */
+/* Mounts a tmpfs of this size as ring directory. */
 static void mount_rings(const char *size) {
   skip_unless_root("a small tmpfs");
   assert_int_equal(mkdir(directory.rings, 0700), 0);
@@ -356,7 +355,7 @@ static void a_filesystem_that_fills_up_midway_costs_counted_events_and_no_sigbus
   test_free_batches(&batches);
 }
 
-/* --- the environment of others --- */
+/* --- untrusted environments --- */
 
 static bool copy_program(const char *to) {
   char command[1200];
@@ -365,7 +364,7 @@ static bool copy_program(const char *to) {
   return system(command) == 0;
 }
 
-/* What another user puts into the environment must not tell a privileged program where to write. */
+/* Another user's environment must not tell a privileged program where to write. */
 static void a_program_that_runs_as_another_user_ignores_the_environment(void **state) {
   (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -403,7 +402,7 @@ static void a_program_that_runs_as_another_user_ignores_the_environment(void **s
   assert_false(wrote);
 }
 
-/* A program that knows nothing of us, with and without room for us. */
+/* A program without Lifeline, with and without space for the library. */
 static void preloaded_into_a_stranger_the_library_does_nothing(void **state) {
   (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,4 +1,5 @@
-/* When the sink is wrong, away, slow or unwilling: the program runs on, one line tells, and the books balance. */
+/* With a faulty, unreachable, slow or refusing sink the program runs on, logs one line, and all events are accounted
+ * for. */
 #include "support.h"
 
 #include <dirent.h>
@@ -52,14 +53,14 @@ static void emit_many(void) {
     ll_emit(number, i);
 }
 
-/* In the child: what still waits in its ring is neither counted as emitted yet nor dropped. */
+/* In the child: events that still wait in a ring count neither as emitted nor as dropped. */
 static void leave_with_ring_full(void) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   exit(now.dropped_ring_full > 0 && now.emitted > now.dropped_ring_full && now.emitted <= MANY ? 0 : 1);
 }
 
-/* In the child: leaves with 0 when all of MANY were counted as emitted, and `wanted` of a reason is true. */
+/* In the child: exits with 0 if all of MANY were counted as emitted, and `wanted` is true. */
 static void leave_with(bool wanted) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
@@ -134,7 +135,7 @@ static void options_that_do_not_say_their_size_are_refused(void **state) {
 
 static void wait_for_a_locked_file(void) {
   ll_emit(number, 1);
-  if (ll_flush(3000) != ETIMEDOUT) exit(1); /* with the harvester held up in the lock, nothing would be said */
+  if (ll_flush(3000) != ETIMEDOUT) exit(1); /* a harvester blocked in the lock would log nothing */
 }
 
 static void a_file_that_another_process_has_locked_is_a_line_and_no_standstill(void **state) {
@@ -196,7 +197,7 @@ static void emit_one_and_leave(void) {
   ll_shutdown(100);
 }
 
-/* The recovery of what the first run left meets the same trouble as the second run's own sink. */
+/* The recovery of the first run's events meets the same error as the second run's own sink. */
 static void a_folder_that_is_not_there_is_told_once_and_what_is_left_once(void **state) {
   (void)state;
   char url[200];
@@ -219,7 +220,7 @@ static void with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted(vo
   expect(fill_up, "they are kept in");
   assert_int_equal(test_ring_files(&directory), 1);
 
-  /* What was not dropped is there for the next who comes. */
+  /* The events that were not dropped are recovered. */
   const char *const recover[] = {"lifeline-recover", "--url", directory.out, NULL};
   char url[200];
   snprintf(url, sizeof url, "file://%s", directory.out);
@@ -247,8 +248,8 @@ static void block_in_vain(void) {
   leave_with_ring_full();
 }
 
-LL_EVENT(odd, "test.odd", LL_INFO, (u64, value, ""), (u64, more, "")); /* 24 bytes: half a ring is no multiple */
-LL_EVENT(even, "test.even", LL_INFO, (u64, value, ""));                /* 16 bytes: it is one */
+LL_EVENT(odd, "test.odd", LL_INFO, (u64, value, ""), (u64, more, "")); /* 24 bytes: does not divide half a ring */
+LL_EVENT(even, "test.even", LL_INFO, (u64, value, ""));                /* 16 bytes: divides it */
 
 enum { HALF_A_RING = 32 << 10, FALL_ASLEEP_US = 100000, LOOKS = 6000, LOOK_US = 10000 /* for a minute in all */ };
 
@@ -258,7 +259,7 @@ static void leave_when_harvested(void) {
   exit(stats().emitted > 0 ? 0 : 1);
 }
 
-/* In the child: neither the interval nor a full batch is the harvester's reason to look. */
+/* In the child: neither the interval nor a full batch wakes the harvester. */
 static void begin_the_second_half(void) {
   ll_init(NULL);
   usleep(FALL_ASLEEP_US);
@@ -433,7 +434,7 @@ static void counters_that_change_are_news_enough_for_a_batch(void **state) {
   test_free_batches(&batches);
 }
 
-/* Before the shutdown, so that a machine that holds it up does not find millions of events in the file. */
+/* Events before the shutdown; bounded, so that a slow machine does not write millions to the file. */
 enum { ENDING_THREADS = 4, EMITTED_BEFORE = 50000 };
 static uint64_t emitted_by[ENDING_THREADS];
 static uint32_t shutting_down, ended;
@@ -456,7 +457,7 @@ static void *emit_to_the_end(void *of) {
 
 static void shut_down_under_load(void) {
   pthread_t threads[ENDING_THREADS];
-  if (started_before && ll_init(NULL) != 0) exit(4); /* else the first emit and the shutdown meet */
+  if (started_before && ll_init(NULL) != 0) exit(4); /* else the first emit races with the shutdown */
   pthread_barrier_init(&all_emit, NULL, ENDING_THREADS + 1);
   for (int i = 0; i < ENDING_THREADS; i++)
     pthread_create(&threads[i], NULL, emit_to_the_end, &emitted_by[i]);
@@ -465,7 +466,7 @@ static void shut_down_under_load(void) {
   __atomic_store_n(&shutting_down, 1, __ATOMIC_RELAXED);
   if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(2);
   for (int i = 0; i < LOOKS && stats().dropped_shutdown == 0; i++)
-    usleep(LOOK_US); /* until one of the threads has had its turn again */
+    usleep(LOOK_US); /* until a thread has run again */
   __atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
   uint64_t emitted = 0;
   for (int i = 0; i < ENDING_THREADS; i++) {
@@ -493,7 +494,7 @@ static void every_event_emitted_around_the_shutdown_is_sent_or_counted(void **st
   }
 }
 
-/* A thread's first event takes it a ring, which may meet the shutdown at any step. */
+/* A thread's first event gets a ring, which may race with any step of the shutdown. */
 enum { FIRST_THREADS = 48, FIRST_ROUNDS = 100 };
 static unsigned turn;
 
@@ -549,8 +550,7 @@ static void without_a_ring_directory_events_still_arrive_and_a_line_warns(void *
   test_free_batches(&batches);
 }
 
-/* In the child: where /proc is missing, a file cannot have its name later. Whether it may be unmounted is another
- * question. */
+/* In the child: without /proc a file cannot be given a name later. Exits with SKIPPED if it may not be unmounted. */
 static void emit_more_than_the_filesystem_holds(void) {
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
       umount2("/proc", MNT_DETACH) != 0 || mount("none", directory.rings, "tmpfs", 0, "size=1m,mode=700") != 0)
@@ -583,7 +583,7 @@ static void *emit_once(void *unused) {
   return NULL;
 }
 
-/* More threads one after the other than there are rings within the budget. */
+/* More threads in sequence than the budget has rings for. */
 static void start_and_end_threads(void) {
   for (int i = 0; i < 300; i++) {
     pthread_t thread;
@@ -602,7 +602,7 @@ static void rings_of_threads_that_ended_are_used_again(void **state) {
 
 enum { BURSTS = 20, LATE_THREADS = 40 };
 
-/* More than the room that was there at the start, in bursts and from new threads. */
+/* More events than fit at the start, in bursts and from new threads. */
 static void emit_in_need_of_room(void) {
   for (int burst = 0; burst < BURSTS; burst++) {
     for (uint64_t i = 0; i < MANY / BURSTS; i++)
@@ -627,7 +627,7 @@ static void emit_into_the_file(void) {
   if (ll_flush(TEST_PATIENCE_MS) != 0 || !stats().crash_safe) exit(6);
 }
 
-/* As a cleaner of temporary files does, or logind where a user's last session ends. */
+/* Removes the file, like a cleaner of temporary files, or logind at the end of a user's last session. */
 static void remove_the_ring_file(void) {
   emit_into_the_file();
   DIR *entries = opendir(directory.rings);
@@ -659,7 +659,7 @@ static void become_another_user(void) {
 static void a_program_that_drops_its_privileges_loses_no_event(void **state) {
   (void)state;
   if (geteuid() != 0) skip();
-  setenv("LIFELINE_URL", "null:", 1); /* a sink that needs no privileges either */
+  setenv("LIFELINE_URL", "null:", 1); /* a sink that needs no privileges */
   setenv("LIFELINE_POLICY", "block", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "60000", 1);
   expect(become_another_user, NULL);
@@ -707,7 +707,7 @@ static void what_is_left_takes_little_room(void **state) {
   assert_in_range(status.st_blocks * 512, 1, 256 << 10);
 }
 
-/* Somebody else has made the standard directory of this user. */
+/* Another user has created this user's standard directory. */
 static void emit_as_a_squatted_user(void) {
   char standard[64], session[300], file[400];
   snprintf(standard, sizeof standard, "/dev/shm/lifeline-%u", SQUATTED);

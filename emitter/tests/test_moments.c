@@ -1,4 +1,4 @@
-/* Summaries keep their digits: checked against arithmetic that makes no error. */
+/* Precision of summaries, checked against exact arithmetic. */
 #include "summary/moments.h"
 #include "support.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is exact enough here: 113 bits, and an exponent that does not overflow. */
+/* Exact enough here: 113 bits, and an exponent that does not overflow. */
 typedef __float128 exact;
 
 typedef struct truth {
@@ -34,7 +34,7 @@ static truth truth_of(const exact *values, size_t count) {
   return t;
 }
 
-/* 10^-digits of `scale` may be missing, or what the smallest number is. */
+/* The error may be 10^-digits of `scale`, or the smallest double. */
 static void check_near(exact expected, double found, exact scale, int digits, const char *what) {
   exact error = expected - (exact)found;
   if (error < 0) error = -error;
@@ -69,7 +69,7 @@ static double unit_random(uint64_t *state) {
 
 enum { COUNT = 10000 };
 
-/* In blocks of every length, as intervals and full cells make them. */
+/* Adds blocks of every length, as intervals and full cells do. */
 static ll_moments moments_of(const double *values, size_t count) {
   ll_moments moments = {0};
   unsigned block = 1;
@@ -259,7 +259,8 @@ static void a_factor_multiplies_as_if_each_value_had_it(void **state) {
   check(&moments, thrice, 3);
 }
 
-/* Blocks of every length, most of them in short times; some in none, some in more ticks than a double counts. */
+/* Blocks of every length, mostly of short operations. Optionally some took 0 ticks, and some more than a double
+ * represents exactly. */
 static void check_operations(double (*value)(size_t i, uint64_t *state), bool some_are_odd) {
   static uint64_t rows[2 * COUNT];
   static exact values[COUNT], times[COUNT], rates[COUNT];
@@ -305,7 +306,7 @@ static void an_operation_whose_value_is_not_finite_has_no_finite_rate(void **sta
     memcpy(&rows[2 * i], &value, sizeof value);
     rows[2 * i + 1] = 2;
   }
-  ll_moments_add_operations(moments, rows + 64, 32); /* then there is something to lie around */
+  ll_moments_add_operations(moments, rows + 64, 32); /* so that there are moments before */
   ll_moments_add_operations(moments, rows, 64);
   assert_int_equal(moments[0].count, 94);
   assert_int_equal(moments[0].not_finite, 2);

@@ -1,4 +1,4 @@
-/* A long outage of the sink: how much the budget holds, and what is said of events that found no room. */
+/* A long outage of the sink: capacity of the budget, and reports of dropped events. */
 #include "support.h"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void expect_success(void (*body)(void)) {
   if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
 }
 
-/* The sink is away from now on, or is back. */
+/* Makes the sink unavailable or available. */
 static void set_away(bool away) {
   char path[200];
   snprintf(path, sizeof path, "%s.away", directory.out);
@@ -63,7 +63,7 @@ static void set_away(bool away) {
   if (away) close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-/* Each portion is a little more than half a ring, and so becomes a batch, as at a moderate rate. */
+/* Each portion exceeds half a ring a little, and so becomes a batch, as at a moderate rate. */
 enum {
   PORTIONS = 600,
   PORTION = (32 << 10) / 24 + 10,
@@ -92,7 +92,7 @@ static void an_outage_costs_no_event_while_the_budget_has_room(void **state) {
   (void)state;
   test_use_sink(&directory, "tide");
   set_away(true);
-  setenv("LIFELINE_POLICY", "block", 1); /* a harvester that gets no processor costs nothing, either */
+  setenv("LIFELINE_POLICY", "block", 1); /* lose nothing if the harvester is not scheduled */
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "20000", 1);
   expect_success(emit_into_an_outage);
   assert_string_equal(test_text_of(log_path), "");
@@ -102,7 +102,7 @@ static void an_outage_costs_no_event_while_the_budget_has_room(void **state) {
   test_free_batches(&batches);
 }
 
-/* A batch at each interval, however small, would use up the room. */
+/* A batch per interval, however small, would use up the room. */
 static void emit_little_for_long(void) {
   for (uint64_t i = 0; i < 500; i++) {
     ll_emit(number, i);
@@ -161,7 +161,7 @@ static void lose_events_in_an_outage(void) {
            (unsigned long long)(stats().dropped_ring_full));
   until_heard(text);
   if (ll_shutdown(TEST_PATIENCE_MS) != 0 || test_lines(heard) > 3)
-    exit(6); /* one more if the harvester had to wait for a processor */
+    exit(6); /* one more if the harvester was not scheduled */
 }
 
 static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) {
@@ -213,7 +213,7 @@ static void see_all_refused(void) {
   exit(1);
 }
 
-/* No slot is left then for a batch that would count them. */
+/* Then no slot is left for a batch that would count them. */
 static void a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter(void **state) {
   (void)state;
   test_use_sink(&directory, "wreck");

@@ -47,8 +47,8 @@ static void check_books(const test_directory *directory, const char *notes) {
   test_free_batches(&batches);
 }
 
-/* Every other time the sink acknowledges late, so that the kill finds sealed batches on their way. Every third time
- * they are large, and what is free lies apart. */
+/* Every other time the sink acknowledges late, so that the kill finds batches in flight. Every third time they are
+ * large, and the free space is fragmented. */
 static void kill_and_recover(unsigned seed, bool kill_recovery) {
   test_directory directory;
   test_directory_make(&directory);
@@ -99,7 +99,7 @@ static void wait_for_notes(const char *path) {
   assert_true(kept.returned[0] > 0);
 }
 
-/* The next start of the program itself recovers, beside its own events. */
+/* The next start of the program recovers them, in addition to its own events. */
 static void the_next_start_delivers_what_the_last_run_left(void **state) {
   (void)state;
   test_directory directory;
@@ -147,7 +147,7 @@ static void a_living_programs_file_is_left_alone(void **state) {
   test_directory_remove(&directory);
 }
 
-/* As when the standard directory was another user's while the program ran, and is not any more. */
+/* As if the standard directory had belonged to another user while the program ran. */
 static void files_below_the_sessions_directory_are_found_as_well(void **state) {
   (void)state;
   test_directory directory;
@@ -238,7 +238,7 @@ static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(v
   test_directory_remove(&directory);
 }
 
-/* A slot and a ring of which the header speaks, and which were never allocated: to look at them takes pages. */
+/* The header refers to a slot and a ring without allocated pages: reading them allocates pages. */
 static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
   (void)state;
   test_directory directory;
@@ -257,7 +257,7 @@ static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
   wait_for_notes(notes);
   kill(pid, SIGKILL);
   test_wait(pid);
-  /* All but the first page becomes a hole; then the room is taken. */
+  /* Turns all but the first page into a hole, then fills the filesystem. */
   struct stat status;
   int fd = open_ring_file(&directory);
   assert_int_equal(fstat(fd, &status), 0);

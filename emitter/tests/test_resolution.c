@@ -1,4 +1,4 @@
-/* What is emitted follows the rules, in threads, children, loaded objects, and after a kill. */
+/* Rules apply to events in threads, children, loaded objects, and after a kill. */
 #include "following.h"
 
 #include <dlfcn.h>
@@ -299,7 +299,7 @@ static void ask_again_in_a_child(void) {
 static void in_a_forked_child_rules_end_as_well(void **state) {
   (void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  skip(); /* their runtimes do not stand a fork with threads: see test_fork.c */
+  skip(); /* their runtimes do not support a fork with threads: see test_fork.c */
 #endif
   setenv("LIFELINE_TRIGGERS", file, 1);
   test_write(file, "* off for=2s\nend\n");
@@ -332,11 +332,11 @@ static void what_was_left_out_is_counted_even_after_a_kill(void **state) {
 /* --- signal handlers --- */
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-/* The C library's own, behind ours. */
+/* The C library's function, called by ours. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 
-static __thread volatile sig_atomic_t handling, allocations; /* this thread's: the harvester has its own business */
+static __thread volatile sig_atomic_t handling, allocations; /* of this thread, not of the harvester */
 
 void *malloc(size_t bytes) {
   if (handling) allocations++;
@@ -358,7 +358,7 @@ static void emit_in_handler(int signal) {
   handling = 0;
 }
 
-/* The handler may have interrupted malloc, which then has its lock. */
+/* The handler may have interrupted malloc, which then holds its lock. */
 static void emit_new_types_in_a_handler(void) {
   struct sigaction action = {.sa_handler = emit_in_handler};
   REQUIRE(ll_init(NULL) == 0);
@@ -374,7 +374,7 @@ static void emit_new_types_in_a_handler(void) {
 static void the_first_event_of_a_type_in_a_signal_handler_asks_malloc_for_nothing(void **state) {
   (void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  skip(); /* malloc is theirs */
+  skip(); /* they replace malloc */
 #else
   setenv("LIFELINE_RESOLUTION", "test.alarm.sample sample:10; test.alarm.summary summary", 1);
   run(emit_new_types_in_a_handler);
@@ -404,7 +404,7 @@ static void load_and_unload(void) {
   }
   REQUIRE(test_statistics().emitted == 40);
   REQUIRE(test_emits_numbers());
-  test_write(file, "* off\nend\n"); /* now states are written, and not where the object was */
+  test_write(file, "* off\nend\n"); /* writes states, but not to the unloaded object */
   BECOMES(test_emits_numbers, false);
   uint64_t before = test_statistics().emitted;
   void *object = load(&emit);

@@ -1,4 +1,4 @@
-/* Routes beside the default one: their own sinks, sequences and books; none in the way of the others. */
+/* Routes in addition to the default one: separate sinks, sequences and counters; no route blocks another. */
 #include "support.h"
 
 #include "sink/routes.h"
@@ -15,7 +15,7 @@ enum { ROUTES = 3, THREADS = 2 };
 static const char *const names[ROUTES] = {"default", "audit", "debug-2"};
 static unsigned rounds = 5;
 
-/* A directory, and a file for each route in it. */
+/* A directory with a file for each route. */
 typedef struct place {
   test_directory directory;
   char file[ROUTES][200];
@@ -30,7 +30,7 @@ static void make_place(place *here) {
     snprintf(here->file[i], sizeof here->file[i], "%s/%s.llb", here->directory.path, names[i]);
 }
 
-/* LIFELINE_URL and LIFELINE_ROUTES, with a mood of the test sink for each route; NULL: the file sink. */
+/* Sets LIFELINE_URL and LIFELINE_ROUTES, with a mood of the test sink for each route; NULL: the file sink. */
 static void use_sinks(const place *here, const char *const moods[ROUTES]) {
   char urls[ROUTES][256], routes[600];
   for (int i = 0; i < ROUTES; i++)
@@ -44,7 +44,7 @@ static void use_sinks(const place *here, const char *const moods[ROUTES]) {
 
 static const char *const healthy[ROUTES] = {NULL, NULL, NULL};
 
-/* The ledger of one route: every event whose emit had returned is archived once, or counted as dropped. */
+/* Checks one route's ledger: every event whose emit returned is archived once, or counted as dropped. */
 static void check_route(const place *here, int route, uint8_t incarnation[16]) {
   uint64_t notes[THREADS * ROUTES] = {0};
   test_serials kept = {.threads = THREADS};
@@ -80,7 +80,7 @@ static void check_all_routes(const place *here) {
     check_route(here, route, incarnation);
 }
 
-/* Until it has emitted on each route, and for a while longer; then it is killed. */
+/* Kills it after it has emitted on each route, and a while later. */
 static void kill_in_the_middle(pid_t pid, const place *here, useconds_t later) {
   uint64_t notes[ROUTES] = {0};
   for (int i = 0; i < 12000 && notes[ROUTES - 1] == 0; i++) {
@@ -112,7 +112,7 @@ static int recover(const place *here, const char *const arguments[]) {
   return test_wait(test_start(arguments, here->log));
 }
 
-/* Whichever of them it is: the others deliver all that they have, drop nothing, and end within the time. */
+/* Whichever route is dead, the others deliver all their events, drop none, and end in time. */
 static void a_route_whose_sink_is_dead_holds_nobody_back(void **state) {
   (void)state;
   for (int dead = 0; dead < ROUTES; dead++) {
@@ -204,7 +204,7 @@ static void events_of_a_route_that_nobody_declares_stay_and_the_others_go(void *
   test_directory_remove(&here.directory);
 }
 
-/* A host that lives on must not keep what it could not deliver from those who can. */
+/* A program that keeps running must release undelivered files, so that others can deliver them. */
 static void a_failed_recovery_gives_the_file_back(void **state) {
   (void)state;
   static const char *const stuck[ROUTES] = {"never", "never", "never"};
@@ -217,7 +217,7 @@ static void a_failed_recovery_gives_the_file_back(void **state) {
   unsetenv("LIFELINE_ROUTES");
   char others[200];
   snprintf(others, sizeof others, "%s/others", here.directory.path);
-  setenv("LIFELINE_PROGRAM", "route-emitter", 1); /* whose files it recovers */
+  setenv("LIFELINE_PROGRAM", "route-emitter", 1); /* it recovers the files of this program */
   const char *const host[] = {"crash-emitter", others, "1", "1000", NULL};
   pid_t pid = test_start(host, here.log);
   for (int i = 0; i < 6000 && strstr(test_text_of(here.log), "is not recovered") == NULL; i++)
@@ -285,7 +285,7 @@ static void a_bad_declaration_is_one_line_and_the_program_runs_on(void **state) 
     use_sinks(&here, healthy);
     setenv(cases[i].variable, cases[i].value, 1);
     const char *const emitter[] = {"route-emitter", here.notes, "1", "0", "10", NULL};
-    assert_int_equal(test_wait(test_start(emitter, here.log)), 2); /* ll_init says so */
+    assert_int_equal(test_wait(test_start(emitter, here.log)), 2); /* ll_init fails */
     unsetenv(cases[i].variable);
     assert_int_equal(test_lines(test_text_of(here.log)), 1);
     if (strstr(test_text_of(here.log), cases[i].line) == NULL) fail_msg("%s", test_text_of(here.log));
@@ -293,7 +293,7 @@ static void a_bad_declaration_is_one_line_and_the_program_runs_on(void **state) 
   }
 }
 
-/* Its URL is wrong in a way that only its sink sees. */
+/* Only the sink can detect that the URL is wrong. */
 static void a_route_that_cannot_be_opened_costs_its_own_events_alone(void **state) {
   (void)state;
   place here;

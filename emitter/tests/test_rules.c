@@ -1,4 +1,4 @@
-/* The line of ACTIVATION.md: what is taken, what is refused and where, what it matches, and which values pass. */
+/* The lines of ACTIVATION.md: accepted and rejected ones with the position of the error, matches, and thresholds. */
 #include "resolution/rules.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
-/* The spool, from outside: programs whose sink is away, and what becomes of their events. `test-spool PATTERN` runs the
- * tests of that name. */
+/* The spool, from outside: programs whose sink is unreachable, and the fate of their events. `test-spool PATTERN` runs
+ * the tests of that name. */
 #include "support.h"
 
 #include <lifeline/lifeline.h>
@@ -99,7 +99,7 @@ static uint64_t dropped(const ll_statistics *now) {
   return now->dropped_ring_full + now->dropped_no_ring + now->dropped_spool_full + now->dropped_sink;
 }
 
-/* Fails the test with what the program said. */
+/* Fails the test with the program's output. */
 static void expect_child(void (*body)(void)) {
   int status = test_in_child(body, log_path);
   if (status != 0) fail_msg("status %d: %s", status, test_text_of(log_path));
@@ -126,7 +126,7 @@ static int by_sequence(const void *a, const void *b) {
   return by_incarnation != 0 ? by_incarnation : (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* In order, as a consumer sees them: repeats, which must be the same to the byte, are absorbed. */
+/* The batches in order, without duplicates, which must be identical, as a consumer sees them. */
 static test_batches arrived(void) {
   test_batches batches = test_read_batches(directory.out);
   if (batches.count > 0) qsort(batches.at, batches.count, sizeof batches.at[0], by_sequence);
@@ -159,7 +159,7 @@ static void note_value(const llb_event *event, void *ctx) {
   all->count++;
 }
 
-/* Every event that was not counted as dropped is there, once; FINAL's counters are what is compared with. */
+/* Every event that was not counted as dropped is there once, according to the counters of the FINAL batch. */
 static void check_books(uint64_t emitted, int drop_expected) {
   static values all;
   memset(&all, 0, sizeof all);
@@ -219,7 +219,7 @@ static void lifeline_recover_delivers_the_spool_as_well(void **state) {
   check_books(EVENTS, NO_DROP);
 }
 
-/* All events go to a second route, whose sink has tides. The default one's is there, and gets nothing. */
+/* Sends all events to a second route with a "tide" sink. The default route's sink is available, and gets nothing. */
 static void use_a_second_route(void) {
   char url[300], routes[300];
   snprintf(url, sizeof url, "file://%s/quiet.llb", directory.path);
@@ -242,7 +242,7 @@ static void a_route_that_never_had_an_event_does_not_keep_the_ring_file(void **s
   check_books(EVENTS, NO_DROP);
 }
 
-/* A host that lives on must not keep what it could not deliver from those who can. */
+/* A program that keeps running must release undelivered segments, so that others can deliver them. */
 static void a_failed_drain_gives_the_segments_back(void **state) {
   (void)state;
   use_a_second_route();
@@ -255,7 +255,7 @@ static void a_failed_drain_gives_the_segments_back(void **state) {
   unsigned segments = files_in(spool_path, ".spool");
   unsetenv("LIFELINE_ROUTES");
   unsetenv("LIFELINE_RESOLUTION");
-  setenv("LIFELINE_PROGRAM", "test-spool", 1); /* whose segments it drains */
+  setenv("LIFELINE_PROGRAM", "test-spool", 1); /* it drains the segments of this program */
   const char *const host[] = {"crash-emitter", notes, "1", "1000", NULL};
   pid_t pid = test_start(host, log_path);
   for (int i = 0; i < LOOKS && test_lines(test_text_of(log_path)) < segments; i++)
@@ -311,7 +311,7 @@ static void an_outage_costs_nothing_and_the_spool_drains_beside_live_events(void
   check_books(EVENTS, NO_DROP);
 }
 
-/* A broker that stores some batches and acknowledges none: what may have arrived is never given up. */
+/* A broker stores some batches and acknowledges none: batches that may have arrived are never given up. */
 static void what_may_have_arrived_is_not_counted_as_dropped(void **state) {
   (void)state;
   test_use_sink(&directory, "ebb");
@@ -391,23 +391,23 @@ static void a_full_spool_that_blocks_leaves_it_to_the_rings(void **state) {
   check_books(EVENTS, RING_FULL);
 }
 
-/* --- Trouble ------------------------------------------------------------------------------------------------------ */
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
 
-/* The harvester comes to it, sooner or later. */
+/* Waits for the harvester to spool more. */
 static bool spools_on_from(uint64_t spooled) {
   for (int i = 0; i < LOOKS && stats().spooled <= spooled; i++)
     usleep(LOOK_US);
   return stats().spooled > spooled;
 }
 
-/* Whether the harvester has met its trouble. Takes no descriptor. */
+/* True if the harvester has logged its error. Needs no descriptor. */
 static bool trouble_is_told(void) {
   struct stat status;
   return stat(log_path, &status) == 0 && status.st_size > 0;
 }
 
-/* No faster than the harvester takes it, until that has met its trouble: when a busy machine held it up, events would
- * be dropped in the rings, and nothing would press into the spool. */
+/* Emits no faster than the harvester takes events, until it has logged its error: otherwise on a busy machine the rings
+ * would drop events, and the spool would not fill. */
 static void emit_at_its_pace(uint64_t from, uint64_t to) {
   for (uint64_t next; from <= to; from = next) {
     next = from + EVENTS / 40 <= to ? from + EVENTS / 40 : to + 1;
@@ -423,7 +423,7 @@ static bool is_told(void) {
   return trouble_is_told();
 }
 
-/* The spool on a filesystem of its own. */
+/* Mounts a small filesystem for the spool. */
 static bool mount_small(const char *bytes) {
   char options[64];
   snprintf(options, sizeof options, "mode=0700,size=%s", bytes);
@@ -433,7 +433,7 @@ static bool mount_small(const char *bytes) {
 
 static void emit_until_recovery_is_over(uint64_t from, uint64_t to) {
   emit_at_its_pace(from, to);
-  test_wait_for_recovery(); /* its thread looks into the spool, too, and says what it met there */
+  test_wait_for_recovery(); /* the recovery's thread reads the spool, too, and logs its errors */
 }
 
 static void emit_until_the_disk_is_full(void) {
@@ -442,7 +442,7 @@ static void emit_until_the_disk_is_full(void) {
   ll_statistics full = stats();
   if (full.dropped_spool_full != 0 || full.spooled == 0 || full.dropped_ring_full == 0) exit(2);
   if (mount("none", spool_path, "tmpfs", MS_REMOUNT | MS_NODEV | MS_NOSUID, "size=64M") != 0) exit(3);
-  usleep(1200000); /* it looks once a second */
+  usleep(1200000); /* it checks once a second */
   emit(EVENTS / 2 + 1, EVENTS);
   if (!spools_on_from(full.spooled)) exit(4);
   flood();
@@ -457,8 +457,8 @@ static void a_full_disk_costs_one_line_and_the_spool_goes_on_when_there_is_room(
   }
   setenv("LIFELINE_INTERVAL_MS", "5", 1);
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "50", 1);
-  setenv("LIFELINE_SPOOL_BYTES", "8388608", 1);  /* so that a segment is half of a MiB */
-  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1); /* with the disk's, less than half of the events take */
+  setenv("LIFELINE_SPOOL_BYTES", "8388608", 1);  /* makes a segment 512 KiB */
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1); /* together with the disk, takes less than half of the events */
   ebb();
   int status = test_in_child(emit_until_the_disk_is_full, log_path);
   assert_int_equal(umount(spool_path), 0);
@@ -468,8 +468,8 @@ static void a_full_disk_costs_one_line_and_the_spool_goes_on_when_there_is_room(
   check_books(EVENTS, RING_FULL);
 }
 
-/* A file stands where the directory was, and the other way round. In one step: where nothing stands, even for a
- * moment, the emitter makes a directory. */
+/* Exchanges the directory and a file in one step: if the path were missing even for a moment, the emitter would create
+ * a directory. */
 static bool swap_spool_with(const char *aside) {
   return renameat2(AT_FDCWD, spool_path, AT_FDCWD, aside, RENAME_EXCHANGE) == 0;
 }
@@ -515,7 +515,7 @@ static void emit_over_a_deleted_spool(void) {
   if (stats().spooled == 0) exit(4);
 }
 
-/* Nobody can bring back what was deleted; it shows as missing, and the rest arrives. */
+/* Deleted segments are lost and show as missing; the rest arrives. */
 static void what_is_deleted_from_the_spool_is_told_and_the_rest_arrives(void **state) {
   (void)state;
   ebb();
@@ -560,14 +560,14 @@ static void without_a_descriptor_to_be_had_batches_wait_in_memory(void **state) 
   check_books(EVENTS, ANY_DROP);
 }
 
-/* As a daemon does: again and again, with numbers that are used for something else at once. */
+/* Closes all descriptors, repeatedly, like a daemon, and reuses their numbers at once. */
 static void close_everything_and_go_on(void) {
-  if (ll_init(NULL) != 0) exit(5); /* the dynamic linker may not lose the sink's file while it loads it */
+  if (ll_init(NULL) != 0) exit(5); /* the dynamic linker needs the sink's file while it loads it */
   for (uint64_t part = 0; part < 20; part++) {
     emit(part * (EVENTS / 20) + 1, (part + 1) * (EVENTS / 20));
     closefrom(3);
   }
-  usleep(200000); /* a write that had found its descriptor still ours may be under way: nothing can hold that back */
+  usleep(200000); /* a write that has already checked its descriptor may be in progress; it cannot be stopped */
   char path[300];
   snprintf(path, sizeof path, "%s/mine", directory.path);
   int mine[32];
@@ -585,7 +585,7 @@ static void close_everything_and_go_on(void) {
 static void a_program_may_close_all_its_descriptors(void **state) {
   (void)state;
 #ifdef __SANITIZE_THREAD__
-  skip(); /* closing what others have open is what it calls a race, and what this program is about */
+  skip(); /* it reports closing other threads' descriptors as a race, which is what this test does */
 #endif
   setenv("LIFELINE_BLOCK_TIMEOUT_MS", "3000", 1);
   ebb();
@@ -654,7 +654,7 @@ static void what_the_sink_refuses_while_the_program_lives_is_counted(void **stat
   assert_int_equal(files_in(spool_path, ".spool"), 0);
 }
 
-/* Two programs at once, and a drain that must leave them alone. */
+/* Two programs at once, and a drain that must not touch their segments. */
 static void two_programs_share_a_spool_and_a_drain_touches_neither(void **state) {
   (void)state;
   ebb();

@@ -1,8 +1,9 @@
-/* Programs that are killed while their batches go into the spool, come out of it, or are given up for want of room:
- * every event arrives once, or is counted as dropped. `test-spool_kill N` kills N times at random instants instead
- * of 24, or of 12 under a sanitizer.
+/* Kills programs while their batches are spooled, drained, or given up for lack of space: every event arrives once, or
+ * is counted as dropped. `test-spool_kill N` kills N times at random instants instead of 24, or of 12 under a
+ * sanitizer.
  *
- * A build with crash points (-DLIFELINE_CRASH_POINTS=ON) also dies exactly between two steps. */
+ * A build with crash points (-DLIFELINE_CRASH_POINTS=ON) also kills exactly between two steps.
+ */
 #include "support.h"
 
 #include <fcntl.h>
@@ -21,13 +22,13 @@ static unsigned rounds = 12;
 static unsigned rounds = 24;
 #endif
 
-/* One program's surroundings. */
+/* Environment of one program. */
 typedef struct scene {
   test_directory directory;
   char notes[200], log[200], spool[200], away[200];
 } scene;
 
-/* What happened over all rounds: a test that never came to the point would prove nothing. */
+/* Counts over all rounds: a test that never reached the point would prove nothing. */
 typedef struct tally {
   uint64_t spooled, given_up;
 } tally;
@@ -97,7 +98,7 @@ static void recover(const scene *here, unsigned *seed, unsigned kills) {
   }
   if (test_wait(test_start(recovery, here->log)) != 0) fail_msg("%s", test_text_of(here->log));
   assert_int_equal(test_ring_files(&here->directory), 0);
-  assert_int_equal(rmdir(here->spool) == 0 || access(here->spool, F_OK) != 0, 1); /* nothing is left in it */
+  assert_int_equal(rmdir(here->spool) == 0 || access(here->spool, F_OK) != 0, 1); /* it is empty */
 }
 
 static void check_books(const scene *here, tally *all) {
@@ -142,7 +143,7 @@ static void kill_at_random(unsigned seed, tally *all) {
   scene_make(&here, seed);
   const char *const emitter[] = {"crash-emitter", here.notes, "2", "200", NULL};
   pid_t pid = test_start(emitter, here.log);
-  if (seed % 3 != 0) wait_for_events(&here); /* else the start may be its end, too */
+  if (seed % 3 != 0) wait_for_events(&here); /* else it may be killed while it starts */
   unsigned phases = 1 + seed % 4;
   for (unsigned i = 0; i < phases; i++) {
     if (i % 2 == 0)
@@ -181,7 +182,7 @@ static void die_at(const char *point, unsigned pass, const char *full, tally *al
   ebb(&here);
   alarm(POINT_WITHIN_S);
   pid_t pid = test_start(emitter, here.log);
-  assert_int_equal(test_wait(pid), 128 + SIGKILL); /* by itself */
+  assert_int_equal(test_wait(pid), 128 + SIGKILL); /* it kills itself */
   alarm(0);
   unsetenv("LIFELINE_CRASH_POINT");
   flood(&here);

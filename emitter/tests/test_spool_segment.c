@@ -1,4 +1,4 @@
-/* Segments of the spool as bytes and files: what is whole is found again, whatever happened to the rest. */
+/* Segments of the spool as bytes and files: intact batches are found, whatever happened to the rest. */
 #include "support.h"
 
 #include "batch/crc32c.h"
@@ -24,7 +24,7 @@ static ll_segment_identity identity_of(uint8_t seed) {
   return identity;
 }
 
-/* Something that says of itself what FORMAT.md has a batch say, and whose CRC is true. */
+/* Makes a batch with the header of FORMAT.md and a valid CRC. */
 static size_t make_batch(const ll_segment_identity *identity, uint64_t sequence, size_t bytes, uint8_t *batch) {
   for (size_t i = 0; i < bytes; i++)
     batch[i] = (uint8_t)(sequence * 31 + i * 7 + 1);
@@ -40,7 +40,7 @@ static size_t make_batch(const ll_segment_identity *identity, uint64_t sequence,
   return bytes;
 }
 
-/* A segment of RECORDS batches with sequences from 1, and zeros behind them. Returns what is used. */
+/* Makes a segment of RECORDS batches with sequences from 1, followed by zeros. Returns the used size. */
 static size_t make_segment(const ll_segment_identity *identity, uint8_t bytes[SEGMENT_ROOM]) {
   memset(bytes, 0, SEGMENT_ROOM);
   ll_segment_header_write(identity, bytes);
@@ -59,7 +59,7 @@ typedef struct scanned {
   unsigned records, damaged, torn, mended;
 } scanned;
 
-/* Whatever is found must be one of the batches, unchanged. */
+/* Every record found must be one of the batches, unchanged. */
 static scanned scan_all(const ll_segment_identity *identity, const uint8_t *bytes, size_t size) {
   scanned all = {.records = 0};
   uint8_t expected[BATCH_BYTES + RECORDS];
@@ -105,7 +105,7 @@ static void a_bit_flipped_anywhere_costs_one_batch_at_most(void **state) {
     assert_memory_equal(&again, &identity, sizeof identity);
     scanned all = scan_all(&again, bytes, used);
     assert_true(all.records >= RECORDS - 1);
-    /* What is lost is told: as damage, or as torn when the very last bytes look like a write cut short. */
+    /* Losses are reported: as damage, or as torn if the last bytes look like an interrupted write. */
     assert_int_equal(RECORDS - all.records, all.damaged + all.torn);
     mended += all.mended;
     lost += RECORDS - all.records;
@@ -122,7 +122,7 @@ static void a_segment_cut_anywhere_gives_all_that_was_whole(void **state) {
   size_t used = make_segment(&identity, bytes), end = LL_SEGMENT_HEADER_BYTES;
   unsigned whole = 0;
   for (size_t size = 0; size <= used; size++) {
-    uint8_t *copy = malloc(size + 1); /* as large as that, so that an overread is seen */
+    uint8_t *copy = malloc(size + 1); /* exact size, so that the sanitizer detects overreads */
     memcpy(copy, bytes, size);
     if (size < LL_SEGMENT_HEADER_BYTES / 2) {
       if (ll_segment_header_read(copy, size, &again) != NULL) {
@@ -143,7 +143,7 @@ static void a_segment_cut_anywhere_gives_all_that_was_whole(void **state) {
   assert_int_equal(whole, RECORDS);
 }
 
-/* As a killed writer leaves it: the reserved zeros follow. */
+/* A killed writer leaves the reserved zeros after its last bytes. */
 static void a_write_cut_short_is_no_damage(void **state) {
   (void)state;
   ll_segment_identity identity = identity_of(1);
@@ -218,7 +218,7 @@ static void put_file(const char *name, const void *bytes, size_t size, mode_t mo
   close(fd);
 }
 
-/* A segment of a process that is gone: of another boot. */
+/* Creates a segment of a process of an earlier boot, hence dead. */
 static void put_dead_segment(ll_segment_identity *identity, char name[LL_SPOOL_NAME_MAX]) {
   uint8_t bytes[SEGMENT_ROOM];
   memset(identity->owner.boot, 0xee, sizeof identity->owner.boot);

@@ -1,4 +1,4 @@
-/* Whoever holds the emitter up, or is held up in it, waits a bounded time and loses nothing. */
+/* Code that blocks the emitter, or is blocked by it, waits for a bounded time and loses nothing. */
 #include "support.h"
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ static void load_what_emits_when_loaded(void) {
     fprintf(stderr, "%s\n", dlerror());
     exit(1);
   }
-  if (now_ms() - began > 30000) exit(2); /* who waits for the loader's lock in there waits for ever */
+  if (now_ms() - began > 30000) exit(2); /* a thread that waits for the loader's lock here would deadlock */
   if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(3);
 }
 
@@ -60,7 +60,7 @@ static void *shut_down(void *status) {
   return NULL;
 }
 
-/* What ll_emit does, with a long wait before the record is published. */
+/* Like ll_emit, with a long wait before the record is published. */
 static void emit_slower_than_the_shutdown(void) {
   pthread_t thread;
   int status = -1;

@@ -1,4 +1,4 @@
-/* Summaries and calipers: what many values were, told in a few, also while one of them still hangs. */
+/* Summaries and calipers: many values in a few numbers, also while an operation still hangs. */
 #include "support.h"
 
 #include <lifeline/caliper.h>
@@ -35,7 +35,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* What a lifeline.summary says. */
+/* Contents of a lifeline.summary. */
 typedef struct told {
   char type[64], field[64], unit[64];
   uint64_t interval_ns, count, not_finite;
@@ -94,7 +94,7 @@ static found read_all(test_batches *batches) {
   return all;
 }
 
-/* Counters are told by the last batch. */
+/* The last batch has the final counters. */
 static uint64_t folded_in(const test_batches *batches) {
   return batches->at[batches->count - 1]->counters[10];
 }
@@ -164,7 +164,7 @@ static void one_field_can_be_asked_for_with_its_rate_and_integers_are_exact(void
   assert_int_equal(all.summary_count, 6);
   assert_int_equal(find(&all, "test.transfer", "load")->count, 100);
   const told *between = find(&all, "test.transfer", "load.interval"), *rate = find(&all, "test.transfer", "load.rate");
-  assert_int_equal(between->count, 99); /* the first has none before it */
+  assert_int_equal(between->count, 99); /* the first has no predecessor */
   assert_string_equal(between->unit, "ns");
   assert_true(between->min > 0);
   assert_string_equal(rate->unit, "%/s");
@@ -213,7 +213,7 @@ static void *emit_a_few(void *unused) {
   return NULL;
 }
 
-/* More threads over time than there are folders at once, and all of them gone before the interval ends. */
+/* More threads over time than folders exist at once; all end before the interval does. */
 static void emit_from_threads(void) {
   pthread_t threads[THREADS];
   setenv("LIFELINE_RESOLUTION", "test.unitless summary of=c interval=1s", 1);
@@ -239,7 +239,7 @@ static void the_values_of_threads_that_ended_are_not_lost(void **state) {
   test_free_batches(&batches);
 }
 
-/* Intervals end while threads add: what is turned over is collected once. */
+/* Intervals end while threads add values: each flipped half is collected once. */
 static void flush_under_load(void) {
   pthread_t threads[2];
   setenv("LIFELINE_RESOLUTION", "test.unitless summary of=a", 1);
@@ -322,7 +322,7 @@ static void *hang(void *unused) {
   return NULL;
 }
 
-/* What has arrived until now, counted by `wanted`. */
+/* The events that have arrived so far, counted by `wanted`. */
 static uint64_t look_now(uint64_t (*wanted)(const found *all)) {
   test_batches batches;
   found all = read_all(&batches);
@@ -338,7 +338,7 @@ static uint64_t values(const found *all) {
   return count_of(all, "test.reading", "value");
 }
 
-/* Looks while the thread still hangs. */
+/* Checks while the thread still hangs. */
 static void hang_and_look(void) {
   pthread_t thread;
   setenv("LIFELINE_RESOLUTION", "test.reading summary interval=1s", 1);
@@ -374,7 +374,7 @@ static void an_operation_that_hangs_is_told_of_while_it_hangs(void **state) {
 static void nest(void) {
   ll_operation outer = ll_begin(reading);
   for (int i = 0; i < 1000; i++) {
-    ll_operation some[100]; /* more than have marks */
+    ll_operation some[100]; /* more than there are marks */
     for (int j = 0; j < 100; j++)
       some[j] = ll_begin(reading);
     ll_end(idle, ll_begin(idle), 0);
@@ -382,7 +382,7 @@ static void nest(void) {
       ll_end(reading, some[j], 1);
   }
   sleep_ms(1100);
-  ll_flush(TEST_PATIENCE_MS); /* the outer one alone is open */
+  ll_flush(TEST_PATIENCE_MS); /* only the outer one is open */
   ll_end(reading, outer, 2);
 }
 
@@ -463,7 +463,7 @@ static void fork_and_measure(void) {
 static void a_forked_child_starts_with_nothing(void **state) {
   (void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  skip(); /* for the reasons that test_fork.c tells */
+  skip(); /* see test_fork.c */
 #endif
   assert_int_equal(test_in_child(fork_and_measure, NULL), 0);
   test_batches batches;
@@ -539,7 +539,7 @@ static void without_a_url_calipers_are_off(void **state) {
   assert_int_equal(test_in_child(measure_nowhere, NULL), 0);
 }
 
-/* A refused type has no number, and must not take another's: here that is the first, whose cell it would fill. */
+/* A refused type has no number, and must not use another's, here the first, whose cell it would fill. */
 static void measure_what_is_refused(void) {
   setenv("LIFELINE_RESOLUTION", "test.unitless summary of=a", 1);
   ll_emit(unitless, 1, true, 1);
@@ -553,7 +553,7 @@ static void measure_what_is_refused(void) {
 static void operations_of_a_refused_caliper_are_counted_and_touch_no_other(void **state) {
   (void)state;
   char output[200];
-  snprintf(output, sizeof output, "%s/output", directory.path); /* one line says that it is refused */
+  snprintf(output, sizeof output, "%s/output", directory.path); /* a line logs the refusal */
   assert_int_equal(test_in_child(measure_what_is_refused, output), 0);
   test_batches batches;
   found all = read_all(&batches);
@@ -570,7 +570,7 @@ static void measure_beyond_a_rule(void) {
     sleep_ms(LOOK_MS); /* the interval is over, */
   sleep_ms(2000);      /* and so is the rule */
   ll_end(reading, ll_begin(reading), 2);
-  sleep_ms(1300); /* more than the interval of before */
+  sleep_ms(1300); /* longer than the previous interval */
   ll_end(reading, ll_begin(reading), 3);
 }
 
@@ -631,7 +631,7 @@ static void *take_a_ring(void *unused) {
   return NULL;
 }
 
-/* All rings are taken, and none is left for the one who reports. */
+/* All rings are in use, and none is left for reporting. */
 static void summarise_in_a_crowd(void) {
   setenv("LIFELINE_RESOLUTION", "test.transfer summary of=nbytes", 1);
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);

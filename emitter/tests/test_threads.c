@@ -1,4 +1,4 @@
-/* Threads come and go: what their first event costs, and what they leave behind. */
+/* Threads come and go: cost of their first event, and resources that they leave. */
 #include "support.h"
 
 #include <dirent.h>
@@ -39,7 +39,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What the one ring file takes of the filesystem, or SIZE_MAX. */
+/* Space that the only ring file takes, or SIZE_MAX. */
 static size_t ring_file_bytes(void) {
   DIR *rings = opendir(directory.rings);
   if (rings == NULL) return SIZE_MAX;
@@ -88,7 +88,7 @@ static void start_and_end_many_threads(void) {
   for (uintptr_t i = 1; i < SHORT_THREADS; i++)
     run_thread(emit_once, (void *)i);
   size_t file = ring_file_bytes();
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* whose own memory grows with each thread */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* their own memory grows with each thread */
   size_t more = resident_bytes() - resident;
   if (more > SHORT_BUDGET + (4u << 20)) fprintf(stderr, "the program grew by %zu bytes\n", more), exit(5);
 #else
@@ -105,8 +105,8 @@ static void tick_off(const llb_event *event, void *ctx) {
   BOOKS_EQUAL(seen[value]++, 0);
 }
 
-/* There is room for the rings of 64 threads. Where a busy machine keeps the harvester from draining those that ended,
- * the next ones are counted; if nobody drained them before the second is over, a few hundred would arrive. */
+/* There is room for 64 rings. If a busy machine delays the draining of ended threads' rings, events of later threads
+ * are counted as dropped; if those rings were drained only after a second, only a few hundred would arrive. */
 static void ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory(void **state) {
   (void)state;
   static uint8_t seen[SHORT_THREADS];
@@ -121,14 +121,14 @@ static void ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory(voi
   test_free_batches(&batches);
 }
 
-/* With a sink that takes nothing, the rings of ended threads cannot be drained, and the budget is the end. */
+/* With a sink that takes nothing, the rings of ended threads cannot be drained, and the budget is exhausted. */
 static void start_and_end_threads_without_a_sink(void) {
   for (uintptr_t i = 0; i < 500; i++)
     run_thread(emit_once, (void *)i);
   if (ring_file_bytes() > 3u << 20) exit(5);
   ll_shutdown(0);
   for (int i = 0; i < TEST_PATIENCE_MS && stats().emitted != 500; i++)
-    usleep(1000); /* the harvester may be later than the shutdown waits */
+    usleep(1000); /* the harvester may take longer than the shutdown waits */
   if (stats().dropped_no_ring == 0 || stats().emitted != 500) exit(6);
 }
 
@@ -147,8 +147,8 @@ static int by_size(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* The bench has the figure; this holds that a ring was made ahead of need. A busy machine may hold up some threads, but
- * not all of them. */
+/* The benchmark measures the time; this checks that rings are made in advance. A busy machine may delay some threads,
+ * but not all of them. */
 static void time_first_events(void) {
   uint64_t took_ns[FIRSTS];
   if (ll_init(NULL) != 0) exit(3);

@@ -1,4 +1,4 @@
-/* The trigger file: a program that runs does what its file says, and nothing that a broken one says. */
+/* The trigger file: a running program follows its file, and ignores a broken one. */
 #include "following.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void replace_file(const char *text) {
 
 static void follow_the_file(void) {
   REQUIRE(ll_init(NULL) == 0);
-  REQUIRE(!test_emits_numbers()); /* what the file says at the start holds from the first event on */
+  REQUIRE(!test_emits_numbers()); /* the file's initial lines apply from the first event on */
   test_write(file, "# all of it\n* full\nend\n");
   BECOMES(test_emits_numbers, true);
   replace_file("test.* off\nend\n");
@@ -63,7 +63,7 @@ static void wait_for_the_end(void) {
   REQUIRE(ll_init(NULL) == 0);
   REQUIRE(!test_emits_numbers());
   BECOMES(test_emits_numbers, true);
-  sleep(2); /* over is over, though the line is still there */
+  sleep(2); /* it stays over although the line is still there */
   REQUIRE(test_emits_numbers());
 }
 
@@ -86,10 +86,10 @@ static void no_file_asks_for_longer_than_the_user_allows(void **state) {
   run(wait_for_the_cap);
 }
 
-/* --- faults: each of these leaves `* off` in force, is told of once, and is over with its cause --- */
+/* --- faults: each leaves `* off` in force, is logged once, and ends with its cause --- */
 
 typedef struct fault {
-  const char *text; /* in place of the file; NULL: no regular file */
+  const char *text; /* contents; NULL: no regular file */
   int (*make)(const char *path);
   mode_t mode;
   const char *told;
@@ -128,7 +128,7 @@ static const fault faults[] = {
 enum { FAULTS = sizeof faults / sizeof *faults };
 
 static char said[FAULTS * 1024];
-static unsigned lines; /* in it: the emitter's thread says them */
+static unsigned lines; /* lines in said, written by the emitter's thread */
 
 static void collect(void *unused, ll_log_level level, const char *line) {
   (void)unused;
@@ -161,7 +161,7 @@ static void live_with(const fault *wrong) {
   REQUIRE(ll_init(&options) == 0 && !test_emits_numbers());
   put(wrong);
   BECOMES(is_told, true);
-  usleep(2200000); /* two more looks */
+  usleep(2200000); /* two more checks */
   REQUIRE(!test_emits_numbers());
   if (test_lines(said) != 1 || strstr(said, wrong->told) == NULL) fputs(said, stderr);
   REQUIRE(test_lines(said) == 1 && strstr(said, wrong->told) != NULL);

@@ -58,7 +58,7 @@ static int wrong_usage(const char *message, const char *what) {
   return 2;
 }
 
-/* Returns NULL, or what is wrong. */
+/* Returns NULL, or an error text. */
 static const char *emit(const char *name, ll_level level, char **words, unsigned count) {
   static ll_dynamic_field fields[LL_DYNAMIC_FIELDS_MAX];
   static ll_value values[LL_DYNAMIC_FIELDS_MAX];
@@ -81,7 +81,7 @@ static const char *emit(const char *name, ll_level level, char **words, unsigned
   return ll_emit_values(type, values, count) == 0 ? NULL : "a value is out of the range of its type";
 }
 
-/* Returns how many lines were bad. */
+/* Returns the number of bad lines. */
 static unsigned long emit_lines(ll_level level) {
   static char *words[LL_DYNAMIC_FIELDS_MAX + 2];
   char *line = NULL;
@@ -101,7 +101,7 @@ static unsigned long emit_lines(ll_level level) {
   return bad;
 }
 
-/* Says how many events were dropped, and why. False if there are any. */
+/* Reports the number of dropped events by cause. False if there are any. */
 static bool check_drops(void) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
   ll_level level = LL_INFO;
   unsigned long timeout_ms = LL_AS_AT_EXIT;
   char *end;
-  options.policy = LL_BLOCK; /* a shell can wait, where a program could not */
+  options.policy = LL_BLOCK; /* a shell can wait, unlike most programs */
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
     switch (option) {
@@ -166,9 +166,9 @@ int main(int argc, char **argv) {
   const char *given = getenv("LIFELINE_URL");
   if (options.url == NULL && (given == NULL || *given == '\0'))
     return wrong_usage("no sink: give --url or set LIFELINE_URL", "");
-  if (ll_init(&options) != 0) return 1; /* which has said why */
+  if (ll_init(&options) != 0) return 1; /* ll_init has logged the error */
 
-  if (lines) { /* what was read is delivered; whoever does not want to wait for that asks again */
+  if (lines) { /* deliver what was read; a second signal ends the wait */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -180,7 +180,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   unsigned long bad = lines ? emit_lines(level) : 0;
-  int late = ll_shutdown((unsigned)timeout_ms); /* has said so */
+  int late = ll_shutdown((unsigned)timeout_ms); /* ll_shutdown logs it */
   bool whole = check_drops();
   if (interrupted) return 128 + interrupted;
   return late != 0 || !whole || bad > 0 ? 1 : 0;

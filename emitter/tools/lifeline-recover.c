@@ -1,4 +1,4 @@
-/* lifeline-recover: delivers what emitters left behind that died. */
+/* lifeline-recover: delivers the events that dead emitters left in their ring files. */
 #include "base/clock.h"
 #include "common/json.h"
 #include "life/config.h"
@@ -76,7 +76,7 @@ static void report(void *ctx, const ll_recovered *file) {
   }
 }
 
-/* A segment of the spool counts as a file. */
+/* Reports a spool segment as a file. */
 static void report_segment(void *ctx, const ll_drained *segment) {
   const ll_recovered file = {.path = segment->name,
                              .complete = segment->trouble == NULL,
@@ -86,7 +86,7 @@ static void report_segment(void *ctx, const ll_drained *segment) {
   report(ctx, &file);
 }
 
-/* Returns false with one line in why when the directory cannot be read. */
+/* Returns false with one line in why if the directory cannot be read. */
 static bool drain_spool(ll_recovery *recovery, const char *directory, char *why, size_t why_bytes) {
   ll_spool_drain drain = {.directory = directory,
                           .url = recovery->url,
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     case 'd': directory_option = optarg; break;
     case 'u': recovery.url = optarg; break;
     case 'r':
-      if (!given) memset(&routes, 0, sizeof routes); /* what is said here goes before the environment */
+      if (!given) memset(&routes, 0, sizeof routes); /* --route overrides LIFELINE_ROUTES */
       given = true;
       if (!ll_routes_add(&routes, optarg, strlen(optarg), why, sizeof why)) return wrong(why);
       break;
@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   if (!ll_config_spool_dir(spool_option, spool, sizeof spool)) return wrong("the spool directory's name is too long");
   if (!ll_config_ring_dir(directory_option, directory, sizeof directory))
     return wrong("the ring directory's name is too long");
-  /* shown now, and not only on the day on which there is something to send */
+  /* report a wrong URL even if there is nothing to send */
   if (ll_sink_plugin_for(recovery.url, why, sizeof why) == NULL) return complain(why, "");
   for (uint32_t i = 0; i < routes.count; i++)
     if (ll_sink_plugin_for(routes.urls[i], why, sizeof why) == NULL) return complain(why, "");

@@ -1,4 +1,4 @@
-/* lifeline-spool: looks into a spool's directory, and delivers what dead programs left in it. */
+/* lifeline-spool: inspects a spool directory, and delivers the batches that dead programs left in it. */
 #include "base/clock.h"
 #include "common/json.h"
 #include "life/config.h"
@@ -64,7 +64,7 @@ static int wrong(const char *what) {
 
 /* --- list and verify ---------------------------------------------------------------------------------------------- */
 
-/* What a segment holds. */
+/* Contents of a segment. */
 typedef struct content {
   uint64_t batches, events, damaged, torn, mended;
 } content;
@@ -90,7 +90,7 @@ static const char *owner_of(const ll_segment_identity *identity) {
   return names[ll_process_liveness(&identity->owner)];
 }
 
-/* Incarnation and route are in the name, and in the JSON apart. */
+/* In text output, the segment's name contains incarnation and route; JSON has separate fields. */
 static void print_segment(const settings *with, const ll_spool_file *file, const ll_spool_content *segment,
                           const content *all, const char *trouble) {
   if (with->json) {
@@ -144,11 +144,11 @@ static int look(settings *with, bool verify) {
     ll_spool_content segment;
     const ll_spool_file *file = &listing.files[i];
     error = ll_spool_content_read(directory, file->name, LL_SPOOL_LOOK, &segment, why, sizeof why);
-    if (error == EINVAL) { /* it may be in the making */
+    if (error == EINVAL) { /* it may be half written */
       usleep(HALF_MADE_US);
       error = ll_spool_content_read(directory, file->name, LL_SPOOL_LOOK, &segment, why, sizeof why);
     }
-    if (error == ENOENT) continue; /* delivered meanwhile */
+    if (error == ENOENT) continue; /* it was delivered meanwhile */
     content all = {0, 0, 0, 0, 0};
     if (error == 0) all = count(&segment);
     sum.batches += all.batches;
@@ -194,7 +194,7 @@ static void report(void *ctx, const ll_drained *segment) {
            (unsigned long long)segment->events, segment->trouble != NULL ? "trouble: " : "complete",
            segment->trouble != NULL ? segment->trouble : "");
   }
-  fflush(stdout); /* long work shows how it goes on */
+  fflush(stdout); /* shows progress */
 }
 
 static int drain_all(ll_spool_drain *drain, const settings *with) {
@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
     case 's': directory = optarg; break;
     case 'u': drain.url = optarg; break;
     case 'r':
-      if (!given) memset(&routes, 0, sizeof routes); /* what is said here goes before the environment */
+      if (!given) memset(&routes, 0, sizeof routes); /* --route overrides LIFELINE_ROUTES */
       given = true;
       if (!ll_routes_add(&routes, optarg, strlen(optarg), why, sizeof why)) return wrong(why);
       break;

@@ -14,7 +14,7 @@ static bool is_integer(const char *text) {
   return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* What strtod takes, but for hexadecimal numbers, blanks, infinities and nan. */
+/* True for what strtod accepts, except hexadecimal numbers, blanks, infinities and NaN. */
 static bool is_real(const char *text) {
   char *end;
   if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
@@ -41,7 +41,7 @@ static int digit_of(char c) {
   return at != NULL ? (int)((at - digits) % 16) : -1;
 }
 
-/* In place. */
+/* Decodes hex in place. */
 static const char *parse_bytes(char *text, ll_value *value) {
   size_t count = strlen(text);
   value->bytes = (ll_bytes){text, count / 2};
@@ -69,7 +69,7 @@ static const char *parse_unsigned(const char *text, uint64_t most, ll_value *val
 
 static const char *parse_real(const char *text, ll_value *value) {
   char *end;
-  value->f64 = strtod(text, &end); /* nan and inf, too, when somebody asks for them */
+  value->f64 = strtod(text, &end); /* an explicit type also allows nan and inf */
   return *text != '\0' && *end == '\0' ? NULL : "the value must be a number";
 }
 
@@ -123,7 +123,7 @@ static char unescaped(char c) {
   return c == 'n' ? '\n' : c == 't' ? '\t' : c;
 }
 
-/* One word, to `to`, which may lie where it is read from. NULL: a closing quote is missing. */
+/* Copies one word to `to`, which may overlap its source. NULL if a quote is not closed. */
 static const char *take_word(const char *from, char **to) {
   bool quoted = false;
   for (; *from != '\0' && (quoted || !is_blank(*from)); from++) {

@@ -1,4 +1,4 @@
-/* The event as LTTng-UST wants it declared: the header is included several times over. */
+/* The event's declaration for LTTng-UST, which includes this header several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER lifeline_bench
 

@@ -1,5 +1,5 @@
-/* LTTng-UST: a tracepoint, buffers per processor that a session daemon's consumer empties into files. Who runs this has
- * made the session, and looks afterwards what it discarded. */
+/* LTTng-UST: a tracepoint with per-processor buffers, which a session daemon's consumer writes to files. The caller
+ * creates the session before, and counts the discarded events afterwards. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng-provider.h"
@@ -12,7 +12,7 @@ static void emit(uint64_t events) {
     lttng_ust_tracepoint(lifeline_bench, my_event, (int)i, (float)i);
 }
 
-/* Its consumer looks at full sub-buffers at once, and finds none to wait for when there is a moment. */
+/* The consumer takes full sub-buffers at once; this pause gives it time. */
 static void drain(void) {
   static const struct timespec moment = {0, 5000000};
   nanosleep(&moment, NULL);

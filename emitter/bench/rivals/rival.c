@@ -84,7 +84,7 @@ int rival_main(int argc, char **argv, const rival *rival_to_measure) {
   row_measure(
       &(bench_row){.name = name, .repetitions = (unsigned)repetitions, .repeat = repeat, .lost = measured->lost});
   if (measured->finish != NULL) measured->finish();
-  /* A line of its own: what an event weighs is known once all are kept. */
+  /* Printed separately: the size of an event is known only after all are stored. */
   printf("{\"events\":%llu,\"bytes_per_event\":%.2f}\n", (unsigned long long)encoded_events,
          measured->bytes != NULL ? measured->bytes() : 0);
   return 0;

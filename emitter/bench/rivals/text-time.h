@@ -1,5 +1,4 @@
-/* The time of day in microseconds as text, as cheaply as it can be had: the second's digits are made once per second.
- */
+/* The time of day in microseconds as text, at minimal cost: the text of a second is formatted once. */
 #ifndef BENCH_TEXT_TIME_H
 #define BENCH_TEXT_TIME_H
 

@@ -1,4 +1,4 @@
-/* ULM, the text format of NetLogger before 2002: name=value pairs, constant ones in every event. */
+/* ULM, the text format of NetLogger before 2002: name=value pairs, including the constant ones in every event. */
 #include "rival.h"
 #include "text-time.h"
 

@@ -1,4 +1,4 @@
-/* The same pairs as XML. The paper does not print its elements, only that they are more words than ULM's. */
+/* The same pairs as XML. The paper does not show the elements, but says that they are longer than ULM's. */
 #include "rival.h"
 #include "text-time.h"
 

@@ -1,6 +1,6 @@
 #include "bound.h"
 
-enum { LEAST = 40000 }; /* the largest event and its header */
+enum { LEAST = 40000 }; /* the limit must fit the largest event and its header */
 
 void sink_bound_learn(size_t *bound, size_t refused) {
   size_t half = refused / 2 > LEAST ? refused / 2 : LEAST, before = __atomic_load_n(bound, __ATOMIC_ACQUIRE);

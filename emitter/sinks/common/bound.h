@@ -1,14 +1,14 @@
-/* How large a message may be, learnt from one that was refused.
+/* Limit of the message size, learnt from refused messages.
  *
- * An emitter may not ask a broker for the settings of its stream or topic. So the batches to come are half of what was
- * refused, and again half, until they pass: a bound that was lowered costs a few batches, which are counted.
+ * An emitter has no permission to query the settings of its stream or topic. So each refusal halves the batch size,
+ * until batches pass. After an operator lowered the limit this costs a few batches, which are counted.
  */
 #ifndef LIFELINE_SINK_BOUND_H
 #define LIFELINE_SINK_BOUND_H
 
 #include <stddef.h>
 
-/* Lowers *bound (0: nothing is known) after a batch of this size was refused. Any thread. */
+/* Lowers *bound (0: unknown) after a batch of this size was refused. Thread-safe. */
 void sink_bound_learn(size_t *bound, size_t refused);
 
 #endif

@@ -58,7 +58,7 @@ void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ct
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (started) {
     pthread_setname_np(thread, "lifeline-ctl");
-    pthread_detach(thread); /* it is waited for, but not for ever */
+    pthread_detach(thread); /* sink_control_join waits with a timeout */
     return;
   }
   control->running = false;

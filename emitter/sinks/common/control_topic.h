@@ -1,7 +1,7 @@
-/* Reading the control topic: what the two brokers' ways of it have in common.
+/* Reading of the control topic: the part common to NATS and Kafka.
  *
- * On Kafka a thread of its own reads, since the client library waits for the broker there; it never touches batches.
- * What cannot be read is one line of information, as activations are a convenience and not what a program runs for.
+ * On Kafka a separate thread reads, since the client library blocks; it never touches batches. A topic that cannot be
+ * read is reported once, as information: a program runs without activations.
  */
 #ifndef LIFELINE_SINK_CONTROL_TOPIC_H
 #define LIFELINE_SINK_CONTROL_TOPIC_H
@@ -29,22 +29,22 @@ typedef struct sink_control {
 bool sink_control_init(sink_control *control, const ll_sink_host *host, const sink_url *url, const char *standard_name,
                        char *error, size_t error_bytes);
 
-/* Starts the thread, which reads until sink_control_closing. Nothing if control is off. */
+/* Starts the thread, which reads until sink_control_closing. No-op if control is off. */
 void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx);
 
-/* For that thread. wait: until closing, or the time is over. */
+/* For that thread. sink_control_wait returns on closing or after timeout_ms. */
 bool sink_control_closing(sink_control *control);
 void sink_control_wait(sink_control *control, int timeout_ms);
 
-/* To the host, unless the sink is closed. */
+/* Call the host, unless the sink is closed. */
 void sink_control_begin(sink_control *control);
 void sink_control_says(sink_control *control, const ll_control_message *message);
 void sink_control_complete(sink_control *control);
 
-/* No call of the host from here on; the thread ends as soon as it looks. */
+/* After it the host is not called. The thread ends when it next checks sink_control_closing. */
 void sink_control_close(sink_control *control);
 
-/* Waits for the thread's end. False if it still runs after that time. */
+/* Waits for the thread to end. False if it still runs after timeout_ms. */
 bool sink_control_join(sink_control *control, int timeout_ms);
 
 #endif

@@ -1,6 +1,6 @@
-/* The batches that are on their way: a bounded table, so that an answer finds its batch by two numbers in its subject.
+/* The batches in flight: a bounded table. An acknowledgement names its batch by slot and ticket.
  *
- * Whoever takes a batch out says what became of it, so that done is called exactly once. All calls are thread-safe;
+ * The call that removes a batch reports its outcome, so that done is called exactly once. All calls are thread-safe;
  * done is called without the table's lock.
  */
 #ifndef LIFELINE_SINK_FLIGHT_H
@@ -14,7 +14,7 @@
 
 typedef struct flight_slot {
   bool taken;
-  uint64_t ticket; /* distinguishes the slot's uses: an answer may come after its batch was given up */
+  uint64_t ticket; /* distinguishes the slot's uses: an answer may arrive after its batch was given up */
   uint64_t token;
   size_t bytes;
   int64_t deadline_ms;
@@ -26,7 +26,7 @@ typedef struct flight {
   pthread_cond_t landed;
   unsigned capacity, count, next;
   uint64_t tickets;
-  unsigned landing; /* calls of done under way */
+  unsigned landing; /* calls of done in progress */
   uint64_t wakes;
   flight_slot *slots;
 } flight;
@@ -34,31 +34,31 @@ typedef struct flight {
 /* On failure writes one line into error. */
 bool flight_init(flight *f, const ll_sink_host *host, unsigned capacity, char *error, size_t error_bytes);
 
-/* Also of one that was never initialised but is zero. */
+/* Also for a table that is zero and was never initialised. */
 void flight_destroy(flight *f);
 
 /* False if the table is full. */
 bool flight_take(flight *f, uint64_t token, size_t bytes, int64_t deadline_ms, unsigned *slot, uint64_t *ticket);
 
-/* The size of a batch that is on its way; 0 if it has landed. */
+/* The size of a batch in flight; 0 if it has landed. */
 size_t flight_bytes(flight *f, unsigned slot, uint64_t ticket);
 
-/* Takes the batch out without done, as if it had not been sent; false if it landed meanwhile. */
+/* Removes the batch without calling done, as if it had not been sent. False if it has landed. */
 bool flight_cancel(flight *f, unsigned slot, uint64_t ticket);
 
-/* Ends one batch, unless that ticket has landed already. */
+/* Removes one batch and calls done, unless that ticket has landed already. */
 void flight_land(flight *f, unsigned slot, uint64_t ticket, ll_sink_outcome outcome, const char *why);
 
-/* Ends all whose deadline has passed; INT64_MAX ends all. Returns how many that were. */
+/* Lands all batches whose deadline has passed; INT64_MAX lands all. Returns their number. */
 unsigned flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why);
 
-/* No batch waits longer than until then. */
+/* Lowers later deadlines to this one. */
 void flight_hurry(flight *f, int64_t deadline_ms);
 
-/* Nothing is under way, and no call of done either. */
+/* True if no batch is in flight and no call of done is in progress. */
 bool flight_idle(flight *f);
 
-/* Returns when one lands, flight_wake is called, or the time has passed. */
+/* Returns when a batch lands, flight_wake is called, or the time has passed. */
 void flight_wait(flight *f, int timeout_ms);
 void flight_wake(flight *f);
 

@@ -1,4 +1,4 @@
-/* What a batch is called on a broker: FORMAT.md, section 12. */
+/* Keys and subjects of batches on a broker: FORMAT.md, section 12. */
 #ifndef LIFELINE_SINK_NAMING_H
 #define LIFELINE_SINK_NAMING_H
 

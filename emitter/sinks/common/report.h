@@ -1,8 +1,8 @@
-/* Tells the host what state the connection is in, each state once: a broker that is down for a day is one line, and a
- * connection that comes and goes one a minute.
+/* Reports changes of the connection's state to the host. An outage of a day is one line; an unstable connection is one
+ * line a minute.
  *
- * A client library often says first that a broker cannot be reached and only then why. So such a symptom waits a
- * moment for its cause, which takes its place; without one it is said all the same.
+ * Client libraries often report that a broker is unreachable before they report why. So a symptom is held back for a
+ * moment: a cause replaces it, and without one the symptom itself is reported.
  */
 #ifndef LIFELINE_SINK_REPORT_H
 #define LIFELINE_SINK_REPORT_H
@@ -18,32 +18,31 @@ typedef struct sink_report {
   const ll_sink_host *host; /* NULL once the sink is closed: its threads may outlive it */
   pthread_mutex_t mutex;
   char last[SINK_REPORT_BYTES];
-  char trouble[SINK_REPORT_BYTES]; /* the last that was no mere information, and from when on it is news again */
+  char trouble[SINK_REPORT_BYTES]; /* last error or warning; not repeated before trouble_until_ms */
   int64_t trouble_until_ms;
-  char symptom[SINK_REPORT_BYTES]; /* "" unless one waits for its cause */
+  char symptom[SINK_REPORT_BYTES]; /* held back until its cause is known; "" if there is none */
   int64_t symptom_due_ms;
 } sink_report;
 
 void sink_report_init(sink_report *report, const ll_sink_host *host);
 
-/* Any thread. Silent if the message is the one that was last reported. A symptom that waits is said before it. */
+/* Thread-safe. Silent if the message equals the last one reported. A pending symptom is reported first. */
 __attribute__((format(printf, 3, 4))) void sink_report_state(sink_report *report, ll_sink_log_level level,
                                                              const char *format, ...);
 
-/* An error that may have a clearer cause: said by sink_report_tick once its time has come. */
+/* An error that may have a clearer cause: sink_report_tick reports it when its delay is over. */
 __attribute__((format(printf, 2, 3))) void sink_report_symptom(sink_report *report, const char *format, ...);
 
-/* An error that explains, and so replaces, a symptom that waits. */
+/* An error that explains, and so replaces, a pending symptom. */
 __attribute__((format(printf, 2, 3))) void sink_report_cause(sink_report *report, const char *format, ...);
 
-/* A symptom that waits is not reported: it is over, or has another cause, which is about to be reported. True if one
- * waited. */
+/* Drops a pending symptom: it is over, or the caller is about to report another cause. True if one was pending. */
 bool sink_report_withdraw(sink_report *report);
 
-/* To be called now and then. */
+/* Call it regularly. */
 void sink_report_tick(sink_report *report);
 
-/* Says a symptom that waits; after it nothing is reported any more. */
+/* Reports a pending symptom. After it nothing is reported. */
 void sink_report_close(sink_report *report);
 
 #endif

@@ -9,12 +9,12 @@
 
 enum { PASSWORD_MAX_BYTES = 4096 };
 
-/* An empty variable is one that is not set. */
+/* Treats an empty variable as unset. */
 static char *copy_of(const char *text) {
   return text && *text ? strdup(text) : NULL;
 }
 
-/* The URL's parameter, else the variable's value; NULL if both are missing or empty. */
+/* Value of the URL's parameter, else of the variable; NULL if it is missing or empty. */
 static char *setting(const sink_url *url, const char *key, const char *variable) {
   const char *value = sink_url_parameter(url, key);
   if (!value) value = secure_getenv(variable);
@@ -60,8 +60,7 @@ static bool readable(const char *path, const char *scheme, const char *what, cha
   return false;
 }
 
-/* Whether the file has both parts of NATS credentials. nats.c reads them at every connect, and says no more than
- * "Error". */
+/* True if the file has both parts of NATS credentials. nats.c reads them at each connect and reports only "Error". */
 static bool holds_credentials(const char *path) {
   char line[4096];
   bool jwt = false, seed = false;

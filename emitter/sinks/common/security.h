@@ -1,4 +1,4 @@
-/* Credentials and TLS of a broker, from the URL and, where it is silent, from the environment:
+/* Credentials and TLS of a broker, from the URL or else from the environment:
  *
  *   user:password@ in the URL   LIFELINE_USER, LIFELINE_PASSWORD_FILE or LIFELINE_PASSWORD
  *   tls=true|false              on if the URL or the environment names any of the files below
@@ -6,7 +6,7 @@
  *   creds (NATS only)           LIFELINE_NATS_CREDS
  *   signing_key                 LIFELINE_SIGNING_KEY_FILE, see signature.h
  *
- * The environment counts only where secure_getenv trusts it.
+ * The environment is read by secure_getenv.
  */
 #ifndef LIFELINE_SINK_SECURITY_H
 #define LIFELINE_SINK_SECURITY_H
@@ -15,7 +15,7 @@
 #include "url.h"
 
 typedef struct sink_security {
-  char *user; /* NULL if there is none, as with all that follow */
+  char *user; /* NULL if unset, as are all pointers below */
   char *password;
   bool tls;
   char *tls_ca;
@@ -25,16 +25,15 @@ typedef struct sink_security {
   sink_signature signature;
 } sink_security;
 
-/* Reads the files of password and signing key, and looks whether the others can be read. On failure writes one line
+/* Reads the files of password and signing key, and checks that the other files are readable. On failure writes one line
  * into error and leaves nothing to free. */
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes);
 
-/* True when the password would cross a network in clear text: without TLS, to a host that is not this one by its name.
- */
+/* True if the password would cross a network in clear text: no TLS, and a host that is no loopback name or address. */
 bool sink_security_is_exposed(const sink_security *security, const sink_url *url);
 
-/* To be called before OpenSSL is used: batches are sent, signed and logged in for at exit, which may be after OpenSSL
- * would have cleaned up behind itself. */
+/* Call it before OpenSSL is used. It disables OpenSSL's atexit cleanup, since batches are sent and signed, and logins
+ * made, during exit. */
 void sink_security_outlive_exit(void);
 
 /* Overwrites password and signing key, then frees. */

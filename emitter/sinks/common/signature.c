@@ -18,7 +18,7 @@ static bool parse(const char *text, uint8_t key[SIGNATURE_KEY_BYTES]) {
 }
 
 const char *sink_signature_load(sink_signature *signature, const char *path) {
-  char text[2 * SIGNATURE_KEY_BYTES + sizeof "\r\n" + 1] = ""; /* room for what must not be there */
+  char text[2 * SIGNATURE_KEY_BYTES + sizeof "\r\n" + 1] = ""; /* room to detect a longer file */
   struct stat status;
   ssize_t got = -1;
   const char *wrong = NULL;
@@ -37,7 +37,7 @@ const char *sink_signature_load(sink_signature *signature, const char *path) {
 
 void sink_signature_of(const sink_signature *signature, const uint8_t *batch, size_t bytes,
                        char text[SIGNATURE_TEXT_BYTES]) {
-  uint8_t mac[SIGNATURE_KEY_BYTES] = {0}; /* stays zero without memory: that batch is refused and counted by the jobs */
+  uint8_t mac[SIGNATURE_KEY_BYTES] = {0}; /* stays zero if out of memory: the jobs then reject and count that batch */
   HMAC(EVP_sha256(), signature->key, SIGNATURE_KEY_BYTES, batch, bytes, mac, NULL);
   for (size_t i = 0; i < sizeof mac; i++)
     snprintf(text + 2 * i, 3, "%02x", mac[i]);

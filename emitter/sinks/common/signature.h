@@ -13,7 +13,7 @@ typedef struct sink_signature {
   uint8_t key[SIGNATURE_KEY_BYTES];
 } sink_signature;
 
-/* Reads a file with 64 hex digits that others may not read. Returns NULL, or what is wrong, without a secret in it. */
+/* Reads a file with 64 hex digits; others must have no access to it. Returns NULL, or an error text without secrets. */
 const char *sink_signature_load(sink_signature *signature, const char *path);
 
 /* HMAC-SHA-256 (RFC 2104) of the batch as 64 lower-case hex digits and a terminator. */

@@ -19,7 +19,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* In place. %00 would cut the text short: refused. */
+/* Decodes in place. Rejects %00, which would truncate the text. */
 static bool decode(char *text) {
   char *to = text;
   for (const char *from = text; *from; from++, to++) {
@@ -34,7 +34,7 @@ static bool decode(char *text) {
   return true;
 }
 
-/* Cuts text at the first of this character and returns what is behind it, or NULL. */
+/* Cuts text at the first occurrence of this character and returns the rest, or NULL. */
 static char *cut(char *text, char at) {
   char *found = strchr(text, at);
   if (!found) return NULL;
@@ -64,7 +64,7 @@ static bool parse_user(sink_url *url, char *userinfo) {
   return decode(userinfo) && (!password || decode(password));
 }
 
-/* The port of a host, or NULL: behind the last colon, but not one inside of [IPv6]. */
+/* The port after the last colon, or NULL. A colon inside of [IPv6] does not count. */
 static const char *port_of(const char *host) {
   const char *colon = strrchr(host, ':'), *bracket = strrchr(host, ']');
   return colon && (!bracket || colon > bracket) ? colon + 1 : NULL;

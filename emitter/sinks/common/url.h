@@ -1,7 +1,7 @@
-/* A sink's URL in its parts: scheme://[user:password@]host:port[,host:port]/[name][?key=value&...].
+/* Parsed URL of a sink: scheme://[user:password@]host:port[,host:port]/[name][?key=value&...].
  *
- * Percent-encoding is undone in user, password, name and values. Messages quote keys only: user,
- * password and values may be secrets, and in a URL that is not well-formed so may anything else.
+ * User, password, name and values are percent-decoded. Messages quote keys only: user, password and values may be
+ * secret, and so may any part of a malformed URL.
  */
 #ifndef LIFELINE_SINK_URL_H
 #define LIFELINE_SINK_URL_H
@@ -18,7 +18,7 @@ typedef struct sink_parameter {
 
 typedef struct sink_url {
   const char *scheme;
-  const char *user; /* NULL if there is none, as with the password */
+  const char *user; /* NULL if there is none; likewise password */
   const char *password;
   const char *hosts; /* "host:port[,host:port]", ports filled in */
   const char *name;  /* what follows the slash; "" if nothing does */
@@ -34,11 +34,11 @@ bool sink_url_parse(sink_url *url, const char *text, const char *default_port, c
 /* Overwrites secrets, then frees. */
 void sink_url_free(sink_url *url);
 
-/* NULL if the URL does not name it. */
+/* NULL if the URL does not have it. */
 const char *sink_url_parameter(const sink_url *url, const char *key);
 
-/* A parameter that is a whole number from 1 to most; standard if the URL does not name it. On failure writes one line
- * into error. */
+/* Reads a whole number from 1 to most; standard if the URL does not have the parameter. On failure writes one line into
+ * error. */
 bool sink_url_number(const sink_url *url, const char *key, unsigned standard, unsigned most, unsigned *value,
                      char *error, size_t error_bytes);
 

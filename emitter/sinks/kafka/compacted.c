@@ -13,7 +13,7 @@ typedef struct reading {
   rd_kafka_topic_t *topic;
   rd_kafka_queue_t *queue;
   int partitions;
-  uint64_t at_end; /* a bit for each partition */
+  uint64_t at_end; /* one bit per partition */
   bool complete;
 } reading;
 
@@ -21,7 +21,7 @@ static void no_activations(kafka_watch *watch, const char *why) {
   sink_report_state(&watch->control->report, LL_SINK_INFO, "kafka: no activations are read: %s", why);
 }
 
-/* False for what the sink tells as well, since it is about the broker. */
+/* False for errors of the broker, which the sink reports. */
 static bool explain(kafka_watch *watch, rd_kafka_resp_err_t code) {
   char why[256];
   switch (code) {
@@ -64,7 +64,7 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
   return consumer;
 }
 
-/* Waits for a broker. 0 if the topic cannot be read. */
+/* Waits for a broker. Returns 0 if the topic cannot be read. */
 static int count_partitions(reading *r) {
   for (; !sink_control_closing(r->watch->control); sink_control_wait(r->watch->control, METADATA_PAUSE_MS)) {
     const struct rd_kafka_metadata *metadata;
@@ -97,7 +97,7 @@ static void note_end(reading *r, int partition) {
                     r->watch->control->name);
 }
 
-/* Until the topic is gone or forbidden. librdkafka goes on by itself where it was after an outage. */
+/* Reads until the topic is gone or forbidden. After an outage librdkafka resumes by itself. */
 static void follow(reading *r) {
   for (bool good = true; good && !sink_control_closing(r->watch->control);) {
     rd_kafka_poll(r->consumer, 0);

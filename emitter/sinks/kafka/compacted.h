@@ -1,4 +1,4 @@
-/* The control topic on Kafka: a compacted topic, read from its beginning and then on. */
+/* The control topic on Kafka: a compacted topic, read from the beginning. */
 #ifndef LIFELINE_KAFKA_COMPACTED_H
 #define LIFELINE_KAFKA_COMPACTED_H
 
@@ -15,8 +15,8 @@ typedef struct kafka_watch {
   const sink_security *security;
 } kafka_watch;
 
-/* Reads until the control is closed. By a consumer of its own without a group: every emitter reads everything, and
- * needs no permission but to read the topic. For sink_control_start. */
+/* Reads until the control is closed. The consumer has no group: every emitter reads everything, and needs only the
+ * permission to read the topic. For sink_control_start. */
 void kafka_watch_read(void *watch);
 
 #endif

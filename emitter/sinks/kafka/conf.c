@@ -30,7 +30,7 @@ static bool set_security(rd_kafka_conf_t *conf, const sink_security *s, char *er
                   !set(conf, "sasl.username", s->user, error, error_bytes) ||
                   !set_if(conf, "sasl.password", s->password, error, error_bytes)))
     return false;
-  /* A certificate is one of a name: the default of librdkafka only since 2.0. */
+  /* Verifies the host name in the certificate; librdkafka does so by default only since 2.0. */
   return !s->tls || (set(conf, "ssl.endpoint.identification.algorithm", "https", error, error_bytes) &&
                      set_if(conf, "ssl.ca.location", s->tls_ca, error, error_bytes) &&
                      set_if(conf, "ssl.certificate.location", s->tls_cert, error, error_bytes) &&
@@ -54,7 +54,7 @@ static bool set_parameters(rd_kafka_conf_t *conf, const sink_url *url, char *err
   return true;
 }
 
-/* A library does not print. What matters comes as an event. */
+/* A library must not print. Errors arrive as events. */
 static void drop_log(const rd_kafka_t *rk, int level, const char *facility, const char *text) {
   (void)rk;
   (void)level;
@@ -62,8 +62,8 @@ static void drop_log(const rd_kafka_t *rk, int level, const char *facility, cons
   (void)text;
 }
 
-/* librdkafka's own words do not tell an expired certificate from one of a stranger: what this callback saw last does.
- * Of several brokers it may be another's, which a wrong word in a message is worth. */
+/* librdkafka's text does not distinguish an expired certificate from an untrusted one, but this callback's last result
+ * does. With several brokers it may belong to another one, which makes a message inaccurate at worst. */
 static int last_verification;
 
 static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_error, int depth, const char *certificate,
@@ -81,9 +81,9 @@ static int verify(rd_kafka_t *rk, const char *broker, int32_t id, int *x509_erro
   return 0;
 }
 
-/* librdkafka would ask with AI_ADDRCONFIG. For that glibc looks at this machine's addresses behind a lock that fork
- * does not renew: in a child that was forked meanwhile every later look would wait for ever (__check_pf). Without it
- * glibc looks only to sort several addresses of one name. */
+/* librdkafka would set AI_ADDRCONFIG. Then glibc lists this machine's addresses under a lock that fork does not reset
+ * (__check_pf): in a child forked meanwhile every later lookup would deadlock. Without the flag glibc lists them only
+ * to sort several addresses of one name. */
 static int resolve(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found,
                    void *opaque) {
   (void)opaque;
@@ -112,7 +112,7 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
 }
 
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {
-  /* librdkafka takes the broker's alert for an error of transport if it comes after the handshake, as in TLS 1.3. */
+  /* After the handshake, as in TLS 1.3, librdkafka reports the broker's alert as a transport error. */
   bool connecting = code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT;
   sink_alert alert = connecting ? sink_alert_read(reason) : SINK_ALERT_NONE;
   *symptom = alert == SINK_ALERT_OTHER;

@@ -1,4 +1,4 @@
-/* librdkafka's configuration from a URL and the environment, for the sink and for lifeline-setup. */
+/* librdkafka's configuration from a URL and the environment, for the sink and the tools. */
 #ifndef LIFELINE_KAFKA_CONF_H
 #define LIFELINE_KAFKA_CONF_H
 
@@ -14,13 +14,13 @@ typedef struct kafka_setting {
   const char *value;
 } kafka_setting;
 
-/* Servers, credentials and TLS, then the defaults given (ended by a NULL key), then the URL's kafka.<key>=<value>,
- * which so have the last word. On failure returns NULL and writes one line into error. */
+/* Sets servers, credentials and TLS, then the given defaults (ended by a NULL key), then the URL's kafka.<key>=<value>,
+ * which take precedence. On failure returns NULL and writes one line into error. */
 rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
                                 const kafka_setting *defaults, char *error, size_t error_bytes);
 
-/* Why brokers cannot be reached, in words that say what to do; NULL if the error is about something else. reason is
- * librdkafka's text, and symptom becomes true if there may be a clearer cause. */
+/* Says why brokers cannot be reached and what to do; NULL if the error is about something else. reason is librdkafka's
+ * text. *symptom is set if there may be a clearer cause. */
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 600000 }; /* a broker may come long after the program */
+enum { TIMEOUT_MS = 600000 }; /* a broker may start long after the program */
 
 void kafka_limit_ask(rd_kafka_t *client, const char *topic, rd_kafka_queue_t *queue) {
   char ignored[64];

@@ -1,7 +1,7 @@
-/* The sink kafka://: batches to a topic by an idempotent producer, keyed by incarnation, acknowledged by all in-sync
- * replicas. librdkafka queues and retries; a bound on the batches in flight keeps its queue short.
+/* The sink kafka://: sends batches to a topic with an idempotent producer, keyed by incarnation and acknowledged by all
+ * in-sync replicas. librdkafka queues and retries; a bound on the batches in flight keeps its queue short.
  *
- * kafka://[user:password@]host:port[,host:port]/[topic]?max_in_flight=&control=&tls...&kafka.<librdkafka's setting>=
+ *   kafka://[user:password@]host:port[,host:port]/[topic]?max_in_flight=&control=&tls...&kafka.<librdkafka's setting>=
  */
 #include <assert.h>
 #include <pthread.h>
@@ -20,23 +20,23 @@
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
-  MAX_IN_FLIGHT_MOST = 65535, /* a slot's number travels in 16 bits of a message's opaque */
+  MAX_IN_FLIGHT_MOST = 65535, /* the slot number has 16 bits of a message's opaque */
   RESTART_PAUSE_MS = 1000,
   FORBIDDEN_PAUSE_MS = 3000,
   CLOSE_TIMEOUT_MS = 1500,
-  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
+  CLOSE_UNREACHED_MS = 50, /* never connected: nothing to flush */
   SIGNATURE_HEADER_BYTES = sizeof "lifeline-signature" + SIGNATURE_TEXT_BYTES + 4,
-  RECORD_OVERHEAD_BYTES = 256, /* of a record batch with one record: 61 + lengths, names of headers, and some */
+  RECORD_OVERHEAD_BYTES = 256, /* record batch with one record: 61 bytes, lengths, header names, and a reserve */
 };
 
 static_assert(sizeof(void *) >= sizeof(uint64_t), "a message's opaque holds a ticket and a slot");
 
-/* How bad the connection is; within an outage only what is worse than the last is reported. UNREACHABLE may be but a
- * symptom of what makes the broker REFUSING. */
+/* State of the connection. During an outage only a change for the worse is reported. UNREACHABLE may be a mere symptom
+ * of the cause that makes the broker REFUSING. */
 typedef enum health { HEALTHY, UNREACHABLE, REFUSING } health;
 
 struct ll_sink {
-  ll_sink *left; /* the one that was left before it, see kafka_close */
+  ll_sink *left; /* the previous sink that kafka_close left behind */
   const ll_sink_host *host;
   sink_url url;
   sink_security security;
@@ -44,20 +44,20 @@ struct ll_sink {
   flight flight;
   sink_control control;
   kafka_watch watch;
-  rd_kafka_t *producer; /* NULL between a fatal error and the next one */
+  rd_kafka_t *producer; /* NULL between a fatal error and the restart */
   rd_kafka_topic_t *topic;
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
   size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
   bool limit_outdated;      /* a batch was refused for its size: ask again */
-  bool alone;               /* batches are not to share a record batch, since one was refused for its size */
-  uint64_t alone_since;     /* the first ticket of a producer that holds to it; 0: none does */
+  bool alone;               /* one batch per record batch, since a record batch was refused for its size */
+  uint64_t alone_since;     /* first ticket of a producer that does so; 0: none */
   bool fatal;
-  bool forbidden;  /* the producer was told so, and would not ask again for minutes */
-  bool stalled;    /* the last send was refused for now */
-  unsigned health; /* a health */
+  bool forbidden;  /* no permission; this producer would not ask again for minutes */
+  bool stalled;    /* the last send returned LL_SINK_BUSY */
+  unsigned health; /* enum health, accessed atomically */
   unsigned buried; /* producers that are being destroyed */
-  bool reached;    /* a broker has answered, once */
+  bool reached;    /* a broker has answered at least once */
   char incarnation[INCARNATION_HEX_BYTES];
 };
 
@@ -90,8 +90,8 @@ static bool is_about_size(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE;
 }
 
-/* A refusal for the size of a record batch with several batches in it is none of each: another producer sends each in
- * one of its own. */
+/* The refusal of a record batch with several batches does not mean that each is too large: a new producer sends each
+ * batch in its own record batch. */
 static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) {
   uint64_t alone_since = __atomic_load_n(&sink->alone_since, __ATOMIC_ACQUIRE);
   if (alone_since && ticket >= alone_since) {
@@ -105,7 +105,7 @@ static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) 
   return LL_SINK_RETRY;
 }
 
-/* What a delivery report means, or an error of producev. */
+/* Outcome of a delivery report, or of an error of producev. */
 static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   switch (code) {
   case RD_KAFKA_RESP_ERR_NO_ERROR: heal(sink); return LL_SINK_ACKED;
@@ -115,7 +115,7 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: forbid(sink); return LL_SINK_RETRY;
   case RD_KAFKA_RESP_ERR__FATAL:
   case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
-  case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* ours: the producer is given up */ return LL_SINK_RETRY;
+  case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: /* purged by stop */ return LL_SINK_RETRY;
   default: worsen(sink, UNREACHABLE, THE_BROKERS, "cannot store batches at the moment"); return LL_SINK_RETRY;
   }
 }
@@ -127,7 +127,8 @@ static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
   flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
 }
 
-/* Who may not write a topic gets no number for an idempotent producer either, which is fatal to that producer. */
+/* Without permission to write the topic the user gets no producer id either, which is a fatal error of an idempotent
+ * producer. */
 static void on_fatal(ll_sink *sink, rd_kafka_t *producer) {
   if (rd_kafka_fatal_error(producer, NULL, 0) == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
     forbid(sink);
@@ -145,7 +146,7 @@ static void on_error(ll_sink *sink, rd_kafka_t *producer, rd_kafka_resp_err_t co
   if (why) worsen(sink, symptom ? UNREACHABLE : REFUSING, THE_BROKERS, why);
 }
 
-/* On librdkafka's background thread. */
+/* Runs on librdkafka's background thread. */
 static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
     for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
@@ -168,13 +169,13 @@ static void ask_for_limit(ll_sink *sink) {
 static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {
       {"enable.idempotence", "true"},
-      {"partitioner", "murmur2_random"}, /* Java's: the same key goes to the same partition whoever writes it */
-      {"compression.codec", "none"},     /* a batch is compressed by itself */
+      {"partitioner", "murmur2_random"}, /* as in Java: all producers map a key to the same partition */
+      {"compression.codec", "none"},     /* the emitter compresses batches itself */
       {"message.max.bytes", "1000000"},
       {"allow.auto.create.topics", "false"},
-      {"topic.metadata.propagation.max.ms", "3000"}, /* how long a missing topic may stay unnoticed */
+      {"topic.metadata.propagation.max.ms", "3000"}, /* limits the time until a missing topic is noticed */
       {"linger.ms", "1"},
-      {"socket.timeout.ms", "10000"}, /* how long a broker that accepts and never answers goes unnoticed */
+      {"socket.timeout.ms", "10000"}, /* limits the time until a broker that never answers is noticed */
       {"api.version.request.timeout.ms", "5000"},
       {NULL, NULL},
   };
@@ -189,7 +190,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
     rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
     if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
   }
-  /* The topic before the brokers: a topic that is new to a connected librdkafka waits a second for its leaders. */
+  /* Creates the topic before adding brokers: for a topic created later, librdkafka waits a second for its leaders. */
   rd_kafka_conf_get(conf, "bootstrap.servers", servers, &servers_size);
   rd_kafka_conf_set(conf, "bootstrap.servers", NULL, value, sizeof value);
   rd_kafka_conf_set_opaque(conf, sink);
@@ -226,8 +227,7 @@ static void *bury(void *ctx) {
   return NULL;
 }
 
-/* Gives up what the producer has, and destroys it on a thread of its own, since that may take a hanging broker's
- * time. */
+/* Gives up the producer's messages, and destroys it on a separate thread, since a hanging broker delays that. */
 static void stop(ll_sink *sink) {
   rd_kafka_t *producer = sink->producer;
   sink->producer = NULL;
@@ -243,7 +243,7 @@ static void stop(ll_sink *sink) {
   if (b && pthread_create(&thread, NULL, bury, b) == 0)
     pthread_detach(thread);
   else
-    free(b); /* then it lives on, as does the sink */
+    free(b); /* the producer is never destroyed; buried keeps the sink alive, too */
 }
 
 static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
@@ -293,8 +293,9 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   return NULL;
 }
 
-/* An idempotent producer that has lost track is fatally broken, and another one takes its place: what was in flight
- * comes again, and its copies are absorbed by whoever reads. So it does for one that may not write its topic. */
+/* Replaces a producer after a fatal error: an idempotent producer cannot continue once it has lost track. Its batches
+ * in flight are sent again, and readers drop the duplicates. A producer without permission to write the topic is
+ * replaced, too. */
 static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
     if (!__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE))
@@ -335,7 +336,7 @@ static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t
       RD_KAFKA_V_HEADER("lifeline-host", sink->host->host_name, (ssize_t)strlen(sink->host->host_name)),
       RD_KAFKA_V_HEADER("lifeline-program", sink->host->program, (ssize_t)strlen(sink->host->program)),
       RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque),
-      signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* the end of the list, if it is one */
+      signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* ends the list if batches are not signed */
       "lifeline-signature", (const void *)signature, (ssize_t)(sizeof signature - 1), RD_KAFKA_V_END);
 }
 
@@ -349,7 +350,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   (void)route;
   (void)sequence;
   sink->stalled = false;
-  size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's own bound may have been raised since */
+  size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's limit may have been raised */
   if (bytes > most) {
     sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is dropped",
                       most);
@@ -375,7 +376,7 @@ static void kafka_watch_control(ll_sink *sink) {
   sink_control_start(&sink->control, kafka_watch_read, &sink->watch);
 }
 
-/* The brokers' first answer says what cluster they are. */
+/* The cluster id is known after the first answer of a broker. */
 static bool kafka_reached(ll_sink *sink) {
   char *cluster = !sink->reached && sink->producer ? rd_kafka_clusterid(sink->producer, 0) : NULL;
   sink->reached |= cluster != NULL;
@@ -396,7 +397,7 @@ static void kafka_close(ll_sink *sink) {
     }
     usleep(1000);
   }
-  /* librdkafka's threads still look at the sink: it stays, and is no leak. */
+  /* librdkafka's threads still use the sink: keep it, reachable, so that leak checkers do not report it. */
   static ll_sink *last_left;
   sink->left = __atomic_exchange_n(&last_left, sink, __ATOMIC_RELAXED);
 }

@@ -9,13 +9,13 @@ enum { STREAM_MESSAGE_TOO_LARGE = 10054, STREAM_NOT_FOUND = 10059, STREAM_NOT_MA
 
 enum { MAX_ANSWER_BYTES = 1024 };
 
-/* The server writes these answers itself and compactly, so that finding a key is finding its text. */
+/* The server writes these answers as compact JSON, so that a key is found by a text search. */
 static const char *value_of(const char *json, const char *key) {
   const char *found = strstr(json, key);
   return found ? found + strlen(key) : NULL;
 }
 
-/* This key alone has a blank behind it. */
+/* Only this key may be followed by a blank. */
 static bool is_duplicate(const char *json) {
   const char *value = value_of(json, "\"duplicate\":");
   return value && strncmp(value + strspn(value, " "), "true", 4) == 0;

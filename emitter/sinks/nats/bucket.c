@@ -27,7 +27,7 @@ void nats_watch_down(nats_watch *watch) {
   watch->state = WATCH_RESTS;
 }
 
-/* Until the next attempt. */
+/* Unsubscribes and schedules the next attempt. */
 static void rest(nats_watch *watch, int ms) {
   if (watch->state != WATCH_RESTS) link_unsubscribe(watch->link, watch->number);
   watch->state = WATCH_RESTS;
@@ -67,8 +67,8 @@ void nats_watch_tick(nats_watch *watch) {
   snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
   switch (watch->state) {
   case WATCH_RESTS: begin(watch); break;
-  case WATCH_ASKED: give_up(watch, why); break; /* what the server forbids it does not answer */
-  case WATCH_READS: rest(watch, 0); break;      /* it has lost the consumer */
+  case WATCH_ASKED: give_up(watch, why); break; /* the server does not answer forbidden requests */
+  case WATCH_READS: rest(watch, 0); break;      /* no heartbeat: the server has lost the consumer */
   }
 }
 
@@ -102,7 +102,8 @@ void nats_watch_answer(nats_watch *watch, const char *suffix, const wire_frame *
   }
 }
 
-/* Where the server says which message this is: $JS.ACK.[domain.account.]stream.consumer.tries.S.C.time.pending[.any] */
+/* Parses an acknowledgement subject: $JS.ACK.[domain.account.]stream.consumer.tries.S.C.time.pending[.any], where S and
+ * C are the message's numbers in the stream and the consumer. */
 static bool read_place(const char *reply, uint64_t *sequence, int64_t *time_ns, uint64_t *pending) {
   unsigned dots = 0;
   for (const char *c = reply; *c; c++)
@@ -116,7 +117,7 @@ static bool read_place(const char *reply, uint64_t *sequence, int64_t *time_ns, 
          sscanf(at, "%" SCNu64 ".%" SCNd64 ".%" SCNu64, sequence, time_ns, pending) == 3;
 }
 
-/* A deletion, or what the server leaves where a value has expired. */
+/* True for a deletion, or a marker that the server wrote when a value expired. */
 static bool is_deletion(const char *headers) {
   const char *operation = strstr(headers, "\r\nKV-Operation:");
   if (operation) operation += strlen("\r\nKV-Operation:");
@@ -134,7 +135,7 @@ void nats_watch_message(nats_watch *watch, const wire_frame *message) {
   int length = snprintf(prefix, sizeof prefix, "$KV.%s.", watch->control->name);
   if (!read_place(message->reply, &sequence, &time_ns, &pending) || sequence != watch->expected ||
       strncmp(message->subject, prefix, (size_t)length) != 0) {
-    rest(watch, 0); /* something was missed */
+    rest(watch, 0); /* a message was missed */
     return;
   }
   watch->expected++;

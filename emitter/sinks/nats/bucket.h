@@ -1,5 +1,5 @@
-/* The control topic on NATS: a KV bucket, watched by a consumer of its stream that the server pushes from. All calls
- * but nats_watch_start are for the link's own thread. */
+/* The control topic on NATS: a KV bucket, watched by a push consumer of its stream. Only the link's thread may call
+ * these functions, except nats_watch_start. */
 #ifndef LIFELINE_NATS_BUCKET_H
 #define LIFELINE_NATS_BUCKET_H
 
@@ -7,7 +7,7 @@
 #include "link.h"
 #include "names.h"
 
-#define NATS_WATCH_SUFFIX "control-" /* of the inbox, and a number: the answer to the request for a consumer */
+#define NATS_WATCH_SUFFIX "control-" /* inbox suffix of the answer to a consumer request, followed by a number */
 
 typedef enum nats_watch_state { WATCH_RESTS, WATCH_ASKED, WATCH_READS } nats_watch_state;
 
@@ -16,14 +16,14 @@ typedef struct nats_watch {
   nats_link *link;
   bool wanted; /* set by another thread */
   nats_watch_state state;
-  unsigned number;   /* of the reading, and of its subscription */
-  uint64_t expected; /* the consumer's next message */
-  bool complete;     /* what the bucket held was read; what comes are changes */
-  int64_t due_ms;    /* when the next step is taken: an attempt, or giving this one up */
+  unsigned number;   /* of this attempt and its subscription */
+  uint64_t expected; /* next consumer sequence */
+  bool complete;     /* the bucket's contents were read; later messages are changes */
+  int64_t due_ms;    /* time of the next attempt, or timeout of this one */
 } nats_watch;
 
-/* From now on reads what the bucket holds, then its changes; all again after each reconnect, and when something was
- * missed, since the server's end of a watch does not outlive the server. Nothing if control is off. */
+/* Starts reading the bucket's contents, then its changes. Reads everything again after a reconnect or a missed message,
+ * since the consumer is lost with its server. No-op if control is off. */
 void nats_watch_start(nats_watch *watch);
 
 void nats_watch_up(nats_watch *watch);

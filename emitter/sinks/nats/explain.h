@@ -1,4 +1,4 @@
-/* Why a server cannot be used, in words that say what to do. Of the sink and of the tools alike. */
+/* Texts that say why a server cannot be used and what to do. Used by the sink and the tools. */
 #ifndef LIFELINE_NATS_EXPLAIN_H
 #define LIFELINE_NATS_EXPLAIN_H
 
@@ -11,13 +11,13 @@ typedef enum nats_problem {
   NATS_HAS_NO_TLS,
   NATS_EXPIRED,   /* its certificate */
   NATS_UNTRUSTED, /* its certificate */
-  NATS_HANGS_UP,  /* with an alert about the client's certificate, or without one after the TLS handshake */
+  NATS_HANGS_UP,  /* with an alert about the client's certificate, or without an alert after the TLS handshake */
 } nats_problem;
 
-/* Who one is to the server, for a message. A user without a password is a token, and so a secret. */
+/* The user as shown in messages. A user without a password is a token, and so a secret. */
 const char *nats_user(const sink_security *security);
 
-/* `detail` says why it is unreachable. False if the problem is but a symptom, which may have a clearer cause. */
+/* `detail` says why it is unreachable. False if the problem may be a mere symptom of a clearer cause. */
 bool nats_explain_problem(nats_problem problem, const char *detail, const sink_url *url, const sink_security *security,
                           char *text, size_t bytes);
 

@@ -15,10 +15,10 @@ enum {
   RETRY_MOST_MS = 5000,
   CONNECT_TIMEOUT_MS = 3000,
   SEND_MS = 2000,
-  PING_AFTER_MS = 20000, /* of silence */
+  PING_AFTER_MS = 20000, /* after this much silence */
   LOST_AFTER_MS = 60000,
-  CLOSE_MS = 500, /* for the server to take what was published */
-  ANSWERS = 1,    /* the subscription of the inbox */
+  CLOSE_MS = 500, /* time for the server to receive what was published */
+  ANSWERS = 1,    /* number of the inbox's subscription */
   MOST_SERVERS = 64,
 };
 
@@ -31,13 +31,13 @@ struct nats_link {
   link_callbacks callbacks;
   wire wire;
   bool up;     /* the connection takes messages */
-  bool was_up; /* or took them once */
+  bool was_up; /* the link was up at least once */
 
-  pthread_mutex_t mutex; /* of what follows */
+  pthread_mutex_t mutex; /* guards the members below */
   pthread_cond_t changed;
   bool closing;
-  bool ended; /* the thread */
-  bool left;  /* by link_close: the thread says that it has ended */
+  bool ended; /* the thread has ended */
+  bool left;  /* link_close timed out: the thread calls end */
 };
 
 static bool is(nats_link *link, const bool *what) {
@@ -52,11 +52,11 @@ static void set_up(nats_link *link, bool to) {
 }
 
 static void on_error(nats_link *link, const char *text) {
-  if (!strcasestr(text, "permissions violation")) { /* after most of them it hangs up */
+  if (!strcasestr(text, "permissions violation")) { /* after most other errors the server disconnects */
     sink_report_state(link->report, LL_SINK_WARN, "nats: %s says%s", link->wire.server, text);
     return;
   }
-  if (strstr(text, "\"$JS.")) return; /* of the control topic: whoever asked gets no answer, and tells */
+  if (strstr(text, "\"$JS.")) return; /* a request to JetStream: the caller reports the missing answer */
   bool publish = strcasestr(text, "publish to") != NULL;
   sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s", nats_user(link->security),
                     publish ? "publish to" : "subscribe to its inbox, so no batch is acknowledged:",
@@ -72,7 +72,7 @@ static void on_message(nats_link *link, const wire_frame *message) {
     link->callbacks.answer(link->callbacks.ctx, message->subject + inbox + 1, message);
 }
 
-/* All that was read. False: what is there speaks no NATS, or the connection is lost. */
+/* Handles all frames read. False if the peer does not speak NATS or the connection is lost. */
 static bool handle_frames(nats_link *link, bool *ponged) {
   for (;;) {
     wire_frame frame = wire_next(&link->wire);
@@ -90,7 +90,7 @@ static bool handle_frames(nats_link *link, bool *ponged) {
   }
 }
 
-/* A server that is silent is asked whether it is there. False: it does not answer. */
+/* Pings a silent server. False if it does not answer. */
 static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
   int64_t silent_ms = now_ms - link->wire.heard_ms;
   if (silent_ms < PING_AFTER_MS || now_ms - *pinged_ms < PING_AFTER_MS) return true;
@@ -98,7 +98,7 @@ static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
   return silent_ms < LOST_AFTER_MS && wire_say(&link->wire, "PING\r\n");
 }
 
-/* Lives with one connection until it is lost or the owner gives it up. */
+/* Serves one connection until it is lost or the link is closed. */
 static void live(nats_link *link) {
   int64_t tick_ms = 0, pinged_ms = 0, close_ms = INT64_MAX;
   for (bool ponged = false;;) {
@@ -110,7 +110,7 @@ static void live(nats_link *link) {
       tick_ms = now_ms;
     }
     if (!is(link, &link->closing)) {
-      ponged = false; /* link_close sends the PING whose answer counts */
+      ponged = false; /* only the PONG for link_close's PING counts */
       continue;
     }
     if (close_ms == INT64_MAX) close_ms = now_ms + CLOSE_MS;
@@ -119,7 +119,7 @@ static void live(nats_link *link) {
   }
 }
 
-/* The servers of the URL one after the other, beginning with any. On failure why holds the clearest reason. */
+/* Tries the URL's servers in order, starting at a random one. On failure why holds the clearest reason. */
 static bool connect_to_any(nats_link *link, char *why, size_t why_bytes, bool *is_cause) {
   const char *hosts[MOST_SERVERS];
   char *copy = strdup(link->url->hosts), *rest = copy, detail[200];
@@ -160,7 +160,7 @@ static void announce_up(nats_link *link) {
 static void announce_down(nats_link *link) {
   set_up(link, false);
   wire_close(&link->wire);
-  sink_report_withdraw(link->report); /* a server that ends takes its streams away first */
+  sink_report_withdraw(link->report); /* a stopping server stops its streams first */
   if (!is(link, &link->closing))
     sink_report_state(link->report, LL_SINK_WARN, "nats: the connection to %s was lost; trying again",
                       link->url->hosts);
@@ -179,7 +179,7 @@ static void pause_for(nats_link *link, int ms) {
 static void *keep(void *ctx) {
   nats_link *link = ctx;
   int pause_ms = RETRY_FIRST_MS;
-  bool loss_told = false; /* that it cannot be reached either is no news then, but any other reason is */
+  bool loss_told = false; /* after a reported loss "unreachable" is not reported, but any clearer cause is */
   while (!is(link, &link->closing)) {
     char why[256];
     bool is_cause;
@@ -210,8 +210,8 @@ static void *keep(void *ctx) {
   return NULL;
 }
 
-/* From the kernel, since a generator's state would be copied by fork: two siblings with one inbox would take each
- * other's acknowledgements. */
+/* Reads the kernel's generator, since fork copies the state of any other: two siblings with the same inbox would
+ * receive each other's acknowledgements. */
 static bool choose_inbox(nats_link *link) {
   uint8_t random[16];
   if (getrandom(random, sizeof random, 0) != sizeof random) return false;
@@ -253,7 +253,7 @@ nats_link *link_open(const sink_url *url, const sink_security *security, const c
     return NULL;
   }
   pthread_setname_np(thread, "lifeline-nats");
-  pthread_detach(thread); /* link_close waits for it, but not for ever */
+  pthread_detach(thread); /* link_close waits with a timeout */
   return link;
 }
 
@@ -313,7 +313,7 @@ void link_close(nats_link *link, int timeout_ms) {
   link->closing = true;
   pthread_cond_broadcast(&link->changed);
   pthread_mutex_unlock(&link->mutex);
-  /* Its answer wakes the thread, behind all that was published. */
+  /* The PONG follows the server's receipt of all that was published, and wakes the thread. */
   wire_send(&link->wire, &(struct iovec){(void *)ping, sizeof ping - 1}, 1, TICK_MS);
   pthread_mutex_lock(&link->mutex);
   while (!link->ended)

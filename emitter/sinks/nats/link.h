@@ -1,6 +1,4 @@
-/* One NATS connection that is kept: a thread of its own connects, reads, and connects again when the connection is
- * lost. It has all signals blocked.
- */
+/* A persistent NATS connection: a thread of its own connects, reads and reconnects. It blocks all signals. */
 #ifndef LIFELINE_NATS_LINK_H
 #define LIFELINE_NATS_LINK_H
 
@@ -13,29 +11,29 @@ typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN, LINK_TICK } link_e
 
 typedef struct link_callbacks {
   void *ctx;
-  /* All from the link's own thread, never after end. LINK_TICK comes every 100 ms while there is a connection. */
+  /* All from the link's own thread, never after end. LINK_TICK comes every 100 ms while connected. */
   void (*event)(void *ctx, link_event event);
   /* A message on "<link_inbox>.<suffix>". */
   void (*answer)(void *ctx, const char *suffix, const wire_frame *message);
   /* A message of a subscription made by link_subscribe. */
   void (*message)(void *ctx, const wire_frame *message);
-  /* Once, after link_close: the link does nothing any more, and may be freed with what was passed to link_open. */
+  /* Once, after link_close: the link is idle, and may be freed with the arguments of link_open. */
   void (*end)(void *ctx);
 } link_callbacks;
 
-/* What is passed must live as long as the link. On failure returns NULL and writes one line into error. */
+/* The arguments must live as long as the link. On failure returns NULL and writes one line into error. */
 nats_link *link_open(const sink_url *url, const sink_security *security, const char *name, sink_report *report,
                      const link_callbacks *callbacks, char *error, size_t error_bytes);
 
-/* Random, so that nobody else has it: no forked sibling either. */
+/* Random, hence unique, also among forked siblings. */
 const char *link_inbox(const nats_link *link);
 
-/* 0 while there is no connection. */
+/* 0 while disconnected. */
 int64_t link_max_payload(nats_link *link);
 
 bool link_is_up(nats_link *link);
 
-/* Whether it ever was. */
+/* True if the link was ever up. */
 bool link_was_up(nats_link *link);
 
 typedef struct link_message {
@@ -46,21 +44,21 @@ typedef struct link_message {
   size_t bytes;
 } link_message;
 
-/* False while there is no connection; a connection that does not take it all is at its end. Any thread. */
+/* False while disconnected. A connection that does not take the whole message is closed. Thread-safe. */
 bool link_publish(nats_link *link, const link_message *message);
 
-/* For the link's own thread. A subscription ends with its connection at the latest; its number is above 1. */
+/* Only for the link's own thread. A subscription ends with its connection at the latest; its number must be above 1. */
 bool link_subscribe(nats_link *link, const char *subject, unsigned number);
 void link_unsubscribe(nats_link *link, unsigned number);
 
-/* True of an answer that says that nobody listens. */
+/* True if the answer is the server's "503 No Responders". */
 bool link_nobody_answers(const wire_frame *answer);
 
-/* Closes, once the server has taken what was published, and calls end: before it returns, or on the link's own thread
- * if that is still at work after timeout_ms. */
+/* Closes after the server has received what was published, and calls end: before it returns, or from the link's own
+ * thread if that is still busy after timeout_ms. */
 void link_close(nats_link *link, int timeout_ms);
 
-/* Of one that has ended. */
+/* Only after end was called. */
 void link_free(nats_link *link);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { CREDENTIALS_MAX_BYTES = 65536, SEED_BYTES = 32, SIGNATURE_BYTES = 64 };
 
-/* The line behind "-----BEGIN <what>-----"; false if there is none. */
+/* The line after "-----BEGIN <what>-----"; false if there is none. */
 static bool find_block(const char *file, const char *what, char *line, size_t line_bytes) {
   const char *at = strstr(file, what);
   at = at ? strchr(at, '\n') : NULL;
@@ -21,8 +21,8 @@ static bool find_block(const char *file, const char *what, char *line, size_t li
   return true;
 }
 
-/* An nkey's seed in base32: two bytes that say what it is, the seed, a checksum. A wrong one makes a signature that the
- * server refuses, so the checksum need not be looked at. */
+/* Decodes an nkey seed in base32: two prefix bytes, the seed, a checksum. The checksum is not verified, since the
+ * server refuses the signature of a wrong seed. */
 static bool decode_seed(const char *text, unsigned char seed[SEED_BYTES]) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
   unsigned char raw[2 + SEED_BYTES];
@@ -42,7 +42,7 @@ static bool decode_seed(const char *text, unsigned char seed[SEED_BYTES]) {
   return count == sizeof raw;
 }
 
-/* In base64url without padding. */
+/* Writes the signature in base64url without padding. */
 static bool sign(const char *seed_text, const char *nonce, char *text) {
   unsigned char seed[SEED_BYTES], signature[SIGNATURE_BYTES];
   size_t bytes = sizeof signature;
@@ -61,7 +61,7 @@ static bool sign(const char *seed_text, const char *nonce, char *text) {
   return true;
 }
 
-/* Writes ,"key":"value" with what JSON wants escaped. */
+/* Writes ,"key":"value", escaped for JSON. */
 static void put(FILE *out, const char *key, const char *value) {
   if (!value) return;
   fprintf(out, ",\"%s\":\"", key);
@@ -73,7 +73,7 @@ static void put(FILE *out, const char *key, const char *value) {
   fputc('"', out);
 }
 
-/* Read at every login, since they are renewed while programs run. */
+/* Reads the file at every login, since credentials are renewed while programs run. */
 static bool put_credentials(FILE *out, const char *path, const char *nonce, char *detail, size_t detail_bytes) {
   char *text = calloc(3, CREDENTIALS_MAX_BYTES), *jwt = text + CREDENTIALS_MAX_BYTES,
        *seed = jwt + CREDENTIALS_MAX_BYTES;
@@ -112,7 +112,7 @@ char *login_new(const sink_security *security, const char *name, const char *non
     put(out, "user", security->user);
     put(out, "pass", security->password);
   } else {
-    put(out, "auth_token", security->user); /* as every client of NATS has it */
+    put(out, "auth_token", security->user); /* a user without a password is a token, as in all NATS clients */
   }
   bool good = !security->creds || put_credentials(out, security->creds, nonce, detail, detail_bytes);
   fputs("}\r\nPING\r\n", out);

@@ -1,4 +1,4 @@
-/* What things are called on NATS unless the URL says otherwise. */
+/* Default names on NATS; the URL overrides them. */
 #ifndef LIFELINE_NATS_NAMES_H
 #define LIFELINE_NATS_NAMES_H
 

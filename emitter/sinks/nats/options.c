@@ -9,7 +9,7 @@
 
 enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 3000, PING_INTERVAL_MS = 20000 };
 
-/* natsOptions_SetURL would put user and password into the library's own messages. */
+/* natsOptions_SetURL would make user and password part of the library's own messages. */
 static natsStatus set_servers(natsOptions *options, const sink_url *url) {
   char *hosts = strdup(url->hosts), *rest = hosts;
   const char *servers[MAX_SERVERS];
@@ -49,7 +49,7 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
   if (status == NATS_OK) status = set_servers(options, url);
   if (status == NATS_OK) status = natsOptions_SetName(options, name);
   if (status == NATS_OK) status = natsOptions_SetTimeout(options, CONNECT_TIMEOUT_MS);
-  if (status == NATS_OK) status = natsOptions_SetAllowReconnect(options, false); /* link.h says why */
+  if (status == NATS_OK) status = natsOptions_SetAllowReconnect(options, false);
   if (status == NATS_OK) status = natsOptions_SetPingInterval(options, PING_INTERVAL_MS);
   if (status == NATS_OK) status = set_security(options, security);
   if (status == NATS_OK) return options;
@@ -75,7 +75,7 @@ bool nats_explain(natsStatus status, const sink_url *url, const sink_security *s
               : strstr(last, "expired")       ? NATS_EXPIRED
                                               : NATS_UNTRUSTED;
     break;
-  case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake, and nats.c finds no answer */
+  case NATS_PROTOCOL_ERROR: /* TLS 1.3 refuses a client after the handshake; nats.c sees a closed connection */
     if (security->tls) problem = NATS_HANGS_UP;
     break;
   default: break;

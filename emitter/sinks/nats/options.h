@@ -1,4 +1,4 @@
-/* nats.c's options from a URL and the environment, for the tools: what of NATS the sink and they have in common. */
+/* nats.c's options from a URL and the environment, for the tools. The sink does not use nats.c. */
 #ifndef LIFELINE_NATS_OPTIONS_H
 #define LIFELINE_NATS_OPTIONS_H
 
@@ -11,8 +11,8 @@
 natsOptions *nats_options_new(const sink_url *url, const sink_security *security, const char *name, char *error,
                               size_t error_bytes);
 
-/* Why a connection failed, in words that say what to do. Of the calling thread's last error. False if that is but a
- * symptom, which may have a clearer cause. */
+/* Writes why the connection failed and what to do, from the calling thread's last error. False if the problem may be a
+ * mere symptom of a clearer cause. */
 bool nats_explain(natsStatus status, const sink_url *url, const sink_security *security, char *text, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* The sink nats://: batches to JetStream, published asynchronously with a bound on those in flight, each acknowledged
- * by the stream; or with ?mode=core to core NATS, which acknowledges nothing.
+/* The sink nats://: publishes batches to JetStream asynchronously, with a bound on those in flight. The stream
+ * acknowledges each batch. With ?mode=core it publishes to core NATS, which acknowledges nothing.
  *
- * nats://[user:password@]host:port[,host:port]/[subject prefix]?mode=&stream=&max_in_flight=&control=&tls...
+ *   nats://[user:password@]host:port[,host:port]/[subject prefix]?mode=&stream=&max_in_flight=&control=&tls...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@ enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
   MAX_IN_FLIGHT_MOST = 65536,
   ACK_TIMEOUT_MS = 10000,
-  FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer what it forbids */
+  FORBIDDEN_TIMEOUT_MS = 1000, /* a server does not answer forbidden messages */
   ASK_AGAIN_MS = 1000,
   DUPLICATES_AGAIN_MS = 60000,
   CLOSE_TIMEOUT_MS = 1500,
-  CLOSE_UNREACHED_MS = 50, /* what there is to wait for is a connection that nobody wants any more */
+  CLOSE_UNREACHED_MS = 50, /* never connected: nothing to flush */
   HEADER_TEXT_BYTES = 256,
 };
 
-#define STREAMS_SUFFIX "streams" /* of the inbox: which stream takes the batches' subject */
+#define STREAMS_SUFFIX "streams" /* inbox suffix of the answer that names the stream */
 
-/* First sends that JetStream called duplicates. */
+/* Batches that JetStream called duplicates although they were sent for the first time. */
 typedef struct duplicates {
   pthread_mutex_t mutex;
   uint64_t count, reported;
-  uint64_t sequence, stored; /* of the last one: the batch's, and that of the message in the stream */
+  uint64_t sequence, stored; /* of the last one: batch sequence, and sequence of the stored message */
   int64_t due_ms;            /* when the next line may be logged */
 } duplicates;
 
@@ -47,14 +47,14 @@ struct ll_sink {
   nats_watch watch;
   bool core;
   duplicates duplicates;
-  bool troubled;       /* batches are not stored for a reason other than the connection */
-  bool unanswered;     /* nobody answered for a batch; whether the stream is missing is being asked */
-  bool missing;        /* the stream, as JetStream itself said */
-  int64_t asked_ms;    /* when it was asked last */
+  bool troubled;       /* batches are not stored although the link is up */
+  bool unanswered;     /* no responders for a batch; the query for the stream is pending */
+  bool missing;        /* JetStream said that the stream is missing */
+  int64_t asked_ms;    /* time of the last query for the stream */
   bool forbidden;      /* the server said that the user may not publish */
-  uint64_t sent;       /* the greatest sequence that was ever sent. The harvester's */
-  size_t last_limit;   /* of the last server: batches are made while it is away, too. The harvester's */
-  size_t stream_limit; /* learnt from what the stream refused; 0 while it refused nothing */
+  uint64_t sent;       /* highest sequence sent; harvester thread only */
+  size_t last_limit;   /* last known server limit, used while disconnected; harvester thread only */
+  size_t stream_limit; /* learnt from refused batches; 0 if none was refused */
   const char *stream;
   char subject[256];
   char incarnation[INCARNATION_HEX_BYTES];
@@ -69,7 +69,7 @@ static void set(bool *flag, bool to) {
   __atomic_store_n(flag, to, __ATOMIC_RELEASE);
 }
 
-/* A header's value ends at a line's end, so that a host name must not bring its own. */
+/* Replaces control characters: a line break in a host name would end the header's value. */
 static void header_text(char to[HEADER_TEXT_BYTES], const char *from) {
   snprintf(to, HEADER_TEXT_BYTES, "%s", from ? from : "");
   for (char *c = to; *c; c++)
@@ -101,9 +101,9 @@ static void stream_is_missing(ll_sink *sink, const char *why) {
                     sink->stream, sink->url.name, why);
 }
 
-/* Nobody listens on the batches' subject: the stream is missing, or has no leader just now, or the server is about to
- * end, which takes its streams away first. So JetStream is asked which stream takes the subject. Without an answer this
- * is reported after a moment, unless the connection is lost or a batch is acknowledged meanwhile. */
+/* No responders on the batches' subject: the stream is missing or has no leader, or the server is shutting down and has
+ * stopped its streams. Asks JetStream which stream takes the subject. Reports a symptom after a delay if no answer
+ * comes, unless the connection is lost or a batch is acknowledged first. */
 static void nobody_answers(ll_sink *sink) {
   int64_t now_ms = flight_now_ms();
   if (get(&sink->missing)) return;
@@ -120,7 +120,7 @@ static void nobody_answers(ll_sink *sink) {
   link_publish(sink->link, &(link_message){"$JS.API.STREAM.NAMES", reply, NULL, question, (size_t)bytes});
 }
 
-/* Only JetStream's own word counts: an error, or silence, does not mean that the stream is missing. */
+/* Only JetStream's answer proves that the stream is missing; an error or a timeout does not. */
 static void on_streams(ll_sink *sink, const wire_frame *answer) {
   char why[300];
   snprintf(why, sizeof why, "no stream accepts %s", sink->subject);
@@ -133,7 +133,7 @@ static void recovered(ll_sink *sink) {
   set(&sink->missing, false);
   if (get(&sink->unanswered)) {
     set(&sink->unanswered, false);
-    if (!sink_report_withdraw(&sink->report)) set(&sink->troubled, true); /* it has been reported */
+    if (!sink_report_withdraw(&sink->report)) set(&sink->troubled, true); /* the symptom was reported */
   }
   if (get(&sink->troubled)) {
     set(&sink->troubled, false);
@@ -179,8 +179,8 @@ static void on_event(void *ctx, link_event event) {
 
 /* The batch counts as acknowledged. Its id ends with its checksum, so the stored message is most likely the same batch,
  * sent by a copy of this process or of its ring file, and to count it as dropped would be wrong. The bytes cannot be
- * compared: emitters have no permission to read batches. If they differ, the batch is not archived, as the error says;
- * the ledger takes `archived` from the archive, not from acknowledgements. */
+ * compared, since emitters have no permission to read batches. If they differ, the batch is not archived, as the logged
+ * error says; the ledger takes `archived` from the archive, not from acknowledgements. */
 static void note_duplicate(ll_sink *sink, uint64_t sequence, uint64_t stored) {
   duplicates *all = &sink->duplicates;
   pthread_mutex_lock(&all->mutex);
@@ -190,7 +190,7 @@ static void note_duplicate(ll_sink *sink, uint64_t sequence, uint64_t stored) {
   pthread_mutex_unlock(&all->mutex);
 }
 
-/* One line at once, then one a minute at most, and what is left at the end. */
+/* Logs the first at once, then at most one line a minute, and the rest at close. */
 static void report_duplicates(ll_sink *sink, bool ending) {
   duplicates *all = &sink->duplicates;
   int64_t now_ms = flight_now_ms();
@@ -226,7 +226,7 @@ static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
   }
   switch (nats_ack_read(answer->data, answer->bytes, &stored, why, sizeof why)) {
   case NATS_ACK_DUPLICATE:
-    /* One that has landed was given up and sent again: a second copy may have overtaken the first. */
+    /* A batch that has landed was given up and sent again; the second copy may have been stored first. */
     if (first != 0 && flight_bytes(&sink->flight, slot, ticket) != 0) note_duplicate(sink, first, stored);
     flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
     recovered(sink);
@@ -268,7 +268,7 @@ static bool known_parameters(const sink_url *url, char *error, size_t error_byte
   return true;
 }
 
-/* A subject's tokens, without wildcards. */
+/* True for subject tokens without wildcards. */
 static bool legal_prefix(const char *prefix) {
   size_t length = strlen(prefix);
   return length > 0 && length < 200 &&
@@ -362,7 +362,7 @@ static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size
   const sink_signature *signing = &sink->security.signature;
   char headers[1280], signature[SIGNATURE_TEXT_BYTES] = "";
   if (signing->on) sink_signature_of(signing, batch, bytes, signature);
-  const uint8_t *crc = batch + bytes - 4; /* a stranger who knows its sequence cannot take its place beforehand */
+  const uint8_t *crc = batch + bytes - 4; /* makes the id unpredictable */
   snprintf(headers, sizeof headers,
            "NATS/1.0\r\nNats-Msg-Id: %s-%u-%llu-%02x%02x%02x%02x\r\nLifeline-Host: %s\r\nLifeline-Program: "
            "%s\r\n%s%s%s%s%s%s\r\n",
@@ -372,7 +372,7 @@ static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size
   return link_publish(sink->link, &(link_message){sink->subject, reply, headers, batch, bytes});
 }
 
-/* What the server takes; 0: there is none, or nothing. */
+/* Largest batch that the server takes; 0 if disconnected, or if its limit is too small for the headers. */
 static size_t server_limit(ll_sink *sink) {
   int64_t payload = link_max_payload(sink->link);
   size_t headers = header_bytes(sink);
@@ -392,29 +392,29 @@ static size_t nats_max_batch_bytes(ll_sink *sink) {
 
 static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
                                 uint64_t sequence) {
-  size_t most = server_limit(sink); /* the stream's own bound may have been raised since */
+  size_t most = server_limit(sink); /* not the stream's limit, which may have been raised since */
   if (most == 0 || !link_is_up(sink->link)) return LL_SINK_BUSY;
   if (bytes > most) {
     sink_report_state(&sink->report, LL_SINK_ERROR,
                       "nats: the server accepts at most %zu bytes; a larger batch is dropped", most);
     return LL_SINK_FAILED;
   }
-  if (get(&sink->forbidden) && !flight_idle(&sink->flight)) return LL_SINK_BUSY; /* one at a time asks whether it is */
+  if (get(&sink->forbidden) && !flight_idle(&sink->flight)) return LL_SINK_BUSY; /* probe with one batch at a time */
   unsigned slot;
   uint64_t ticket;
-  /* Core NATS never answers: its batches land at the next look at the clock. */
+  /* Core NATS never answers: the deadline 0 lands its batches at the next expire. */
   int64_t deadline_ms =
       sink->core ? 0 : flight_now_ms() + (get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS);
   if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
-  uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may have been sent before */
+  uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may be a repeated send */
   if (sequence > sink->sent) sink->sent = sequence;
   snprintf(reply, sizeof reply, "%s.%u-%llu-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket,
            (unsigned long long)first);
   if (!publish(sink, sink->core ? NULL : reply, batch, bytes, route, sequence) &&
       flight_cancel(&sink->flight, slot, ticket))
     return LL_SINK_BUSY;
-  return LL_SINK_OK; /* a failed one that landed meanwhile has been answered for */
+  return LL_SINK_OK; /* if it failed but landed meanwhile, done was called */
 }
 
 static void nats_poll(ll_sink *sink, int timeout_ms) {

@@ -21,9 +21,9 @@
 
 enum {
   ROOM_FIRST = 64 << 10,
-  ROOM_MOST = 16 << 20, /* a frame is smaller, or what is there is no NATS server */
+  ROOM_MOST = 16 << 20, /* larger frames do not come from a NATS server */
   SAY_MS = 2000,
-  LOGIN_FRAMES_MOST = 100, /* a server sends two or three before it answers a login */
+  LOGIN_FRAMES_MOST = 100, /* a server sends two or three before it answers the login */
 };
 
 const char *wire_json(const char *json, const char *key) {
@@ -54,14 +54,14 @@ static SSL_CTX *read_tls(const sink_security *security) {
 bool wire_init(wire *w, const sink_security *security, char *error, size_t error_bytes) {
   *w = (wire){.fd = -1};
   pthread_mutex_init(&w->sending, NULL);
-  if (!security->tls) return true; /* OpenSSL is left alone: its locks may be held where a program forks */
+  if (!security->tls) return true; /* leave OpenSSL uninitialised: a fork may copy its locks while they are held */
   w->tls = read_tls(security);
   if (w->tls) return true;
   snprintf(error, error_bytes, "nats: the CA certificate, client certificate or key is invalid");
   return false;
 }
 
-/* Certificates are renewed while programs run. */
+/* Reloads the certificates, which are renewed while programs run. */
 static void renew_tls(wire *w, const sink_security *security) {
   SSL_CTX *renewed = read_tls(security);
   if (!renewed) return;
@@ -133,7 +133,7 @@ static bool dial(wire *w, const char *host, const char *port, int64_t deadline_m
     snprintf(detail, detail_bytes, "%s: %s", host, gai_strerror(code));
     return false;
   }
-  int64_t left = 0; /* each address has its share of the time: the first may be one that nothing answers on */
+  int64_t left = 0; /* each address gets a share of the time, since the first may not respond */
   for (const struct addrinfo *address = found; address; address = address->ai_next)
     left++;
   for (const struct addrinfo *address = found; address && fd < 0; address = address->ai_next, left--)
@@ -153,7 +153,7 @@ static bool dial(wire *w, const char *host, const char *port, int64_t deadline_m
 
 /* --- TLS --- */
 
-/* What of the socket OpenSSL waits for; 0: it has failed. */
+/* The poll event that OpenSSL waits for; 0 if the call has failed. */
 static short awaited(const SSL *ssl, int result) {
   int code = SSL_get_error(ssl, result);
   return code == SSL_ERROR_WANT_READ ? POLLIN : code == SSL_ERROR_WANT_WRITE ? POLLOUT : 0;
@@ -168,7 +168,7 @@ static bool expect_name(SSL *ssl, const char *host) {
 
 static bool begin_tls(wire *w, const char *host, const sink_security *security, int64_t deadline_ms,
                       nats_problem *problem, char *detail, size_t detail_bytes) {
-  if (!w->tls) w->tls = read_tls(security); /* the server wants it, and nobody had said so */
+  if (!w->tls) w->tls = read_tls(security); /* TLS is required by the server, not by the URL */
   *problem = NATS_WANTS_TLS;
   if (!w->tls) return false;
   w->ssl = SSL_new(w->tls);
@@ -210,7 +210,7 @@ static bool make_room(wire *w) {
   return true;
 }
 
-/* What was read: -1 when the connection is lost, 0 when there is nothing now. */
+/* Number of bytes read; 0 if there are none now, -1 if the connection is lost. */
 static ssize_t read_now(wire *w) {
   if (!is_ours(w)) return -1;
   if (!w->ssl) {
@@ -237,7 +237,7 @@ bool wire_read(wire *w, int timeout_ms) {
   return true;
 }
 
-/* The next word of a line; "" behind the last. */
+/* The next word of a line; "" at its end. */
 static char *word(char **line) {
   char *begin = *line + strspn(*line, " \t");
   char *end = begin + strcspn(begin, " \t");
@@ -246,7 +246,7 @@ static char *word(char **line) {
   return begin;
 }
 
-/* [subject, subscription, [reply], [size of the headers], size]. Waits until all of the message is there. */
+/* Parses "subject subscription [reply] [header bytes] bytes". Returns WIRE_NOTHING until the whole message is there. */
 static wire_frame read_message(wire *w, char *line, size_t line_bytes, bool headers) {
   char copy[4096], *rest = copy, *words[6];
   unsigned count = 0, least = headers ? 4 : 3;
@@ -259,7 +259,7 @@ static wire_frame read_message(wire *w, char *line, size_t line_bytes, bool head
   if (bytes > ROOM_MOST / 2 || before > bytes) return (wire_frame){.kind = WIRE_JUNK};
   size_t end = (size_t)(line - w->in) + line_bytes + 2 + bytes + 2;
   if (w->used < end) return (wire_frame){.kind = WIRE_NOTHING};
-  /* The line, which is ours, becomes the texts; so do the headers, whose last two bytes are an empty line. */
+  /* The strings are terminated in place. The headers end with an empty line, whose LF is overwritten. */
   char *body = line + line_bytes + 2;
   line[line_bytes] = 0;
   word(&line);
@@ -272,7 +272,7 @@ static wire_frame read_message(wire *w, char *line, size_t line_bytes, bool head
     body[before - 1] = 0;
     message.headers = body;
   }
-  body[bytes] = 0; /* of the line's end behind it */
+  body[bytes] = 0; /* overwrites the CR after the message */
   w->taken = end;
   return message;
 }
@@ -300,7 +300,7 @@ wire_frame wire_next(wire *w) {
 
 /* --- writing --- */
 
-/* Moves on over what was written. */
+/* Advances the parts past the written bytes. */
 static void advance(struct iovec *parts, int count, int *first, size_t written) {
   while (*first < count && written >= parts[*first].iov_len)
     written -= parts[(*first)++].iov_len;
@@ -309,7 +309,7 @@ static void advance(struct iovec *parts, int count, int *first, size_t written) 
   parts[*first].iov_len -= written;
 }
 
-/* Bytes written; 0 with what to wait for, or with 0 when the connection is lost. */
+/* Number of bytes written. If 0, *events is what to wait for, or 0 if the connection is lost. */
 static size_t write_now(wire *w, struct iovec *parts, int count, short *events) {
   if (!w->ssl) {
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
@@ -324,7 +324,7 @@ static size_t write_now(wire *w, struct iovec *parts, int count, short *events) 
   return written > 0 ? (size_t)written : 0;
 }
 
-/* With the lock. What was begun is finished, or the connection is at its end. */
+/* With the lock held. A message that cannot be written completely ends the connection. */
 static bool write_all(wire *w, const struct iovec *wanted, int count, int timeout_ms) {
   struct iovec parts[8];
   int first = 0;
@@ -336,7 +336,7 @@ static bool write_all(wire *w, const struct iovec *wanted, int count, int timeou
     size_t written = write_now(w, parts + first, count - first, &events);
     if (written == 0 && (events == 0 || !wait_for(w->fd, events, deadline_ms))) {
       w->ready = false;
-      shutdown(w->fd, SHUT_RDWR); /* which the thread that reads will see */
+      shutdown(w->fd, SHUT_RDWR); /* wakes the reading thread */
       return false;
     }
     advance(parts, count, &first, written);
@@ -374,7 +374,7 @@ bool wire_say(wire *w, const char *text) {
   return sent;
 }
 
-/* --- the beginning and the end --- */
+/* --- connecting and closing --- */
 
 static wire_frame await_frame(wire *w, int64_t deadline_ms) {
   for (;;) {
@@ -394,7 +394,7 @@ static void learn(wire *w, const char *info) {
   w->has_tls = w->wants_tls || (can_tls && strncmp(can_tls, "true", 4) == 0);
 }
 
-/* The server's words about who may not log in. */
+/* True for the server's login errors. */
 static bool is_about_credentials(const char *error) {
   return strcasestr(error, "authorization violation") || strcasestr(error, "authentication expired") ||
          strcasestr(error, "authentication revoked");
@@ -416,7 +416,7 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
       snprintf(detail, detail_bytes, "it says%s", frame.text);
       return false;
     }
-    if (flight_now_ms() >= deadline_ms || frames == LOGIN_FRAMES_MOST) { /* it may send other things without end */
+    if (flight_now_ms() >= deadline_ms || frames == LOGIN_FRAMES_MOST) { /* the server may be faulty */
       snprintf(detail, detail_bytes, "no answer");
       return false;
     }
@@ -450,8 +450,7 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
     *problem = NATS_HAS_NO_TLS;
     return false;
   }
-  if (tls &&
-      w->taken < w->used) { /* it would be taken for what the server says under TLS, and anybody may have sent it */
+  if (tls && w->taken < w->used) { /* injected plaintext would be read as if it came over TLS */
     snprintf(detail, detail_bytes, "it sent data before the TLS handshake");
     return false;
   }
@@ -462,7 +461,7 @@ static bool greet(wire *w, const char *host, const sink_security *security, cons
 bool wire_connect(wire *w, const char *host_port, const sink_security *security, const char *name, int timeout_ms,
                   nats_problem *problem, char *detail, size_t detail_bytes) {
   char host[256], port[16];
-  if (w->tls) renew_tls(w, security); /* before the server waits: a system has more than a hundred authorities */
+  if (w->tls) renew_tls(w, security); /* before connecting: loading a system's 100 or more CA certificates takes time */
   int64_t deadline_ms = flight_now_ms() + timeout_ms;
   split(host_port, host, sizeof host, port, sizeof port);
   *problem = NATS_UNREACHABLE;
@@ -490,12 +489,12 @@ void wire_close(wire *w) {
   SSL_free(w->ssl);
   w->ssl = NULL;
   if (is_ours(w)) {
-    shutdown(w->fd, SHUT_WR); /* a forked child may have the descriptor, too: closing ours would not end it */
+    shutdown(w->fd, SHUT_WR); /* a child may share the descriptor */
     close(w->fd);
   }
   w->fd = -1;
   pthread_mutex_unlock(&w->sending);
-  free(w->in); /* a server may have made it large */
+  free(w->in); /* its size depends on what the server sent */
   w->in = NULL;
   w->used = w->taken = w->room = 0;
   __atomic_store_n(&w->max_payload, 0, __ATOMIC_RELEASE);

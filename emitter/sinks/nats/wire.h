@@ -1,8 +1,8 @@
-/* One connection to a NATS server: a socket, TLS on it where that is wanted, and the protocol's frames.
+/* One connection to a NATS server: a socket, TLS if required, and the protocol's frames.
  *
- * The sink speaks NATS itself, since nats.c cannot be used in a forked child: its threads, and the state that names its
- * inboxes, are the process', are copied by fork, and cannot be made anew (ARCHITECTURE.md). Here all state is the
- * connection's, so a child's first connection is as good as its parent's.
+ * The sink does not use nats.c, which does not work in a forked child: its threads and the state behind its inbox names
+ * are per process, are copied by fork, and cannot be reset (ARCHITECTURE.md). Here all state belongs to the connection,
+ * so that a child can open its own.
  *
  * One thread connects, reads and closes; any thread may send.
  */
@@ -18,21 +18,20 @@
 #include "explain.h"
 
 typedef struct wire {
-  SSL_CTX *tls; /* NULL: without, unless the server wants it */
-  int fd;       /* -1: there is no connection */
-  ino_t
-      inode; /* of the socket: a program that closes all of its descriptors may have given the number to another file */
+  SSL_CTX *tls; /* NULL: no TLS, unless the server requires it */
+  int fd;       /* -1: not connected */
+  ino_t inode;  /* of the socket: detects that the program closed fd and reused its number */
   SSL *ssl;
-  const char *tls_error;   /* why reading failed, in OpenSSL's words; NULL: for no reason of TLS */
-  pthread_mutex_t sending; /* held while anything is written, and while OpenSSL is at work */
+  const char *tls_error;   /* OpenSSL's reason of a read error; NULL: no TLS error */
+  pthread_mutex_t sending; /* held while writing and in calls of OpenSSL */
   bool ready;              /* any thread may send */
-  char *in;                /* what was read; frames before `taken` were handed out */
+  char *in;                /* bytes read; frames before `taken` were returned */
   size_t used, taken, room;
-  int64_t heard_ms; /* when something was read last */
+  int64_t heard_ms; /* time of the last read */
   int64_t max_payload;
   char server[256];
   char nonce[256];
-  bool headers; /* the server knows them */
+  bool headers; /* the server supports them */
   bool wants_tls, has_tls;
 } wire;
 
@@ -46,39 +45,39 @@ typedef struct wire_frame {
   const char *subject;
   const char *reply; /* "" if there is none */
   unsigned subscription;
-  const char *headers; /* "" if there are none; else lines, the first of them "NATS/1.0[ status]" */
+  const char *headers; /* "" if there are none; else lines, first "NATS/1.0[ status]" */
   const char *data;
   size_t bytes;
 } wire_frame;
 
-/* Reads authority and certificates. On failure writes one line into error. */
+/* Reads CA certificates, certificate and key. On failure writes one line into error. */
 bool wire_init(wire *w, const sink_security *security, char *error, size_t error_bytes);
 void wire_destroy(wire *w);
 
-/* Connects and logs in to one of these "host:port". On failure says why. */
+/* Connects to "host:port" and logs in. On failure problem and detail say why. */
 bool wire_connect(wire *w, const char *host, const sink_security *security, const char *name, int timeout_ms,
                   nats_problem *problem, char *detail, size_t detail_bytes);
 
-/* From now on any thread may send. */
+/* After it any thread may send. */
 void wire_open_to_all(wire *w);
 
 void wire_close(wire *w);
 
-/* The next frame of what was read, or WIRE_NOTHING. */
+/* The next frame received, or WIRE_NOTHING. */
 wire_frame wire_next(wire *w);
 
-/* Waits for something to read, and reads it. False: the connection is lost. */
+/* Waits for input and reads it. False if the connection is lost. */
 bool wire_read(wire *w, int timeout_ms);
 
-/* Any thread, once it is open to all: at most 8 parts. False: nothing was sent, or the connection is lost, as it is
- * when the socket does not take all of it in time. */
+/* Thread-safe after wire_open_to_all; at most 8 parts. False if nothing was sent or the connection is lost. A socket
+ * that does not take everything in time loses the connection. */
 bool wire_send(wire *w, const struct iovec *parts, int count, int timeout_ms);
 
-/* The thread that reads, at any time. */
+/* Sends a text. Only for the reading thread, also before wire_open_to_all. */
 bool wire_say(wire *w, const char *text);
 
-/* The value of a key in a server's JSON, up to its end: the server writes compactly, so that finding a key is finding
- * its text. NULL if there is none. */
+/* Points to the value of a key in the server's JSON, which is compact, so that a key is found by a text search. NULL if
+ * there is none. */
 const char *wire_json(const char *json, const char *key);
 
 #endif

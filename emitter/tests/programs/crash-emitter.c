@@ -1,8 +1,8 @@
-/* Emits serial numbers from several threads until it is killed, and notes in a shared file how many emits returned.
+/* Emits serial numbers from several threads until it is killed, and records in a shared file how many emits returned.
  *
  *   crash-emitter NOTES THREADS PAUSE_US [LIMIT]
  *
- * Pauses after each thousand events; LIMIT is per thread, and without it only a signal ends the program.
+ * Pauses after each thousand events. LIMIT is per thread; without it only a signal ends the program.
  */
 #include <lifeline/lifeline.h>
 

@@ -1,4 +1,4 @@
-/* A shared object with events of its own, which tests load and unload. */
+/* A shared object with its own events, loaded and unloaded by tests. */
 #include <lifeline/lifeline.h>
 
 LL_EVENT(loaded, "object.loaded", LL_INFO, (u64, value, ""));

@@ -1,4 +1,4 @@
-/* A shared object with an event type of its own, which comes and goes. */
+/* A shared object with its own event type, which is loaded and unloaded. */
 #include <lifeline/lifeline.h>
 
 LL_EVENT(serial, "test.serial", LL_INFO, (u64, serial, ""), (u32, pid, ""));

@@ -1,6 +1,5 @@
-/* Emits serial numbers, 1 and up, around one of the things that happen to a process: life WHAT [ARGUMENT...]. The tests
- * look at what arrived. Exits with 0 when nothing went wrong that the program itself can see.
- */
+/* Emits serial numbers, from 1, around an event in the life of a process: life WHAT [ARGUMENT...]. The tests check
+ * which arrived. Exits with 0 unless the program itself detects an error. */
 #include <lifeline/lifeline.h>
 
 #include <dirent.h>
@@ -22,7 +21,7 @@ LL_EVENT(serial, "test.serial", LL_INFO, (u64, serial, ""), (u32, pid, ""));
 
 enum { EACH = 1000 };
 
-static char **arguments; /* behind WHAT */
+static char **arguments; /* arguments after WHAT */
 
 static void emit(uint64_t from, uint64_t count) {
   for (uint64_t i = from; i < from + count; i++)
@@ -51,7 +50,7 @@ static char *self(void) {
 static char life[] = "life", the_second[] = "second";
 static char *const as_second[] = {life, the_second, NULL};
 
-/* What the others start: it goes on counting. */
+/* The program that the others execute: it continues the numbers. */
 static int second(void) {
   emit(EACH + 1, EACH);
   return 0;
@@ -94,7 +93,7 @@ static int spawn(void) {
   return wait_for(child);
 }
 
-/* The same process, as another program. */
+/* The same process executes another program. */
 static int exec_again(void) {
   emit(1, EACH);
   execv(self(), as_second);
@@ -144,7 +143,7 @@ static void count_too_late(void) {
 }
 
 static int emit_at_exit_too_late(void) {
-  atexit(count_too_late); /* before there is an emitter: so it runs when there is none any more */
+  atexit(count_too_late); /* registered before the emitter starts, so called after it ended */
   emit(1, EACH);
   return 0;
 }
@@ -162,7 +161,7 @@ static int emit_after_shutdown(void) {
 
 static pthread_key_t key;
 
-/* Once more for each round that the threads library allows: our own destructor may have run before this one. */
+/* Emits in each destructor round that the threads library runs, since our own destructor may run first. */
 static void emit_in_destructor(void *round) {
   static uint64_t count = EACH;
   uintptr_t next = (uintptr_t)round + 1;
@@ -178,13 +177,13 @@ static void *emit_and_end(void *number) {
 
 enum { KEYED_THREADS = 300 };
 
-/* Ended by a signal while it waits for a sink that acknowledges nothing. */
+/* A signal ends it while it waits for a sink that acknowledges nothing. */
 static int wait_in_vain(void) {
   emit(1, EACH);
   alarm(1);
   if (strcmp(arguments[0], "flush") == 0) return ll_flush(60000);
   if (strcmp(arguments[0], "shutdown") == 0) return ll_shutdown(60000);
-  return 0; /* by way of exit */
+  return 0; /* flushes in exit */
 }
 
 static int emit_in_key_destructors(void) {
@@ -198,11 +197,11 @@ static int emit_in_key_destructors(void) {
   return 0;
 }
 
-/* --- poor surroundings --- */
+/* --- restricted environments --- */
 
 enum { FILES = 64 };
 
-/* Until the thread has ended that looks for what earlier runs left. */
+/* Waits for the end of the thread that recovers earlier runs' files. */
 static void wait_for_recovery(void) {
   unsigned ours = 2;
   while (ours > 1) {
@@ -227,7 +226,7 @@ static int close_all_descriptors(void) {
   char path[4096];
   int mine[FILES];
   emit(1, EACH);
-  /* A sink that is just writing has its file open, and who looks around a directory, as any other thread might. */
+  /* A sink has its file open while it writes, and the recovery its directory, like any other thread. */
   if (ll_flush(20000) != 0) return 3;
   wait_for_recovery();
   for (int fd = 0; fd < 1024; fd++)
@@ -286,7 +285,7 @@ static void *emit_one_and_stay(void *barrier) {
 
 enum { STARVED_THREADS = 40 };
 
-/* Starts with room, goes on without, and has room again. */
+/* Starts with space, continues without, and has space again. */
 static int fill_midway(void) {
   pthread_t threads[STARVED_THREADS];
   pthread_barrier_t barrier;
@@ -317,7 +316,7 @@ static int write_triggers(int round) {
 
 enum { ROUNDS = 25, PER_ROUND = 40 };
 
-/* Meanwhile rules change, which are applied to every event type that the library knows. */
+/* Meanwhile rules change, and are applied to every event type that the library knows. */
 static int load_and_unload(void) {
   for (int round = 0; round < ROUNDS; round++) {
     void *plugin = dlopen(arguments[0], RTLD_NOW | RTLD_LOCAL);
@@ -326,8 +325,7 @@ static int load_and_unload(void) {
     if (plugin_emit == NULL) return 2;
     plugin_emit((uint64_t)round * PER_ROUND + 1, PER_ROUND - 1);
     if (dlclose(plugin) != 0) return 3;
-    if (dlopen(arguments[0], RTLD_NOW | RTLD_NOLOAD) != NULL)
-      return 4; /* it has to be gone for this to mean anything */
+    if (dlopen(arguments[0], RTLD_NOW | RTLD_NOLOAD) != NULL) return 4; /* the test requires that it is unloaded */
     if (write_triggers(round) != 0) return 5;
     usleep(100000);
   }

@@ -1,8 +1,8 @@
-/* As crash-emitter, on three routes: each thread numbers its events by route, and notes how many emits returned.
+/* Like crash-emitter, on three routes: each thread numbers its events by route, and records how many emits returned.
  *
  *   route-emitter NOTES THREADS PAUSE_US [LIMIT]
  *
- * Takes the routes 0 (default), 1 and 2 in turn; LIMIT is per thread and route.
+ * Uses the routes 0 (default), 1 and 2 in turn; LIMIT is per thread and route.
  */
 #include "ring/producer.h"
 

@@ -1,4 +1,4 @@
-/* A sink for the tests, to see the host deal with brokers in any mood: test:///path/of/file.llb?MOOD
+/* A sink for tests of the host with brokers in any mood: test:///path/of/file.llb?MOOD
  *
  *   later     writes, and acknowledges 3 ms afterwards from a thread of its own
  *   never     takes everything and acknowledges nothing
@@ -6,12 +6,12 @@
  *   refuse    refuses everything
  *   odd       refuses odd sequences, writes and acknowledges the others
  *   retry     asks for each batch a second time, then writes and acknowledges it
- *   small     as `odd` without refusals, but takes at most 8,000 bytes
+ *   small     like `odd` without refusals, but takes at most 8,000 bytes
  *   fail      says that no batch can ever be sent
  *   tide      takes nothing while the file <path>.away exists, then writes and acknowledges
- *   neap      as `tide`, but then refuses odd sequences
- *   wreck     as `tide`, but then refuses everything
- *   ebb       while that file exists, writes half of the batches and says of all that it does not know: send again
+ *   neap      like `tide`, but then refuses odd sequences
+ *   wreck     like `tide`, but then refuses everything
+ *   ebb       while that file exists, writes half of the batches, and asks to send all of them again
  */
 #include "base/format.h"
 #include "sink/sink.h"
@@ -57,7 +57,7 @@ static void *acknowledge(void *of) {
   return NULL;
 }
 
-/* A process that was killed in the middle of a write has left half a batch: as a broker would, forget it. */
+/* Cuts off half a batch that a killed process has left, since a broker would not keep it. */
 static void cut_off_what_is_torn(const char *path) {
   int fd = open(path, O_RDWR | O_CLOEXEC);
   off_t whole = 0, size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;

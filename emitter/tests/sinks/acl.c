@@ -17,7 +17,7 @@ static void set(rd_kafka_conf_t *conf, const char *key, const char *value) {
   if (rd_kafka_conf_set(conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK) fail_msg("%s", error);
 }
 
-/* As the user who may do everything. */
+/* Connects as the user with all rights. */
 static rd_kafka_t *connect_as_operator(const broker *b) {
   char error[256], password[64] = "";
   rd_kafka_conf_t *conf = rd_kafka_conf_new();

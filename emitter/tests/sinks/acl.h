@@ -1,5 +1,5 @@
-/* What Kafka allows the emitter's user, changed while it runs: as sinks/permissions/kafka-acls.sh does by Kafka's own
- * tool, which the broker's jars lack. */
+/* Changes the Kafka ACLs of the emitter's user at run time, like sinks/permissions/kafka-acls.sh with Kafka's own tool,
+ * which the test broker's jars lack. */
 #ifndef LIFELINE_TEST_ACL_H
 #define LIFELINE_TEST_ACL_H
 
@@ -9,7 +9,7 @@
 
 typedef enum acl_right { ACL_READ, ACL_WRITE } acl_right;
 
-/* Allows it, or takes it back. */
+/* Grants or revokes a right. */
 void acl_allow(const broker *b, const char *topic, acl_right right, bool allowed);
 
 /* Sets one of the topic's settings. */

@@ -1,4 +1,4 @@
-/* A running program is switched from outside: lifeline-activate, a real broker, the emitter, and what it then emits. */
+/* Switches a running program from outside: lifeline-activate, a real broker, the emitter, and the emitted events. */
 #include <lifeline/batch.h>
 #include <lifeline/lifeline.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static const char *scheme;
 static broker server;
 static char text[8192];
 
-/* The last that was emitted; and of each, whether it was while its type was off, and whether the broker has it. */
+/* The last serial emitted; and for each serial, whether its type was off, and whether the broker has it. */
 static uint64_t serial;
 static bool silent[MOST_SERIALS], arrived[MOST_SERIALS];
 
@@ -47,8 +47,8 @@ static uint64_t emitted(void) {
   return statistics.emitted;
 }
 
-/* Emits for CALM_MS, and says whether any of it counts. The flush is for a harvester that is late; where the broker is
- * away it takes its time. */
+/* Emits for CALM_MS. True if any event was counted. The flush is for a late harvester; it takes its full time if the
+ * broker is unreachable. */
 static bool emits(void) {
   uint64_t before = emitted();
   for (int64_t end = now_ms() + CALM_MS; now_ms() < end && serial + 1 < MOST_SERIALS; usleep(STEP_MS * 1000))
@@ -57,7 +57,7 @@ static bool emits(void) {
   return emitted() != before;
 }
 
-/* Emits what must not arrive: nothing may be switched on meanwhile. */
+/* Emits events that must not arrive: nothing may be switched on meanwhile. */
 static void emits_nothing(void) {
   uint64_t first = serial + 1;
   assert_false(emits());
@@ -65,7 +65,7 @@ static void emits_nothing(void) {
     silent[i] = true;
 }
 
-/* How long it takes until the program emits, or emits no more; PATIENCE_MS if it never comes. */
+/* Time until the program emits, or stops emitting; PATIENCE_MS if it never does. */
 static int64_t until_it_emits(bool wanted) {
   int64_t began = now_ms();
   while (emits() != wanted)
@@ -78,7 +78,7 @@ static void activate(const char *arguments) {
     fail_msg("lifeline-activate %s: %s", arguments, text);
 }
 
-/* The slower of the two ways. */
+/* Returns the slower of the two times. */
 static int64_t off_and_on_again(void) {
   assert_true(emits());
   activate("set --id quiet 'switch.* off'");
@@ -91,7 +91,7 @@ static int64_t off_and_on_again(void) {
   return off_ms > on_ms ? off_ms : on_ms;
 }
 
-/* Once at least: in a single round a busy machine may be the slow one. */
+/* At least one round must be fast: a busy machine may slow down single rounds. */
 static void a_type_is_switched_off_and_on_again_within_two_seconds(void **state) {
   (void)state;
   int64_t took_ms = PATIENCE_MS;
@@ -103,7 +103,7 @@ static void a_type_is_switched_off_and_on_again_within_two_seconds(void **state)
 static void an_activation_ends_by_itself(void **state) {
   (void)state;
   int64_t began = now_ms();
-  activate("set --for 5s 'switch.test off'"); /* time enough to see it */
+  activate("set --for 5s 'switch.test off'"); /* long enough to see it */
   assert_in_range(until_it_emits(false), 0, PATIENCE_MS - 1);
   assert_in_range(until_it_emits(true), 0, PATIENCE_MS - 1);
   assert_true(now_ms() - began >= 5000);
@@ -114,7 +114,7 @@ static void one_that_was_over_before_the_program_saw_it_does_nothing(void **stat
   activate("set --for 1s --id brief 'switch.test off'");
   sleep(2);
   assert_in_range(until_it_emits(true), 0, PATIENCE_MS - 1);
-  activate("set --id other 'no.such.type off'"); /* the topic goes on */
+  activate("set --id other 'no.such.type off'"); /* more messages arrive on the topic */
   assert_true(emits());
 }
 
@@ -123,7 +123,7 @@ static void what_was_set_while_the_broker_was_away_holds_when_it_is_back(void **
   activate("set --id stays --for 1h 'switch.* off'");
   assert_in_range(until_it_emits(false), 0, PATIENCE_MS - 1);
   broker_kill(&server);
-  emits_nothing(); /* what is not heard has not ended */
+  emits_nothing(); /* without news an activation does not end */
   broker_again(&server, scheme);
   activate("end --all");
   assert_in_range(until_it_emits(true), 0, PATIENCE_MS - 1);
@@ -152,7 +152,7 @@ static void take_batch(void *count, const void *message, size_t bytes) {
   llb_batch_free(batch);
 }
 
-/* Not by the program's own word. */
+/* Checked at the broker, not by the program's counters. */
 static void the_broker_holds_what_was_switched_on_and_nothing_else(void **state) {
   (void)state;
   uint64_t on = serial + 1, count = 0, distinct = 0;
@@ -166,7 +166,7 @@ static void the_broker_holds_what_was_switched_on_and_nothing_else(void **state)
   }
   if (distinct != emitted())
     fail_msg("wrong books: %llu events came, but not all that were emitted", (unsigned long long)distinct);
-  assert_in_range(count, distinct, 2 * distinct); /* a batch may come twice */
+  assert_in_range(count, distinct, 2 * distinct); /* batches may be duplicated */
 }
 
 static int start(void **state) {
@@ -175,7 +175,7 @@ static int start(void **state) {
   if (broker_setup(server.tls_url, "", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
   ll_options options = LL_OPTIONS_INIT;
   options.url = server.tls_url;
-  options.interval_ms = 20; /* what is emitted shows in the counters when it is sealed */
+  options.interval_ms = 20; /* events are counted when their batch is sealed */
   assert_int_equal(ll_init(&options), 0);
   for (int i = 0; i < 20 && !emits(); i++)
     ;

@@ -1,4 +1,4 @@
-/* What needs no broker: URLs, credentials, names, reports, JetStream's answers. */
+/* Tests without a broker: URLs, credentials, names, reports, JetStream's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -276,7 +276,7 @@ static void answers_of_jetstream_are_told_apart(void **state) {
   assert_int_equal(read_answer("{\"error\":{}}", why, sizeof why), NATS_ACK_LATER);
 }
 
-/* As OpenSSL 3.0 and 3.2 write them, and librdkafka. */
+/* The texts of OpenSSL 3.0 and 3.2, and of librdkafka. */
 static void only_some_alerts_are_about_the_certificate(void **state) {
   (void)state;
   static const char *const about_it[] = {
@@ -334,7 +334,7 @@ static void a_symptom_without_a_cause_is_said_after_a_moment(void **state) {
   sink_report_init(&report, &host);
   sink_report_symptom(&report, "cannot be reached");
   usleep(SINK_REPORT_PATIENCE_MS * 1000 / 2);
-  sink_report_symptom(&report, "is down"); /* which does not begin the moment anew */
+  sink_report_symptom(&report, "is down"); /* does not restart the delay */
   usleep(SINK_REPORT_PATIENCE_MS * 1000 / 2 + 10000);
   sink_report_tick(&report);
   sink_report_tick(&report);

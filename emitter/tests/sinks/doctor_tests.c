@@ -23,7 +23,7 @@ static void expect(int status, const char *url, const char *finding) {
     fail_msg("not status %d with \"%s\", but:\n%s", status, finding, text);
 }
 
-/* A broker tells that it has heard of a new right before it heeds it. */
+/* A broker confirms a changed right before it applies it. */
 static void expect_soon(int status, const char *url, const char *finding) {
   for (int i = 0; i < 100; i++, usleep(100000))
     if (broker_doctor(url, "", text, sizeof text) == status && strstr(text, finding)) return;
@@ -172,7 +172,7 @@ int doctor_tests(void) {
       cmocka_unit_test(bad_credentials_and_certificates_are_told_apart),
       cmocka_unit_test(this_machine_is_looked_at_as_well),
   };
-  signal(SIGPIPE, SIG_IGN); /* the faulty server writes to whom it has frightened away */
+  signal(SIGPIPE, SIG_IGN); /* the faulty server writes to closed connections */
   int failed = cmocka_run_group_tests_name("lifeline-doctor", tests, start, NULL);
   signal(SIGPIPE, SIG_DFL);
   return failed;

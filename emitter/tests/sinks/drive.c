@@ -19,7 +19,7 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* How late this machine is: the sum of what naps took too long. */
+/* Lateness of this machine: the sum of the naps' excess times. */
 typedef struct nap_watch {
   pthread_t thread;
   bool over;
@@ -95,7 +95,7 @@ void drive_add(drive *d, unsigned count, size_t bytes) {
     assert_non_null(batch);
     memset(batch, (int)number, bytes);
     memcpy(batch, &number, sizeof number);
-    /* The size stands behind the number, for the sends that follow. */
+    /* The size follows the number, for resending. */
     memcpy(batch + sizeof number, &bytes, sizeof bytes);
     pthread_mutex_lock(&d->mutex);
     d->batch[d->count] = batch;
@@ -154,7 +154,7 @@ bool drive_until_logged(drive *d, const char *text, int timeout_ms) {
 }
 
 void drive_complains_only(const char *scheme, const char *url, const char *text) {
-  enum { DRIVES = 8, LONG_MS = 500 }; /* what comes first is a race between the client library's threads */
+  enum { DRIVES = 8, LONG_MS = 500 }; /* the first line depends on a race of the client library's threads */
   static drive drives[DRIVES];
   char error[256] = "";
   for (int i = 0; i < DRIVES; i++) {
@@ -169,8 +169,8 @@ void drive_complains_only(const char *scheme, const char *url, const char *text)
   for (int i = 0; i < DRIVES; i++) {
     assert_int_equal(drive_tally(&drives[i], DRIVE_WAITING) + drive_tally(&drives[i], DRIVE_SENT), 1);
     drive_close(&drives[i]);
-    /* On a machine that is too slow for a broker's patience, or for the sink's with a symptom, that is said, too; and
-     * behind it the complaint is news again. */
+    /* On a machine too slow for the broker's timeouts or the sink's symptom delay, a symptom is logged, too, and the
+     * complaint may then be repeated. */
     unsigned lines = drive_said(&drives[i], "\n"), complaints = drive_said(&drives[i], text);
     unsigned symptoms = drive_said(&drives[i], "cannot be reached") - drive_said(&drives[i], "cannot be reached over");
     if (lines != complaints + symptoms || complaints > 1 + symptoms)
@@ -216,7 +216,7 @@ void drive_close(drive *d) {
   int64_t took_ms = now_ms() - start_ms;
   __atomic_store_n(&watch.over, true, __ATOMIC_RELEASE);
   pthread_join(watch.thread, NULL);
-  /* What sink.h promises on a machine that is in time. A close waits for a few threads, each as late as the naps. */
+  /* The limit of sink.h, on a punctual machine. A close waits for a few threads, each as late as the naps. */
   assert_in_range(took_ms, 0, 2500 + 3 * watch.late_ms);
   check_closed(d);
 }

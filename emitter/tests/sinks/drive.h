@@ -1,5 +1,5 @@
-/* Plays the harvester to one sink: loads the plugin, sends batches with the numbers 1..count until each is acknowledged
- * or refused, and keeps what the sink reports. */
+/* Drives one sink like the harvester: loads the plugin, sends batches with the numbers 1..count until each is
+ * acknowledged or refused, and keeps the sink's reports. */
 #ifndef LIFELINE_TEST_DRIVE_H
 #define LIFELINE_TEST_DRIVE_H
 
@@ -19,7 +19,7 @@ typedef struct drive {
   pthread_mutex_t mutex;
   char log[16384]; /* one line per report */
   drive_fate fate[DRIVE_MAX_BATCHES];
-  unsigned tally[DRIVE_FATES]; /* of them */
+  unsigned tally[DRIVE_FATES]; /* number of batches by fate */
   unsigned settled;            /* all before this one are neither waiting nor sent */
   uint8_t *batch[DRIVE_MAX_BATCHES];
   unsigned count;
@@ -27,34 +27,34 @@ typedef struct drive {
   unsigned late; /* calls of done that were not expected */
 } drive;
 
-/* scheme names the plugin. False with the sink's message in error if it does not open. */
+/* scheme names the plugin. False with the sink's message in error if it cannot be opened. */
 bool drive_open(drive *d, const char *scheme, const char *url, char *error, size_t error_bytes);
 
-/* Adds count batches of this size, which begin with their number. */
+/* Adds count batches of this size, each starting with its number. */
 void drive_add(drive *d, unsigned count, size_t bytes);
 
-/* Sends and polls until no batch is waiting or under way, or the time has passed. True if all are acknowledged. */
+/* Sends and polls until no batch is waiting or in flight, or the time has passed. True if all are acknowledged. */
 bool drive_run(drive *d, int timeout_ms);
 
 /* Runs until the log holds this text. */
 bool drive_until_logged(drive *d, const char *text, int timeout_ms);
 
-/* Opens some sinks side by side, each with a batch that cannot go, and closes them: the only line of each must hold
- * this text. */
+/* Opens several sinks at once, each with a batch that cannot be delivered, and closes them: the only line of each must
+ * contain this text. */
 void drive_complains_only(const char *scheme, const char *url, const char *text);
 
-/* How often the log holds this text. */
+/* Number of times that the log contains this text. */
 unsigned drive_said(drive *d, const char *text);
 
 unsigned drive_tally(drive *d, drive_fate fate);
 
-/* How often a batch came back to be sent again. */
+/* Number of retries requested by the sink. */
 unsigned drive_retries(drive *d);
 
-/* After it the log and the tallies can still be asked for. */
+/* The log and the tallies stay valid after it. */
 void drive_close(drive *d);
 
-/* The same, however long the close takes. */
+/* The same, without a limit of the time. */
 void drive_end(drive *d);
 
 #endif

@@ -1,5 +1,5 @@
-/* What brokers do to a sink in bad hours, on both kinds: every batch is acknowledged in the end or said to be refused,
- * each trouble is one line, and the sink closes in time. */
+/* Broker failures, on both kinds: in the end every batch is acknowledged or reported as refused, each error is one
+ * line, and the sink closes in time. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void open_sink(drive *d, const char *url) {
   if (!drive_open(d, scheme, url, error, sizeof error)) fail_msg("the sink does not open: %s", error);
 }
 
-/* Side by side, since most of it is waiting. */
+/* At the same time, since most of it is waiting. */
 static void a_broker_that_never_answers_or_hangs_up_is_one_line_and_batches_wait(void **state) {
   (void)state;
   enum { MANNERS = 2, LONG_MS = 8000 };
@@ -53,7 +53,7 @@ static void a_broker_that_never_answers_or_hangs_up_is_one_line_and_batches_wait
   }
 }
 
-/* Something else takes the broker's port for a while. */
+/* Another server takes the broker's port for a while. */
 static void nothing_is_lost_while_another_has_the_port(void **state) {
   (void)state;
   drive d;
@@ -132,7 +132,7 @@ static void batches_wait_while_the_permission_is_revoked(void **state) {
   snprintf(text, sizeof text,
            is_nats() ? "user emitter may not publish to" : "cannot be written: this user has no permission");
   for (int i = 0; i < TIMEOUT_MS / LOOK_MS && drive_said(&d, text) == 0; i++, usleep(LOOK_MS * 1000)) {
-    drive_add(&d, 1, BATCH_BYTES); /* the broker takes some more before it hears of it */
+    drive_add(&d, 1, BATCH_BYTES); /* the broker takes some more before the change applies */
     drive_run(&d, LOOK_MS);
   }
   assert_int_equal(drive_said(&d, text), 1);
@@ -154,8 +154,8 @@ static void lower_limit(bool lowered) {
     acl_alter_topic(&plain, "lifeline.batches", "max.message.bytes", lowered ? "60000" : "1012000");
 }
 
-/* Large batches, one by one, until one is given up, or until one is taken again: a broker is told of its new bound and
- * heeds it later. How many were given up. */
+/* Sends large batches, one by one, until one is given up, or until one is accepted again: a broker applies its new
+ * limit with a delay. Returns how many were given up. */
 static unsigned until_large_ones_are(drive *d, bool taken) {
   unsigned before = drive_tally(d, DRIVE_REFUSED) + drive_tally(d, DRIVE_FAILED), given_up = 0;
   for (int i = 0; i < TIMEOUT_MS / LOOK_MS && d->count < DRIVE_MAX_BATCHES / 2; i++, usleep(LOOK_MS * 1000)) {
@@ -168,7 +168,7 @@ static unsigned until_large_ones_are(drive *d, bool taken) {
   return given_up;
 }
 
-/* Those that are too large already are given up, aloud; those to come are made smaller. */
+/* Batches that exceed the new limit are given up with a report; later ones are made smaller. */
 static void a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more(void **state) {
   (void)state;
   drive d;
@@ -188,7 +188,7 @@ static void a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more(void **sta
   drive_run(&d, 500);
   assert_in_range(d.plugin->max_batch_bytes(d.sink), 40000, 62000);
   lower_limit(false);
-  if (is_nats()) { /* which tells its limit to new connections only */
+  if (is_nats()) { /* it sends its limit to new connections only */
     drive_close(&d);
     return;
   }

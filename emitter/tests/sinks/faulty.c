@@ -20,7 +20,7 @@ enum { HELD_MOST = 1024 };
 
 static int fail_within(X509_STORE_CTX *store, void *ctx) {
   (void)ctx;
-  X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM); /* which OpenSSL makes an alert "internal error" */
+  X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM); /* OpenSSL turns it into the alert "internal error" */
   return 0;
 }
 
@@ -35,7 +35,7 @@ static void show_certificate(const faulty *f, int connection) {
   SSL_accept(tls);
   SSL_free(tls);
   shutdown(connection, SHUT_WR);
-  for (char rest[1024]; read(connection, rest, sizeof rest) > 0;) { /* or a reset would overtake the alert */
+  for (char rest[1024]; read(connection, rest, sizeof rest) > 0;) { /* otherwise a reset would discard the alert */
   }
 }
 
@@ -69,7 +69,7 @@ static void make_certificate(faulty *f, const char *directory, const char *names
            "-out faulty.pem 2>/dev/null",
            directory, names, days);
   assert_int_equal(system(command), 0);
-  if (days == 0) /* openssl makes none that has expired already: this one does with the present second */
+  if (days == 0) /* openssl cannot issue an expired certificate: this one expires within this second */
     for (time_t made = time(NULL); time(NULL) <= made;)
       usleep(50000);
   snprintf(certificate, sizeof certificate, "%s/tls/faulty.pem", directory);
@@ -93,7 +93,7 @@ void faulty_start(faulty *f, faulty_manner manner, int port, const char *directo
   }
   if (manner == SHOWS_ANOTHERS_CERTIFICATE) make_certificate(f, directory, "DNS:another.invalid", 1);
   setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  for (int i = 0; i < 600 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be connecting from it */
+  for (int i = 0; i < 600 && bound != 0; i++, usleep(bound ? 100000 : 0)) /* a client may be using the port */
     bound = bind(f->listener, (struct sockaddr *)&address, size);
   assert_int_equal(bound, 0);
   assert_int_equal(listen(f->listener, 64), 0);

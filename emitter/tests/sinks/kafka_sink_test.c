@@ -39,7 +39,7 @@ static const char *incarnation_of(const drive *d) {
   return hex;
 }
 
-/* What a topic holds of one emitter. */
+/* A topic's contents of one emitter. */
 typedef struct contents {
   unsigned distinct;
   unsigned records;
@@ -192,8 +192,8 @@ static void a_batch_that_the_topic_does_not_take_is_refused(void **state) {
   assert_int_equal(drive_tally(&d, DRIVE_REFUSED), 1);
   assert_true(drive_until_logged(&d, "raise its max.message.bytes", 100));
   for (int i = 0; i < 6000 && d.plugin->max_batch_bytes(d.sink) < 1000000; i++, usleep(10000))
-    drive_run(&d, 0); /* half of it until the broker answers; with nothing in flight, poll does not wait */
-  assert_in_range(d.plugin->max_batch_bytes(d.sink), 1000000, 1012000); /* as lifeline-setup bounds the topic */
+    drive_run(&d, 0); /* the limit is halved until the broker answers; with nothing in flight, poll does not wait */
+  assert_in_range(d.plugin->max_batch_bytes(d.sink), 1000000, 1012000); /* the topic's limit set by lifeline-setup */
   drive_close(&d);
 }
 
@@ -216,7 +216,7 @@ static void a_server_that_hangs_neither_blocks_nor_holds_up_the_end(void **state
   broker_pause(&plain);
   drive_add(&d, 300, BATCH_BYTES);
   assert_false(drive_run(&d, 500));
-  drive_close(&d); /* which must take no longer than sink.h promises */
+  drive_close(&d); /* within the time that sink.h promises */
   broker_resume(&plain);
 }
 
@@ -232,7 +232,7 @@ static void the_emitters_credentials_publish_over_tls(void **state) {
 
 static void another_authority_is_one_clear_error(void **state) {
   (void)state;
-  broker_credentials(guarded.emitter, guarded.emitter_password_file, NULL); /* the system's authorities only */
+  broker_credentials(guarded.emitter, guarded.emitter_password_file, NULL); /* only the system's CA certificates */
   drive_complains_only("kafka", guarded.tls_url, "the certificate is not signed by a trusted CA");
 }
 
@@ -267,7 +267,7 @@ static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   broker_stop(&asking);
 }
 
-/* Leaves the sink open, with batches that wait. */
+/* Leaves the sink open, with waiting batches. */
 static void expect_forbidden(drive *d, const char *url, const char *topic) {
   char forbidden[512], complaint[256];
   snprintf(forbidden, sizeof forbidden, "%.*s/%s?tls=true",
@@ -289,7 +289,7 @@ static void what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_ma
   broker_credentials(guarded.emitter, guarded.emitter_password_file, guarded.ca);
   acl_allow(&guarded, "lifeline.activations", ACL_READ, true);
   expect_forbidden(&d, guarded.tls_url,
-                   "lifeline.activations"); /* who may write nothing gets no number as a producer */
+                   "lifeline.activations"); /* a user without write permission gets no producer id */
   drive_close(&d);
   expect_forbidden(&d, guarded.tls_url, "lifeline.batches");
   acl_allow(&guarded, "lifeline.batches", ACL_WRITE, true);
@@ -381,7 +381,7 @@ int main(void) {
       cmocka_unit_test(a_batch_that_the_topic_does_not_take_is_refused),
       cmocka_unit_test(a_control_topic_with_an_illegal_name_is_said),
       cmocka_unit_test(a_server_that_hangs_neither_blocks_nor_holds_up_the_end),
-      cmocka_unit_test(what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_may), /* and then it may */
+      cmocka_unit_test(what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_may), /* until allowed */
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),

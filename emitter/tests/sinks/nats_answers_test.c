@@ -1,4 +1,4 @@
-/* What the sink nats:// makes of answers that a real server gives only in rare moments. */
+/* The sink nats:// and answers that a real server gives only in rare situations. */
 #include <dlfcn.h>
 #include <nats/nats.h>
 #include <netdb.h>
@@ -42,13 +42,13 @@ static void expect_log(const char *text, unsigned times) {
   if (drive_said(&d, text) != times) fail_msg("not %u times \"%s\":\n%s", times, text, d.log);
 }
 
-/* The sink first: the server serves a connection to its end. */
+/* Closes the sink first: the server serves a connection to its end. */
 static void close_sink(scripted_nats *server) {
   drive_end(&d);
   scripted_nats_stop(server);
 }
 
-/* A stream that ends acknowledges what it has stored, and no longer listens: the answers overtake each other. */
+/* A stopping stream acknowledges stored batches after it has stopped listening: the answers overtake each other. */
 static void an_acknowledgement_after_no_responders_is_no_missing_stream(void **state) {
   (void)state;
   scripted_nats server = {.answers = {SAYS_NOTHING, HAS_NO_RESPONDERS, ACKNOWLEDGES_THE_FIRST}, .answer_count = 3};
@@ -62,12 +62,12 @@ static void an_acknowledgement_after_no_responders_is_no_missing_stream(void **s
   scripted_nats_turn(&server, ACKNOWLEDGES);
   assert_true(drive_run(&d, TIMEOUT_MS));
   expect_log("error: ", 0);
-  expect_log("accepts batches again", 0); /* nobody said that it does not */
+  expect_log("accepts batches again", 0); /* its absence was never reported */
   close_sink(&server);
 }
 
-/* However long it takes from its streams' end to its connections': what JetStream cannot tell is not that it is
- * missing. */
+/* A slow shutdown, with any time between the end of the streams and of the connections. JetStream's silence does not
+ * mean that the stream is missing. */
 static void a_server_that_ends_slowly_has_no_missing_stream(void **state) {
   (void)state;
   static const char *const said[] = {NOT_ENABLED, NULL};
@@ -100,7 +100,7 @@ static void a_stream_that_jetstream_does_not_know_is_missing(void **state) {
   close_sink(&server);
 }
 
-/* What the stream holds may be the same bytes, so nothing is counted as dropped. */
+/* The stream may hold the same bytes, so nothing is counted as dropped. */
 static void a_duplicate_of_a_first_send_is_acknowledged_and_reported(void **state) {
   (void)state;
   scripted_nats server = {.answers = {ACKNOWLEDGES, HAS_IT_ALREADY}, .answer_count = 2, .afterwards = ACKNOWLEDGES};
@@ -110,7 +110,7 @@ static void a_duplicate_of_a_first_send_is_acknowledged_and_reported(void **stat
   close_sink(&server);
   expect_log("error: nats: stream LIFELINE already has a message with the id of batch 2 on lifeline.batches.", 1);
   expect_log("(it is message 1; such batches so far: 1)", 1);
-  expect_log("see SECURITY.md", 1); /* the line is not cut */
+  expect_log("see SECURITY.md", 1); /* the line is not truncated */
 }
 
 static void many_duplicates_are_two_lines_the_last_with_their_number(void **state) {
@@ -126,7 +126,7 @@ static void many_duplicates_are_two_lines_the_last_with_their_number(void **stat
   assert_in_range(drive_said(&d, "such batches so far"), 2, 4); /* one a minute on a slow machine */
 }
 
-/* Its first copy was stored, and the acknowledgement lost with the connection. */
+/* The first copy was stored, but its acknowledgement was lost with the connection. */
 static void a_duplicate_of_a_batch_that_was_sent_before_is_not_reported(void **state) {
   (void)state;
   scripted_nats server = {.afterwards = CLOSES_THE_CONNECTION};
@@ -139,7 +139,7 @@ static void a_duplicate_of_a_batch_that_was_sent_before_is_not_reported(void **s
   expect_log("already has a message", 0);
 }
 
-/* The copy that was sent again took another way, over another server, and arrived before the first. */
+/* The resent copy went through another server, and arrived before the first. */
 static void a_duplicate_of_a_first_send_that_was_overtaken_is_not_reported(void **state) {
   (void)state;
   scripted_nats server = {.afterwards = CLOSES_THE_CONNECTION};
@@ -152,7 +152,7 @@ static void a_duplicate_of_a_first_send_that_was_overtaken_is_not_reported(void 
   expect_log("already has a message", 0);
 }
 
-/* As of lifeline-recover and of a spool that another process left. */
+/* As for lifeline-recover, or a spool that another process left. */
 static void a_duplicate_of_what_others_may_have_sent_is_not_reported(void **state) {
   (void)state;
   scripted_nats server = {.afterwards = HAS_IT_ALREADY};
@@ -167,7 +167,7 @@ static void a_duplicate_of_what_others_may_have_sent_is_not_reported(void **stat
 #define INFO(more)                                                                                                     \
   "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"headers\":true,\"max_payload\":100000" more "}\r\n"
 
-/* Anybody between the two may have sent it. */
+/* A man in the middle may have sent it. */
 static void what_comes_before_tls_is_not_taken_for_the_servers_word(void **state) {
   (void)state;
   scripted_nats server = {.greeting = INFO(",\"tls_required\":true") "PONG\r\n", .listens = true, .login_bytes = 1};
@@ -187,10 +187,10 @@ static void tls_that_a_server_does_not_insist_on_is_used_where_it_is_wanted(void
   expect_log("has no TLS", 0);
   close_sink(&server);
   assert_true(server.login_bytes > 0);
-  assert_int_equal(server.login[0], 0x16); /* a handshake's record */
+  assert_int_equal(server.login[0], 0x16); /* a TLS handshake record */
 }
 
-/* Of a server that is busy, for instance. */
+/* As from a busy server. */
 static void only_alerts_about_the_certificate_are_a_demand_for_one(void **state) {
   (void)state;
   enum { BAD_CERTIFICATE = 42, UNKNOWN_CA = 48, DECODE_ERROR = 50, INTERNAL_ERROR = 80 };
@@ -231,14 +231,14 @@ static void a_user_without_a_password_is_a_token_and_not_shown(void **state) {
   expect_log("s3cret", 0);
 }
 
-/* Batches are made while it is away, and have to fit afterwards. */
+/* Batches are also made while disconnected, and must fit afterwards. */
 static void the_servers_limit_holds_while_it_is_away(void **state) {
   (void)state;
   scripted_nats server = {.greeting = INFO(""), .afterwards = ACKNOWLEDGES};
   open_sink(&server);
   drive_add(&d, 1, BATCH_BYTES);
   assert_true(drive_run(&d, TIMEOUT_MS));
-  __atomic_store_n(&server.ending, true, __ATOMIC_RELEASE); /* it takes no other connection */
+  __atomic_store_n(&server.ending, true, __ATOMIC_RELEASE); /* it accepts no further connection */
   scripted_nats_turn(&server, CLOSES_THE_CONNECTION);
   drive_add(&d, 1, BATCH_BYTES);
   assert_true(drive_until_logged(&d, "was lost; trying again", TIMEOUT_MS));
@@ -266,7 +266,7 @@ static void a_server_that_takes_next_to_nothing_is_an_error(void **state) {
   close_sink(&server);
 }
 
-/* Of the host "two.invalid": one address on which nothing answers, then the server's. */
+/* Addresses of the host "two.invalid": one that does not respond, then the server's. */
 static struct sockaddr_in two_addresses[2];
 
 __attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *port,
@@ -298,7 +298,7 @@ __attribute__((visibility("default"))) void freeaddrinfo(struct addrinfo *found)
   real(found);
 }
 
-/* Its queue of connections is full, so the kernel answers nobody else. */
+/* Its accept queue is full, so the kernel does not respond. */
 static void an_address_on_which_nothing_answers_leaves_time_for_the_next(void **state) {
   (void)state;
   enum { QUEUED = 8 };
@@ -349,6 +349,6 @@ int main(void) {
   };
   signal(SIGPIPE, SIG_IGN);
   int failed = cmocka_run_group_tests_name("answers of NATS", tests, NULL, NULL);
-  nats_CloseAndWait(60000); /* or its threads would end while the process does */
+  nats_CloseAndWait(60000); /* otherwise its threads would end during exit */
   return failed;
 }

@@ -1,6 +1,5 @@
-/* sinks/permissions/nats.conf, as it is shipped, on a real nats-server: what an emitter may do, and what it may not. A
- * second emitter has the same file with its own prefix in it, as its page says for programs that do not trust each
- * other. */
+/* The shipped sinks/permissions/nats.conf on a real nats-server: the emitter's permissions and prohibitions. A second
+ * emitter uses the same file with its own prefix, as recommended for programs that do not trust each other. */
 #include <nats/nats.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,7 +21,7 @@ static pid_t server;
 static char url[64];
 static natsConnection *operator_connection, *emitter, *other;
 static jsCtx *operator_js, *emitter_js, *other_js;
-static jsCtx *hasty_js, *hasty_other_js; /* for what is forbidden, since that is not answered */
+static jsCtx *hasty_js, *hasty_other_js; /* short timeout for forbidden requests, which are not answered */
 
 static void write_configuration(const char *path) {
   FILE *file = fopen(path, "w");

@@ -32,7 +32,7 @@ static void set_up_streams(const char *url) {
   if (broker_setup(url, "", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
 }
 
-/* How many of the numbers 1..count the stream holds, whatever else it holds. */
+/* Number of distinct numbers 1..count in the stream, whatever else it contains. */
 static unsigned stored(const char *url, const char *incarnation_id, unsigned count) {
   natsConnection *connection = NULL;
   natsSubscription *subscription = NULL;
@@ -161,7 +161,7 @@ static void core_mode_publishes_without_a_stream(void **state) {
   open_sink(&d, text);
   drive_add(&d, 50, 1000);
   assert_true(drive_run(&d, TIMEOUT_MS));
-  drive_close(&d); /* leaves nothing behind in a buffer */
+  drive_close(&d); /* leaves nothing in buffers */
   for (int i = 0; i < 50; i++) {
     natsMsg *message = NULL;
     assert_int_equal(natsSubscription_NextMsg(&message, subscription, TIMEOUT_MS), NATS_OK);
@@ -202,7 +202,7 @@ static void a_kill_in_full_flight_means_retries_and_no_loss(void **state) {
   drive_close(&d);
 }
 
-/* Its streams end before its connections. */
+/* Its streams stop before its connections close. */
 static void a_server_that_ends_in_order_is_a_lost_connection_and_no_missing_stream(void **state) {
   (void)state;
   drive d;
@@ -257,7 +257,7 @@ static void a_batch_that_the_stream_does_not_take_is_refused(void **state) {
   (void)state;
   drive d;
   open_sink(&d, plain.url);
-  drive_add(&d, 1, 1020000); /* lifeline-setup bounds messages to 1,000,000 bytes, the server to 1,048,576 */
+  drive_add(&d, 1, 1020000); /* lifeline-setup limits messages to 1,000,000 bytes, the server to 1,048,576 */
   drive_run(&d, TIMEOUT_MS);
   assert_int_equal(drive_tally(&d, DRIVE_REFUSED), 1);
   drive_close(&d);
@@ -282,7 +282,7 @@ static void a_server_that_hangs_neither_blocks_nor_holds_up_the_end(void **state
   broker_pause(&plain);
   drive_add(&d, 300, BATCH_BYTES);
   assert_false(drive_run(&d, 500));
-  drive_close(&d); /* which must take no longer than sink.h promises */
+  drive_close(&d); /* within the time that sink.h promises */
   broker_resume(&plain);
 }
 
@@ -317,7 +317,7 @@ static void a_server_killed_under_tls_does_not_end_the_program(void **state) {
 
 static void another_authority_is_one_clear_error(void **state) {
   (void)state;
-  broker_credentials(guarded.emitter, guarded.emitter_password_file, NULL); /* the system's authorities only */
+  broker_credentials(guarded.emitter, guarded.emitter_password_file, NULL); /* only the system's CA certificates */
   drive_complains_only("nats", guarded.tls_url, "its certificate is not signed by");
 }
 
@@ -356,7 +356,7 @@ static void a_wrong_password_is_one_clear_error_without_the_password(void **stat
   drive_close(&d);
 }
 
-/* With a certificate that `asking` would take. */
+/* Uses a certificate that `asking` would accept. */
 static void expect_that_an_internal_error_is_no_demand_for_a_certificate(const broker *asking) {
   drive d;
   faulty server;
@@ -509,7 +509,7 @@ static int stop_brokers(void **state) {
   (void)state;
   broker_stop(&plain);
   broker_stop(&guarded);
-  nats_CloseAndWait(60000); /* or its threads would end while the process does */
+  nats_CloseAndWait(60000); /* otherwise its threads would end during exit */
   return 0;
 }
 

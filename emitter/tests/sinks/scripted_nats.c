@@ -23,7 +23,7 @@ static void say(FILE *out, const scripted_nats *server, const char *subject, con
   fprintf(out, "MSG %s %s %zu\r\n%s\r\n", subject, server->subscription, strlen(text), text);
 }
 
-/* False if the connection is to be closed. */
+/* Returns false to close the connection. */
 static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
   static const char acknowledged[] = "{\"stream\":\"LIFELINE\",\"seq\":1}";
   static const char duplicate[] = "{\"stream\":\"LIFELINE\",\"seq\":1,\"duplicate\": true}";
@@ -54,7 +54,7 @@ static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
   return open;
 }
 
-/* PUB or HPUB: subject, reply, [size of the headers], size. */
+/* Parses PUB or HPUB: subject, reply, [header bytes], bytes. */
 static bool take_message(scripted_nats *server, FILE *in, FILE *out, char *line) {
   char *words[5] = {NULL}, *rest = NULL;
   unsigned count = 0;
@@ -82,7 +82,7 @@ static void listen_only(scripted_nats *server, int connection) {
   server->login_bytes = count > 0 ? (size_t)count : 0;
   memcpy(server->login, bytes, server->login_bytes);
   pthread_mutex_unlock(&server->mutex);
-  unsigned char alert[] = {21, 3, 3, 0, 2, 2, server->alert}; /* a record of TLS 1.2, fatal */
+  unsigned char alert[] = {21, 3, 3, 0, 2, 2, server->alert}; /* a fatal alert record of TLS 1.2 */
   if (server->alert != 0) send(connection, alert, sizeof alert, MSG_NOSIGNAL);
 }
 
@@ -136,7 +136,7 @@ void scripted_nats_start(scripted_nats *server) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   pthread_mutex_init(&server->mutex, NULL);
-  /* Nonblocking: a connection may be reset between poll and accept, which would then wait for the next. */
+  /* Nonblocking: if a connection is reset between poll and accept, accept would wait for the next one. */
   server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   assert_int_equal(bind(server->listener, (struct sockaddr *)&address, size), 0);
   assert_int_equal(listen(server->listener, 16), 0);

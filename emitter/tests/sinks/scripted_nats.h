@@ -1,6 +1,6 @@
-/* A NATS server in a thread of the test, with a script in place of a stream: it speaks the protocol, and answers each
- * batch, and each question to JetStream, as the test says. Every step waits for the previous one, so the outcome does
- * not depend on the scheduler. */
+/* A scripted NATS server in a thread of the test: it speaks the protocol, and answers each batch and each request to
+ * JetStream as the test says. Every step waits for the previous one, so the outcome does not depend on the
+ * scheduler. */
 #ifndef LIFELINE_TEST_SCRIPTED_NATS_H
 #define LIFELINE_TEST_SCRIPTED_NATS_H
 
@@ -11,8 +11,8 @@ typedef enum scripted_answer {
   SAYS_NOTHING,
   ACKNOWLEDGES,
   HAS_IT_ALREADY,           /* a duplicate */
-  HAD_THE_PREVIOUS_ALREADY, /* a duplicate, of the batch before this one, on whatever connection; this one is stored */
-  ACKNOWLEDGES_THE_FIRST,   /* the first batch of the connection, whatever this one is */
+  HAD_THE_PREVIOUS_ALREADY, /* reports a duplicate of the previous batch, on any connection; stores this one */
+  ACKNOWLEDGES_THE_FIRST,   /* acknowledges the connection's first batch, whichever this one is */
   HAS_NO_RESPONDERS,
   CLOSES_THE_CONNECTION,
   SAYS_WHY_AND_CLOSES,
@@ -26,12 +26,12 @@ typedef struct scripted_nats {
   unsigned answer_count;
   scripted_answer afterwards; /* to all others */
   const char *greeting;       /* NULL: the INFO of a healthy server */
-  bool listens;               /* and nothing else, after the greeting */
-  unsigned char alert;        /* of TLS, which one that listens then sends; 0: none */
-  bool talks;                 /* after the greeting, without end, and of nothing */
-  bool refuses;               /* every login */
-  const char *streams;        /* what JetStream says to STREAM.NAMES; NULL: nothing */
-  unsigned questions;         /* of those so far */
+  bool listens;               /* only listens after the greeting */
+  unsigned char alert;        /* TLS alert that a listening server then sends; 0: none */
+  bool talks;                 /* sends irrelevant frames forever after the greeting */
+  bool refuses;               /* refuses every login */
+  const char *streams;        /* JetStream's answer to STREAM.NAMES; NULL: none */
+  unsigned questions;         /* number of such requests */
   unsigned connections;
   bool ending;
   int listener, port;
@@ -41,14 +41,14 @@ typedef struct scripted_nats {
   unsigned batches;
   char first_reply[SCRIPTED_SUBJECT_BYTES];
   char subscription[32];
-  char login[SCRIPTED_LINE_BYTES]; /* what came first; of one that listens, as bytes */
+  char login[SCRIPTED_LINE_BYTES]; /* first input; as raw bytes if it only listens */
   size_t login_bytes;
 } scripted_nats;
 
-/* Fill in what it answers first. One connection at a time. */
+/* Set its answers before the start. One connection at a time. */
 void scripted_nats_start(scripted_nats *server);
 
-/* From now on all batches are answered so. */
+/* From now on all batches get this answer. */
 void scripted_nats_turn(scripted_nats *server, scripted_answer afterwards);
 
 void scripted_nats_stop(scripted_nats *server);

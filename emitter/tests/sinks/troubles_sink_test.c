@@ -1,4 +1,4 @@
-/* lifeline-doctor, then the sinks, on brokers that are healthy and not. */
+/* lifeline-doctor, then the sinks, on healthy and faulty brokers. */
 #include "troubles.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include "options.h"
 
 bool tool_broker_read(tool_broker *broker, const char *url, char *error, size_t error_bytes) {
-  sink_security_outlive_exit(); /* the client libraries' threads do not all end before exit */
+  sink_security_outlive_exit(); /* the client libraries' threads may run during exit */
   *broker = (tool_broker){.nats = strncmp(url, "nats://", 7) == 0};
   if (!broker->nats && strncmp(url, "kafka://", 8) != 0) {
     snprintf(error, error_bytes, "the URL must be nats:// or kafka://");
@@ -25,7 +25,7 @@ void tool_broker_free(tool_broker *broker) {
   sink_url_free(&broker->url);
 }
 
-/* nats.c would print what the server refuses to standard error. */
+/* By default nats.c prints refusals to standard error. */
 static void on_nats_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *nats) {
   (void)connection;
   (void)subscription;
@@ -65,13 +65,13 @@ const char *tool_nats_error(natsStatus status) {
 }
 
 bool tool_nats_forbade(tool_nats *nats) {
-  natsConnection_FlushTimeout(nats->connection, TOOL_TIMEOUT_MS); /* a refusal comes before the answer to this */
+  natsConnection_FlushTimeout(nats->connection, TOOL_TIMEOUT_MS); /* a refusal arrives before the PONG of this flush */
   for (int i = 0; i < 20 && !__atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE); i++)
-    nats_Sleep(5); /* and is told on another thread */
+    nats_Sleep(5); /* another thread reports it */
   return __atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE);
 }
 
-/* Remembers the clearest error of the connection: metadata that do not come say only that time was out. */
+/* Keeps the clearest connection error, since a metadata request reports only a timeout. */
 static void on_kafka_error(rd_kafka_t *client, int code, const char *reason, void *of) {
   (void)client;
   tool_kafka *kafka = of;
@@ -86,7 +86,7 @@ bool tool_kafka_open(tool_kafka *kafka, const tool_broker *broker, const char *n
                      char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {
       {"allow.auto.create.topics", "false"},
-      {"message.max.bytes", "16000000"}, /* let the broker say what it takes */
+      {"message.max.bytes", "16000000"}, /* leave the limit to the broker */
       {NULL, NULL},
   };
   *kafka = (tool_kafka){0};

@@ -1,4 +1,4 @@
-/* A tool's connection to a broker: asked a few things, then closed. */
+/* A tool's short-lived connection to a broker. */
 #ifndef LIFELINE_TOOL_BROKER_H
 #define LIFELINE_TOOL_BROKER_H
 
@@ -9,7 +9,7 @@
 
 enum { TOOL_TIMEOUT_MS = 10000 };
 
-/* Where the broker is and who asks. */
+/* The broker's URL and the credentials. */
 typedef struct tool_broker {
   sink_url url;
   sink_security security;
@@ -23,31 +23,31 @@ void tool_broker_free(tool_broker *broker);
 typedef struct tool_nats {
   natsConnection *connection;
   jsCtx *js;
-  bool forbidden; /* the server has refused something since this was last set to false */
+  bool forbidden; /* the server refused a request since this was last cleared */
 } tool_nats;
 
-/* Requests to JetStream wait for wait_ms at most: what is forbidden is not answered. On failure writes one line into
- * error and leaves nothing to close. */
+/* Requests to JetStream time out after wait_ms: the server does not answer forbidden ones. On failure writes one line
+ * into error and leaves nothing to close. */
 bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, int wait_ms, char *error,
                     size_t error_bytes);
 void tool_nats_close(tool_nats *nats);
 
-/* What went wrong with the last call, in the server's words. */
+/* The server's error text for the last call. */
 const char *tool_nats_error(natsStatus status);
 
-/* Whether the server refused it; asks the server, since refusals come on their own. */
+/* True if the server refused the last request. Does a round trip, since refusals arrive asynchronously. */
 bool tool_nats_forbade(tool_nats *nats);
 
 typedef struct tool_kafka {
   rd_kafka_t *client;
-  const char *clearest; /* why the brokers cannot be reached, if so */
-  bool clear;           /* that is more than a symptom */
+  const char *clearest; /* why the brokers cannot be reached, or NULL */
+  bool clear;           /* clearest is a cause, not a mere symptom */
 } tool_kafka;
 
 typedef void (*tool_delivered)(rd_kafka_t *client, const rd_kafka_message_t *message, void *ctx);
 
-/* A producer; delivered may be NULL. ready: false with one line in error if no broker answers; metadata is the caller's
- * to destroy, and may be NULL. */
+/* tool_kafka_open creates a producer; delivered may be NULL. tool_kafka_ready returns false with one line in error if
+ * no broker answers; metadata may be NULL, and the caller must destroy it. */
 bool tool_kafka_open(tool_kafka *kafka, const tool_broker *broker, const char *name, tool_delivered delivered,
                      char *error, size_t error_bytes);
 bool tool_kafka_ready(tool_kafka *kafka, const tool_broker *broker, const rd_kafka_metadata_t **metadata, char *error,

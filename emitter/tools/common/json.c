@@ -29,8 +29,8 @@ void json_print_text(const char *text) {
   putchar('"');
 }
 
-/* How many bytes the character at `at`, of well-formed UTF-8, has if it may not be shown; else 0. Those are C0, DEL,
- * C1, which some terminals obey as well, other ends of lines, and what changes the direction of writing. */
+/* Length of the character at `at`, in well-formed UTF-8, if it must not be shown; else 0. Harmful are C0, DEL, C1 (some
+ * terminals interpret it), other line separators, and controls of the writing direction. */
 static int harmful(const unsigned char *at) {
   if (*at < 0x20 || *at == 0x7f) return 1;
   if ((*at == 0xc2 && at[1] < 0xa0) || (*at == 0xd8 && at[1] == 0x9c)) return 2;
@@ -56,7 +56,7 @@ void plain_print_text(const char *text) {
 int output_end(const char *tool, int status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
-  if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR)) return status; /* it has read enough: ... | head */
+  if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR)) return status; /* closed by the reader: ... | head */
   fprintf(stderr, "%s: cannot write to standard output\n", tool);
   return 1;
 }

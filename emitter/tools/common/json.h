@@ -1,16 +1,16 @@
-/* Text on standard output, whoever wrote it, and whether all that was printed there arrived. */
+/* Untrusted text on standard output, and the check that the output was written. */
 #ifndef LIFELINE_TOOL_JSON_H
 #define LIFELINE_TOOL_JSON_H
 
-/* As JSON. What is no UTF-8 becomes U+FFFD. */
+/* Prints a JSON string. Invalid UTF-8 becomes U+FFFD. */
 void json_print_text(const char *text);
 
-/* As a terminal may be shown it: a question mark for what controls it, ends a line or changes the direction of writing,
- * and for what is no UTF-8. */
+/* Prints text safe for a terminal: control characters, line ends, controls of the writing direction and invalid UTF-8
+ * become question marks. */
 void plain_print_text(const char *text);
 
-/* The tool's exit status: `status`, or 1 with a line on standard error when standard output did not take everything
- * although somebody still reads it. */
+/* Returns `status`, or 1 with a line on standard error if writing to standard output failed while it still has a
+ * reader. */
 int output_end(const char *tool, int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* lifeline-activate: changes what running programs emit, by lines of schemas/ACTIVATION.md on the control topic or in
+/* lifeline-activate: changes what running programs emit, with lines of schemas/ACTIVATION.md on the control topic or in
  * a trigger file. */
 #include <getopt.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ typedef struct wishes {
   const char *id;
   bool all;
   bool json;
-  char **words; /* behind the command */
+  char **words; /* arguments of the command */
   int count;
 } wishes;
 
@@ -73,12 +73,12 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What is known of a line that somebody has written. */
+/* State of a line read from the store, which anybody may have written. */
 typedef struct known {
   bool legal;
-  bool dated; /* without that, its time begins when an emitter sees it */
+  bool dated; /* has issued=; else its time starts when an emitter reads it */
   int64_t remaining_ms;
-  char why[256]; /* it is not legal */
+  char why[256]; /* if not legal */
 } known;
 
 static known look_at(const char *line) {
@@ -165,7 +165,7 @@ static bool join(const wishes *w, char *line, size_t bytes) {
   return used < bytes;
 }
 
-/* Writes the whole line, as an emitter will read it; or returns false with one line in error. */
+/* Composes the complete line. Returns false with one line in error if it is illegal. */
 static bool compose(const wishes *w, const store_kind *kind, const char *id, char line[LL_RULE_BYTES_MAX + 1],
                     char error[ERROR_BYTES]) {
   ll_rule rule;
@@ -189,7 +189,7 @@ static bool compose(const wishes *w, const store_kind *kind, const char *id, cha
   return false;
 }
 
-/* What is over for an hour is taken away: an emitter keeps 256 at most in mind. */
+/* Removes activations that ended over an hour ago: an emitter keeps at most 256. */
 static bool tidy(const store_kind *kind, store *s, const activations *all, const char *id, char error[ERROR_BYTES]) {
   size_t others = 0;
   for (size_t i = 0; i < all->count; i++) {
@@ -300,7 +300,7 @@ static int parse_options(int argc, char **argv, wishes *w) {
     case 'j': w->json = true; break;
     case 'h': fputs(usage, stdout); return 0;
     case 'v': puts("lifeline-activate " LIFELINE_VERSION); return 0;
-    default: return 2; /* getopt has said why */
+    default: return 2; /* getopt has printed the error */
     }
   }
   w->words = argv + optind;
@@ -310,7 +310,7 @@ static int parse_options(int argc, char **argv, wishes *w) {
 
 typedef int (*command)(const wishes *w, const store_kind *kind, store *s);
 
-/* NULL, with what is wrong. */
+/* Returns NULL with an error text in *what. */
 static command choose(wishes *w, const char **what) {
   static const struct {
     const char *name;
@@ -342,7 +342,7 @@ static const store_kind *kind_of(const char *url) {
   return strncmp(url, "file:///", 8) == 0 || !strstr(url, ":") ? &store_file : NULL;
 }
 
-/* An emitter's file:// holds its batches. */
+/* A file:// URL in LIFELINE_URL names a file of batches, not a trigger file. */
 static const char *standard_url(void) {
   const char *url = getenv("LIFELINE_URL");
   const store_kind *kind = url ? kind_of(url) : NULL;
@@ -359,7 +359,7 @@ int main(int argc, char **argv) {
   const store_kind *kind = kind_of(w.url);
   if (!kind) return wrong("the URL must be nats://, kafka:// or the path of a trigger file");
   char error[ERROR_BYTES] = "";
-  if (run == set) { /* what is wrong with the line needs no broker to be told */
+  if (run == set) { /* check the line before connecting */
     char line[LL_RULE_BYTES_MAX + 1];
     if (!compose(&w, kind, "id", line, error)) return wrong(error);
   }

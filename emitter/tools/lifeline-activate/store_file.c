@@ -1,5 +1,5 @@
-/* Activations in a trigger file: ACTIVATION.md, section 2. It is replaced as a whole, by a rename, so that no emitter
- * sees a part of it; comments and lines that are not ours to change stay where they are. */
+/* Activations in a trigger file: ACTIVATION.md, section 2. The file is replaced by a rename, so that no emitter sees a
+ * part of it. Comments and other lines are preserved. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -20,7 +20,7 @@ struct store {
   char text[MOST_BYTES + 1];
   char *lines[MOST_LINES];
   size_t count;
-  int directory; /* locked, against another of this tool */
+  int directory; /* locked against other instances of this tool */
 };
 
 static bool fail(char error[ERROR_BYTES], const char *path, const char *why) {
@@ -32,7 +32,7 @@ static bool is_activation(const char *line) {
   return line && *line && *line != '#';
 }
 
-/* What the option id= says, or "line N": the name that the emitter gives it. */
+/* The value of the option id=, or "line N", the emitter's name for it. */
 static void id_of(const store *s, size_t index, char *id, size_t bytes) {
   const char *line = s->lines[index], *found = NULL;
   for (const char *at = line; (at = strstr(at, "id=")); at++)
@@ -105,7 +105,7 @@ static bool replace(const store *s, const char *added, char error[ERROR_BYTES]) 
   int descriptor = mkostemp(path, O_CLOEXEC);
   FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
   if (!file) return fail(error, s->path, strerror(errno));
-  if (lstat(s->path, &status) == 0) fchmod(descriptor, status.st_mode & 0755); /* group and others must not write it */
+  if (lstat(s->path, &status) == 0) fchmod(descriptor, status.st_mode & 0755); /* never writable by group or others */
   errno = EFBIG;
   bool good = write_lines(s, file, added) && rename(path, s->path) == 0;
   int why = errno;
@@ -115,7 +115,7 @@ static bool replace(const store *s, const char *added, char error[ERROR_BYTES]) 
   return fail(error, s->path, strerror(why));
 }
 
-/* The line that has this id, or s->count. */
+/* Index of the line with this id, or s->count. */
 static size_t find(const store *s, const char *id) {
   char found[256];
   for (size_t i = 0; i < s->count; i++) {

@@ -1,4 +1,4 @@
-/* Activations in a compacted Kafka topic, which the URL may name by control=. Read as an emitter reads them. */
+/* Activations in a compacted Kafka topic; the URL's control= names it. Read with the emitter's code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct store {
   sink_control control;
   pthread_mutex_t lock;
   pthread_cond_t news;
-  activations *into; /* with the lock */
+  activations *into; /* guarded by lock */
   bool complete;
   char trouble[ERROR_BYTES / 2]; /* why the topic cannot be read */
   rd_kafka_resp_err_t written;
@@ -118,7 +118,7 @@ static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
   return complete;
 }
 
-/* A line that is NULL is a tombstone. */
+/* A NULL line writes a tombstone. */
 static bool write_record(store *s, const char *id, const char *line, char error[ERROR_BYTES]) {
   s->answered = false;
   s->written =

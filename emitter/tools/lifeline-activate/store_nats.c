@@ -1,4 +1,4 @@
-/* Activations in a NATS KV bucket, which the URL may name by control=. */
+/* Activations in a NATS KV bucket; the URL's control= names it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@ static const char *const counter_names[LLB_COUNTERS] = {"emitted",     "ring_ful
                                                         "oversize",    "shutdown",        "spool_full", "sink",
                                                         "sampled_out", "below_threshold", "folded",     "spooled"};
 
-/* One emitter's route. */
+/* One route of one emitter. */
 typedef struct emitter {
   uint8_t incarnation[16];
   uint16_t route;
@@ -23,10 +23,10 @@ typedef struct emitter {
   uint32_t pid;
   uint64_t batches, events, repeats, conflicts;
   uint64_t highest;                /* sequence */
-  uint64_t counters[LLB_COUNTERS]; /* as that batch has them */
+  uint64_t counters[LLB_COUNTERS]; /* of the batch with the highest sequence */
 } emitter;
 
-/* A batch that was here. */
+/* A batch seen before. */
 typedef struct known {
   uint64_t sequence; /* 0: none */
   uint32_t emitter;
@@ -54,7 +54,7 @@ void account_close(account *books) {
   free(books);
 }
 
-/* Incarnations are random, but nothing says that a stranger's are. */
+/* Incarnations are hashed, since those of forged batches need not be random. */
 static uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
   return hash ^ hash >> 29;
@@ -68,7 +68,7 @@ static uint64_t hash_of_emitter(const uint8_t incarnation[16], uint16_t route) {
   return mix(mix(mix(0, halves[0]), halves[1]), route);
 }
 
-/* Both tables are at most half full, so that a search ends. */
+/* Both tables are at most half full, so that a search terminates. */
 static bool grow_emitters(account *books) {
   if (books->emitter_count < books->emitter_room) return true;
   uint32_t room = books->emitter_room ? 2 * books->emitter_room : 16;
@@ -88,7 +88,7 @@ static bool grow_emitters(account *books) {
   return true;
 }
 
-/* Cut to a line's length, without what would break a line of text or of JSON, or drive a terminal. */
+/* Truncates the name, and replaces characters that are harmful in text, in JSON or on a terminal. */
 static void copy_name(char to[NAME_BYTES], llb_bytes from) {
   size_t size = 0;
   for (size_t at = 0, length; at < from.size; at += length) {
@@ -102,7 +102,7 @@ static void copy_name(char to[NAME_BYTES], llb_bytes from) {
   to[size] = '\0';
 }
 
-/* NONE without memory. */
+/* Returns NONE if out of memory. */
 static uint32_t find_emitter(account *books, const llb_batch *batch) {
   if (!grow_emitters(books)) return NONE;
   uint64_t at = hash_of_emitter(batch->incarnation, batch->route), mask = 2 * (uint64_t)books->emitter_room - 1;
@@ -180,9 +180,9 @@ typedef struct sums {
   uint64_t missing_batches, missing_events, dropped;
 } sums;
 
-/* What the highest batch says should have come, less what came and what the emitter itself gave up. Batches that it
- * gave up leave a gap in the sequences, too: only when their events do not explain all of what is not here, or there
- * are none, something is missing. */
+/* Expected events according to the batch with the highest sequence, less those received and those that the emitter gave
+ * up. Batches given up leave sequence gaps, too: gaps count as missing only if given-up events do not account for all
+ * absent ones, or if there are none. */
 static sums sums_of(const emitter *one) {
   sums of = {one->batches, one->events, one->repeats, one->conflicts, 0, 0, 0};
   const uint64_t *counted = one->counters;

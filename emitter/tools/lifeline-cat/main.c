@@ -1,4 +1,4 @@
-/* lifeline-cat: the events of batches as text, and what is missing of them. */
+/* lifeline-cat: prints the events of batches as text, and reports missing ones. */
 #include "account.h"
 #include "options.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TOLD_MAX = 10 }; /* lines about damage and conflicts each; the report counts the others */
+enum { TOLD_MAX = 10 }; /* maximum of lines about damage and about conflicts; the report has the totals */
 
 typedef struct run {
   options opts;
   account *books;
   out text;
-  bool failed; /* an input */
+  bool failed; /* an input failed */
   unsigned damage_told, conflicts_told;
 } run;
 
@@ -39,7 +39,7 @@ static void damaged(void *ctx, const char *name, const damage *stretch) {
           all->damage_told == TOLD_MAX ? " (more are only counted)" : "");
 }
 
-/* What is ready should be seen while we wait for more. */
+/* Shows the output so far while waiting for more. */
 static void waits(void *ctx) {
   out_flush(&((run *)ctx)->text);
 }
@@ -91,7 +91,7 @@ static int cat(run *all) {
   merge_calls calls = {{damaged, waits, all}, accept_batch, print, failed, stopped, all};
   merge_result result = {0};
   if (opts->follow) {
-    struct sigaction action = {.sa_handler = interrupt}; /* without SA_RESTART: a read ends as well */
+    struct sigaction action = {.sa_handler = interrupt}; /* without SA_RESTART, so that a read is interrupted */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     merge_follow(opts->inputs, opts->input_count, &calls);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What will be needed when the printing has come to its time: an input, or (ORDER_EXACT) one batch of it. */
+/* Work scheduled for a time: an input, or (ORDER_EXACT) one batch of it. */
 typedef struct planned {
   int64_t start_ns;
   uint32_t input;
@@ -20,7 +20,7 @@ typedef struct planned {
 typedef struct input {
   const char *name;
   source *from; /* open while ORDER_TIME reads from it */
-  FILE *copy;   /* ORDER_EXACT: of what can be read only once */
+  FILE *copy;   /* ORDER_EXACT: copy of an input that can be read only once */
   size_t loaded_bytes;
   uint32_t loaded;
 } input;
@@ -33,10 +33,10 @@ typedef struct merge {
   size_t window_bytes;
   planned *plan;
   size_t planned_count, planned_room, planned_next;
-  ordered **heap; /* the earliest next event first */
+  ordered **heap; /* min-heap by the time of the next event */
   size_t heap_count, heap_room;
   int64_t last_ns;
-  bool stop; /* asked to, or out of memory */
+  bool stop; /* stopped, or out of memory */
   merge_result result;
 } merge;
 
@@ -97,7 +97,7 @@ static ordered *pop(merge *all) {
 
 /* --- loading --- */
 
-/* The next batch of the input that is to be printed; NULL at its end. */
+/* Returns the input's next batch to print; NULL at its end. */
 static ordered *load_next(merge *all, uint32_t number) {
   input *in = &all->inputs[number];
   found_batch found;
@@ -119,7 +119,7 @@ static ordered *load_next(merge *all, uint32_t number) {
   return NULL;
 }
 
-/* Fills the input's share of the window, with one batch at least. */
+/* Fills the input's share of the window, with two batches at least. */
 static void refill(merge *all, uint32_t number) {
   input *in = &all->inputs[number];
   while (in->from && !all->stop && (in->loaded < 2 || in->loaded_bytes < all->window_bytes / all->active)) {
@@ -141,7 +141,7 @@ static void load_planned(merge *all, const planned *one) {
   llb_rejection why;
   if (fd >= 0 && found.message && pread(fd, found.message, found.size, (off_t)found.offset) == (ssize_t)found.size)
     found.batch = llb_read(found.message, found.size, &why);
-  int error = !found.message ? ENOMEM : fd < 0 ? errno : EIO; /* it was legal a moment ago */
+  int error = !found.message ? ENOMEM : fd < 0 ? errno : EIO; /* it was readable in the first pass */
   if (fd >= 0 && !in->copy) close(fd);
   ordered *batch = NULL;
   if (found.batch)
@@ -209,8 +209,8 @@ static bool can_be_read_again(const char *name) {
   return strcmp(name, "-") != 0 && (stat(name, &status) != 0 || S_ISREG(status.st_mode));
 }
 
-/* A file's first event says when it is needed, so that a thousand files need not be open at once. What can be read only
- * once is needed at once. */
+/* Schedules a file at the time of its first event, so that a thousand files are not open at once. An input that can be
+ * read only once is opened at the start. */
 static void plan_input(merge *all, uint32_t number) {
   static const source_events silence = {NULL, NULL, NULL};
   int64_t start = INT64_MIN;
@@ -228,7 +228,8 @@ static void plan_input(merge *all, uint32_t number) {
   add_to_plan(all, (planned){.start_ns = start, .input = number});
 }
 
-/* Copies what can be read only once, damage included, so that offsets stay true. Returns 0 or an errno value. */
+/* Copies an input that can be read only once, damage included, so that offsets stay valid. Returns 0 or an errno
+ * value. */
 static int copy(input *in, int fd) {
   static char bytes[1 << 16];
   in->copy = tmpfile();
@@ -289,7 +290,7 @@ static void print_next(merge *all, ordered *batch) {
   all->calls->print(all->calls->ctx, batch, at);
 }
 
-/* Prints from the first batch for as long as nothing else can be earlier. */
+/* Prints events of the first batch while no other batch can have an earlier one. */
 static void print_run(merge *all) {
   ordered *first = all->heap[0];
   int64_t until = INT64_MAX;

@@ -84,7 +84,7 @@ static bool parse_level(const char *text, unsigned *level) {
   return false;
 }
 
-/* A number with a letter behind it that stands for a factor. */
+/* Parses a number with an optional letter for its factor. */
 static bool parse_scaled(const char *text, const char *letters, const double *factors, double *value) {
   char *end;
   errno = 0;
@@ -111,7 +111,7 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* `2026-11-21`, `2026-11-21T05:19:00`, with a fraction, with a Z: always UTC. */
+/* Parses `2026-11-21` or `2026-11-21T05:19:00`, with optional fraction and Z. Always UTC. */
 static bool parse_iso(const char *text, int64_t *ns) {
   struct tm parts = {0};
   const char *rest = strptime(text, "%Y-%m-%d", &parts);
@@ -186,7 +186,7 @@ static int add_inputs(options *all, char **names) {
   return -1;
 }
 
-/* --- all together --- */
+/* --- options --- */
 
 static int parse_option(options *all, int option, size_t *type_count) {
   switch (option) {

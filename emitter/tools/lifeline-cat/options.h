@@ -16,8 +16,8 @@ typedef struct options {
   uint32_t input_count;
 } options;
 
-/* Fills in the options; directories are replaced by the batch files in them. Returns -1, or the exit status of a
- * program that has said all that it had to say. */
+/* Parses the options, and replaces directories by the batch files in them. Returns -1 to continue, or an exit status:
+ * the message or help was printed. */
 int options_parse(options *all, int argc, char **argv);
 void options_free(options *all);
 

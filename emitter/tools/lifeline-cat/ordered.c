@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Segments are in order of time, as a rule: a merge of natural runs takes as many passes as the logarithm of their
- * number, and none when there is one run. Equal times keep their order. */
+/* Segments are usually in time order. A natural merge sort takes a number of passes logarithmic in the number of runs,
+ * and none for a single run. It is stable. */
 static uint32_t run_end(const ordered_event *events, uint32_t from, uint32_t count) {
   uint32_t end = from + 1;
   while (end < count && events[end - 1].time_ns <= events[end].time_ns)
@@ -20,7 +20,7 @@ static void merge(const ordered_event *from, ordered_event *to, uint32_t begin, 
   }
 }
 
-/* False without memory. */
+/* Returns false if out of memory. */
 static bool sort(ordered *batch) {
   uint32_t count = batch->count;
   if (count < 2 || run_end(batch->events, 0, count) == count) return true;

@@ -34,7 +34,7 @@ static const char pairs[] =
     "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
     "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
-/* Writes the digits so that they end before `end`; returns where they begin. */
+/* Writes the digits up to `end`; returns their start. */
 static char *digits_before(char *end, uint64_t value) {
   for (; value >= 100; value /= 100)
     memcpy(end -= 2, pairs + 2 * (value % 100), 2);
@@ -65,7 +65,7 @@ void out_hex(out *to, const uint8_t *bytes, size_t size) {
   }
 }
 
-/* digits / 10^places, both exact as doubles: the quotient is then the double that these digits read as. */
+/* Prints digits / 10^places. Both are exact as doubles, so that the text reads back as their quotient. */
 static void out_decimal(out *to, uint64_t digits, int places) {
   char text[OUT_NUMBER_MAX], *end = text + sizeof text, *begin = digits_before(end, digits);
   while (end - begin <= places)
@@ -85,7 +85,7 @@ static bool same_f32(double read, const void *value) {
   return (float)read == *(const float *)value;
 }
 
-/* Most measured values have few decimals: those are found without a look at the C library. */
+/* Most measured values have few decimals, which are found without the C library's slow conversion. */
 static void out_finite(out *to, double value, same_as *same, const void *wanted, int least_digits) {
   static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
   enum { PLACES = sizeof powers / sizeof powers[0] };
@@ -172,7 +172,7 @@ void out_json_text(out *to, llb_bytes text) {
 
 enum { NS_PER_S = 1000000000 };
 
-/* The second's text is made once: events come many to the second. */
+/* Caches the text of a second, since many events share it. */
 typedef struct second {
   int64_t seconds;
   bool set;
@@ -197,7 +197,7 @@ static void out_time(out *to, int64_t ns, int digits, second *known, const char 
   const second *at = text_of(known, seconds, format);
   out_bytes(to, at->text, at->size);
   char text[OUT_NUMBER_MAX], *end = text + sizeof text, *begin = digits_before(end, (uint64_t)fraction + NS_PER_S);
-  *begin = '.'; /* instead of the 1 that keeps the zeros */
+  *begin = '.'; /* replaces the 1 that preserves leading zeros */
   out_bytes(to, begin, (size_t)digits + 1);
 }
 

@@ -1,6 +1,6 @@
-/* Standard output, and what is written to it: numbers and texts, appended to one large buffer.
+/* Buffered standard output of numbers and texts.
  *
- * Errors stick: after the first one everything is thrown away, and the program asks once at its end.
+ * Errors are sticky: after the first one all output is discarded. The program checks for an error at its end.
  */
 #ifndef LIFELINE_CAT_OUT_H
 #define LIFELINE_CAT_OUT_H
@@ -22,7 +22,7 @@ typedef struct out {
 
 void out_flush(out *to);
 
-/* Room for so many more bytes, which must be few. */
+/* Returns room for this many more bytes, at most OUT_BYTES. */
 static inline char *out_room(out *to, size_t bytes) {
   if (to->used + bytes > OUT_BYTES) out_flush(to);
   return to->bytes + to->used;
@@ -43,18 +43,18 @@ void out_u64(out *to, uint64_t value);
 void out_i64(out *to, int64_t value);
 void out_hex(out *to, const uint8_t *bytes, size_t size);
 
-/* Finite values, with as few digits as tell them from their neighbours. */
+/* Print finite values with the fewest digits that read back as the same value. */
 void out_f64(out *to, double value);
 void out_f32(out *to, float value);
 
-/* The code point of a character of so many bytes, if it controls a terminal, ends a line or changes the direction of
- * writing; else 0. */
+/* The code point of a character of this length if it is a control character, ends a line or changes the writing
+ * direction; else 0. */
 uint32_t out_harmful(const uint8_t *at, size_t length);
 
-/* A JSON string, with escapes for what is harmful. Bytes that are no well-formed UTF-8 become U+FFFD. */
+/* Prints a JSON string, with harmful characters escaped. Invalid UTF-8 becomes U+FFFD. */
 void out_json_text(out *to, llb_bytes text);
 
-/* `2026-11-21T05:19:00.123456789Z` with that many digits behind the point, cut and not rounded. */
+/* `2026-11-21T05:19:00.123456789Z` with this number of decimals, truncated. */
 void out_iso_time(out *to, int64_t ns, int digits);
 
 /* `20261121051900.123456` */

@@ -8,19 +8,18 @@ typedef enum type_state { TYPE_NEW, TYPE_WANTED, TYPE_UNWANTED } type_state;
 
 struct type_text {
   type_state state;
-  llb_bytes head;   /* between the time and what comes behind it */
-  llb_bytes tail;   /* JSON: in front of event_index; BP: in front of the thread */
-  llb_bytes *names; /* of the constants, then of the fields, each as it stands in front of its value */
+  llb_bytes head;   /* text after the time */
+  llb_bytes tail;   /* JSON: before event_index; BP: before the thread */
+  llb_bytes *names; /* of constants, then fields, each with its separators, as printed before the value */
 };
 
 static const char *const levels[] = {"", "fatal", "error", "warn", "info", "debug", "debug1", "debug2", "debug3"};
 static const char *const bp_levels[] = {"", "Fatal", "Error", "Warn", "Info", "Debug", "Debug1", "Debug2", "Debug3"};
-/* ULM has a list of its own; what a program does in its normal work is Usage. */
+/* ULM defines its own levels; info, the level of normal operation, is Usage. */
 static const char *const ulm_levels[] = {"",      "Emergency", "Error", "Warning", "Usage",
                                          "Debug", "Debug",     "Debug", "Debug"};
 
-/* Names that each line has anyway: a field that is called like one of them, or so with a _ behind it, gets another _.
- */
+/* Names used by every line. A field with such a name, or with one followed by underscores, gets another underscore. */
 static const char *const json_names[] = {"ts",       "ts_ns",       "type",       "level",       "host",
                                          "program",  "pid",         "thread",     "incarnation", "route",
                                          "sequence", "event_index", "non_finite", NULL};
@@ -47,7 +46,7 @@ static bool needs_no_quotes(llb_bytes text) {
   return text.size > 0;
 }
 
-/* A quoted value is a JSON string: old readers find its end, new ones its meaning. */
+/* A quoted value is a JSON string, whose end old readers find, too. */
 static void put_value(out *to, llb_bytes text) {
   if (needs_no_quotes(text))
     out_bytes(to, text.data, text.size);
@@ -65,7 +64,7 @@ static void put_name(out *to, llb_bytes name, const char *const *taken) {
   if (is_one_of(name, taken)) out_char(to, '_');
 }
 
-/* --- what does not change --- */
+/* --- text shared by events --- */
 
 static void write_head(out *to, format as, const llb_batch *batch, const llb_event_type *type) {
   switch (as) {
@@ -133,10 +132,10 @@ static void write_name(out *to, format as, llb_bytes name) {
   }
 }
 
-/* A name has at most 255 bytes and a host 4,096: whatever is written here in one piece fits the scratch. */
+/* Holds each text written in one piece: a name has at most 255 bytes, a host 4,096. */
 static out scratch = {.fd = -1};
 
-/* Keeps what the scratch holds for as long as the batch. Without memory it is empty. */
+/* Moves the scratch text into the batch's memory. Empty if out of memory. */
 static llb_bytes keep(llb_batch *batch) {
   uint8_t *kept = llb_batch_alloc(batch, scratch.used);
   llb_bytes text = {kept, kept ? scratch.used : 0};
@@ -148,7 +147,7 @@ static llb_bytes keep(llb_batch *batch) {
 static bool is_wanted(const wanted *filter, const llb_event_type *type) {
   if (type->level > filter->level) return false;
   if (!filter->types) return true;
-  char name[256]; /* which is UTF-8 and may hold a zero: then no glob matches it, except by its beginning */
+  char name[256]; /* a UTF-8 name may contain a zero, which ends it for fnmatch */
   memcpy(name, type->name.data, type->name.size);
   name[type->name.size] = '\0';
   for (const char *const *glob = filter->types; *glob; glob++)
@@ -170,7 +169,7 @@ static void make_text(type_text *text, format as, const wanted *filter, llb_batc
     return;
   size_t count = (size_t)type->constant_count + type->field_count;
   text->names = llb_batch_alloc(batch, count * sizeof *text->names);
-  if (!text->names) abort(); /* as little memory as this is never the trouble */
+  if (!text->names) abort(); /* the allocation is tiny */
   write_head(&scratch, as, batch, type);
   text->head = keep(batch);
   write_tail(&scratch, as, batch);
@@ -183,7 +182,7 @@ static void make_text(type_text *text, format as, const wanted *filter, llb_batc
   text->state = TYPE_WANTED;
 }
 
-/* --- what does --- */
+/* --- text of single events --- */
 
 static const char *word_for(double value) {
   return isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -236,7 +235,7 @@ static void put_all(out *to, format as, const type_text *text, const llb_event *
   }
 }
 
-/* JSON has no NaN and no infinities: their fields are null, and this says which they were. */
+/* JSON has no NaN and no infinities: such fields are null, and non_finite names their values. */
 static void put_non_finite(out *to, const type_text *text, const llb_event *event) {
   const llb_event_type *type = event->type;
   size_t count = (size_t)type->constant_count + type->field_count, found = 0;

@@ -1,4 +1,4 @@
-/* One event as one line: JSON as the decode job writes it, BP, or ULM. */
+/* Prints an event as one line: JSON as written by the decode job, BP, or ULM. */
 #ifndef LIFELINE_CAT_PRINT_H
 #define LIFELINE_CAT_PRINT_H
 
@@ -8,16 +8,16 @@
 typedef enum format { FORMAT_JSON, FORMAT_BP, FORMAT_ULM, FORMAT_NONE } format;
 
 typedef struct wanted {
-  const char *const *types; /* globs of which one must match; NULL: all */
+  const char *const *types; /* globs, one of which must match; NULL: all */
   const char *program, *host;
-  unsigned level;            /* this and what matters more */
-  int64_t since_ns, last_ns; /* both belong to it */
+  unsigned level;            /* this level and more severe ones */
+  int64_t since_ns, last_ns; /* both inclusive */
 } wanted;
 
-/* Everything that does not change between two events of one type in one batch. */
+/* The text shared by all events of one type in one batch. */
 typedef struct type_text type_text;
 
-/* Prints the event if it is wanted. */
+/* Prints the event if the filter accepts it. */
 void print_event(out *to, format as, const wanted *filter, ordered *batch, const ordered_event *at);
 
 #endif

@@ -21,7 +21,7 @@ struct source {
   const source_events *events;
   int fd;
   bool owns_fd, regular, at_end, growing;
-  bool damaged; /* a stretch is open */
+  bool damaged; /* a damaged range is open */
   damage stretch;
   uint64_t offset; /* of the first unread byte */
   size_t begin, end;
@@ -62,7 +62,7 @@ void source_grows(source *from) {
   from->at_end = false;
 }
 
-/* Reads until so many bytes are there, or the input ends. Returns 0 or an errno value. */
+/* Reads until this many bytes are buffered, or the input ends. Returns 0 or an errno value. */
 static int fill(source *from, size_t wanted) {
   if (from->begin > 0 && BUFFER_BYTES - from->begin < wanted) {
     memmove(from->buffer, from->buffer + from->begin, from->end - from->begin);
@@ -99,18 +99,18 @@ static void close_stretch(source *from) {
   if (from->events->damaged) from->events->damaged(from->events->ctx, from->name, &from->stretch);
 }
 
-/* To the next place where a magic, or its beginning, stands. */
+/* Skips to the next magic, or the beginning of one at the buffer's end. */
 static void skip_to_magic(source *from) {
   advance(from, 1);
   const uint8_t *at = from->buffer + from->begin;
   size_t left = from->end - from->begin;
   const uint8_t *magic = memmem(at, left, MAGIC, sizeof MAGIC);
-  size_t keep = sizeof MAGIC - 1 < left ? sizeof MAGIC - 1 : left; /* one may be cut by the buffer's end */
+  size_t keep = sizeof MAGIC - 1 < left ? sizeof MAGIC - 1 : left; /* the buffer may end inside a magic */
   if (from->at_end && !magic) keep = 0;
   advance(from, magic ? (size_t)(magic - at) : left - keep);
 }
 
-/* The batch of these bytes, copied so that it outlives the buffer. NULL, with the reason, when they are none. */
+/* Reads a batch from a copy of these bytes. NULL with the reason if they are none. */
 static llb_batch *take(const source *from, size_t size, uint8_t **message, llb_rejection *why) {
   *message = malloc(size);
   if (!*message) {
@@ -136,7 +136,7 @@ bool source_next(source *from, found_batch *found, int *error) {
     uint8_t *message = NULL;
     llb_batch *batch = possible && frame <= left
                            ? take(from, frame, &message, &why)
-                           : llb_read(from->buffer + from->begin, left, &why); /* for its reason */
+                           : llb_read(from->buffer + from->begin, left, &why); /* for the reason */
     if (batch) {
       close_stretch(from);
       *found = (found_batch){batch, message, frame, from->offset};
@@ -147,7 +147,7 @@ bool source_next(source *from, found_batch *found, int *error) {
       *error = ENOMEM;
       return false;
     }
-    if (from->growing && from->at_end && why.code == LLB_TRUNCATED) return false; /* its rest may still come */
+    if (from->growing && from->at_end && why.code == LLB_TRUNCATED) return false; /* the rest may follow */
     open_stretch(from, &why);
     skip_to_magic(from);
   }

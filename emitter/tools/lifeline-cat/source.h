@@ -1,7 +1,7 @@
-/* One input: bytes in which batches stand one behind the other, with or without damage between them.
+/* One input: a byte stream of concatenated batches, possibly with damage between them.
  *
- * Whatever the bytes say, no more than one batch of the largest size is held here. What is no batch is passed over up
- * to the next place where one starts, and reported with its offsets, once for each such stretch.
+ * Memory is bounded by one batch of the largest size, whatever the input. Bytes that are no batch are skipped up to the
+ * next possible start of one, and reported with their offsets, once per range.
  */
 #ifndef LIFELINE_CAT_SOURCE_H
 #define LIFELINE_CAT_SOURCE_H
@@ -13,7 +13,7 @@
 
 typedef struct source source;
 
-/* A stretch of bytes that is no batch: why the first of them is none. */
+/* A range of bytes that is no batch. why: reason for the first byte. */
 typedef struct damage {
   uint64_t from, to;
   llb_rejection why;
@@ -21,31 +21,31 @@ typedef struct damage {
 
 typedef struct source_events {
   void (*damaged)(void *ctx, const char *name, const damage *stretch);
-  void (*waits)(void *ctx); /* before a read that may take as long as somebody else likes */
+  void (*waits)(void *ctx); /* called before a read that may block */
   void *ctx;
 } source_events;
 
 typedef struct found_batch {
   llb_batch *batch;
-  uint8_t *message; /* what the batch refers to */
+  uint8_t *message; /* the batch points into it */
   size_t size;
   uint64_t offset;
 } found_batch;
 
-/* The file, or standard input for "-". NULL with errno when it cannot be opened. The name must outlive the source. */
+/* Opens the file, or standard input for "-". NULL with errno if it cannot be opened. The name must outlive the
+ * source. */
 source *source_open(const char *name, const source_events *events);
 
-/* The same from an open descriptor, which stays the caller's. NULL without memory. */
+/* The same for an open descriptor, which the caller closes. NULL if out of memory. */
 source *source_of(int fd, const char *name, const source_events *events);
 
 void source_close(source *from);
 
-/* The next batch, which belongs to the caller. False at the end; with *error set to an errno value when the input could
- * not be read or held. */
+/* Returns the next batch, owned by the caller. False at the end, with *error set to an errno value if the input could
+ * not be read or buffered. */
 bool source_next(source *from, found_batch *found, int *error);
 
-/* The end of the input is not its last word: a batch of which only a part is there is left for later, and after this
- * call source_next looks for more. */
+/* The input may grow: an incomplete batch at the end is kept, and the next call of source_next reads on. */
 void source_grows(source *from);
 
 void found_batch_free(found_batch *found);

@@ -1,4 +1,4 @@
-/* Kafka: credentials, the topic, and what this user may do. */
+/* Kafka: credentials, the topic, and this user's permissions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void judge_settings(const char *topic, const rd_kafka_ConfigEntry_t **ent
            bytes > 0 ? bytes_text((double)bytes) : "");
 }
 
-/* max.message.bytes as far as this user may see it, else 0. */
+/* Returns max.message.bytes, or 0 if this user may not see it. */
 static long check_settings(session *s, const char *topic) {
   rd_kafka_queue_t *queue = rd_kafka_queue_new(s->kafka.client);
   rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
@@ -102,7 +102,7 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message, v
   *(rd_kafka_resp_err_t *)message->_private = message->err;
 }
 
-/* What the broker says to a message that it cannot take. */
+/* The broker's answer to a message that it must reject. */
 static rd_kafka_resp_err_t probe(session *s, const char *topic, const void *key, size_t key_bytes, const void *value,
                                  size_t bytes) {
   rd_kafka_resp_err_t answer = RD_KAFKA_RESP_ERR__TIMED_OUT;
@@ -110,7 +110,7 @@ static rd_kafka_resp_err_t probe(session *s, const char *topic, const void *key,
       rd_kafka_producev(s->kafka.client, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                         RD_KAFKA_V_KEY(key, key_bytes), RD_KAFKA_V_VALUE((void *)value, bytes),
                         RD_KAFKA_V_OPAQUE(&answer), RD_KAFKA_V_END);
-  if (code) return RD_KAFKA_RESP_ERR__INVALID_ARG; /* librdkafka, not the broker */
+  if (code) return RD_KAFKA_RESP_ERR__INVALID_ARG; /* rejected by librdkafka, not the broker */
   if (rd_kafka_flush(s->kafka.client, WAIT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_purge(s->kafka.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(s->kafka.client, WAIT_MS);
@@ -118,7 +118,7 @@ static rd_kafka_resp_err_t probe(session *s, const char *topic, const void *key,
   return answer;
 }
 
-/* By one byte more than the topic takes: the broker asks for permission first, then for the size. */
+/* Sends one byte more than the topic takes: the broker checks the permission before the size. */
 static void check_publishing(session *s, const char *topic, long limit) {
   size_t bytes = limit ? (size_t)limit + 1 : PROBE_BYTES;
   char *value = bytes <= PROBE_BYTES ? calloc(1, bytes) : NULL;
@@ -156,7 +156,7 @@ static rd_kafka_resp_err_t read_once(session *s, const char *topic) {
   return code == RD_KAFKA_RESP_ERR__PARTITION_EOF ? RD_KAFKA_RESP_ERR_NO_ERROR : code;
 }
 
-/* A compacted topic takes no message without a key, but asks for permission first. */
+/* Sends a message without a key, which a compacted topic rejects after it has checked the permission. */
 static void check_writing_control(session *s, const char *topic) {
   rd_kafka_resp_err_t code = probe(s, topic, NULL, 0, "", 0);
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)

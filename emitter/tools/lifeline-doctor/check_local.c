@@ -1,4 +1,4 @@
-/* This machine: what an emitter needs of it before any broker. */
+/* Checks of this machine, which need no broker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -64,7 +64,7 @@ static const char *parent_of(const char *path, char *parent, size_t bytes) {
   return parent;
 }
 
-/* Whether the directory is the user's own, or can be made. Writes where to look for room. */
+/* True if the directory is the user's own, or can be created. Writes the path whose free space counts. */
 static bool check_directory(const char *subject, const char *path, char *place, size_t place_bytes) {
   struct stat status;
   char parent[PATH_MAX];
@@ -140,7 +140,7 @@ void check_spool(void) {
     report(OK, "spool", "%s, %s free", path, bytes_text(free_bytes));
 }
 
-/* Reports the first line that is none. */
+/* Reports the first illegal line. */
 static bool check_lines(const char *subject, char *text, const char *separator) {
   ll_rule rule;
   char why[256];

@@ -1,4 +1,4 @@
-/* NATS: credentials, JetStream, the stream, and what this user may do. */
+/* NATS: credentials, JetStream, the stream, and this user's permissions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@ enum { WAIT_MS = 1000, FAIR_DUPLICATES_S = 10 };
 
 #define NO_SUCH_STREAM "lifeline-doctor-expects-another-stream"
 
-/* What a server says to a message that says of itself that it must not be stored: permissions come first. */
+/* The server's answer to a message whose header forbids storing it: the server checks permissions first. */
 typedef enum answer { STORED_NOTHING, NOBODY, FORBIDDEN, NO_ANSWER } answer;
 
-/* Writes the stream that would take the message. */
+/* Writes the name of the stream that takes the subject. */
 static answer probe(tool_nats *nats, const char *subject, char *stream, size_t bytes) {
   natsMsg *message = NULL, *reply = NULL;
   __atomic_store_n(&nats->forbidden, false, __ATOMIC_RELEASE);

@@ -1,4 +1,4 @@
-/* Names, connections and TLS, before any client library: what it would sum up as "cannot be reached". */
+/* Checks of names, connections and TLS without a client library, which would only report "cannot be reached". */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -29,7 +29,7 @@ static bool split(const char *host, size_t bytes, target *t) {
   if (bytes >= sizeof text) return false;
   snprintf(text, sizeof text, "%.*s", (int)bytes, host);
   char *colon = strrchr(text, ':');
-  *colon = 0; /* the URL's parser has put one there */
+  *colon = 0; /* the URL's parser fills in the port */
   snprintf(t->port, sizeof t->port, "%s", colon + 1);
   bool bracketed = text[0] == '[' && text[strlen(text) - 1] == ']';
   snprintf(t->name, sizeof t->name, "%.*s", (int)(strlen(text) - (bracketed ? 2 : 0)), text + bracketed);
@@ -47,7 +47,7 @@ static bool finish_connecting(int s) {
   return error == 0;
 }
 
-/* A blocking socket whose reads and writes time out, or -1 with errno. */
+/* Returns a blocking socket with read and write timeouts, or -1 with errno. */
 static int connect_to(const struct addrinfo *address) {
   struct timeval patience = {.tv_sec = CONNECT_MS / 1000};
   int s = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -91,7 +91,7 @@ static int reach(const target *t) {
   return s;
 }
 
-/* A NATS server speaks first, in the clear; TLS follows its greeting. */
+/* A NATS server sends its greeting in clear text; TLS starts after it. */
 static bool read_greeting(int s, const target *t) {
   char byte, begins[5] = "";
   for (size_t i = 0; recv(s, &byte, 1, 0) == 1; i++) {
@@ -145,7 +145,7 @@ static SSL_CTX *tls_context(const sink_security *security) {
     SSL_CTX_use_certificate_chain_file(context, security->tls_cert);
     SSL_CTX_use_PrivateKey_file(context, security->tls_key, SSL_FILETYPE_PEM);
   }
-  return context; /* the handshake goes on whatever is found: all of it is to be told */
+  return context; /* no verification in the handshake: all problems are to be reported */
 }
 
 static bool check_chain(const target *t, const sink_security *security, SSL *tls, const X509 *certificate) {

@@ -1,4 +1,4 @@
-/* What lifeline-doctor looks at, and how it says what it found. */
+/* The checks of lifeline-doctor, and their report. */
 #ifndef LIFELINE_DOCTOR_H
 #define LIFELINE_DOCTOR_H
 
@@ -8,28 +8,28 @@
 #include "broker.h"
 #include "life/config.h"
 
-/* What cannot be seen from here is skipped, and counts as well. */
+/* SKIPPED: this user or machine cannot check it. Skipped checks are counted, too. */
 typedef enum verdict { OK, SKIPPED, WARN, FAIL } verdict;
 
-/* One finding: "warn  clock sync: the clock is not synchronised; ...". The text says what to mend, if anything. */
+/* Reports one finding: "warn  clock sync: the clock is not synchronised; ...". The text names the remedy, if any. */
 __attribute__((format(printf, 3, 4))) void report(verdict v, const char *subject, const char *format, ...);
 
-/* The largest batch that the emitter may make, with the headers around it on a broker. */
+/* Largest message of an emitter, batch and headers; and the default batch size. */
 enum { LARGEST_MESSAGE = 1000000, DEFAULT_BATCH = 65536 };
 
-/* This machine: settings, clock, directories, trigger file, and the file of a URL file:///path. */
+/* Checks of this machine: clock, directories, trigger file, and the file of a URL file:///path. */
 void check_clock(void);
 void check_ring_directory(const ll_config *config);
 void check_spool(void);
 void check_triggers(void);
 void check_file(const char *path);
 
-/* The way to the broker. False if there is no use in going on. */
+/* Checks of the broker. check_network returns false if no server can be used, so that the others make no sense. */
 bool check_network(const tool_broker *broker);
 void check_nats(const tool_broker *broker);
 void check_kafka(const tool_broker *broker);
 
-/* A number of bytes as people write it: "1.5 GiB". One of four buffers. */
+/* Formats a number of bytes: "1.5 GiB". Returns one of four static buffers in turn. */
 const char *bytes_text(double bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* lifeline-doctor: looks at everything between a program and its broker, and says what to mend. */
+/* lifeline-doctor: checks everything between a program and its broker, and names the remedies. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ void report(verdict v, const char *subject, const char *format, ...) {
   output.count[v]++;
   if (!output.json) {
     printf("%-7s %s: ", words[v], subject);
-    plain_print_text(text); /* of settings, brokers and files */
+    plain_print_text(text); /* untrusted: quotes settings, brokers and files */
     putchar('\n');
     fflush(stdout);
     return;
@@ -82,7 +82,7 @@ static void ignore_done(void *ctx, uint64_t token, ll_sink_outcome outcome, cons
   (void)ctx, (void)token, (void)outcome, (void)why;
 }
 
-/* Has the sink itself read the URL, as in a program. False: no use in going on with this URL. */
+/* Lets the sink parse the URL, as in a program. False if the URL cannot be used. */
 static bool check_sink(const char *route, const char *url, const ll_config *config) {
   char why[512];
   const ll_sink_host host = {.url = url,
@@ -121,7 +121,7 @@ static void check_broker(const char *url) {
   tool_broker_free(&broker);
 }
 
-/* As ll_init does it. */
+/* Loads the settings like ll_init. */
 static void check_settings(ll_config *config) {
   char why[512] = "";
   if (!ll_config_load(config, NULL, why, sizeof why) ||
@@ -152,7 +152,7 @@ static int parse_options(int argc, char **argv, const char **url) {
     case 'j': output.json = true; break;
     case 'h': fputs(usage, stdout); return 0;
     case 'v': puts("lifeline-doctor " LIFELINE_VERSION); return 0;
-    default: return 2; /* getopt has said why */
+    default: return 2; /* getopt has printed the error */
     }
   }
   if (optind != argc) return wrong("only options are accepted");
@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   if (status >= 0) return status;
   signal(SIGPIPE, SIG_IGN);
   if (output.json) printf("{\"findings\":[");
-  setenv("LIFELINE_URL", url, 1); /* as the program will have it */
+  setenv("LIFELINE_URL", url, 1); /* as in the program */
   check_settings(&config);
   check_clock();
   check_ring_directory(&config);

@@ -1,5 +1,5 @@
-/* lifeline-setup: creates and checks what Lifeline needs on a broker. What exists is never changed: the operator's own
- * settings stay, and what does not fit is reported. */
+/* lifeline-setup: creates and checks Lifeline's resources on a broker. It never changes existing ones, which keep the
+ * operator's settings; it reports settings that do not fit. */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ void setup_report(setup_state state, const char *kind, const char *name, const c
   }
 }
 
-/* A number and a unit out of units ("smhd"), whose factors are given. -1 if it is neither. */
+/* Parses a number with a unit of `units` ("smhd"), scaled by the matching factor. -1 if it is illegal. */
 static long long quantity(const char *text, const char *units, const long long *factors) {
   char *end;
   long long n = strtoll(text, &end, 10);
@@ -89,7 +89,7 @@ static int wrong(const char *what) {
   return 2;
 }
 
-/* Returns -1 to go on, or an exit status. */
+/* Returns -1 to continue, or an exit status. */
 static int parse_options(int argc, char **argv, setup_wishes *wishes, const char **url) {
   static const struct option options[] = {
       {"url", required_argument, NULL, 'u'},

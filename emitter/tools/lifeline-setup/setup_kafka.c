@@ -7,7 +7,7 @@
 #include "setup.h"
 
 enum {
-  TIMEOUT_MS = 60000, /* a cluster that has just started, on a busy machine, takes tens of seconds */
+  TIMEOUT_MS = 60000, /* a newly started cluster on a busy machine takes tens of seconds */
   DEFAULT_PARTITIONS = 16,
   MAX_MESSAGE_BYTES = 1000000,
   MAX_SETTINGS = 4,
@@ -16,7 +16,7 @@ enum {
 #define DEFAULT_RETENTION_MS (7LL * 86400 * 1000)
 
 typedef struct topic {
-  const char *what; /* behind the prefix */
+  const char *what; /* name after the prefix */
   char name[256];
   int partitions;
   kafka_setting settings[MAX_SETTINGS];
@@ -31,7 +31,7 @@ typedef struct admin {
   bool created;
 } admin;
 
-/* Asks the whole cluster: asking for one topic by name might create it. */
+/* Searches the metadata of the whole cluster: a request for one topic might create it. */
 static const rd_kafka_metadata_topic_t *find(const rd_kafka_metadata_t *metadata, const char *name) {
   for (int i = 0; i < metadata->topic_cnt; i++)
     if (strcmp(metadata->topics[i].topic, name) == 0) return &metadata->topics[i];
@@ -69,7 +69,7 @@ static void create(admin *a, const topic *t) {
   if (event) rd_kafka_event_destroy(event);
 }
 
-/* A setting that was not asked for on the command line is the operator's own. */
+/* Settings not given on the command line are up to the operator. */
 static bool matters(const setup_wishes *wishes, const char *key) {
   if (strcmp(key, "retention.ms") == 0) return wishes->retention_ms != 0;
   return strcmp(key, "retention.bytes") != 0 || wishes->max_bytes != 0;
@@ -137,7 +137,7 @@ static void setup_topic(admin *a, const rd_kafka_metadata_t *metadata, const top
     check_settings(a, t);
 }
 
-/* A created topic reaches the brokers' metadata a little later; whoever comes next must find it. */
+/* Waits until the brokers' metadata show the created topics, so that the next client finds them. */
 static void await(admin *a, const topic *topics, size_t count) {
   for (int tries = 0; tries < TIMEOUT_MS / 50; tries++) {
     const rd_kafka_metadata_t *metadata;
@@ -160,7 +160,7 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
   snprintf(retention_ms, sizeof retention_ms, "%lld",
            wishes->retention_ms ? wishes->retention_ms : DEFAULT_RETENTION_MS);
   snprintf(retention_bytes, sizeof retention_bytes, "%lld", wishes->max_bytes ? wishes->max_bytes / partitions : -1);
-  snprintf(message_bytes, sizeof message_bytes, "%d", MAX_MESSAGE_BYTES + 12000); /* and the record batch around it */
+  snprintf(message_bytes, sizeof message_bytes, "%d", MAX_MESSAGE_BYTES + 12000); /* and the record batch's header */
   topic topics[] = {
       {"batches",
        "",
@@ -168,7 +168,7 @@ static void setup_topics(admin *a, const rd_kafka_metadata_t *metadata) {
        {{"retention.ms", retention_ms},
         {"retention.bytes", retention_bytes},
         {"max.message.bytes", message_bytes},
-        {"message.timestamp.type", "LogAppendTime"}}, /* the broker's clock judges the emitters' */
+        {"message.timestamp.type", "LogAppendTime"}}, /* lets the broker's clock check the emitters' clocks */
        4},
       {"summaries", "", partitions, {{"cleanup.policy", "compact,delete"}, {"retention.ms", retention_ms}}, 2},
       {"ledger", "", partitions, {{"cleanup.policy", "compact"}}, 1},

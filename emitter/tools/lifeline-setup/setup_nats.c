@@ -7,8 +7,8 @@
 
 enum {
   DEFAULT_RETENTION_DAYS = 7,
-  MAX_MESSAGE_BYTES = 1000000,   /* the largest batch and its headers */
-  BATCH_DUPLICATES_SECONDS = 60, /* spares the stream what a sink repeats; readers absorb repeats by themselves */
+  MAX_MESSAGE_BYTES = 1000000,   /* largest batch with its headers */
+  BATCH_DUPLICATES_SECONDS = 60, /* keeps most repeated batches out of the stream; readers drop the others */
   OUTPUT_DUPLICATES_SECONDS = 120,
 };
 
@@ -21,7 +21,7 @@ static bool holds_subject(const jsStreamConfig *config, const char *subject) {
   return false;
 }
 
-/* Writes what does not fit into differs; empty if all does. */
+/* Writes the first mismatch into differs, or "". */
 static void compare(const jsStreamConfig *found, const jsStreamConfig *wanted, const setup_wishes *wishes,
                     char *differs, size_t bytes) {
   *differs = 0;
@@ -106,7 +106,7 @@ static void set_limits(jsStreamConfig *config, const setup_wishes *wishes, long 
   config->Replicas = wishes->replicas ? wishes->replicas : 1;
 }
 
-/* What jobs publish, behind the prefix. */
+/* Subjects published by the jobs, after the prefix. */
 static const char *const outputs[] = {"events.>", "derived.>", "summaries", "rejected", "ledger", "alerts", "partials"};
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
@@ -149,7 +149,7 @@ static void setup_buckets(jsCtx *js, const setup_wishes *wishes) {
     char name[256];
     snprintf(name, sizeof name, "%s-%s", wishes->prefix, buckets[i]);
     for (char *c = name; *c; c++)
-      if (*c == '.') /* a bucket's name has none */
+      if (*c == '.') /* not allowed in bucket names */
         *c = '_';
     setup_bucket(js, wishes, name);
   }

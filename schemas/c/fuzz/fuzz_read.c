@@ -1,8 +1,8 @@
-/* libFuzzer target: whatever the reader takes must iterate, print, and survive being written again.
+/* libFuzzer target: an accepted batch can be iterated, printed, and written again.
  *
- * Random bytes would die at the CRC. So each input is read as it is, and once more after a repair that makes the frame
- * true and leaves the rest: magic, version, lengths, CRC. Compressed events would hide the records from mutation, so
- * that an input also stands for its events decompressed, under the same header.
+ * Random bytes would fail at the CRC. So each input is read unchanged, and again after a repair of the frame: magic,
+ * version, lengths, CRC. Since compression would hide the records from mutation, each input is also read as
+ * uncompressed events under the same header.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static FILE *nowhere;
 
-/* Uses everything that a reader hands out. */
+/* Uses all parts of the batch. */
 static void use(const llb_batch *batch) {
   llb_json_print(batch, nowhere);
   uint32_t events = 0;
@@ -24,12 +24,12 @@ static void use(const llb_batch *batch) {
   if (events != batch->event_count) abort();
 }
 
-/* What is written again means the same: its records are the same bytes. */
+/* A batch that is written again has the same records, byte for byte. */
 static void write_again(const llb_batch *batch) {
   llb_rejection rejection;
   size_t size;
   uint8_t *bytes = llb_write(batch, &size, &rejection);
-  if (!bytes) { /* other compression may make it too large; flags that are ignored may not be */
+  if (!bytes) { /* a different compression may make it too large; no other failure is legal */
     if (rejection.code != LLB_TOO_LARGE) abort();
     return;
   }
@@ -57,7 +57,7 @@ static uint32_t minimum(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* Lengths that do not fit are cut to what is there, from the front to the back. */
+/* Repairs the frame. Truncates lengths that do not fit, from front to back. */
 static void repair(uint8_t *b, size_t size) {
   memcpy(b, MAGIC, sizeof MAGIC);
   b[4] = 1;
@@ -77,14 +77,14 @@ static void repair(uint8_t *b, size_t size) {
 }
 
 static void try_repaired(const uint8_t *data, size_t size) {
-  uint8_t *copy = malloc(size); /* exactly as large, so that an overread is seen */
+  uint8_t *copy = malloc(size); /* exact size, so that the sanitizer detects overreads */
   memcpy(copy, data, size);
   repair(copy, size);
   try_read(copy, size);
   free(copy);
 }
 
-/* Says of compressed events that they are the raw ones, whatever they hold. */
+/* Declares the events uncompressed, whatever they contain. */
 static void try_behind_decompression(const uint8_t *data, size_t size) {
   uint8_t *copy = malloc(size);
   memcpy(copy, data, size);

@@ -37,7 +37,7 @@ bool llb_reject(llb_rejection *rejection, llb_code code, size_t offset, const ch
   return false;
 }
 
-/* A batch's arrays and texts are many and small, and die together. */
+/* Arena of a batch's many small arrays and texts, which are freed together. */
 struct arena_block {
   struct arena_block *next;
   _Alignas(max_align_t) unsigned char memory[];
@@ -56,7 +56,7 @@ llb_batch *llb_batch_new(void) {
 
 void *llb_batch_alloc(llb_batch *batch, size_t size) {
   if (size > SIZE_MAX - sizeof(struct arena_block) - 1) return NULL;
-  struct arena_block *block = calloc(1, sizeof *block + size + 1); /* a byte more: distinct even when empty */
+  struct arena_block *block = calloc(1, sizeof *block + size + 1); /* one byte more: distinct even when empty */
   if (!block) return NULL;
   block->next = batch->priv->blocks;
   batch->priv->blocks = block;

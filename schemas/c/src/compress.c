@@ -8,7 +8,8 @@
 
 enum { ZSTD_LEVEL = 3 };
 
-/* What is left behind the last whole row stays where it is. No events may mean no memory, which memcpy forbids. */
+/* Copies the bytes after the last whole row unchanged. Without events the pointers may be NULL, which memcpy
+ * forbids. */
 static void copy_tail(const uint8_t *from, uint8_t *to, size_t n, size_t stride) {
   size_t left = n % stride;
   if (left > 0) memcpy(to + n - left, from + n - left, left);
@@ -30,7 +31,7 @@ static void unshuffle_rows(const uint8_t *from, uint8_t *to, size_t n, size_t st
   copy_tail(from, to, n, stride);
 }
 
-/* A length of LZ4: a nibble, and bytes behind it while they are 255. */
+/* Reads an LZ4 length: a nibble, followed by bytes up to the first that is not 255. */
 static size_t lz4_run(const uint8_t **at, const uint8_t *end, unsigned nibble) {
   size_t sum = nibble;
   for (bool more = nibble == 15; more && *at < end; ++*at) {
@@ -40,8 +41,8 @@ static size_t lz4_run(const uint8_t **at, const uint8_t *end, unsigned nibble) {
   return sum;
 }
 
-/* Walks the sequences of a block (lz4_Block_format.md): LZ4_decompress_safe alone takes a distance of 0, and hands out
- * what raw held before. */
+/* Checks the sequences of a block (lz4_Block_format.md): LZ4_decompress_safe accepts a distance of 0, and then returns
+ * previous contents of raw. */
 static bool lz4_well_formed(llb_bytes stored, size_t raw_size) {
   enum { MIN_MATCH = 4, LAST_LITERALS = 5, LAST_MATCH_BEFORE = 12 };
   const uint8_t *at = stored.data, *end = at + stored.size;
@@ -62,7 +63,7 @@ static bool lz4_well_formed(llb_bytes stored, size_t raw_size) {
   return false;
 }
 
-/* ZSTD_decompress alone would also take several frames, skippable ones and those of old versions. */
+/* ZSTD_decompress alone would accept several frames, skippable frames and frames of old versions. */
 static bool unzstd(llb_bytes stored, uint8_t *raw, size_t raw_size) {
   static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
   if (stored.size < sizeof magic || memcmp(stored.data, magic, sizeof magic) != 0 ||

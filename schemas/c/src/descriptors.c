@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* Walks one entry. */
+/* Cursor within one entry. */
 typedef struct entry {
   const uint8_t *start; /* of the batch */
   const uint8_t *at, *end;
@@ -32,8 +32,8 @@ static bool known_type(uint8_t type) {
   return type >= LLB_I32 && type <= LLB_BYTES;
 }
 
-/* Sets *known to false at a constant of an unknown type: where it ends is not to be told, and the checks that follow
- * reject it. Its value is then left without bytes. */
+/* Sets *known to false at a constant of an unknown type. Its end is unknown, its value stays empty, and a later check
+ * rejects it. */
 static bool take_constant(entry *e, llb_constant *constant, bool *known, llb_rejection *rejection) {
   if (!take_field(e, &constant->field, rejection)) return false;
   *known = known_type(constant->field.type);
@@ -42,7 +42,7 @@ static bool take_constant(entry *e, llb_constant *constant, bool *known, llb_rej
   if (bytes == 0) return cut(e, rejection);
   constant->value = llb_load_value(constant->field.type, e->at, e->big);
   if (constant->field.type == LLB_BOOL && *e->at > 1)
-    constant->field.type = 0; /* no bool that can be had: the checks that follow reject it */
+    constant->field.type = 0; /* illegal bool: a later check rejects it */
   e->at += bytes;
   return true;
 }
@@ -112,7 +112,7 @@ bool llb_check_descriptors_text(const llb_batch *batch, const uint8_t *start, ll
       if (!check_field_text(start, &type->fields[i], rejection)) return false;
     for (size_t i = 0; i < type->constant_count; i++) {
       const llb_constant *constant = &type->constants[i];
-      if (!constant->field.name.data) /* behind a constant of an unknown type, which is rejected next */
+      if (!constant->field.name.data) /* after a constant of an unknown type, which the next check rejects */
         break;
       if (!check_field_text(start, &constant->field, rejection)) return false;
       if (constant->field.type == LLB_STRING &&
@@ -170,7 +170,7 @@ bool llb_check_descriptors(llb_batch *batch, const uint8_t *start, llb_rejection
     const llb_event_type *type = &batch->types[i];
     size_t offset = (size_t)(type->name.data - start) - 2 - DESCRIPTOR_FIXED_BYTES;
     if (!check_type(type, offset, rejection)) return false;
-    if (llb_type_by_number(batch, type->number) != type) /* the index knows the last of a number */
+    if (llb_type_by_number(batch, type->number) != type) /* the index has the last type of each number */
       return llb_reject(rejection, LLB_BAD_DESCRIPTOR, offset, "The number %u has two event types.", type->number);
   }
   return true;

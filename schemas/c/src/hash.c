@@ -23,7 +23,7 @@ static uint64_t hash_value(uint64_t hash, uint8_t type, llb_value value) {
   return fnv1a(hash, bytes, llb_stored_bytes(type, value));
 }
 
-/* Of the entry's bytes from level on, as they would be in little-endian order. */
+/* Hashes the entry's bytes from level on, in little-endian order. */
 uint64_t llb_type_hash(const llb_event_type *type) {
   uint8_t head[4] = {type->level, type->field_count, type->constant_count, 0};
   uint64_t hash = hash_text(fnv1a(0xcbf29ce484222325, head, sizeof head), type->name);

@@ -1,4 +1,4 @@
-/* What the files of the codec share: the layout's numbers, bytes in either order, rejections, memory. */
+/* Shared by the codec's files: offsets of the layout, bytes in either order, rejections, memory. */
 #ifndef LIFELINE_BATCH_INTERNAL_H
 #define LIFELINE_BATCH_INTERNAL_H
 
@@ -55,7 +55,7 @@ static const uint8_t MAGIC[4] = {0x89, 'L', 'L', 'B'};
 
 struct llb_private {
   struct arena_block *blocks;
-  uint64_t *mult;       /* of the segment that starts at a calibration; one alone has its own */
+  uint64_t *mult;       /* by calibration: ns per tick after it; a single one has the nominal value */
   uint16_t *type_index; /* by number: index into types plus one, or 0 */
   size_t type_index_len;
   uint8_t *events; /* decompressed, or collected by llb_append */
@@ -65,7 +65,7 @@ static inline size_t pad8(size_t n) {
   return (n + 7) & ~(size_t)7;
 }
 
-/* Copied, so that alignment does not matter, and turned around where the batch's order is not the machine's. */
+/* Copy the bytes, so that alignment does not matter, and swap them if the batch's byte order is not the machine's. */
 enum { MACHINE_IS_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 static inline uint16_t load16(const uint8_t *p, bool big) {
@@ -89,14 +89,14 @@ static inline void store_bytes(uint8_t *p, unsigned n, uint64_t v, bool big) {
     p[i] = (uint8_t)(v >> 8 * (big ? n - 1 - i : i));
 }
 
-/* Always false, to be returned. */
+/* Fills in the rejection. Always returns false. */
 __attribute__((format(printf, 4, 5))) bool llb_reject(llb_rejection *rejection, llb_code code, size_t offset,
                                                       const char *format, ...);
 
-/* Of the fields in this order, packed: what a field takes at p, or 0 if it does not fit before end. */
+/* Size of a packed value at p; 0 if it does not fit before end. */
 size_t llb_value_bytes(uint8_t type, const uint8_t *p, const uint8_t *end, bool big);
 llb_value llb_load_value(uint8_t type, const uint8_t *p, bool big);
-/* What store takes; a string's size must be below 2^16. */
+/* Size of the stored value. A string's size must be below 2^16. */
 size_t llb_stored_bytes(uint8_t type, llb_value value);
 void llb_store_value(uint8_t *p, uint8_t type, llb_value value, bool big);
 
@@ -113,10 +113,11 @@ bool llb_check_text(const uint8_t *start, llb_bytes text, size_t least, size_t m
                     llb_rejection *rejection);
 bool llb_check_records(const llb_batch *batch, size_t offset, llb_rejection *rejection);
 
-/* Decompresses and undoes the shuffle: exactly raw_size bytes, or false. With a shuffle, scratch is as large as raw. */
+/* Decompresses and unshuffles. Returns false unless the result has exactly raw_size bytes. With a shuffle, scratch must
+ * be as large as raw. */
 bool llb_decompress(uint8_t compression, uint8_t shuffle, llb_bytes stored, uint8_t *raw, uint8_t *scratch,
                     size_t raw_size);
-/* The opposite; what it returns is to be freed. NULL without memory. */
+/* Shuffles and compresses. The caller frees the result; NULL if out of memory. */
 uint8_t *llb_compress(uint8_t compression, uint8_t shuffle, llb_bytes raw, size_t *size);
 
 #endif

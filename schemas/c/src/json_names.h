@@ -1,4 +1,4 @@
-/* The words of FORMAT.md, section 13, by the numbers that the bytes have. */
+/* Names of FORMAT.md, section 13, by numeric code. */
 #ifndef LIFELINE_BATCH_JSON_NAMES_H
 #define LIFELINE_BATCH_JSON_NAMES_H
 

@@ -10,7 +10,8 @@
 #include "internal.h"
 #include "json_names.h"
 
-/* One parse. The first fault is kept; what follows it does nothing, so that callers need not look after each step. */
+/* State of a parse. Only the first error is kept; after it all steps do nothing, so that callers need not check each
+ * one. */
 typedef struct parse {
   llb_batch *batch;
   llb_rejection *rejection;
@@ -31,7 +32,7 @@ static void *allocate(parse *p, size_t count, size_t size) {
   return memory;
 }
 
-/* What is missing or of another kind reads as an array without elements. */
+/* Fails and returns NULL, which reads as an empty array, if the value is missing, no array or too long. */
 static json_t *array_of(parse *p, const json_t *object, const char *key, size_t most) {
   json_t *array = json_object_get(object, key);
   if (!json_is_array(array))
@@ -54,7 +55,7 @@ static uint64_t number_of(parse *p, const json_t *object, const char *key, uint3
   return number(p, key, json_object_get(object, key), 0, most);
 }
 
-/* A 64-bit integer as a decimal string, as JSON's numbers do not hold it. */
+/* Parses a 64-bit integer from a decimal string, since JSON numbers cannot represent all. */
 static uint64_t decimal(parse *p, const char *what, const json_t *value, bool with_sign) {
   const char *text = json_string_value(value);
   const char *digits = text && with_sign && *text == '-' ? text + 1 : text;
@@ -135,7 +136,8 @@ static size_t word_of(parse *p, const json_t *object, const char *key, const cha
   return word(p, key, json_object_get(object, key), words, count);
 }
 
-/* A float is a number, or a string for what JSON's numbers cannot say. NaN bits are of as many digits as the type. */
+/* A float is a number, or a string if JSON numbers cannot represent it. NaN bits have as many hex digits as the
+ * type. */
 static uint64_t nan_bits(parse *p, const char *given, int digits) {
   char *end;
   uint64_t bits = strtoull(given + 4, &end, 16);
@@ -344,7 +346,8 @@ static void parse_events(parse *p, const json_t *root) {
 
 llb_batch *llb_json_parse(const char *json, size_t size, llb_rejection *rejection) {
   json_error_t error;
-  /* Numbers are i32, u32, lengths and floats: a double holds each, and 1e20 without an exponent is no integer. */
+  /* Every number is an i32, u32, length or float, so that a double holds it. As an integer, a float without exponent
+   * such as 1e20 would overflow. */
   json_t *root = json_loadb(json, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
   if (!json_is_object(root)) {
     llb_reject(rejection, LLB_BAD_JSON, root ? 0 : (size_t)error.position, "The text is no JSON object.");

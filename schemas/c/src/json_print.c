@@ -17,7 +17,7 @@ static void print_escaped(uint32_t c, FILE *out) {
   }
 }
 
-/* A byte outside of well-formed UTF-8 becomes U+FFFD; only a record's strings may have such. */
+/* Invalid UTF-8 becomes U+FFFD; only records' strings may contain it. */
 static void print_text(llb_bytes text, FILE *out) {
   putc('"', out);
   for (size_t at = 0, length; at < text.size; at += length) {
@@ -42,7 +42,7 @@ static void print_hex(const uint8_t *bytes, size_t size, FILE *out) {
   putc('"', out);
 }
 
-/* The fewest digits that read back as the same double. An f32 is printed as the double that it equals. */
+/* Prints the fewest digits that read back as the same double. An f32 is printed as the equal double. */
 static void print_finite(double value, FILE *out) {
   char text[32];
   for (int digits = 15; digits <= 17; digits++) {

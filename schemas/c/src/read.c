@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-/* Where the sections of one message are. */
+/* Offsets of the sections of one message. */
 typedef struct frame {
   const uint8_t *bytes;
   bool big;
@@ -20,7 +20,7 @@ static uint64_t u64_at(const frame *f, size_t offset) {
   return load64(f->bytes + offset, f->big);
 }
 
-/* Up to the CRC: is this one whole, undamaged message? */
+/* Checks up to the CRC: true for one whole, undamaged message. */
 static bool check_frame(frame *f, const uint8_t *bytes, size_t size, llb_rejection *rejection) {
   f->bytes = bytes;
   if (size < FIXED_HEADER_BYTES + CRC_BYTES)
@@ -72,8 +72,8 @@ static bool check_reserved(const frame *f, llb_rejection *rejection) {
   return true;
 }
 
-/* Reserved bits behind the fixed header, as far as its counts and the descriptors' lengths lead to them: whether those
- * are legal is checked later. */
+/* Checks reserved bits after the fixed header, as far as its counts and the descriptors' lengths reach; those are
+ * validated later. */
 static bool check_reserved_in_sections(frame *f, llb_rejection *rejection) {
   f->calibrations_at = FIXED_HEADER_BYTES + 8 * (size_t)u16_at(f, AT_COUNTER_COUNT);
   f->segments_at = f->calibrations_at + CALIBRATION_BYTES * (size_t)u16_at(f, AT_CALIBRATION_COUNT);
@@ -168,7 +168,7 @@ static void read_parent(llb_batch *batch, const frame *f) {
   parent->events_out = u32_at(f, at + 32);
 }
 
-/* Takes one str16 that must end within the header. */
+/* Reads one str16 that must end within the header. */
 static bool take_text(const frame *f, size_t *at, llb_bytes *text, llb_rejection *rejection) {
   if (f->header - *at < 2 || f->header - *at - 2 < u16_at(f, *at))
     return llb_reject(rejection, LLB_BAD_LENGTH, *at, "A text runs over the end of the header.");
@@ -230,7 +230,7 @@ static bool unpack_events(llb_batch *batch, const frame *f, llb_rejection *rejec
   return true;
 }
 
-/* FORMAT.md, section 9, from the second bad_flag on. */
+/* The checks of FORMAT.md, section 9, from the second bad_flag on. */
 static bool read_sections(llb_batch *batch, frame *f, llb_rejection *rejection) {
   llb_bytes message = {f->bytes, f->total};
   size_t events_at = (size_t)f->header + f->descriptors;

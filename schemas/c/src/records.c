@@ -2,7 +2,7 @@
 
 /* FORMAT.md, section 6: `u64 tick << 16 | type`, the fields packed, padded to 8. */
 
-/* Bytes of the record at p, padding included; 0 after a rejection. */
+/* Size of the record at p, padding included; 0 after a rejection. */
 static size_t check_record(const llb_batch *batch, const uint8_t *p, const uint8_t *end, size_t offset,
                            llb_rejection *rejection) {
   const llb_event_type *type = llb_type_by_number(batch, (uint16_t)load64(p, batch->big_endian));

@@ -1,7 +1,7 @@
 #include "internal.h"
 
-/* Unicode, table 3-7: the second byte's range depends on the first, which keeps out overlong forms, surrogates and
- * what lies above U+10FFFF. */
+/* Unicode, table 3-7: the first byte determines the range of the second, which excludes overlong forms, surrogates and
+ * code points above U+10FFFF. */
 size_t llb_utf8_length(const uint8_t *text, size_t size) {
   if (size == 0) return 0;
   uint8_t lead = text[0];

@@ -52,7 +52,7 @@ uint64_t llb_full_tick(uint64_t base_tick, uint64_t tick48) {
 
 int64_t llb_time_ns(const llb_batch *batch, uint64_t tick) {
   const llb_calibration *c = batch->calibrations;
-  size_t low = 0, high = batch->calibration_count; /* the last with c.tick <= tick lies in [low, high), or is 0 */
+  size_t low = 0, high = batch->calibration_count; /* the last one with c.tick <= tick is in [low, high), or is 0 */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     if (c[middle].tick <= tick)

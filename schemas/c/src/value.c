@@ -11,7 +11,7 @@ static size_t fixed_bytes(uint8_t type) {
   case LLB_U64:
   case LLB_F64: return 8;
   case LLB_BOOL: return 1;
-  default: /* string and bytes: the count in front */ return 2;
+  default: /* string and bytes: the count before the data */ return 2;
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* Grows as it is written; after a failure it swallows everything, so that only the end needs to ask. */
+/* Growing buffer. After an error it ignores all writes, so that only the end must check for errors. */
 typedef struct output {
   uint8_t *bytes;
   size_t size, capacity;
@@ -67,7 +67,7 @@ static void put_constant(output *out, const llb_constant *constant) {
 
 static void put_descriptor(output *out, const llb_event_type *type) {
   size_t from = out->size;
-  put(out, 4, 0); /* entry_length, known behind the padding */
+  put(out, 4, 0); /* entry_length, set after the padding */
   put(out, 2, type->number);
   put(out, 2, 0);
   put(out, 8, llb_type_hash(type));
@@ -91,7 +91,7 @@ static uint32_t count_events(const llb_batch *batch) {
   return events;
 }
 
-/* header_length, total_length and the two lengths of sections are filled in at the end. */
+/* The caller sets header_length, total_length and descriptors_length at the end. */
 static void put_header(output *out, const llb_batch *batch, size_t stored_events) {
   const uint8_t head[4] = {1, batch->big_endian, batch->compression, batch->shuffle};
   put_raw(out, MAGIC, sizeof MAGIC);

@@ -1,4 +1,4 @@
-/* The codec as a library: memory that ends where the message ends, every order and compression, the limits. */
+/* The codec as a library: messages that end at inaccessible memory, all byte orders and compressions, the limits. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ typedef struct vector {
 
 static vector vectors[MAX_VECTORS];
 static size_t vector_count;
-static uint8_t *fence; /* a page that cannot be touched, behind FENCED_BYTES that can */
+static uint8_t *fence; /* an inaccessible page after FENCED_BYTES of memory */
 
 static int load_vectors(void **state) {
   (void)state;
@@ -58,7 +58,7 @@ static int free_vectors(void **state) {
   return 0;
 }
 
-/* The message's copy that ends at the fence: one byte too many, and the test dies. */
+/* Returns a copy of the message that ends at the fence: reading one byte too many kills the test. */
 static const uint8_t *fenced(const void *bytes, size_t size) {
   return memcpy(fence - size, bytes, size);
 }
@@ -109,7 +109,7 @@ static void every_changed_byte_is_rejected(void **state) {
   }
 }
 
-/* The same header, types and events, as a batch of its own. */
+/* Returns a separate batch with the same header, types and events. */
 static llb_batch *copy_as(const llb_batch *from, bool big_endian, uint8_t compression, uint8_t shuffle) {
   llb_batch *to = llb_batch_new();
   assert_non_null(to);
@@ -135,7 +135,7 @@ static llb_batch *copy_as(const llb_batch *from, bool big_endian, uint8_t compre
   return to;
 }
 
-/* Behind the three settings of storage, which differ on purpose. */
+/* Skips the three storage settings, which differ on purpose. */
 static const char *meaning(const char *json) {
   return strstr(json, "\"flags\"");
 }
@@ -160,7 +160,7 @@ static void every_order_and_compression_means_the_same(void **state) {
         free(found);
         llb_batch_free(again);
       } else {
-        assert_int_equal(rejection.code, LLB_TOO_LARGE); /* the largest batches live by their compression */
+        assert_int_equal(rejection.code, LLB_TOO_LARGE); /* the largest batches only fit compressed */
         assert_true(vectors[i].size > 900000 || batch->compression != LLB_PLAIN);
       }
       free(bytes);
@@ -179,7 +179,7 @@ static void json_comes_back_as_the_same_json(void **state) {
     llb_batch *batch = llb_read(vectors[i].bytes, vectors[i].size, &rejection);
     char *json = json_of(batch);
     llb_batch_free(batch);
-    if (!strstr(json, "\xef\xbf\xbd")) { /* what was no UTF-8 cannot be encoded back */
+    if (!strstr(json, "\xef\xbf\xbd")) { /* invalid UTF-8 cannot be encoded back */
       llb_batch *parsed = llb_json_parse(json, strlen(json), &rejection);
       if (!parsed) fail_msg("%s: %s", vectors[i].name, rejection.message);
       uint8_t *bytes = llb_write(parsed, &size, &rejection);

@@ -1,4 +1,4 @@
-/* Standard input in pieces, for the two tools. */
+/* Input and output of the two tools. */
 #ifndef LIFELINE_INPUT_H
 #define LIFELINE_INPUT_H
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All that is left of the stream; free() it. NULL if it cannot be read or held. */
+/* Reads the rest of the stream; free() the result. NULL if it cannot be read or memory is short. */
 char *input_all(FILE *in, size_t *size);
 
-/* One message behind its u32 little-endian length, into a buffer that grows. False at the end and, with *broken, if the
- * stream ends inside of a message. */
+/* Reads one message after its u32 little-endian length, into a growing buffer. False at the end, with *broken set if
+ * the stream ends inside a message. */
 bool input_framed(FILE *in, char **buffer, size_t *size, bool *broken);
 
 void output_framed(FILE *out, const void *bytes, size_t size);

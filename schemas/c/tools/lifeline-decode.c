@@ -1,4 +1,4 @@
-/* lifeline-decode: batches on standard input, their meaning as JSON on standard output. */
+/* lifeline-decode: reads batches from standard input, and prints them as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static int decode_all(bool concatenated) {
   size_t at = 0;
   do {
     size_t frame = concatenated ? llb_frame_bytes(bytes + at, size - at) : 0;
-    if (frame == 0 || frame > size - at) /* what starts no batch is rejected as a whole */
+    if (frame == 0 || frame > size - at) /* if no batch starts here, the rest is rejected as a whole */
       frame = size - at;
     llb_rejection rejection;
     if (!decode(bytes + at, frame, &rejection)) status = rejected(&rejection, at);

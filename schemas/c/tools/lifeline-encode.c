@@ -1,4 +1,4 @@
-/* lifeline-encode: JSON on standard input, the batch's bytes on standard output. */
+/* lifeline-encode: reads JSON from standard input, and writes the batch's bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const char usage[] = "Usage: lifeline-encode [--stream] < JSON > BATCH\n"
                             "Exit status: 0 encoded; 1 rejected, with `rejected: <code> at <offset>: <sentence>`\n"
                             "on standard error; 2 wrong usage or unreadable input.\n";
 
-/* The batch's bytes, to be freed; NULL after saying why not. */
+/* Returns the batch's bytes for free(); NULL after printing an error. */
 static uint8_t *encode(const char *json, size_t json_size, size_t *size) {
   llb_rejection rejection;
   llb_batch *batch = llb_json_parse(json, json_size, &rejection);

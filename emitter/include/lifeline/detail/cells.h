@@ -1,13 +1,13 @@
-/* Where a thread leaves the values that are to be summarised: a store each, and arithmetic once per block.
+/* Buffers of the values that a thread wants summarised: one store per value, arithmetic once per block.
  *
- *   folder          one thread's: what it measures just now, and its cells by event type
+ *   folder          of one thread: its running operations, and its cells by event type
  *     cell          one field of one type, or a caliper: two halves, of which the thread fills one
- *       half        the raw values since the last time; a full one is folded into moments, behind this header
+ *       half        the raw values since the last fold; the library folds a full half into moments
  *
- * At an interval's end the harvester turns a cell over: from then on the thread fills the other half. Neither of the
- * two waits, and a thread that hangs in the middle of what it measures hides nothing. The thread says busy, then reads
- * the turn; the harvester writes the turn, makes all threads pass a fence (membarrier), then waits until busy is 0.
- * After that no thread is in the old half, nor can one get there.
+ * At the end of an interval the harvester flips a cell's turn: from then on the thread fills the other half. Neither of
+ * them waits for the other, and a thread that hangs inside an operation hides nothing. The thread sets busy, then reads
+ * the turn. The harvester writes the turn, makes all threads execute a fence (membarrier), then waits until busy is 0.
+ * After that no thread uses the old half, and none can start to.
  *
  * Not an interface: the library and this header change together.
  */
@@ -24,41 +24,41 @@ enum {
   LL_CELL_ROWS = 128,
   LL_CELL_BUCKETS = 256,
   LL_MARKS_MAX = 64,
-  LL_TURN_STALE = 2, /* in a cell's turn: its plan is not valid any more */
+  LL_TURN_STALE = 2, /* value of a cell's turn: its plan is outdated */
 };
 
 typedef struct ll_cell {
   uint32_t number; /* of the event type; 0: this cell is free */
-  uint32_t turn;   /* the half to fill; from LL_TURN_STALE on the library has to be asked */
+  uint32_t turn;   /* the half to fill; from LL_TURN_STALE on ask the library */
   uint32_t rows[2];
-  struct ll_cell *next;   /* the same type's next field */
+  struct ll_cell *next;   /* next field of the same type */
   struct ll_cell *beside; /* another type of the same bucket */
-  uint16_t field;         /* its index */
-  uint8_t code;           /* its type's */
+  uint16_t field;         /* index of the field */
+  uint8_t code;           /* type code of the field */
   uint8_t kind;           /* ll_cell_kind: how many words a value takes */
-  uint32_t total;         /* where its moments go */
-  uint64_t previous;      /* tick of the latest value, where its distance from the next is wanted */
+  uint32_t total;         /* index of its moments */
+  uint64_t previous;      /* tick of the latest value, if distances are summarised */
   uint64_t words[2][LL_CELL_ROWS];
 } ll_cell;
 
 typedef enum ll_cell_kind {
   LL_CELL_VALUE,   /* one word: the field's bits */
-  LL_CELL_TIMED,   /* two: and the ticks since the thread's previous value */
-  LL_CELL_CALIPER, /* two: a double, and the ticks that it took */
+  LL_CELL_TIMED,   /* two: also the ticks since the thread's previous value */
+  LL_CELL_CALIPER, /* two: a double, and the duration in ticks */
 } ll_cell_kind;
 
-/* An operation under way. */
+/* A running operation. */
 typedef struct ll_mark {
-  uint64_t began; /* its tick; 0: this mark is free. Written last */
+  uint64_t began; /* start tick; 0: this mark is free. Written last */
   uint32_t number;
   uint32_t reserved;
 } ll_mark;
 
 typedef struct ll_folder {
-  uint32_t busy; /* its thread is at its cells */
+  uint32_t busy; /* its thread is using its cells */
   uint32_t in_use;
-  uint32_t mark; /* probably free */
-  uint32_t fast; /* ticks are the CPU's; 0 also in a forked child, where this folder is the parent's */
+  uint32_t mark; /* index of a mark that is probably free */
+  uint32_t fast; /* ticks are the CPU's; 0 in a forked child, too, where this is the parent's folder */
   uint64_t thread;
   ll_cell *cells[LL_CELL_BUCKETS]; /* by the low bits of the type's number */
   ll_mark marks[LL_MARKS_MAX];
@@ -76,8 +76,8 @@ static inline ll_cell *ll_find_cell(const ll_folder *folder, uint32_t number) {
   return cell;
 }
 
-/* One event's value, where the type's only cell on this thread has room. False: it is another case. The one that fills
- * the block is left to the library, which folds it. */
+/* Stores one event's value if the type has a single cell on this thread, with room. False in all other cases; the
+ * library stores the value that fills the block, and folds it. */
 static inline bool ll_put(uint32_t number, const ll_number *numbers) {
   ll_folder *folder = ll_tls_folder;
   bool put = false;

@@ -19,7 +19,7 @@
 
 #define ll_event_is_on(ident) LL_IS_ON_(ident)
 
-/* A value that closes each argument list, so that an event without fields is a call with one argument. */
+/* Closes each argument list, so that an event without fields is a call with one argument. */
 typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 
 #ifdef __cplusplus
@@ -30,8 +30,8 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 
 enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
-/* A field whose name is a macro (errno, say) would be another field, or none. What such a macro makes of the name is no
- * member of a structure in C; C++ takes it for a function, but can look at the text. */
+/* Rejects a field whose name is a macro (errno, say), which would be another field, or none. The expansion of such a
+ * macro is no member of a structure in C. In C++ it is taken for a function, but the text can be checked. */
 #ifdef __cplusplus
 #define LL_NAME_(type, field, ...) static_assert(#field[0] != '(', "a field's name is a macro");
 #else
@@ -124,7 +124,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
 #define LL_PADDED_(size) (((size) + 7) & ~(size_t)7)
 
-/* Fills in the record. The padding's zeros go first, since its word may begin with the last field. */
+/* Fills in the record. Zeroes the padding first, since its word may begin with the last field. */
 #define LL_WRITE_(stores)                                                                                              \
   if (ll_size != LL_PADDED_(ll_size)) memset(ll_taken.at + LL_PADDED_(ll_size) - 8, 0, 8);                             \
   uint8_t *ll_cursor = ll_taken.at + sizeof(uint64_t);                                                                 \
@@ -133,7 +133,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
 #endif
 
-/* What becomes of one field or constant, in the places where the declaration above needs it. */
+/* Expansions of one field or constant in the declaration above. */
 #define LL_PARAMETER_(type, field, unit) LL_C_##type field,
 #define LL_ARGUMENT_(type, field, unit) field,
 #define LL_IGNORE_(type, field, unit) (void)field;
@@ -226,7 +226,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 #define LL_CONSTANT_bool(value) (value) ? 1 : 0, 0, NULL
 #define LL_CONSTANT_bytes(value) (int64_t)sizeof(value) - 1, 0, value /* a string literal */
 
-/* In C, <stdbool.h> turns bool into _Bool before these names are pasted together. */
+/* In C, <stdbool.h> expands bool to _Bool before these names are pasted. */
 #define LL_C__Bool LL_C_bool
 #define LL_CODE__Bool LL_CODE_bool
 #define LL_NUMBER__Bool LL_NUMBER_bool

@@ -1,7 +1,6 @@
-/* LL_EACH(macro, (a), (b), LL_NO_MORE) is macro(a) macro(b): at most 24 lists, and a last argument that is not one.
- * Argument counts below zero lists do not exist in C, hence the closing argument. Of 25 to 48 lists it makes nothing,
- * and LL_COUNT_ makes LL_TOO_MANY, so that an assertion can say so.
- */
+/* LL_EACH(macro, (a), (b), LL_NO_MORE) expands to macro(a) macro(b): at most 24 lists, and a closing argument, since C
+ * cannot count zero arguments. For 25 to 48 lists it expands to nothing, and LL_COUNT_ to LL_TOO_MANY, which an
+ * assertion can report. */
 #ifndef LIFELINE_DETAIL_EACH_H
 #define LIFELINE_DETAIL_EACH_H
 

@@ -1,14 +1,14 @@
-/* The path of one event: reserve in the thread's ring, write, publish. Everything that is not that is out of line.
+/* The fast path of an event: reserve space in the thread's ring, write, publish. Everything else is out of line.
  *
  * A producer is one thread's end of its ring. Positions only grow; a record lies at base + (position & mask).
  *
  *     tail          position          limit
  *   ----[#############]................|......     free space: up to limit without asking anybody
  *
- * One comparison with `limit` covers the end of the ring, a full ring, the half where the harvester is woken, a
- * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit that was interrupted
- * by a signal handler which emits itself (`busy` makes every position too large). Where ticks are not the CPU's, limit
- * is always 0.
+ * One comparison with `limit` covers the end of the ring, a full ring, the half of the ring that wakes the harvester, a
+ * shutdown, a fork (the producer lies in memory that is wiped on fork, so limit is 0), and an emit interrupted by a
+ * signal handler that emits, too (`busy` makes every position too large). If ticks are not the CPU's, limit is always
+ * 0.
  *
  * Not an interface: the library and this header change together, as its SONAME says.
  */
@@ -31,9 +31,9 @@ extern "C" {
 #define LL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define LL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* States of an event type: 0 is off, 1 to 65535 is its number, and everything above takes the slow path. A shaped type
- * has its number in the lower 16 bits, and has to be asked about each event: see ll_admit. A summed type is a shaped
- * one of which nothing is asked but a summary of all. */
+/* States of an event type: 0 is off, 1 to 65535 is its number, and all others take the slow path. A shaped type has its
+ * number in the lower 16 bits, and ll_admit decides about each event. A summed type is a shaped type whose events are
+ * only summarised. */
 #define LL_TYPE_OFF 0u
 #define LL_TYPE_NUMBER_MAX 0xffffu
 #define LL_TYPE_NEW 0x10000u
@@ -50,7 +50,7 @@ typedef struct ll_field {
   const char *unit;
 } ll_field;
 
-/* One value in whichever member fits the code; bytes use text and integer (their count). */
+/* A value, in the member for its code; bytes use text and integer (their count). */
 typedef struct ll_constant {
   uint8_t code;
   const char *name;
@@ -60,15 +60,15 @@ typedef struct ll_constant {
   const char *text;
 } ll_constant;
 
-/* A number as it is compared and summarised. Which member holds it follows from the field's code: i for i32 and i64, u
- * for u32, u64 and bool, f for f32 and f64. */
+/* A number in comparisons and summaries. The field's code determines the member: i for i32 and i64, u for u32, u64 and
+ * bool, f for f32 and f64. */
 typedef union ll_number {
   int64_t i;
   uint64_t u;
   double f;
 } ll_number;
 
-/* Without a rule, an event type is at full, and a caliper at summary. */
+/* Without a rule, events are emitted in full, and calipers as summaries. */
 typedef enum ll_event_kind { LL_KIND_EVENT, LL_KIND_CALIPER } ll_event_kind;
 
 typedef struct ll_event_type {
@@ -79,29 +79,29 @@ typedef struct ll_event_type {
   const char *name;
   const ll_field *fields;
   const ll_constant *constants;
-  const void *object;         /* the program or shared object that it lies in, by the address of __dso_handle */
-  struct ll_event_type *next; /* the library's list of those that were ever emitted */
-  uint16_t number;            /* whatever the state is */
+  const void *object;         /* the program or shared object that contains it: the address of __dso_handle */
+  struct ll_event_type *next; /* the library's list of types that were emitted */
+  uint16_t number;            /* set also if the state is not the number */
   uint16_t kind;              /* ll_event_kind */
 } ll_event_type;
 
-/* A cache line's worth is all that an emit touches of it: it must not lie across two. */
+/* Exactly one cache line, and never across two: an emit touches nothing else of it. */
 typedef struct __attribute__((aligned(64))) ll_producer {
   uint64_t busy; /* 0, or LL_BUSY while its thread is inside an emit */
   uint64_t position;
   uint64_t limit;
   uint8_t *base;
   uint64_t mask;
-  uint64_t *head; /* in the ring file: what a reader may read up to */
+  uint64_t *head; /* in the ring file: readers read up to it */
   uint16_t ring;
   uint16_t route;
   uint32_t in_use;
-  struct ll_producer *next; /* of the same thread, on another route than the default one */
+  struct ll_producer *next; /* of the same thread, for another route */
 } ll_producer;
 
 #ifndef LIFELINE_DISABLE
 
-/* The calling thread's producer on the default route; NULL before its first event there. */
+/* The calling thread's producer on the default route; NULL before the thread's first event on it. */
 LL_API extern __thread ll_producer *ll_tls_producer __attribute__((tls_model("initial-exec")));
 
 typedef struct ll_reservation {
@@ -110,23 +110,22 @@ typedef struct ll_reservation {
   uint8_t *at; /* the record, with its first word written */
 } ll_reservation;
 
-/* Everything but the common case: starts the emitter, numbers the type, finds the thread a ring, wakes the harvester,
- * waits for room if the policy says so. None: the event was counted as dropped, or its type is off. */
+/* The slow path: starts the emitter, numbers the type, assigns a ring to the thread, wakes the harvester, and waits for
+ * room if the policy says so. The producer is NULL if the event was counted as dropped, or its type is off. */
 LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint32_t route) __attribute__((cold));
 
-/* Whether this event of a type that is shaped, or was never emitted before, is to be written, and on which route.
- * `values` holds the numeric fields, each at its index. False: the event was counted as left out, or has gone into a
- * summary. */
+/* Decides whether to write this event, and on which route, if its type is shaped or was never emitted. `values` holds
+ * the numeric fields, by index. False: the event was counted as left out, or added to a summary. */
 LL_API bool ll_admit(ll_event_type *type, const ll_number *values, uint32_t *route);
 
-/* The object is being unloaded: what the library knows about its event types must not outlive them. */
+/* Call it when the object is unloaded: removes the library's references to the object's event types. */
 LL_API void ll_forget(const void *object);
 
-#ifndef LIFELINE_INSIDE /* the library itself stays */
-/* Made by the compiler's start-up files, one in each program and shared object. */
+#ifndef LIFELINE_INSIDE /* the library is never unloaded */
+/* Defined by the compiler's start-up files in each program and shared object. */
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-/* The last destructor of the object, behind those of its C++ objects, which may emit. */
+/* Runs as the object's last destructor, after those of its C++ objects, which may emit. */
 __attribute__((destructor(101), used)) static void ll_object_ends(void) {
   ll_forget(&__dso_handle);
 }
@@ -153,7 +152,7 @@ static inline ll_number ll_real(double value) {
   return number;
 }
 
-/* A length that is too large for any record needs no more than to stay so: cut, it cannot make the sum wrap. */
+/* Truncates a length that no record can hold, so that the sum of lengths cannot overflow, and is still too large. */
 static inline size_t ll_cut(size_t bytes) {
   return bytes < LL_RECORD_MAX ? bytes : LL_RECORD_MAX;
 }
@@ -171,8 +170,8 @@ static inline uint64_t ll_cpu_tick(void) {
 #define LL_CPU_TICK() 0 /* never used: without a CPU clock, producers have a limit of 0 */
 #endif
 
-/* Takes `bytes` (a multiple of 8) of the thread's ring. A signal handler sees busy before it can see any half of what
- * follows: hence the fences, which cost nothing but the compiler's freedom. */
+/* Reserves `bytes` (a multiple of 8) in the thread's ring. The signal fences are compiler barriers: a signal handler
+ * sees busy before it can see a partial update. */
 static inline ll_reservation ll_reserve(uint32_t state, size_t bytes) {
   ll_reservation taken = {NULL, 0, NULL};
   ll_producer *producer = ll_tls_producer;
@@ -193,12 +192,12 @@ static inline ll_reservation ll_reserve(uint32_t state, size_t bytes) {
   return taken;
 }
 
-/* The release store is what makes the record readable, here and after a kill -9. */
+/* The release store makes the record readable, also after kill -9. */
 static inline void ll_publish(ll_reservation taken) {
   taken.producer->position = taken.end;
   __atomic_store_n(taken.producer->head, taken.end, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(&taken.producer->busy, 0, __ATOMIC_RELEASE); /* whoever sees it idle sees the record, too */
+  __atomic_store_n(&taken.producer->busy, 0, __ATOMIC_RELEASE); /* a reader that sees 0 also sees the record */
 }
 
 #endif

@@ -1,7 +1,7 @@
-/* Reads and writes Lifeline batches, as schemas/FORMAT.md defines them.
+/* Reads and writes Lifeline batches, as defined by schemas/FORMAT.md.
  *
- * Nothing here prints, exits, keeps global state or takes locks: different batches may be used by different threads.
- * A batch that llb_read returned refers to the message that it was read from; keep the message until llb_batch_free.
+ * The library never prints, exits, keeps global state or takes locks: threads may use different batches concurrently. A
+ * batch returned by llb_read refers to the message that it was read from; keep the message until llb_batch_free.
  */
 #ifndef LIFELINE_SCHEMAS_BATCH_H
 #define LIFELINE_SCHEMAS_BATCH_H
@@ -19,10 +19,10 @@ enum {
   LLB_MAX_EVENTS_BYTES = 1048576, /* after decompression */
   LLB_MAX_RECORD_BYTES = 32768,
   LLB_MAX_FIELDS = 255,
-  LLB_COUNTERS = 12, /* the least that a header carries */
+  LLB_COUNTERS = 12, /* minimum that a header carries */
 };
 
-/* Why a message is no batch: FORMAT.md, section 9. The last two are no faults of a message. */
+/* Reasons for rejecting a message: FORMAT.md, section 9. The last two are not defects of a message. */
 typedef enum llb_code {
   LLB_OK,
   LLB_TRUNCATED,
@@ -48,8 +48,8 @@ const char *llb_code_name(llb_code code);
 
 typedef struct llb_rejection {
   llb_code code;
-  size_t offset;     /* bytes from the start of the batch; inside compressed events, as if they were stored plain */
-  char message[192]; /* one sentence; never holds bytes of the message */
+  size_t offset;     /* bytes from the start of the batch; inside compressed events, as if they were uncompressed */
+  char message[192]; /* one sentence; never contains bytes of the message */
 } llb_rejection;
 
 typedef struct llb_bytes {
@@ -106,7 +106,7 @@ typedef enum llb_field_type {
   LLB_BYTES,
 } llb_field_type;
 
-/* Which member holds is told by the field's type. Floats are kept as they came, NaN payloads included. */
+/* The field's type determines the member. Floats are stored unchanged, NaN payloads included. */
 typedef union llb_value {
   int32_t i32;
   int64_t i64;
@@ -115,7 +115,7 @@ typedef union llb_value {
   uint32_t u32;
   uint64_t u64;
   bool boolean;
-  llb_bytes bytes; /* of string and bytes. A record's string need not be UTF-8: see llb_utf8_length */
+  llb_bytes bytes; /* for string and bytes. A record's string need not be UTF-8: see llb_utf8_length */
 } llb_value;
 
 typedef struct llb_field {
@@ -162,7 +162,7 @@ typedef struct llb_batch {
   uint64_t *counters;
   llb_calibration *calibrations;
   llb_segment *segments;
-  llb_parent parent; /* holds only with LLB_DERIVED */
+  llb_parent parent; /* valid only with LLB_DERIVED */
   llb_bytes host;
   llb_bytes program;
   llb_bytes route_name;
@@ -173,18 +173,18 @@ typedef struct llb_batch {
   struct llb_private *priv;
 } llb_batch;
 
-/* Reads one message, which must be one batch to the byte, and checks all of it, records included: iterating cannot
- * fail afterwards. Returns NULL and fills rejection if it is none (or LLB_NO_MEMORY). Memory is bounded by the limits
- * above, whatever the message says. */
+/* Reads one message, which must be exactly one batch, and checks all of it, records included: iterating cannot fail
+ * afterwards. Returns NULL and fills rejection if the message is illegal (or LLB_NO_MEMORY). Memory is bounded by the
+ * limits above, whatever the message claims. */
 llb_batch *llb_read(const void *message, size_t size, llb_rejection *rejection);
 
-/* total_length of the batch that these bytes start with, to cut concatenated batches apart; 0 if they start none. */
+/* Returns total_length of the batch at the start of these bytes, to split concatenated batches; 0 if there is none. */
 size_t llb_frame_bytes(const void *bytes, size_t size);
 
-/* An empty batch to be filled and written; NULL without memory. */
+/* Creates an empty batch for llb_append and llb_write; NULL if out of memory. */
 llb_batch *llb_batch_new(void);
 
-/* Zeroed memory that lives as long as the batch; NULL without memory. */
+/* Allocates zeroed memory that lives as long as the batch; NULL if out of memory. */
 void *llb_batch_alloc(llb_batch *batch, size_t size);
 
 /* NULL is allowed. */
@@ -206,33 +206,34 @@ typedef struct llb_cursor {
   uint32_t left; /* in the segment */
 } llb_cursor;
 
-/* Walks the events of a batch that llb_read returned, in stored order. llb_next returns false behind the last. */
+/* Iterates over the events of a batch from llb_read, in stored order. llb_next returns false after the last. */
 llb_cursor llb_events(const llb_batch *batch);
 bool llb_next(llb_cursor *cursor, llb_event *event);
 
-/* Exact nanoseconds since the Unix epoch of a full tick: FORMAT.md, section 7. The batch must come from llb_read. */
+/* Converts a full tick to exact nanoseconds since the Unix epoch: FORMAT.md, section 7. The batch must come from
+ * llb_read. */
 int64_t llb_time_ns(const llb_batch *batch, uint64_t tick);
 
 /* The full tick nearest to base_tick with these low 48 bits. */
 uint64_t llb_full_tick(uint64_t base_tick, uint64_t tick48);
 
-/* The identity of a type; what it says of number and hash does not matter. */
+/* Computes the hash that identifies a type. Ignores the type's number and hash. */
 uint64_t llb_type_hash(const llb_event_type *type);
 
 /* The type with this number, or NULL. */
 const llb_event_type *llb_type_by_number(const llb_batch *batch, uint16_t number);
 
-/* Bytes of the well-formed UTF-8 sequence at the start of the text; 0 if there is none. */
+/* Length of the well-formed UTF-8 sequence at the start of the text; 0 if there is none. */
 size_t llb_utf8_length(const uint8_t *text, size_t size);
 
-/* Appends one record to a batch made by llb_batch_new and counts it in the segment, which must be the one that the
- * last append named or the next one. Set big_endian and base_tick before. Copies the values. */
+/* Appends one record to a batch from llb_batch_new, and counts it in the segment, which must be the one of the previous
+ * call or the next one. Set big_endian and base_tick before. Copies the values. */
 bool llb_append(llb_batch *batch, llb_segment *segment, const llb_event_type *type, uint64_t tick,
                 const llb_value *values, llb_rejection *rejection);
 
-/* Serialises what the batch says, with the byte order, compression and shuffle that it names; computes lengths, counts,
- * hashes and CRC. The result is freshly allocated; free() it. A batch that llb_read would reject is never returned:
- * NULL, with the code that the reader would give. */
+/* Serialises the batch with the byte order, compression and shuffle set in it; computes lengths, counts, hashes and
+ * CRC. Returns memory for free(). Never returns a batch that llb_read would reject: then NULL, with the reader's
+ * code. */
 uint8_t *llb_write(const llb_batch *batch, size_t *size, llb_rejection *rejection);
 
 #ifdef __cplusplus
