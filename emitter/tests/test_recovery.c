@@ -220,7 +220,8 @@ static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(v
   enum { VERSION_AT = 8 };
   assert_int_equal(pread(fd, &version, sizeof version, VERSION_AT), sizeof version);
   assert_int_equal(pwrite(fd, &other, sizeof other, VERSION_AT), sizeof other);
-  static const char line[] = "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
+  static const char line[] =
+      "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
   pid = test_start(endless, log);
   for (int i = 0; i < 12000 && strstr(test_text_of(log), line) == NULL; i++)
     usleep(5000);

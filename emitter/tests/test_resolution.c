@@ -208,8 +208,7 @@ static void a_bad_line_of_the_environment_is_one_clear_error(void **state) {
   static const struct {
     const char *variable, *value, *error;
   } cases[] = {
-      {"LIFELINE_RESOLUTION", "* full; * of",
-       "LIFELINE_RESOLUTION: line 2, column 4: \"of\" is not a resolution: off"},
+      {"LIFELINE_RESOLUTION", "* full; * of", "LIFELINE_RESOLUTION: line 2, column 4: \"of\" is not a resolution: off"},
       {"LIFELINE_RESOLUTION", "* full route=audit", "the route \"audit\" is not declared"},
       {"LIFELINE_NEVER", "a*b", "LIFELINE_NEVER: \"*\" may only be the last character of a pattern"},
       {"LIFELINE_MAX_FOR", "10", "LIFELINE_MAX_FOR must be a duration like 90s, 10m or 1d"},

@@ -71,7 +71,7 @@ void broker_again(broker *b, const char *kind) {
 static void tell(const broker *b, const char *action) {
   char output[4096];
   if (run(output, sizeof output, "'" BROKER_SCRIPT "' %s --dir %s 2>&1", action, b->directory) != 0)
-    fail_msg("the broker cannot be told to %s: %s", action, output);
+    fail_msg("the broker does not %s: %s", action, output);
 }
 
 void broker_kill(broker *b) {

@@ -169,8 +169,11 @@ static void a_signing_key_is_64_digits_that_others_may_not_read(void **state) {
     mode_t mode;
     const char *complaint; /* NULL: none */
   } cases[] = {
-      {digits, 0600, NULL},        {long_key, 0600, "64 hex digits"},   {digits + 1, 0600, "64 hex digits"},
-      {"", 0600, "64 hex digits"}, {digits, 0604, "other users can read or write it"},
+      {digits, 0600, NULL},
+      {long_key, 0600, "64 hex digits"},
+      {digits + 1, 0600, "64 hex digits"},
+      {"", 0600, "64 hex digits"},
+      {digits, 0604, "other users can read or write it"},
   };
   close(mkstemp(path));
   snprintf(text, sizeof text, "nats://h?signing_key=%s", path);
