@@ -15,7 +15,7 @@ public final class Checksums {
     this.chunk = chunk;
   }
 
-  /** The number of the chunk that a sequence belongs to. */
+  /** Returns the number of the chunk that holds a sequence. */
   static long chunkOf(long sequence) {
     return sequence >>> 6;
   }
@@ -45,7 +45,7 @@ public final class Checksums {
     return (int) (sequence & SIZE - 1);
   }
 
-  /** What two stored values of a chunk know together; where they differ the first counts. */
+  /** Returns the union of two stored values of a chunk; where they differ, the first takes precedence. */
   public static byte[] merge(byte[] first, byte[] second) {
     Checksums merged = of(first);
     Checksums other = of(second);

@@ -10,11 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells batches that are new from repeats and from conflicts, per (incarnation, route). It remembers every sequence as
- * runs, as long as the route is not silent for the retention, and four bytes for each: its checksum, so that the same
- * sequence with other bytes is told from a repeat. Those of the sequences that were new lately are in memory; the
- * others lie in the state for the retention, and are read when one is asked for. What a broker de-duplicates by itself
- * is only an optimisation.
+ * Classifies batches as new, duplicate or conflicting, per (incarnation, route). It keeps all sequences of a route as
+ * runs, until the route has been silent for the retention time. For each sequence it also keeps a checksum of four
+ * bytes, which distinguishes a duplicate from a different batch with the same sequence. The checksums of recent
+ * sequences are in memory; the others are in the state for the retention time and are read on demand. Deduplication by
+ * a broker is only an optimisation.
  *
  * <p>All times are those of a {@link RetentionClock}.
  */
@@ -22,29 +22,29 @@ public final class Deduplicator {
 
   /** What to do with a batch. */
   public enum Verdict {
-    /** First seen now; it is remembered from here on. */
+    /** Not seen before; it is remembered from now on. */
     NEW,
     /** Seen before. */
     DUPLICATE,
     /** Its sequence was seen before with another checksum. */
     CONFLICT,
     /**
-     * Its sequence is known, but no checksum says with which bytes: it was {@link #seen}, or it comes again after more
-     * than the retention.
+     * Its sequence is known, but the checksum is not: the sequence was recorded by {@link #seen}, or the batch is
+     * repeated after more than the retention time.
      */
     UNKNOWN
   }
 
   /**
-   * A route with more gaps than this has its shortest runs of sequences forgotten: state must stay bounded, and what is
-   * new must be heard, so rather a repeat of one of these counts twice than that an emitter is silenced.
+   * Maximum number of runs per route, which bounds the state. Beyond it, the shortest runs are forgotten: counting a
+   * duplicate twice is better than rejecting an emitter's new batches.
    */
   static final int MAX_RUNS = 10_000;
 
-  /** So many are left then, or each further batch would have the shortest run looked for. */
+  /** Number of runs that are then kept: well below the maximum, so that not every further batch triggers a search. */
   private static final int RUNS_LEFT = MAX_RUNS / 4 * 3;
 
-  /** Where in the state the checksums are that are not in memory. */
+  /** Prefix of the state's keys of checksums that are not in memory. */
   public static final String CHECKSUMS = "dedup-crc/";
 
   private static final Logger LOG = LoggerFactory.getLogger(Deduplicator.class);
@@ -64,7 +64,7 @@ public final class Deduplicator {
   }
 
   /**
-   * @param state where {@link #save} keeps the routes; only keys that start with {@code dedup} are touched
+   * @param state where {@link #save} stores the routes; only keys that start with {@code dedup} are used
    * @param retentionMs a route without a new batch for that long is forgotten
    * @param forgotten counts sequences that were forgotten because their route has too many gaps
    */
@@ -100,7 +100,7 @@ public final class Deduplicator {
     return checksums.matches(sequence, crc) ? Verdict.DUPLICATE : Verdict.CONFLICT;
   }
 
-  /** Those that take the place of the ones that were not changed for longest. */
+  /** Returns the sequence's chunk, for changing; it displaces the least recently changed one from memory. */
   private Checksums checksumsToChange(RouteKey key, Route route, long sequence, long nowMs) {
     long chunk = Checksums.chunkOf(sequence);
     Checksums wanted = route.recent(chunk);
@@ -116,7 +116,7 @@ public final class Deduplicator {
     return wanted;
   }
 
-  /** Repeats come in runs: the last chunk that was asked for is kept. */
+  /** Reads a chunk from the state. The last one read is cached, since duplicates come in runs. */
   private Checksums stored(RouteKey key, Route route, long chunk) {
     if (route.asked == null || route.asked.chunk() != chunk) {
       Checksums found = stored.get(key, chunk);
@@ -136,7 +136,7 @@ public final class Deduplicator {
     forgotten.add(route.seen.forgetShortest(RUNS_LEFT, newest));
   }
 
-  /** Notes sequences that are known to be dealt with, for example from an archive's manifests. */
+  /** Records sequences that are known to be processed, for example from an archive's manifests. */
   public void seen(RouteKey key, long first, long last, long seenMs) {
     Route route = routes.computeIfAbsent(key, k -> new Route());
     route.seen.addRun(first, last);
@@ -145,7 +145,7 @@ public final class Deduplicator {
     changed.add(key);
   }
 
-  /** Forgets the routes that were silent for longer than the retention. Cheap to call often. */
+  /** Forgets routes that have been silent for longer than the retention time. Cheap to call often. */
   public void expire(long nowMs) {
     stored.expire(nowMs);
     if (nowMs < nextExpiryMs) {
@@ -166,7 +166,7 @@ public final class Deduplicator {
     }
   }
 
-  /** Writes the routes that changed since the last call into the state. */
+  /** Writes the routes that changed since the last call to the state. */
   public void save() {
     for (RouteKey key : changed) {
       state.put(PREFIX + key, routes.get(key).encode());
@@ -178,12 +178,13 @@ public final class Deduplicator {
     private SequenceSet seen = new SequenceSet();
     private long lastNewMs;
 
-    /** The checksums of two chunks, the one that was changed last first. */
+    /** The chunk that was changed last. */
     private Checksums newest;
 
+    /** The chunk that was changed before it. */
     private Checksums older;
 
-    /** What was read from the state last. */
+    /** The chunk that was read last from the state. */
     private Checksums asked;
 
     Checksums recent(long chunk) {
@@ -193,7 +194,7 @@ public final class Deduplicator {
       return older != null && older.chunk() == chunk ? older : null;
     }
 
-    /** Puts the chunk first; returns the one that it displaces, or null. */
+    /** Makes the chunk the newest; returns the one that it displaces, or null. */
     Checksums change(Checksums chunk) {
       if (asked != null && asked.chunk() == chunk.chunk()) {
         asked = null;
@@ -228,7 +229,7 @@ public final class Deduplicator {
       Route route = new Route();
       route.lastNewMs = in.varint();
       route.seen = SequenceSet.decode(in);
-      if (version == 1) { // the newest sequences, counted from the last one, in no order
+      if (version == 1) { // the newest sequences, as distances from the last one, unordered
         for (int left = in.count(5); left > 0; left--) {
           long sequence = route.seen.last() - in.varint();
           Checksums chunk = route.recent(Checksums.chunkOf(sequence));

@@ -6,28 +6,28 @@ import java.util.HexFormat;
 import java.util.Objects;
 
 /**
- * What a produced message is, independent of how a broker names the place.
+ * Destination of a message, independent of the broker's naming rules.
  *
  * @param kind the family of topics
- * @param name the event type's for {@link Kind#EVENTS}, the stream's for {@link Kind#DERIVED}, else null
+ * @param name the event type for {@link Kind#EVENTS}, the stream for {@link Kind#DERIVED}, else null
  */
 public record Destination(Kind kind, String name) {
 
   /** The families of topics that jobs write to. */
   public enum Kind {
-    /** Decoded events, one topic per type. Their ids and contents follow from the input alone. */
+    /** Decoded events, one topic per type. Their ids and contents depend only on the input. */
     EVENTS(false),
-    /** Batches made of other batches, a topic per stream. Their ids and contents follow from the input alone. */
+    /** Batches derived from other batches, one topic per stream. Their ids and contents depend only on the input. */
     DERIVED(false),
-    /** Refused batches. Their ids and contents follow from the input alone. */
+    /** Rejected batches. Their ids and contents depend only on the input. */
     REJECTED(false),
-    /** Window revisions: what one holds depends on when it was published. */
+    /** Window revisions; their contents depend on the time of publication. */
     SUMMARIES(true),
-    /** Shares of groups of emitters in summaries, on their way from job to job. */
+    /** Partial summaries of groups of emitters, sent between the two halves of a job. */
     PARTIALS(true),
-    /** Balances of emitters: what one holds depends on when it was published. */
+    /** Balances of emitters; their contents depend on the time of publication. */
     LEDGER(true),
-    /** That something needs attention, and that it does not any more: when that is found depends on the moment. */
+    /** Raised and cleared alerts; they depend on the time of detection. */
     ALERTS(true);
 
     private final boolean revised;
@@ -37,18 +37,18 @@ public record Destination(Kind kind, String name) {
     }
 
     /**
-     * Whether the content under one id depends on the moment of publishing. A host without transactions must then make
-     * the message part of its checkpoint before it sends it, or a repeat after a crash could differ from the first.
+     * Returns whether the content under one id depends on the time of publication. A host without transactions must
+     * then include the message in its checkpoint before sending it: otherwise a repeat after a crash could differ.
      */
     public boolean revised() {
       return revised;
     }
   }
 
-  /** Kafka's limit; NATS has none that matters. */
+  /** Kafka's limit; that of NATS is far higher. */
   private static final int MAX_TOPIC_LENGTH = 249;
 
-  /** What stands between the prefix and the name of a derived stream. */
+  /** Separates the prefix from the name of a derived stream. */
   public static final String DERIVED = ".derived.";
 
   public static final Destination REJECTED = new Destination(Kind.REJECTED, null);
@@ -72,7 +72,7 @@ public record Destination(Kind kind, String name) {
     return new Destination(Kind.DERIVED, stream);
   }
 
-  /** The topic or subject under the prefix, for example {@code lifeline.events.disk.read.end}. */
+  /** Returns the topic or subject, for example {@code lifeline.events.disk.read.end}. */
   public String topic(String prefix) {
     return switch (kind) {
       case EVENTS -> shortened(prefix + ".events." + topicToken(name));
@@ -89,13 +89,13 @@ public record Destination(Kind kind, String name) {
     return topic.length() <= MAX_TOPIC_LENGTH ? topic : hashed(topic);
   }
 
-  /** Another name for the topic: its own, as far as there is room, with its hash behind. */
+  /** Returns the topic's name, truncated if necessary, with its hash appended. */
   public static String hashed(String topic) {
     String hash = HexFormat.of().toHexDigits(Fnv1a.hash(topic.getBytes(StandardCharsets.UTF_8)));
     return topic.substring(0, Math.min(topic.length(), MAX_TOPIC_LENGTH - hash.length() - 1)) + "-" + hash;
   }
 
-  /** Event types may hold any text; both brokers take these characters, and NATS no empty token between dots. */
+  /** Event types may be any text. Both brokers allow these characters; NATS forbids empty tokens between dots. */
   private static String topicToken(String name) {
     String token = name.replaceAll("[^A-Za-z0-9._-]", "_");
     return token.replaceAll("(?<=^|\\.)(?=\\.|$)", "_");

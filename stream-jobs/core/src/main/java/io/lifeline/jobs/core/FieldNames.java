@@ -2,12 +2,12 @@ package io.lifeline.jobs.core;
 
 import java.util.Set;
 
-/** What an event's own fields are called beside those that every event has. */
+/** Renames an event's own fields that collide with those of every event. */
 public final class FieldNames {
 
   private FieldNames() {}
 
-  /** The name with another {@code _} if it is taken, or so without those at its end: no two names become one. */
+  /** Appends {@code _} to a name that is taken, with or without its trailing underscores: names stay distinct. */
   public static String beside(Set<String> taken, String name) {
     int end = name.length();
     while (end > 0 && name.charAt(end - 1) == '_') {

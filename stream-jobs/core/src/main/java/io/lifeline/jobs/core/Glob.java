@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A name in which {@code *} stands for any text, also none. */
+/** A name pattern in which {@code *} matches any text, including none. */
 public final class Glob {
 
   private final Pattern pattern;

@@ -4,32 +4,32 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Runs the configured jobs on one kind of broker: what the command starts, watches and stops. Made from a configuration
- * and the process's metrics; making it touches nothing.
+ * Runs the configured jobs on one kind of broker. The command starts, monitors and stops it. It is created from a
+ * configuration and the process's metrics; creating it has no side effects.
  */
 public interface JobHost extends AutoCloseable {
 
   /**
-   * Connects, checks that everything needed is there, and starts to work. Returns when the jobs run.
+   * Connects, checks the prerequisites, and starts the jobs. Returns when the jobs run.
    *
-   * @throws HostException with a sentence that says what to do
+   * @throws HostException with the cause and the remedy
    */
   void start() throws HostException;
 
   /**
-   * How the parts are: the name of each with {@code running}, {@code standby} (another instance does the work), or what
-   * is wrong.
+   * Returns the status of each component by its name: {@code running}, {@code standby} (another instance does the
+   * work), or the error.
    */
   Map<String, String> health();
 
-  /** Completes with the reason when the host cannot go on by itself; after that it only wants to be closed. */
+  /** Completes with the cause when the host cannot continue; the host must then be closed. */
   CompletionStage<Throwable> failure();
 
-  /** Ends in good order: the archive publishes what it holds, checkpoints are written, leases given back. */
+  /** Shuts down gracefully: publishes the archive's buffered events, writes checkpoints, releases leases. */
   @Override
   void close();
 
-  /** What keeps a host from running, for people. */
+  /** Thrown if a host cannot run; the message is meant for users. */
   final class HostException extends Exception {
     public HostException(String message) {
       super(message);

@@ -3,7 +3,7 @@ package io.lifeline.jobs.core;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Writes one JSON document. Non-finite numbers become null, which JSON can say. Not thread-safe; reusable. */
+/** Writes one JSON document. Non-finite numbers, which JSON lacks, become null. Not thread-safe; reusable. */
 public final class JsonWriter {
 
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
@@ -12,7 +12,7 @@ public final class JsonWriter {
   private int length;
   private boolean needsComma;
 
-  /** Starts over. */
+  /** Discards the document and starts a new one. */
   public JsonWriter reset() {
     length = 0;
     needsComma = false;
@@ -112,7 +112,7 @@ public final class JsonWriter {
     return new String(bytes, 0, length, StandardCharsets.UTF_8);
   }
 
-  /** Whole numbers without the fraction that Java adds: 5, not 5.0. */
+  /** Formats whole numbers without the fraction that Java adds: 5, not 5.0. */
   private static String decimal(double number) {
     boolean whole = number == Math.rint(number) && Math.abs(number) < 1e15;
     boolean negativeZero = number == 0 && 1 / number < 0;

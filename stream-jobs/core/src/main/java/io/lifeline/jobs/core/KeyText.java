@@ -2,7 +2,7 @@ package io.lifeline.jobs.core;
 
 import java.nio.charset.StandardCharsets;
 
-/** Text that is safe in message ids and keys: everything but plain ASCII is percent-encoded. */
+/** Percent-encodes text for message ids and keys, except for ASCII letters, digits and {@code ._-/*+}. */
 public final class KeyText {
 
   private static final String PLAIN = "._-/*+";

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
-/** State that lives in memory and can be written and read back as a whole. */
+/** State that is held in memory, and encoded and decoded as a whole. */
 public final class MemoryState implements KeyedState {
 
   private final TreeMap<String, byte[]> entries = new TreeMap<>();

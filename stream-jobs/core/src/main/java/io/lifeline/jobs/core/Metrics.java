@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 
-/** The process's counters and gauges, and their Prometheus text. Safe for any thread. */
+/** The process's counters and gauges, and their Prometheus text. Thread-safe. */
 public final class Metrics {
 
   /** A number that only grows. */
@@ -31,7 +31,7 @@ public final class Metrics {
   private final Map<String, Family> families = new TreeMap<>();
   private final Map<String, Counter> counters = new TreeMap<>();
 
-  /** The counter of that name and labels, made at the first call. Labels are name, value, name, value ... */
+  /** Returns the counter with that name and labels, creating it if needed. Labels are name, value, name, value ... */
   public synchronized Counter counter(String name, String help, String... labels) {
     String series = name + labelText(labels);
     return counters.computeIfAbsent(
@@ -46,7 +46,7 @@ public final class Metrics {
   /**
    * Registers a gauge; a second call with equal name and labels replaces the supplier.
    *
-   * @return removes it again, unless another supplier has taken its place
+   * @return removes the gauge, unless another supplier has replaced it
    */
   public synchronized Runnable gauge(String name, String help, DoubleSupplier value, String... labels) {
     Map<String, DoubleSupplier> series = family(name, "gauge", help).series();
@@ -59,7 +59,7 @@ public final class Metrics {
     };
   }
 
-  /** All of it in the Prometheus text format, version 0.0.4. */
+  /** Returns all metrics in the Prometheus text format, version 0.0.4. */
   public synchronized String text() {
     StringBuilder text = new StringBuilder();
     families.forEach(

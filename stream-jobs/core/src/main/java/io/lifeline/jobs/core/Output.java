@@ -1,27 +1,27 @@
 package io.lifeline.jobs.core;
 
 /**
- * Takes the messages that jobs produce. The host decides when they leave:
+ * Receives the messages that jobs produce. The host decides when to send them:
  *
  * <ol>
  *   <li>Kafka Streams forwards them within the transaction of the input.
- *   <li>JetStream sends them with the id as {@code Nats-Msg-Id}, behind the prefix of its names if it is no batch's;
- *       those of a {@linkplain Destination.Kind#revised() revised} kind only once the checkpoint that holds them is
- *       written.
+ *   <li>JetStream sends them with the id as {@code Nats-Msg-Id}, prefixed with {@code names.prefix} unless the message
+ *       is a batch. Messages of a {@linkplain Destination.Kind#revised() revised} kind are sent only after the
+ *       checkpoint that holds them is written.
  * </ol>
  *
- * <p>A repeat therefore has the id and the content of the first. Called by the thread that runs the job;
- * implementations do not block for longer than their bound on messages in flight asks for.
+ * <p>A repeat therefore has the same id and content as the first message. Called by the thread that runs the job;
+ * implementations block only while too many messages are in flight.
  */
 @FunctionalInterface
 public interface Output {
 
   /**
-   * @param to what the message is
-   * @param key Kafka key: messages with equal keys keep their order, and upserts replace by it
+   * @param to the message's destination
+   * @param key Kafka key: messages with equal keys keep their order, and an upsert replaces the key's previous value
    * @param id unique per message, equal for its repeats
-   * @param value a batch to a {@linkplain Destination.Kind#DERIVED derived stream}, else UTF-8 JSON; not to be changed
-   *     by the caller afterwards
+   * @param value a batch for a {@linkplain Destination.Kind#DERIVED derived stream}, binary for {@link
+   *     Destination.Kind#PARTIALS}, else UTF-8 JSON; the caller must not change it afterwards
    */
   void send(Destination to, String key, String id, byte[] value);
 }

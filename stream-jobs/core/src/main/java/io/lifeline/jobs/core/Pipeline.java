@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The way of a message into the jobs, the same on every host: check, absorb repeats, reject conflicts, hand on. Used by
- * one thread.
+ * Validates messages, absorbs duplicates, rejects conflicts and passes new batches to the jobs, in the same way on
+ * every host. Used by one thread.
  */
 public final class Pipeline {
 
@@ -29,7 +29,7 @@ public final class Pipeline {
   private final Metrics.Counter gaps;
 
   /**
-   * @param task labels the metrics: which of the host's tasks this is
+   * @param task identifies the host's task in metric labels
    * @param retentionMs how long a silent emitter is remembered: as long as the broker keeps its batches
    */
   public Pipeline(String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics) {
@@ -98,7 +98,7 @@ public final class Pipeline {
     }
   }
 
-  /** Takes notice of a message that the host does not allow. */
+  /** Rejects a message that the host does not allow. */
   public void refuse(Rejection rejection, Output output) {
     observe(rejection.position());
     reject(rejection, output);
@@ -107,8 +107,8 @@ public final class Pipeline {
   /**
    * See {@link Job#expired}.
    *
-   * @param areOurs whether all messages at these positions were this task's; if they are others' too, nobody can say
-   *     how many of them were
+   * @param areOurs whether all messages at these positions were for this task; otherwise their number is unknown and
+   *     they are not counted
    */
   public void expired(int partition, long from, long to, boolean areOurs) {
     gaps.increment();
@@ -118,7 +118,7 @@ public final class Pipeline {
     }
   }
 
-  /** Lets time pass; to be called every second or so, also when nothing arrives. See {@link Job#punctuate}. */
+  /** Passes the current time to the jobs; to be called about every second, even without input. */
   public void punctuate(Output output) {
     if (!clock.isSet()) {
       return;
@@ -142,7 +142,7 @@ public final class Pipeline {
     }
   }
 
-  /** Shows no more what only moves while there is work; another pipeline may show it. */
+  /** Removes this pipeline's gauge; another pipeline may have replaced it. */
   public void close() {
     removeGauge.run();
   }

@@ -1,10 +1,10 @@
 package io.lifeline.jobs.core;
 
 /**
- * Where a message stands on its broker.
+ * Position of a message on its broker.
  *
  * @param partition the Kafka partition; on JetStream always 0, since a stream has one order
  * @param offset the Kafka offset or the JetStream stream sequence
- * @param brokerTimeMs when the broker took the message, in milliseconds since the Unix epoch
+ * @param brokerTimeMs when the broker received the message, in milliseconds since the Unix epoch
  */
 public record Position(int partition, long offset, long brokerTimeMs) {}

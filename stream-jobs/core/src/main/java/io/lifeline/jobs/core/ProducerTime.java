@@ -9,10 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Times that producers gave their messages, where a topic takes those (Kafka's {@code CreateTime}): anybody who may
- * publish says what he likes. So such a time is believed between an hour before the newest of its partition and an hour
- * ahead of this machine's clock; for any other the newest of the partition stands in. A broker's own times need no such
- * check, and must not get one: this machine's clock may be the one that is wrong. Safe for any thread.
+ * Checks timestamps set by producers (Kafka's {@code CreateTime}), which are untrusted. A timestamp is accepted if it
+ * is at most an hour before the newest of its partition and at most an hour ahead of the local clock; otherwise it is
+ * replaced by the newest of the partition, or by the local time if there is none. Timestamps set by the broker must not
+ * be checked, since the local clock may be the one that is wrong. Thread-safe.
  */
 public final class ProducerTime {
 
@@ -33,7 +33,7 @@ public final class ProducerTime {
     this.wallMs = wallMs;
   }
 
-  /** The time of the message at that place as far as it can be believed. */
+  /** Returns the message's timestamp if it is plausible, else its replacement. */
   public synchronized long believable(int partition, long offset, long stampMs) {
     long nowMs = wallMs.getAsLong();
     Long newest = newestMs.get(partition);

@@ -3,14 +3,14 @@ package io.lifeline.jobs.core;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** How many per second, over the last ten seconds that are complete. Safe for any thread. */
+/** Rate per second over the last ten complete seconds. Thread-safe. */
 final class Rate {
 
   private static final int SECONDS = 10;
 
   private final LongSupplier nanoTime;
   private final long startNs;
-  /** The second {@code s} since the start counts in place {@code s % counts.length}. */
+  /** The count of second {@code s} since the start is at index {@code s % counts.length}. */
   private final long[] counts = new long[SECONDS + 1];
 
   private long currentSecond;
@@ -35,13 +35,13 @@ final class Rate {
     return (double) sum / SECONDS;
   }
 
-  /** Goes on to the present second; those in between had nothing. */
+  /** Advances to the current second and clears the counts of the seconds in between. */
   private void turn() {
     long now = TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - startNs);
     for (int turned = 0; currentSecond < now && turned < counts.length; turned++) {
       counts[place(++currentSecond)] = 0;
     }
-    // After a longer silence every place is empty, whichever second it stands for.
+    // After a longer silence all counts are 0, so the remaining seconds can be skipped.
     currentSecond = Math.max(currentSecond, now);
   }
 

@@ -3,12 +3,12 @@ package io.lifeline.jobs.core;
 import io.lifeline.codec.RejectedBatchException;
 
 /**
- * Why a message was refused. It tells code, place and a sentence, never the refused bytes: they are hostile until
- * checked, and whoever wants them finds them at the position.
+ * Reason for rejecting a message: a code, a position and a sentence. It never contains the rejected bytes, which are
+ * untrusted; they can be read from the broker at the position.
  *
  * @param code a code of FORMAT.md, section 9, or {@code conflict}, {@code unverifiable} or {@code unsigned}
- * @param offsetInMessage where in the message the fault was seen
- * @param batch the identity of a batch that was valid by itself, as {@code incarnation-route-sequence}; else null
+ * @param offsetInMessage where in the message the error was found
+ * @param batch the identity of a well-formed batch, as {@code incarnation-route-sequence}; else null
  */
 public record Rejection(Position position, String code, int offsetInMessage, String message, String batch) {
 

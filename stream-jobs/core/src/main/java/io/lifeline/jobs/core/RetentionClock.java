@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time by which things are forgotten and deleted for good. It goes on as the broker's times of messages do, but at
- * most a tenth faster than a monotonic clock. So a message from the future, or a broker's clock that was put forward,
- * has nothing forgotten at once: the jump is refused and reported, and made up for slowly, as are outages and backlogs.
- * No wall clock has a say. Whatever is wrong, things are kept too long. Used by one thread.
+ * The time by which state is expired and permanently deleted. It follows the broker's timestamps of messages, but runs
+ * at most a tenth faster than a monotonic clock. A message from the future, or a broker's clock that was set forward,
+ * therefore expires nothing at once: the jump is reported, and the clock catches up slowly, as it does after outages
+ * and in backlogs. The wall clock is not used. In case of error, data is kept too long. Used by one thread.
  */
 public final class RetentionClock {
 
@@ -20,10 +20,10 @@ public final class RetentionClock {
   private static final long LOG_INTERVAL_NS = Duration.ofMinutes(10).toNanos();
   private static final long LAST_MS = Instant.parse("9999-12-31T23:59:59Z").toEpochMilli();
 
-  /** Messages come at any rate; time is measured between those that are at least so far apart. */
+  /** Minimum time between two measurements; messages in between are ignored. */
   private static final long SAMPLE_MS = 1000;
 
-  /** What was refused is made up for at this part of the pace. */
+  /** While it catches up, the clock runs faster by one part in this many. */
   private static final int CATCH_UP = 10;
 
   private final KeyedState state;
@@ -32,9 +32,10 @@ public final class RetentionClock {
   private boolean changed;
   private long timeMs;
 
-  /** The broker's time at that moment, and what the broker's times went on by without this one. */
+  /** The broker's time at the last measurement. */
   private long stampMs;
 
+  /** How far the broker's time has advanced without this clock. */
   private long behindMs;
   private long readNs;
   private long loggedNs;
@@ -55,7 +56,7 @@ public final class RetentionClock {
     }
   }
 
-  /** Goes on from there. Otherwise the first message says what time it is. */
+  /** Sets the time. Without this call, the first message sets it. */
   public void startAt(long ms) {
     isSet = true;
     timeMs = plausible(ms);
@@ -63,7 +64,7 @@ public final class RetentionClock {
     readNs = nanoTime.getAsLong();
   }
 
-  /** Takes notice of when the broker took a message. */
+  /** Advances the clock by the time at which the broker received a message. */
   public void observe(long brokerTimeMs) {
     if (!isSet) {
       startAt(brokerTimeMs);
@@ -111,12 +112,12 @@ public final class RetentionClock {
     return nowMs(nanoTime.getAsLong());
   }
 
-  /** As {@link #nowMs()}, at another moment of the monotonic clock. */
+  /** As {@link #nowMs()}, for the given time of the monotonic clock. */
   public long nowMs(long atNs) {
     return timeMs + (atNs - readNs) / 1_000_000;
   }
 
-  /** Writes the time into the state, if it has changed. */
+  /** Writes the time to the state, if it has changed. */
   public void save() {
     if (changed) {
       state.put(KEY, new StateWriter().version(1).varint(timeMs).varint(stampMs).toBytes());

@@ -3,7 +3,7 @@ package io.lifeline.jobs.core;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Incarnation;
 
-/** One stream of batches: sequences and counters are counted per incarnation and route. */
+/** Identifies one stream of batches: sequences and counters are per incarnation and route. */
 public record RouteKey(Incarnation incarnation, int route) {
 
   public static RouteKey of(BatchReader batch) {

@@ -3,18 +3,18 @@ package io.lifeline.jobs.core;
 import java.util.Arrays;
 
 /**
- * A set of sequences as disjoint runs, in order: for a route without loss it is the one run {@code [1, n]}, and every
- * gap costs one more. Sequences are compared unsigned, as the format has them.
+ * A set of sequences, stored as disjoint runs in order: one run {@code [1, n]} for a route without loss, and one more
+ * per gap. Sequences are unsigned, as in the format.
  */
 public final class SequenceSet {
 
-  /** Receives the runs of a set, in order; both ends are part of the run. */
+  /** Receives the runs of a set, in order; both ends are inclusive. */
   @FunctionalInterface
   public interface RunVisitor {
     void run(long first, long last);
   }
 
-  /** first and last of each run, one after the other. */
+  /** First and last sequence of each run, alternating. */
   private long[] ends = new long[4];
 
   private int runs;
@@ -32,7 +32,7 @@ public final class SequenceSet {
     return runs == 0 ? 0 : ends[2 * runs - 1];
   }
 
-  /** How many sequences are in the set. */
+  /** Returns the number of sequences in the set. */
   public long size() {
     long sum = 0;
     for (int i = 0; i < runs; i++) {
@@ -41,7 +41,7 @@ public final class SequenceSet {
     return sum;
   }
 
-  /** How many sequences between 1 and {@link #last} are not in the set. */
+  /** Returns the number of sequences between 1 and {@link #last} that are not in the set. */
   public long missing() {
     return last() - size();
   }
@@ -51,13 +51,13 @@ public final class SequenceSet {
     return i >= 0 && Long.compareUnsigned(sequence, ends[2 * i + 1]) <= 0;
   }
 
-  /** Whether any of the sequences from first to last is in the set. */
+  /** Returns whether any of the sequences from first to last is in the set. */
   public boolean containsAny(long first, long last) {
     int i = runUpTo(last);
     return i >= 0 && Long.compareUnsigned(first, ends[2 * i + 1]) <= 0;
   }
 
-  /** Adds one sequence; false if it was there. */
+  /** Adds one sequence; returns false if it was present. */
   public boolean add(long sequence) {
     if (contains(sequence)) {
       return false;
@@ -85,11 +85,11 @@ public final class SequenceSet {
   }
 
   /**
-   * Drops the shortest runs until so many are left, of equally long ones the first. To fill gaps instead would take
-   * what comes late for a repeat; and a run that somebody forged is short.
+   * Drops the shortest runs until {@code most} are left; of equally long runs, the first. Filling gaps instead would
+   * turn late batches into duplicates. Forged runs are short, so they are dropped first.
    *
-   * @param kept the run with this sequence stays
-   * @return how many sequences were dropped
+   * @param kept the run with this sequence is kept
+   * @return the number of sequences dropped
    */
   public long forgetShortest(int most, long kept) {
     int surplus = runs - most;
@@ -98,7 +98,7 @@ public final class SequenceSet {
     }
     int keptRun = runUpTo(kept);
     long[] lengths = new long[runs];
-    for (int i = 0; i < runs; i++) { // unsigned numbers in the order of signed ones
+    for (int i = 0; i < runs; i++) { // maps unsigned order to signed order
       lengths[i] = i == keptRun ? Long.MAX_VALUE : ends[2 * i + 1] - ends[2 * i] ^ Long.MIN_VALUE;
     }
     long[] sorted = lengths.clone();
@@ -148,7 +148,7 @@ public final class SequenceSet {
     return set;
   }
 
-  /** The index of the last run that starts at or before the sequence, or -1. */
+  /** Returns the index of the last run that starts at or before the sequence, or -1. */
   private int runUpTo(long sequence) {
     int low = 0;
     int high = runs - 1;
@@ -163,7 +163,7 @@ public final class SequenceSet {
     return high;
   }
 
-  /** Puts one run in the place of runs from (inclusive) to (exclusive). */
+  /** Replaces the runs from (inclusive) to (exclusive) with one run. */
   private void replaceRuns(int from, int to, long first, long last) {
     int grown = runs - (to - from) + 1;
     if (2 * grown > ends.length) {

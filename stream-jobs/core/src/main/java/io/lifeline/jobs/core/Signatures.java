@@ -16,7 +16,7 @@ import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The keys that may have signed batches: FORMAT.md, section 12. For any thread. */
+/** Verifies the signatures of batches: FORMAT.md, section 12. Thread-safe. */
 public final class Signatures {
 
   private static final String ALGORITHM = "HmacSHA256";
@@ -29,9 +29,9 @@ public final class Signatures {
   }
 
   /**
-   * Asks for the signature of one of these keys; for none if there are none.
+   * Requires a signature by one of these keys; without keys, accepts all batches.
    *
-   * @param files each with 64 hex digits, and not for others to read
+   * @param files 64 hex digits each; others must not have access
    */
   public static Signatures of(List<Path> files) {
     List<SecretKeySpec> keys = new ArrayList<>();
@@ -42,10 +42,10 @@ public final class Signatures {
   }
 
   /**
-   * Why a message may not be taken; null if it may.
+   * Returns why a message is rejected; null if it is accepted.
    *
    * @param batch null counts as empty
-   * @param signature what came with it; null if nothing did
+   * @param signature of the message; null if it has none
    */
   public Rejection refusal(Position position, byte[] batch, String signature) {
     if (allow(batch == null ? new byte[0] : batch, signature)) {

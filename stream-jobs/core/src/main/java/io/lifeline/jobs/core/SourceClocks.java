@@ -6,10 +6,10 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * What time it is where a job's input comes from several sources with a reader each: the partitions of a topic, or the
- * groups of emitters of a stream. That is the time of the source that is furthest behind, since one that works off a
- * backlog lives in the past, whatever the others do. A source that has told nothing for a while has nothing to read,
- * and what it told before a restart says nothing of what there is now.
+ * Stream time of an input with several sources and a reader for each: the partitions of a topic, or the groups of
+ * emitters of a stream. It is the time of the source that is furthest behind, since a source with a backlog is in the
+ * past, whatever the others do. A source that has been silent for a while is considered empty. Times from before a
+ * restart do not hold the clock back.
  */
 public final class SourceClocks {
 
@@ -25,8 +25,8 @@ public final class SourceClocks {
 
   /**
    * @param nanoTime usually {@code System::nanoTime}
-   * @param expected how many sources there are
-   * @param patienceNs how long a silent source is waited for
+   * @param expected the number of sources
+   * @param patienceNs how long to wait for a silent source
    */
   public SourceClocks(KeyedState state, LongSupplier nanoTime, int expected, long patienceNs) {
     this.state = state;
@@ -42,12 +42,12 @@ public final class SourceClocks {
     heardNs.put(source, nanoTime.getAsLong());
   }
 
-  /** Whether a message has ever been seen; before that there is no time. */
+  /** Returns whether a message has ever been seen; before that, the time is undefined. */
   public boolean isSet() {
     return !clocks.isEmpty();
   }
 
-  /** The time that all sources have reached which have something to read; the latest of all if none has. */
+  /** Returns the time that all sources with recent input have reached; the latest of all sources if none has any. */
   public long nowMs() {
     return heardNs.entrySet().stream()
         .filter(heard -> isAwaited(heard.getValue()))
@@ -56,7 +56,7 @@ public final class SourceClocks {
         .orElseGet(this::latestMs);
   }
 
-  /** Whether no source is waited for that has told nothing yet: its messages may be older than everybody's. */
+  /** Returns false while a source has not been heard and is waited for: its messages may be older than all others. */
   public boolean isComplete() {
     return heardNs.size() >= expected || !isAwaited(startNs);
   }

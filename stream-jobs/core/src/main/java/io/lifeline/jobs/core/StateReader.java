@@ -3,10 +3,10 @@ package io.lifeline.jobs.core;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Reads what {@link StateWriter} wrote. State lies on a broker, so nothing in it is believed unchecked. */
+/** Reads what {@link StateWriter} wrote. State is stored on a broker, so it is untrusted and validated. */
 public final class StateReader {
 
-  /** The state is not what this program writes. */
+  /** Thrown if the state is invalid or was written by another release. */
   public static final class CorruptStateException extends RuntimeException {
     CorruptStateException(String message) {
       super(message);
@@ -29,7 +29,7 @@ public final class StateReader {
     return this;
   }
 
-  /** As {@link #version}, of a value that earlier programs wrote in other ways; which way it was. */
+  /** As {@link #version}, but accepts older layouts too; returns the version found. */
   public int versionUpTo(int newest) {
     int found = fixed8();
     if (found < 1 || found > newest) {
@@ -84,7 +84,7 @@ public final class StateReader {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** A count of entries that take at least that many bytes each, so that a lie cannot ask for memory. */
+  /** Reads a count of entries of at least that many bytes each; a forged count cannot cause a large allocation. */
   public int count(int bytesPerEntry) {
     long value = varint();
     if (value < 0 || value > (bytes.length - at) / bytesPerEntry) {

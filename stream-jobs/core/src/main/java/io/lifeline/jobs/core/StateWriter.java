@@ -9,7 +9,7 @@ public final class StateWriter {
   private byte[] bytes = new byte[64];
   private int length;
 
-  /** Starts a value with the version of its layout, so that a later program can read or refuse it. */
+  /** Starts a value with the version of its layout, so that a later release can read or refuse it. */
   public StateWriter version(int version) {
     return fixed8(version);
   }

@@ -4,23 +4,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The checksums of sequences that are not new any more, in the state and not in memory: a value per route and 64
- * sequences. A route may live for years, so they are kept in generations, each a few hours or days long, and those that
- * end before the retention are dropped, of all routes together. Used by one thread.
+ * Checksums of older sequences, in the state and not in memory: one value per route and 64 sequences. A route may live
+ * for years, so they are kept in generations, each a quarter of the retention time long. A generation that is older
+ * than the retention time is dropped, for all routes together. Used by one thread.
  */
 final class StoredChecksums {
 
   private static final String GENERATIONS = "dedup-generations";
   private static final int PER_RETENTION = 4;
 
-  /** Values that are deleted at once, or the job's other work would wait for long. */
+  /** Maximum number of values deleted at a time, so that the job's other work is not delayed. */
   private static final int DELETE_AT_ONCE = 10_000;
 
   private final KeyedState state;
   private final long retentionMs;
   private final long lengthMs;
 
-  /** When each generation began, the oldest first. */
+  /** Start of each generation, the oldest first. */
   private final List<Long> generations = new ArrayList<>();
 
   StoredChecksums(KeyedState state, long retentionMs) {
@@ -36,7 +36,7 @@ final class StoredChecksums {
     }
   }
 
-  /** Those of a route's chunk; null if there are none, or none any more. */
+  /** Returns the checksums of a route's chunk; null if there are none or they have expired. */
   Checksums get(RouteKey route, long chunk) {
     for (int i = generations.size() - 1; i >= 0; i--) {
       byte[] bytes = state.get(key(generations.get(i), route, chunk));
@@ -56,7 +56,7 @@ final class StoredChecksums {
     state.put(key(newest(), route, checksums.chunk()), checksums.toBytes());
   }
 
-  /** Drops what is older than the retention, some at a time. */
+  /** Drops generations that are older than the retention time, a limited number of values per call. */
   void expire(long nowMs) {
     while (!generations.isEmpty() && nowMs - generations.get(0) > retentionMs + lengthMs) {
       if (!state.deleteSome(prefix(generations.get(0)), DELETE_AT_ONCE)) {

@@ -3,9 +3,9 @@ package io.lifeline.jobs.core;
 import java.util.function.LongSupplier;
 
 /**
- * What time it is in the stream: the broker's time of the newest message, plus what has passed since that was read.
- * So a job that works off a backlog lives in the past and takes nothing there for late or idle, and a job that has
- * caught up follows the broker's clock without comparing it to its own.
+ * Stream time: the broker's time of the newest message, plus the time elapsed since it was read. A job that processes a
+ * backlog is therefore in the past and considers nothing there late or idle; a job that has caught up follows the
+ * broker's clock without comparing it with its own.
  */
 public final class StreamClock {
 
@@ -40,7 +40,7 @@ public final class StreamClock {
     changed = true;
   }
 
-  /** Whether a message has ever been seen; before that there is no time. */
+  /** Returns whether a message has ever been seen; before that, the time is undefined. */
   public boolean isSet() {
     return newestMs != 0;
   }

@@ -1,8 +1,7 @@
 package io.lifeline.jobs.core;
 
 /**
- * Text for a terminal. What comes from an emitter must not drive it, nor turn the order of what stands there
- * around.
+ * Makes text safe for a terminal: text from an emitter must neither control the terminal nor reorder other text.
  */
 public final class Terminal {
 
@@ -10,7 +9,7 @@ public final class Terminal {
 
   private Terminal() {}
 
-  /** With U+FFFD for control characters, other line ends, and what changes the direction of writing. */
+  /** Replaces control characters, Unicode line separators and bidirectional formatting characters with U+FFFD. */
   public static String printable(String text) {
     return text.codePoints().anyMatch(Terminal::isHarmful)
         ? text.codePoints().map(c -> isHarmful(c) ? REPLACEMENT : c)
@@ -18,15 +17,15 @@ public final class Terminal {
         : text;
   }
 
-  /** As {@link #printable}, of a message that may have several lines. */
+  /** As {@link #printable}, for a message of one or more lines. */
   public static String printableLines(String text) {
     return String.join("\n", text.lines().map(Terminal::printable).toList());
   }
 
   private static boolean isHarmful(int c) {
     return Character.isISOControl(c)
-        || c == 0x061C || c == 0x200E || c == 0x200F // marks of direction
-        || c >= 0x2028 && c <= 0x202E // line and paragraph ends, embeddings and overrides
+        || c == 0x061C || c == 0x200E || c == 0x200F // direction marks
+        || c >= 0x2028 && c <= 0x202E // line and paragraph separators, embeddings and overrides
         || c >= 0x2066 && c <= 0x2069; // isolates
   }
 }

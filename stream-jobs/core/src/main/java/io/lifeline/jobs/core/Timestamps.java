@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 
-/** Nanoseconds since the Unix epoch as people write them. */
+/** Formats nanoseconds since the Unix epoch. */
 public final class Timestamps {
 
   private static final DateTimeFormatter FORMAT =
@@ -12,7 +12,7 @@ public final class Timestamps {
 
   private Timestamps() {}
 
-  /** ISO 8601 in UTC with all nine digits of the fraction. */
+  /** Returns ISO 8601 in UTC with a fraction of nine digits. */
   public static String iso(long ns) {
     return FORMAT.format(Instant.ofEpochSecond(Math.floorDiv(ns, 1_000_000_000L), Math.floorMod(ns, 1_000_000_000L)));
   }

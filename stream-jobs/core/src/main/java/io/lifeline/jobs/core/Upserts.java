@@ -3,10 +3,10 @@ package io.lifeline.jobs.core;
 import io.lifeline.jobs.core.JobHost.HostException;
 import java.util.Map;
 
-/** Reads back what jobs have published as upserts. */
+/** Reads the upserts that jobs have published. */
 @FunctionalInterface
 public interface Upserts {
 
-  /** The newest value of each key, in order of key. */
+  /** Returns the newest value of each key, in order of key. */
   Map<String, byte[]> latest(Destination destination) throws HostException;
 }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Every job there is, except the archive, which each host reads in its own way. */
+/** All jobs except the archive, which each host implements in its own way. */
 public final class AllJobs {
 
   private AllJobs() {}

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The same URL that an emitter takes: {@code nats://[user:password@]host:port[,host:port]/[prefix]?key=value} or {@code
+ * Broker URL, as used by emitters: {@code nats://[user:password@]host:port[,host:port]/[prefix]?key=value} or {@code
  * kafka://host:port[,host:port]/[topic]?key=value}.
  *
  * @param servers {@code host:port} each
@@ -36,7 +36,7 @@ public record BrokerUrl(
       this.parameters = Stream.concat(ofBoth(), Arrays.stream(parameters)).sorted().toList();
     }
 
-    /** Some concern emitters alone: the jobs take the very URL that emitters do. */
+    /** Some apply to emitters only; they are accepted so that jobs and emitters can use the same URL. */
     private static Stream<String> ofBoth() {
       return Stream.of("control", "max_in_flight", "tls", "tls_ca", "tls_cert", "tls_key");
     }
@@ -113,7 +113,7 @@ public record BrokerUrl(
     }
   }
 
-  /** Without user, password and parameters: what logs may show. */
+  /** Returns the URL for logs: without user, password and parameters. */
   @Override
   public String toString() {
     return scheme.name().toLowerCase(Locale.ROOT) + "://" + String.join(",", servers) + "/" + path;

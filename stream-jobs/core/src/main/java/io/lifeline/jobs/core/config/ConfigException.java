@@ -1,6 +1,6 @@
 package io.lifeline.jobs.core.config;
 
-/** A setting is wrong. The message names the key, the value and what is allowed, and never holds a secret. */
+/** Thrown for an invalid setting. The message names key, value and allowed values, and never contains a secret. */
 public final class ConfigException extends RuntimeException {
   public ConfigException(String message) {
     super(message);

@@ -4,21 +4,21 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * One setting: how it is called, what it does, what it may be.
+ * One setting: name, purpose, allowed values.
  *
  * @param name as in the properties file and in {@code --set}
- * @param type turns the text into the value, or says what is allowed
- * @param defaultText the value when nothing is set; null if the setting has none
- * @param description one sentence for people
+ * @param type parses the text and describes the allowed values
+ * @param defaultText the default value; null if there is none
+ * @param description one sentence for users
  */
 public record ConfigKey<T>(String name, ValueType<T> type, String defaultText, String description) {
 
-  /** How a setting's text becomes a value. */
+  /** Parses the text of a setting. */
   public interface ValueType<T> {
-    /** What may stand there, for error messages and documentation. */
+    /** Describes the allowed values, for error messages and documentation. */
     String allowed();
 
-    /** The value; throws {@link IllegalArgumentException} when the text is not {@link #allowed}. */
+    /** Returns the value; throws {@link IllegalArgumentException} if the text is not {@link #allowed}. */
     T parse(String text);
 
     static <T> ValueType<T> of(String allowed, Function<String, T> parse) {
@@ -36,7 +36,7 @@ public record ConfigKey<T>(String name, ValueType<T> type, String defaultText, S
     }
   }
 
-  /** The environment variable that sets it: {@code broker.url} is {@code LIFELINE_JOBS_BROKER_URL}. */
+  /** Returns the setting's environment variable: {@code LIFELINE_JOBS_BROKER_URL} for {@code broker.url}. */
   public String environmentVariable() {
     return environmentVariable(name);
   }

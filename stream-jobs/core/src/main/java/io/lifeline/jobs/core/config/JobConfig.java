@@ -15,13 +15,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The effective configuration. A setting comes from the command line, else from the environment, else from the
- * properties file, else it has its default. Everything is checked when it is loaded, so {@link #get} cannot fail on a
- * bad value.
+ * The effective configuration. The command line overrides the environment, which overrides the properties file, which
+ * overrides the defaults. All values are checked when they are loaded, so {@link #get} cannot fail on an invalid value.
  */
 public final class JobConfig {
 
-  /** Where a value came from. */
+  /** Source of a value. */
   public enum Origin {
     DEFAULT,
     FILE,
@@ -47,7 +46,7 @@ public final class JobConfig {
   /**
    * @param file the properties file, or null
    * @param environment usually {@code System.getenv()}
-   * @param overrides what the command line sets
+   * @param overrides settings of the command line
    */
   public static JobConfig load(Path file, Map<String, String> environment, Map<String, String> overrides) {
     Map<String, Setting> settings = new TreeMap<>();
@@ -71,7 +70,7 @@ public final class JobConfig {
     return new JobConfig(settings);
   }
 
-  /** The value of a setting that has a default or must be set. */
+  /** Returns the value of a setting that has a default or must be set. */
   public <T> T get(ConfigKey<T> key) {
     return find(key)
         .orElseThrow(
@@ -80,23 +79,23 @@ public final class JobConfig {
                     key.name() + " is not set: " + key.description() + " Expected " + key.type().allowed()));
   }
 
-  /** The value of a setting that may be left out. */
+  /** Returns the value of an optional setting. */
   @SuppressWarnings("unchecked") // values were parsed by the key's own type
   public <T> Optional<T> find(ConfigKey<T> key) {
     return Optional.ofNullable((T) values.get(key));
   }
 
-  /** The settings under {@code kafka.}, without that prefix: native names of the Kafka clients. */
+  /** Returns the settings under {@code kafka.}, without that prefix: native names of the Kafka clients. */
   public Map<String, String> kafka() {
     return under(Keys.KAFKA_PREFIX);
   }
 
-  /** The conditions under {@code filter.}, by the name of the stream that they fill. */
+  /** Returns the conditions under {@code filter.}, by the name of their derived stream. */
   public Map<String, String> filters() {
     return under(Keys.FILTER_PREFIX);
   }
 
-  /** The name of the derived stream that is read, if it is not the emitters' own batches. */
+  /** Returns the name of the derived stream that is the input; empty if the input is the emitters' own batches. */
   public Optional<String> derivedInput() {
     String path = get(Keys.BROKER_URL_KEY).path();
     int at = path.lastIndexOf(Destination.DERIVED);
@@ -104,9 +103,9 @@ public final class JobConfig {
   }
 
   /**
-   * Refuses a derived stream that would be made of itself, and so never come to an end.
+   * Rejects a derived stream that is its own input and would therefore never end.
    *
-   * @param setting what names the stream, for the message
+   * @param setting the setting that names the stream, for the message
    */
   public void checkOutput(String setting, String stream) {
     String filled = Destination.derived(stream).topic(get(Keys.NAMES_PREFIX));
@@ -115,7 +114,7 @@ public final class JobConfig {
     }
   }
 
-  /** The password from its file or the broker's URL; never to be logged. */
+  /** Returns the password from its file or the broker's URL; it must never be logged. */
   public Optional<String> password() {
     Optional<Path> file = find(Keys.BROKER_PASSWORD_FILE);
     if (file.isEmpty()) {
@@ -133,12 +132,12 @@ public final class JobConfig {
     }
   }
 
-  /** The user from its setting or the broker's URL. */
+  /** Returns the user from its setting or the broker's URL. */
   public Optional<String> user() {
     return find(Keys.BROKER_USER).or(() -> Optional.ofNullable(get(Keys.BROKER_URL_KEY).user()));
   }
 
-  /** As for emitters: what the URL says of it, else whether anything is there that TLS alone needs. */
+  /** Returns the URL's {@code tls} parameter if it is set, else whether any TLS file is configured; as for emitters. */
   public boolean usesTls() {
     Map<String, String> parameters = get(Keys.BROKER_URL_KEY).parameters();
     String said = parameters.get("tls");
@@ -150,19 +149,19 @@ public final class JobConfig {
         || Stream.of("tls_ca", "tls_cert", "tls_key").anyMatch(parameters::containsKey);
   }
 
-  /** Every setting with its value, as people may see it: secrets are masked. */
+  /** Returns every setting with its value, with secrets masked. */
   public Map<String, String> masked() {
     Map<String, String> shown = new TreeMap<>();
     settings.forEach((name, setting) -> shown.put(name, Secrets.mask(name, setting.text())));
     return shown;
   }
 
-  /** Where a setting's value came from. */
+  /** Returns the source of a setting's value. */
   public Origin origin(String name) {
     return settings.containsKey(name) ? settings.get(name).origin() : Origin.DEFAULT;
   }
 
-  /** The settings whose names start with the prefix, without it. */
+  /** Returns the settings whose names start with the prefix, which is removed. */
   private Map<String, String> under(String prefix) {
     Map<String, String> found = new TreeMap<>();
     settings.forEach(
@@ -174,7 +173,7 @@ public final class JobConfig {
     return found;
   }
 
-  /** An empty value takes the setting back to its default, so that what another layer set can be undone. */
+  /** An empty value resets the setting to its default and so undoes what another source has set. */
   private static void set(Map<String, Setting> settings, String name, String value, Origin origin) {
     if (!value.isBlank()) {
       settings.put(name, new Setting(value.strip(), origin));
@@ -198,7 +197,7 @@ public final class JobConfig {
     return map;
   }
 
-  /** {@code LIFELINE_JOBS_KAFKA_LINGER_MS} is {@code kafka.linger.ms}: native names hold no underscore. */
+  /** {@code LIFELINE_JOBS_KAFKA_LINGER_MS} is {@code kafka.linger.ms}: native names contain no underscore. */
   private static void kafkaEnvironment(Map<String, String> environment, Map<String, Setting> settings) {
     environment(environment, Keys.KAFKA_PREFIX)
         .forEach((name, value) -> set(settings, Keys.KAFKA_PREFIX + name.replace('_', '.'), value, Origin.ENVIRONMENT));
@@ -212,7 +211,7 @@ public final class JobConfig {
                 set(settings, checkName(Keys.FILTER_PREFIX + name, "the environment"), value, Origin.ENVIRONMENT));
   }
 
-  /** The variables that set what is under a prefix: by the rest of their names, in lower case. */
+  /** Returns the environment variables for a prefix, by the rest of their names in lower case. */
   private static Map<String, String> environment(Map<String, String> environment, String prefix) {
     String variables = ConfigKey.environmentVariable(prefix);
     Map<String, String> found = new TreeMap<>();

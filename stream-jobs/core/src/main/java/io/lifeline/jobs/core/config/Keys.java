@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Every setting there is. */
+/** All settings. */
 public final class Keys {
 
   private static final List<ConfigKey<?>> ALL = new ArrayList<>();
@@ -257,13 +257,13 @@ public final class Keys {
   public static final ConfigKey<Path> STATE_DIR =
       key("state.dir", PATH, null, "Directory for the local state of Kafka Streams; a temporary one by default.");
 
-  /** A setting under this prefix is a condition in CEL; the rest of its name is that of the stream it fills. */
+  /** A setting under this prefix is a condition in CEL; the rest of its name is the name of its derived stream. */
   public static final String FILTER_PREFIX = "filter.";
 
-  /** How derived streams may be called: one token on every broker, and in upper case a variable of the environment. */
+  /** Names of derived streams: one token on every broker and, in upper case, part of an environment variable. */
   static final String DERIVED_NAME = "[a-z0-9][a-z0-9_-]{0,63}";
 
-  /** Settings under this prefix go to the Kafka clients verbatim, without it. */
+  /** Settings under this prefix are passed to the Kafka clients unchanged, without the prefix. */
   public static final String KAFKA_PREFIX = "kafka.";
 
   private Keys() {}

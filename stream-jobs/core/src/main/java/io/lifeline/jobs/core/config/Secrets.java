@@ -3,20 +3,20 @@ package io.lifeline.jobs.core.config;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Keeps secrets out of what people and logs see. */
+/** Masks secrets in output and logs. */
 public final class Secrets {
 
   private static final String MASK = "****";
   private static final Pattern SECRET_KEY =
       Pattern.compile("password|secret|jaas|token|credential|\\.key$|\\.key\\.pem$", Pattern.CASE_INSENSITIVE);
   private static final Pattern FILE_KEY = Pattern.compile("(\\.file|\\.location|\\.tls\\.key)$");
-  /** Up to the last @: what is no legal URL, because of an odd password, is shown too. */
+  /** Up to the last @: invalid URLs, such as those with an unescaped password, are shown too. */
   private static final Pattern USER_INFO = Pattern.compile("(?<=://).*@", Pattern.DOTALL);
   private static final Pattern PARAMETER = Pattern.compile("(?<=[?&])([^=&]*)=([^&]*)");
 
   private Secrets() {}
 
-  /** The setting's value as it may be shown. A path of a secret is no secret, the user part of a URL is. */
+  /** Returns a setting's value for display. The path of a secret is not masked, the user part of a URL is. */
   public static String mask(String key, String value) {
     if (isSecret(key)) {
       return value.isEmpty() ? value : MASK;
@@ -24,7 +24,7 @@ public final class Secrets {
     return maskUrl(value);
   }
 
-  /** The URL without user, password, and parameters that are secrets, such as {@code kafka.sasl.password}. */
+  /** Masks user, password and secret parameters such as {@code kafka.sasl.password}. */
   private static String maskUrl(String url) {
     String masked =
         PARAMETER

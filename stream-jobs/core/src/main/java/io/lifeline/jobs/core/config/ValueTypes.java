@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The kinds of values that settings have. */
+/** The types of settings. */
 final class ValueTypes {
 
   private static final Pattern DURATION = Pattern.compile("([0-9]{1,15})(ms|s|m|h|d)");
@@ -47,7 +47,7 @@ final class ValueTypes {
         });
   }
 
-  /** A list of which every entry is one of the given. */
+  /** A list of distinct entries, each one of the choices. */
   static ValueType<List<String>> someOf(String... choices) {
     Set<String> known = Set.of(choices);
     return ValueType.of(
@@ -59,7 +59,7 @@ final class ValueTypes {
         });
   }
 
-  /** A list of which every entry matches. */
+  /** A list whose entries all match the pattern. */
   static ValueType<List<String>> listMatching(String allowed, String entryPattern) {
     Pattern pattern = Pattern.compile(entryPattern);
     return ValueType.of(

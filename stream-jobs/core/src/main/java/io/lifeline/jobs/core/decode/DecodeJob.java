@@ -14,27 +14,27 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes events of the allowed types as JSON, each type to its own topic, but not those whose time is
- * wrong: ksqlDB takes it for the time of what it makes of them, and Kafka refuses such a time in every topic. Remembers
- * nothing.
+ * Writes events of the allowed types as JSON, one topic per type. Events with an implausible time are left out: ksqlDB
+ * uses the time for records derived from them, and Kafka rejects such a time in every topic. Stateless.
  */
 public final class DecodeJob implements Job {
 
   public static final String NAME = "decode";
 
-  /** What both brokers take, headers included. */
+  /** Maximum size of an event, which both brokers accept, including headers. */
   private static final int MAX_BYTES = 900_000;
 
-  /** Constants stand in every event of their type: larger ones are left to the archive, which has them once. */
+  /** Constants are repeated in every event of their type; the archive, which stores them once, takes larger ones. */
   private static final int MAX_CONSTANT_BYTES = 100_000;
 
   /**
-   * What one batch may become: host, program and constants stand in it once and in each of its 131,072 events, which
-   * compress to nothing, so that 100 kB would become 13 GB. Ordinary events of the largest batch become less than half.
+   * Maximum size of a decoded batch. Host, program and constants are stored once in a batch, but repeated in each of up
+   * to 131,072 events, which compress well: 100 kB could become 13 GB. The largest batch of ordinary events takes less
+   * than half of this limit.
    */
   private static final long MAX_BATCH_BYTES = 100_000_000;
 
-  /** Where a type's events go. */
+  /** Destination of a type's events. */
   private record Target(Destination destination, boolean isTooLarge) {}
 
   private final DecodeSettings settings;
@@ -43,7 +43,7 @@ public final class DecodeJob implements Job {
   private final Metrics.Counter skewed;
   private final EventJson json = new EventJson();
 
-  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Optional<Target>> targets = new WeakHashMap<>();
 
   public DecodeJob(DecodeSettings settings, Metrics metrics) {

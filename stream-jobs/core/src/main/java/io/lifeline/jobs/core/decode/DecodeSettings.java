@@ -6,9 +6,9 @@ import io.lifeline.jobs.core.config.Keys;
 import java.util.List;
 
 /**
- * What the job decode writes.
+ * Settings of the job decode.
  *
- * @param types the event types that are written out; all others are not
+ * @param types the event types that are written
  * @param skewNs how far ahead of broker time an event may be
  */
 public record DecodeSettings(List<Glob> types, long skewNs) {

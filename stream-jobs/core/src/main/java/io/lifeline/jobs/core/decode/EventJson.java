@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One event as a flat JSON object, which is what ksqlDB and people like to read: first what every event has, then its
- * constants and fields by their names. A field that is called like something that every event has gets the suffix
- * {@code _}, and so does one that is called like that. JSON has no NaN and no infinities: such values are null, and
- * {@code non_finite} says which they were.
+ * Formats an event as a flat JSON object, which suits ksqlDB and people: first the members that every event has, then
+ * its constants and fields by name. A field whose name collides with a common member, with or without trailing
+ * underscores, gets the suffix {@code _}. JSON has no NaN and no infinities: such values are null, and
+ * {@code non_finite} lists them.
  */
 final class EventJson {
 
@@ -100,7 +100,7 @@ final class EventJson {
     }
   }
 
-  /** As few digits as tell the value from its neighbours: 0.1 and not 0.10000000149011612. */
+  /** Writes the shortest decimal number that identifies the float: 0.1 and not 0.10000000149011612. */
   private void single(String name, float value) {
     real(name, Float.isFinite(value) ? Double.parseDouble(Float.toString(value)) : value);
   }

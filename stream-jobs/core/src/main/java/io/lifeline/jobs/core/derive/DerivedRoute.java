@@ -8,38 +8,40 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** The books of what was derived from one route of one emitter: they go on where they were after a restart. */
+/** Counters of the route derived from one route of one emitter; they continue after a restart. */
 final class DerivedRoute {
 
   /**
-   * Names the derived route; it follows from the stream's name, its recipe and the parent, so it is the same after a
-   * restart.
+   * Incarnation of the derived route. It is a function of the stream's name, its recipe and the parent, so it is the
+   * same after a restart.
    */
   final Incarnation incarnation;
 
-  /** How often the recipe was another one, so that one which comes back does not name the route of then. */
+  /** Number of changes of the recipe, so that returning to an old recipe does not reuse its incarnation. */
   private final long changes;
 
-  /** Of the newest batch that was sent; 0 before the first. */
+  /** Sequence of the newest batch sent; 0 before the first. */
   long sequence;
 
-  /** Events of the parents since the newest batch was sent, and those of all parents that were left out. */
+  /** Events of the parents since the newest batch was sent. */
   long eventsInSinceSent;
 
+  /** Events of all parents that were left out. */
   long leftOut;
 
-  /** Events derived so far, and of those, such as found no room in a batch of their own. */
+  /** Events derived until now. */
   long eventsOut;
 
+  /** Of those, events dropped because no batch could hold them. */
   long oversize;
 
-  /** The flags FINAL and RECOVERED, once a parent had them: what comes later is a repeat from a spool. */
+  /** The flags FINAL and RECOVERED once a parent has had them; later batches are replayed from a spool. */
   int lastFlags;
 
-  /** When a parent was last known to have come, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 before. */
+  /** When the last parent arrived, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 if not yet known. */
   long heardMs;
 
-  /** When the broker took the parent that was derived from last. */
+  /** Broker time of the last parent for which a batch was sent; before that, of the first parent. */
   long sentMs;
 
   private DerivedRoute(Incarnation incarnation, long changes) {
@@ -81,8 +83,8 @@ final class DerivedRoute {
   }
 
   /**
-   * The route that goes on from here. Under another recipe that is one with new books: the same sequences would have
-   * other contents from now on, or already have, if the job died before it saved what it sent.
+   * Returns the route to continue with. If the recipe has changed, this is a new incarnation with new counters, since
+   * the same sequences could otherwise have two contents: the job may have died before it saved what it sent.
    */
   static DerivedRoute decode(String stream, String recipe, RouteKey parent, byte[] bytes) {
     StateReader in = new StateReader(bytes).version(2);

@@ -18,44 +18,44 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A stream of batches that is made of other batches, with books that balance: every route of every emitter becomes a
- * derived route with an incarnation, sequences and counters of its own, so readers take it for any other emitter's, and
- * what gets lost behind here shows as missing there (FORMAT section 3.5).
+ * A stream of batches derived from other batches. Every route of every emitter becomes a derived route with its own
+ * incarnation, sequences and counters, so that readers treat it like the route of any emitter, and report events lost
+ * after this point as missing (FORMAT section 3.5).
  *
- * <p>Parents from which nothing is derived cost no message: their events are counted in the next batch's {@code
- * events_in}. Only the last one, and one now and then, is told of by a batch without events.
+ * <p>Parents from which nothing is derived usually cost no message: their events are counted in the next batch's {@code
+ * events_in}. A batch without events is sent only for the last parent and as a heartbeat.
  *
- * <p>What is sent follows from the input alone. Used by one thread.
+ * <p>The output depends only on the input. Used by one thread.
  */
 public final class DerivedStream {
 
-  /** Writes some of the events that are derived from a parent. */
+  /** Writes a range of the events derived from a parent. */
   @FunctionalInterface
   public interface Events {
     /**
-     * A writer that holds those with the places {@code from} up to {@code to}, and describes emitter and clock.
+     * Returns a writer with the events {@code from} (inclusive) to {@code to} (exclusive) and with emitter and clock.
      *
      * @throws BatchTooLargeException if one batch cannot hold them
      */
     BatchWriter write(int from, int to);
   }
 
-  /** What became of the parents' events that are not in the stream; it decides on the counter that says so. */
+  /** What happened to the parents' events that are not in the stream; selects the counter that reports them. */
   public enum Rest {
     /** They did not meet a condition. */
     LEFT_OUT,
-    /** Two at a time became one. */
+    /** Pairs of them became one event each. */
     FOLDED
   }
 
-  /** Readers take an emitter for lost after a minute of silence. */
+  /** Readers consider an emitter lost after a minute of silence. */
   private static final long HEARTBEAT_MS = 10_000;
 
   private static final long FORGET_INTERVAL_MS = 60_000;
 
   /**
-   * How often what is derived from one parent may be found too large and be split. It takes a few; but a parent that is
-   * all header leaves room for no event, and must not be copied for each.
+   * Maximum number of splits per parent, of batches that are too large. A few suffice, unless the parent's header
+   * leaves no room for events: it must not be copied once per event.
    */
   private static final int MAX_SPLITS = 64;
 
@@ -75,14 +75,14 @@ public final class DerivedStream {
   private final Set<RouteKey> heard = new HashSet<>();
   private long nextForgetMs;
 
-  /** Of what is derived from the current parent. */
+  /** Number of splits for the current parent. */
   private int splits;
 
   /**
-   * @param name of the stream, and of its routes
-   * @param recipe all that decides on what is derived from a parent: with another one, routes begin anew
-   * @param state where {@link #save} keeps the books; only keys under {@code derive/NAME/} are touched
-   * @param retentionMs how long a silent emitter is known
+   * @param name name of the stream and of its routes
+   * @param recipe everything that determines what is derived from a parent; if it changes, routes start anew
+   * @param state where {@link #save} stores the routes; only keys under {@code derive/NAME/} are used
+   * @param retentionMs an emitter that is silent for twice this time is forgotten
    */
   public DerivedStream(
       String name, String recipe, Rest rest, KeyedState state, long retentionMs, Metrics metrics) {
@@ -104,9 +104,9 @@ public final class DerivedStream {
   }
 
   /**
-   * Takes notice of a parent, and sends what was derived from it.
+   * Counts a parent, and sends the events derived from it.
    *
-   * @param count how many events were
+   * @param count number of derived events
    */
   public void derive(BatchReader parent, Position position, int count, Events events, Output output) {
     RouteKey key = RouteKey.of(parent);
@@ -131,7 +131,7 @@ public final class DerivedStream {
   }
 
   /**
-   * Forgets emitters that nobody expects to hear of again: readers have forgotten them before.
+   * Forgets emitters that have been silent for twice the retention time; readers have forgotten them before.
    *
    * @param nowMs see {@link io.lifeline.jobs.core.RetentionClock}
    */
@@ -159,7 +159,7 @@ public final class DerivedStream {
             });
   }
 
-  /** Writes what changed since the last call into the state. */
+  /** Writes changes since the last call to the state. */
   public void save() {
     for (RouteKey key : changed) {
       DerivedRoute route = routes.get(key);
@@ -184,7 +184,7 @@ public final class DerivedStream {
         send(parent, route, from, middle, events, output);
         send(parent, route, middle, to, events, output);
       } else {
-        // It counts as dropped with the next batch; one whose header alone is too large has none.
+        // The next batch counts them as dropped. If the header alone is too large, there is none.
         route.eventsOut += to - from;
         route.oversize += to - from;
       }

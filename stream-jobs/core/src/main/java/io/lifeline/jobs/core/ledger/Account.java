@@ -6,8 +6,8 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * What is known of one route: the counters of its newest batch, and what has been received. Which sequences were
- * received is the de-duplicator's business; here it is enough to count them.
+ * State of one route: the counters of its newest batch, and the number of batches and events received. The deduplicator
+ * keeps the received sequences; here they are only counted.
  */
 final class Account {
 
@@ -31,15 +31,16 @@ final class Account {
   private long lastMs;
   private long revision;
 
-  /** When a batch was last known to have come, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 before. */
+  /** When the last batch arrived, by a {@link io.lifeline.jobs.core.RetentionClock}; 0 if not yet known. */
   private long heardMs;
 
-  /** Of a derived route: the emitter it was made of, else empty, and how many events went into what was received. */
+  /** The incarnation that a derived route was made of; else empty. */
   private String derivedFrom = "";
 
+  /** See {@link #eventsIn()}. */
   private long eventsIn;
 
-  /** @param retentionGaps how often the broker's retention has removed unread messages so far */
+  /** @param retentionGaps how often the broker's retention has removed unread messages until now */
   void add(BatchReader batch, long brokerTimeMs, long retentionGaps) {
     long inBatchesBefore = inBatches();
     boolean skips = Long.compareUnsigned(batch.sequence(), lastSequence + 1) > 0;
@@ -82,7 +83,7 @@ final class Account {
     return counters[counter.ordinal()];
   }
 
-  /** Events in all batches up to the newest: emitted, less those that never came into a batch (FORMAT.md, 3.2). */
+  /** Returns the events in all batches up to the newest: emitted less dropped before batching (FORMAT.md, 3.2). */
   long inBatches() {
     return counter(Counter.EMITTED)
         - counter(Counter.DROPPED_RING_FULL)
@@ -92,7 +93,7 @@ final class Account {
         - counter(Counter.DROPPED_SHUTDOWN);
   }
 
-  /** Events of sealed batches that the emitter itself gave up. */
+  /** Returns the events of sealed batches that the emitter has dropped. */
   long givenUp() {
     return counter(Counter.DROPPED_SPOOL_FULL) + counter(Counter.DROPPED_SINK);
   }
@@ -153,18 +154,18 @@ final class Account {
     heardMs = nowMs;
   }
 
-  /** Whether no batch has come for that long; one of which that is not known yet begins to be watched now. */
+  /** Returns whether no batch has arrived for that long. If the last arrival is unknown, the time starts now. */
   boolean isSilent(long nowMs, long forMs) {
     heardMs = heardMs == 0 ? nowMs : heardMs;
     return nowMs - heardMs > forMs;
   }
 
-  /** The incarnation of the emitter that the route was derived from; empty if it was not. */
+  /** Returns the incarnation of the emitter that the route was derived from; empty if it is not derived. */
   String derivedFrom() {
     return derivedFrom;
   }
 
-  /** Events of that emitter that the received batches account for, those that were left out included. */
+  /** Returns the events of that emitter that the received batches account for, including those left out. */
   long eventsIn() {
     return eventsIn;
   }

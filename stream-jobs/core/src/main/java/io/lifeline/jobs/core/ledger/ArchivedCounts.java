@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an archive holds, as it was a moment ago: asked again and again on a thread of its own, and once for all
- * tasks. A database that does not answer keeps nobody from working. Safe for any thread.
+ * Recent event counts of an archive, queried periodically by a separate thread, once for all tasks. A database that
+ * does not answer blocks no task. Thread-safe.
  */
 public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
 
@@ -23,7 +23,7 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
   private volatile Map<RouteKey, Long> last;
   private volatile boolean hasAnswered;
 
-  /** @param interval between two questions */
+  /** @param interval between two queries */
   public ArchivedCounts(ArchivedEvents archive, Duration interval) {
     this.archive = archive;
     asking.scheduleWithFixedDelay(this::ask, 0, interval.toMillis(), TimeUnit.MILLISECONDS);

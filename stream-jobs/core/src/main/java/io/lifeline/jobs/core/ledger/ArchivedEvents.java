@@ -4,7 +4,7 @@ import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.util.Map;
 
-/** Tells how many events of each route an archive holds. */
+/** Counts the events of each route in an archive. */
 @FunctionalInterface
 public interface ArchivedEvents extends AutoCloseable {
   Map<RouteKey, Long> count() throws IOException;

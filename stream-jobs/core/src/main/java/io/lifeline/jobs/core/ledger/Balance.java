@@ -4,15 +4,15 @@ import io.lifeline.codec.Counter;
 import java.util.OptionalLong;
 
 /**
- * The books of one route at one moment. Always: {@code emitted = archived + in_flight + dropped + expired + missing -
- * duplicated}, where without an archive {@code received} stands for {@code archived}.
+ * The balance of one route at one moment. Always: {@code emitted = archived + in_flight + dropped + expired + missing -
+ * duplicated}; without an archive, {@code received} replaces {@code archived}.
  *
  * @param received events of all distinct batches that were read
- * @param archived of those, in the archive; empty if none is known
- * @param inFlight received and not yet archived, or not received and still to be expected
- * @param dropped events that the emitter counted as dropped, whatever the reason
+ * @param archived of those, events in the archive; empty if unknown
+ * @param inFlight events received but not yet archived, or not yet received but still expected
+ * @param dropped events that the emitter counted as dropped, for any reason
  * @param expired events that the broker's retention removed unread
- * @param missing events that should have come and have not
+ * @param missing events not received from an emitter that is silent
  * @param duplicated events received beyond what was emitted
  */
 record Balance(
@@ -26,21 +26,21 @@ record Balance(
     long missing,
     long duplicated) {
 
-  /** Where the emitter is in its life. */
+  /** State of an emitter. */
   enum State {
-    /** It sends. */
+    /** It is sending. */
     LIVE,
-    /** It said its last word. */
+    /** It has sent its final batch. */
     FINAL,
-    /** It died, and a recovery said its last word. */
+    /** It died, and a recovery has sent its final batch. */
     RECOVERED,
-    /** It is silent without having said so. */
+    /** It is silent, but has sent no final batch. */
     LOST_CONTACT
   }
 
   /**
-   * @param archivedEvents what the archive holds of the route, if there is an archive. It may be ahead of what was
-   *     received here, or hold what came before; only what is within the account's own view counts.
+   * @param archivedEvents the route's events in the archive, if there is an archive. It may be ahead of this account or
+   *     hold earlier events, so the number is limited to the events received here.
    */
   static Balance of(Account account, OptionalLong archivedEvents, long nowMs, long lostContactMs) {
     boolean silent = nowMs - account.lastMs() >= lostContactMs;

@@ -8,7 +8,7 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** A balance as it is published. */
+/** Formats a balance for publication. */
 final class BalanceJson {
 
   private static final String DROPPED_PREFIX = "dropped_";

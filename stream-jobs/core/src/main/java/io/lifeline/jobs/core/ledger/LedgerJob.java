@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** Keeps the books per emitter and route, and publishes those that changed as upserts. */
+/** Keeps an account per emitter and route, and publishes changed balances as upserts. */
 public final class LedgerJob implements Job {
 
   public static final String NAME = "ledger";
@@ -25,13 +25,13 @@ public final class LedgerJob implements Job {
   private static final long FORGET_INTERVAL_MS = 60_000;
   private static final String GAPS_KEY = "ledger/gaps";
 
-  /** What is known of an archive, without asking it. */
+  /** Provides the last known event counts of an archive, without querying it. */
   @FunctionalInterface
   public interface Archived {
-    /** The archived events of each route; null as long as nobody knows. */
+    /** Returns the archived events of each route; null while they are unknown. */
     Map<RouteKey, Long> last();
 
-    /** Whether the archive was asked and has answered, be it with a failure. */
+    /** Returns whether a query of the archive has completed, even with an error. */
     default boolean hasAnswered() {
       return true;
     }
@@ -49,7 +49,7 @@ public final class LedgerJob implements Job {
   private long nextPublishMs;
   private long nextForgetMs;
 
-  /** @param archive what has been archived; null if there is no archive to ask */
+  /** @param archive null if there is no archive */
   public LedgerJob(LedgerSettings settings, KeyedState state, Archived archive, Metrics metrics) {
     this.settings = settings;
     this.state = state;
@@ -99,7 +99,7 @@ public final class LedgerJob implements Job {
       return;
     }
     if (archive != null && !archive.hasAnswered()) {
-      return; // it will in a moment
+      return; // wait for the first answer
     }
     nextPublishMs = nowMs + settings.intervalMs();
     Map<RouteKey, Long> archived = archive == null ? null : archive.last();
@@ -119,7 +119,7 @@ public final class LedgerJob implements Job {
     changed.clear();
   }
 
-  /** @param archived null if it is not known */
+  /** @param archived null if unknown */
   private void publishIfChanged(
       RouteKey key, Account account, Map<RouteKey, Long> archived, long nowMs, Output output) {
     OptionalLong inArchive =

@@ -4,10 +4,10 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 
 /**
- * How the books are kept.
+ * Settings of the job ledger.
  *
  * @param intervalMs how often changed balances are published
- * @param lostContactMs silence after which an emitter counts as lost, and what it still owes as missing
+ * @param lostContactMs silence after which an emitter counts as lost, and its outstanding events as missing
  * @param retentionMs silence after which a route is forgotten
  */
 public record LedgerSettings(long intervalMs, long lostContactMs, long retentionMs) {

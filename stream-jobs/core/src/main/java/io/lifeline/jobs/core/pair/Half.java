@@ -15,8 +15,8 @@ import java.util.Set;
  * One side of the pairs of an operation: the events of one type whose name ends with {@code .start} or {@code .end}.
  *
  * @param operation the type's name without that ending
- * @param fields where the fields are that tell one pair from another
- * @param duration the type of the events that such pairs become
+ * @param fields indexes of the fields that identify a pair
+ * @param duration type of the events that such pairs become
  */
 record Half(String operation, boolean isStart, int[] fields, EventType duration) {
 
@@ -25,10 +25,10 @@ record Half(String operation, boolean isStart, int[] fields, EventType duration)
   private static final String DURATION = ".duration";
   private static final int MAX_NAME = 255;
 
-  /** Longer texts name no pair: three times that, if it is no UTF-8, must still fit into an event. */
+  /** Maximum length of a pair's values. They must fit into an event even if invalid UTF-8 triples their length. */
   private static final int MAX_TEXT = 8000;
 
-  /** The half that events of the type are, or null if they are none. */
+  /** Returns the half that events of the type are, or null if they are none. */
   static Half of(EventType type, List<String> by) {
     boolean isStart = type.name().endsWith(START);
     if (!isStart && !type.name().endsWith(END)) {
@@ -50,7 +50,7 @@ record Half(String operation, boolean isStart, int[] fields, EventType duration)
     return !type.equals(DURATION) && type.getBytes(StandardCharsets.UTF_8).length <= MAX_NAME;
   }
 
-  /** What tells the current event's pair from others of the operation; null if that is too long. */
+  /** Returns the pair that the current event belongs to; null if its values are too long. */
   Pair pair(BatchReader event) {
     List<Object> values = new ArrayList<>(fields.length);
     int length = 0;
@@ -69,7 +69,7 @@ record Half(String operation, boolean isStart, int[] fields, EventType duration)
     return new Pair(operation, values);
   }
 
-  /** The values of a duration's fields. */
+  /** Returns the values of a duration's fields. */
   Object[] values(Pair pair, long durationNs) {
     Object[] values = new Object[fields.length + 1];
     for (int i = 0; i < fields.length; i++) {

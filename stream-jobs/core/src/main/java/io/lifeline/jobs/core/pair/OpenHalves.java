@@ -7,26 +7,26 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The halves of one emitter's pairs that wait for the other one, the oldest first. It may be the end that came first:
- * what waited in a spool arrives late.
+ * The halves of one emitter's pairs that wait for their counterparts, the oldest first. The end may arrive before the
+ * start, if the start was delayed in a spool.
  */
 final class OpenHalves {
 
   /**
-   * A half that waits.
+   * A waiting half.
    *
    * @param timeNs of the event
-   * @param sinceMs the stream's time when its batch came
+   * @param sinceMs stream time when its batch arrived
    */
   record Waiting(boolean isStart, long timeNs, long sinceMs) {}
 
-  /** They are saved as one value, which a host's broker must take: Kafka's clients send a megabyte at most. */
+  /** All halves are saved as one value, and Kafka's clients send at most a megabyte. */
   private static final int MAX_BYTES = 768 << 10;
 
   private final Map<Pair, Waiting> waiting = new LinkedHashMap<>();
   private int bytes;
 
-  /** The stream's time when this emitter's newest batch came. */
+  /** Stream time when this emitter's newest batch arrived. */
   private long lastMs;
 
   long lastMs() {
@@ -40,7 +40,7 @@ final class OpenHalves {
   /**
    * Adds a half, unless it completes a pair.
    *
-   * @return the other half, which waits no longer; or one of the same side, which it has replaced; else null
+   * @return the counterpart, which is removed; or the half of the same side that was replaced; else null
    */
   Waiting add(Pair pair, boolean isStart, long timeNs, long nowMs) {
     Waiting other = waiting.remove(pair);
@@ -56,7 +56,7 @@ final class OpenHalves {
     bytes += pair.bytes();
   }
 
-  /** Gives up what has waited too long, and the oldest if there are too many; says how many that were. */
+  /** Removes halves that have waited too long, and the oldest if there are too many; returns how many. */
   int giveUp(long nowMs, long timeoutMs, int maxOpen) {
     lastMs = nowMs;
     int before = waiting.size();

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What tells one pair of an emitter from another.
+ * Identifies a pair of an emitter.
  *
  * @param operation the common part of the types' names
  * @param values of the fields that both halves have: {@link Long} or {@link String} each
@@ -21,7 +21,7 @@ record Pair(String operation, List<Object> values) {
   private static final int NUMBER = 0;
   private static final int TEXT = 1;
 
-  /** How many bytes it takes at most, together with the half that waits for the other one, when that is saved. */
+  /** Returns the maximum size of a waiting half in saved state, including this pair. */
   int bytes() {
     int bytes = HALF_BYTES + length(operation);
     for (Object value : values) {

@@ -25,21 +25,21 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * Makes durations: of {@code disk.read.start} and {@code disk.read.end} with the same id, from the same emitter, one
- * event {@code disk.read.duration} with that id. It has the time of the end, and travels in a batch of a derived
- * stream. Across emitters, pairs are a matter of SQL on the archive.
+ * Computes durations: {@code disk.read.start} and {@code disk.read.end} with the same id, from the same emitter, become
+ * one event {@code disk.read.duration} with that id. It has the time of the end and is sent in a batch of a derived
+ * stream. To pair events of different emitters, use SQL on the archive.
  */
 public final class PairJob implements Job {
 
   public static final String NAME = "pair";
 
-  /** A pair that is complete. */
+  /** A complete pair. */
   private record Duration(Half half, Pair pair, long endNs, long durationNs, long thread) {}
 
   private static final long NS_PER_S = 1_000_000_000;
   private static final String PREFIX = "pair/";
 
-  /** What a type's number leaves a tick short of in a record's first word. */
+  /** Bits of a record's first word that hold the type's number; the others hold the tick. */
   private static final int TYPE_BITS = 16;
 
   private final PairSettings settings;
@@ -47,18 +47,17 @@ public final class PairJob implements Job {
   private final DerivedStream stream;
   private final Metrics.Counter unpaired;
 
-  /** Those of which halves may wait, the one that was heard of last at the end. */
+  /** Emitters that may have waiting halves, the most recently heard last. */
   private final Map<Incarnation, OpenHalves> emitters = new LinkedHashMap<>();
 
   private final Set<Incarnation> changed = new HashSet<>();
 
-  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Optional<Half>> halves = new WeakHashMap<>();
 
   /**
-   * What time it is for halves that wait: the broker's, of the newest batch with halves in it, and nothing that goes on
-   * while no batch is read. Or what is forgotten would depend on when a batch is read, and a repeat after a crash could
-   * have another content than the first.
+   * Time for waiting halves: the broker's time of the newest batch with halves. It does not advance between batches:
+   * otherwise timeouts would depend on when a batch is read, and a repeat after a crash could have different content.
    */
   private long streamMs;
 
@@ -130,7 +129,7 @@ public final class PairJob implements Job {
     forgetSilent();
   }
 
-  /** All halves of an emitter that is silent for so long are overdue. */
+  /** Removes emitters that are silent for longer than the timeout: all their halves are overdue. */
   private void forgetSilent() {
     Iterator<Map.Entry<Incarnation, OpenHalves>> silent = emitters.entrySet().iterator();
     while (silent.hasNext()) {
@@ -144,7 +143,7 @@ public final class PairJob implements Job {
     }
   }
 
-  /** Ticks are nanoseconds since the first event, since pairs of other batches may be among them. */
+  /** Ticks are nanoseconds since the first event, not the parent's, since halves may be from other batches. */
   private static BatchWriter write(BatchReader parent, List<Duration> durations) {
     long zeroNs = durations.isEmpty() ? 0 : durations.get(0).endNs();
     long errorNs = parent.header().calibrations().stream().mapToLong(Calibration::errorNs).max().orElse(0);

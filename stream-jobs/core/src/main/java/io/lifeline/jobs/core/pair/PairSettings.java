@@ -6,17 +6,17 @@ import io.lifeline.jobs.core.config.Keys;
 import java.util.List;
 
 /**
- * How pairs are found.
+ * Settings of the job pair.
  *
- * @param by fields that both halves of a pair have, with equal values
- * @param stream the name of the stream that takes the durations
+ * @param by fields that have equal values in both halves of a pair
+ * @param stream name of the stream of durations
  * @param timeoutMs how long one half waits for the other
- * @param maxOpen halves that may wait, per emitter
- * @param retentionMs how long a silent emitter is known
+ * @param maxOpen maximum number of waiting halves per emitter
+ * @param retentionMs how long the broker keeps batches
  */
 public record PairSettings(List<String> by, String stream, long timeoutMs, int maxOpen, long retentionMs) {
 
-  /** All that decides on what becomes a pair. */
+  /** Returns everything that determines which pairs are found. */
   String recipe() {
     return "by " + by + " within " + timeoutMs + " ms of " + maxOpen;
   }

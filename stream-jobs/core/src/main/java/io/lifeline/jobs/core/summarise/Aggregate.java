@@ -4,13 +4,13 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * What is known of many values without keeping them: count, extremes, mean and variance (Welford's, merged by Chan's
- * rule) and a quantile sketch of 1 % relative error. Merging is commutative and associative, up to the last bits of the
- * floating-point sums. NaN and the infinities are counted apart and enter nothing else.
+ * Statistics of values that are not stored: count, extremes, mean and variance (Welford's algorithm, merged by Chan's
+ * rule) and a quantile sketch of 1 % relative error. Merging is commutative and associative, up to rounding of the
+ * floating-point sums. NaN and the infinities are counted separately and otherwise ignored.
  */
 public final class Aggregate {
 
-  /** Fewer values than that are added one by one. */
+  /** Fewer values than this are added one by one. */
   private static final int WORTH_A_COLUMN = 32;
 
   private long count;
@@ -39,7 +39,7 @@ public final class Aggregate {
     quantiles.add(value);
   }
 
-  /** Adds the values of a column from one place to another: as {@link #add} for each, at a fraction of its price. */
+  /** Adds the values from one index to another (exclusive): as {@link #add} for each, but much faster. */
   public void add(double[] values, int from, int to) {
     int n = to - from;
     double columnSum = n < WORTH_A_COLUMN ? Double.NaN : sum(values, from, to);
@@ -67,7 +67,7 @@ public final class Aggregate {
     quantiles.add(values, from, to);
   }
 
-  /** In four sums side by side, which need not wait for each other. */
+  /** Uses four independent sums, so that the additions can overlap. */
   private static double sum(double[] values, int from, int to) {
     double a = 0;
     double b = 0;
@@ -118,7 +118,7 @@ public final class Aggregate {
     }
   }
 
-  /** Takes in all that the other knows; the other stays as it is. */
+  /** Adds the values of the other aggregate, which is not changed. */
   public void merge(Aggregate other) {
     notANumber += other.notANumber;
     positiveInfinity += other.positiveInfinity;
@@ -142,12 +142,12 @@ public final class Aggregate {
     sum += otherSum;
   }
 
-  /** All values, also those that are not finite. */
+  /** Returns the number of all values, including those that are not finite. */
   public long values() {
     return count + notANumber + positiveInfinity + negativeInfinity;
   }
 
-  /** Finite values. */
+  /** Returns the number of finite values. */
   public long count() {
     return count;
   }
@@ -164,7 +164,7 @@ public final class Aggregate {
     return negativeInfinity;
   }
 
-  /** NaN if there is no finite value, like all that follow. */
+  /** Returns NaN if there is no finite value, as do the following statistics except {@link #sum}. */
   public double min() {
     return count == 0 ? Double.NaN : min;
   }
@@ -181,12 +181,12 @@ public final class Aggregate {
     return count == 0 ? Double.NaN : mean;
   }
 
-  /** Of the sample: divided by n - 1; 0 for a single value. */
+  /** Returns the sample standard deviation, with divisor n - 1; 0 for a single value. */
   public double standardDeviation() {
     return count == 0 ? Double.NaN : count == 1 ? 0 : Math.sqrt(squaredDeviations / (count - 1));
   }
 
-  /** The value below which that share of the values lies, within 1 %, and never outside of what was seen. */
+  /** Returns the value below which that share of the values lies, within 1 % and between minimum and maximum. */
   public double quantile(double share) {
     return count == 0 ? Double.NaN : Math.max(min, Math.min(max, quantiles.at(share)));
   }

@@ -2,7 +2,7 @@ package io.lifeline.jobs.core.summarise;
 
 import io.lifeline.jobs.core.Glob;
 
-/** Selects fields of event types; {@code *} in either part stands for any text. */
+/** Selects fields of event types; {@code *} in either part matches any text. */
 record FieldSelector(Glob type, Glob field) {
 
   static FieldSelector parse(String text) {

@@ -4,7 +4,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.EventType;
 import java.util.Locale;
 
-/** What can tell one summary from another. */
+/** Attributes by which events can be grouped into summaries. */
 public enum GroupBy {
   TYPE {
     @Override

@@ -4,7 +4,8 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * One batch's share in one window of one summary: what travels from where batches are read to where windows are merged.
+ * One batch's contribution to one window of one summary, sent from the task that reads the batch to the task that
+ * merges the window.
  *
  * @param windowStartNs the window's first nanosecond
  * @param key see {@link SummaryKey}; partials with equal keys must reach the same merger

@@ -18,14 +18,14 @@ import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
- * The first half of summarise: one batch becomes one {@link Partial} per window and summary that it touches, column by
- * column. Keeps nothing between batches. Used by one thread.
+ * The first half of summarise: aggregates one batch, column by column, into one {@link Partial} per window and summary.
+ * Keeps no data between batches. Used by one thread.
  */
 public final class PartialAggregator {
 
   private static final long NS_PER_MS = 1_000_000;
 
-  /** Each takes a kilobyte, and a batch of 65,000 events may touch as many. */
+  /** Maximum number per batch: each takes a kilobyte, and a batch of 65,000 events may touch as many windows. */
   private static final int MAX_PARTIALS = 10_000;
 
   private final SummariseSettings settings;
@@ -35,7 +35,7 @@ public final class PartialAggregator {
   private final ColumnarBatch columns = new ColumnarBatch();
   private double[] converted = new double[0];
 
-  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, int[]> selectedFields = new WeakHashMap<>();
 
   public PartialAggregator(SummariseSettings settings, Metrics metrics) {
@@ -54,10 +54,10 @@ public final class PartialAggregator {
   }
 
   /**
-   * What a batch means for the windows.
+   * Contributions of a batch.
    *
-   * @param partials its shares in windows, maybe none
-   * @param progress how far its emitter has come, also when there is no partial
+   * @param partials contributions to windows; may be empty
+   * @param progress progress of the batch's emitter, even if there is no partial
    */
   public record Result(List<Partial> partials, Progress progress) {}
 
@@ -88,15 +88,15 @@ public final class PartialAggregator {
   }
 
   /**
-   * How far the emitter has come. A batch that cannot tell, because it holds counters alone or its clock runs ahead,
-   * must not hold back everybody's windows either: it is taken for as late as an emitter may be without being idle.
+   * Returns the emitter's progress. A batch without a usable time, because it has only counters or its clock is ahead,
+   * must not hold back the windows of all emitters: it counts as late as an emitter may be without being idle.
    */
   private long progressTime(long brokerNs) {
     long newest = newestTime(brokerNs + settings.skewNs());
     return newest == Long.MIN_VALUE ? brokerNs - settings.idleNs() : newest;
   }
 
-  /** The newest time up to the limit, if there is one; later ones are skewed. */
+  /** Returns the newest time up to the limit, or {@link Long#MIN_VALUE}; counts later ones as skewed. */
   private long newestTime(long limitNs) {
     long newest = Long.MIN_VALUE;
     long beyond = 0;
@@ -127,7 +127,7 @@ public final class PartialAggregator {
     }
   }
 
-  /** Up to where one event after the other lies in the window. */
+  /** Returns the end (exclusive) of the run of events in the window. */
   private int endOfRun(long[] times, int from, int size, long start) {
     long lengthNs = settings.windowNs();
     int to = from + 1;

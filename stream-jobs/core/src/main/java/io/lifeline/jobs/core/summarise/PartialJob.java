@@ -11,13 +11,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The first half of summarise: batches are keyed by emitter, summaries by window and key, so a batch becomes partial
- * aggregates for the task that owns their key. Their progress moves that task's watermark; tasks that receive none of a
- * batch are sent an emitter's progress at intervals, and its end.
+ * The first half of summarise: batches are partitioned by emitter, summaries by key, so a batch becomes partial
+ * aggregates for the tasks that own their keys. Their progress advances those tasks' watermarks. All tasks are also
+ * sent each emitter's progress at intervals and when it ends, since they may receive none of its partials.
  */
 final class PartialJob implements Job {
 
-  /** The key of a partial that carries progress and nothing else. */
+  /** The key of a partial that carries only progress. */
   static final String PROGRESS_ONLY = "";
 
   private static final long PROGRESS_INTERVAL_MS = 1000;
@@ -59,7 +59,7 @@ final class PartialJob implements Job {
     return true;
   }
 
-  /** Forgets emitters that went silent; the next batch of one that comes back tells its progress at once. */
+  /** Forgets silent emitters; when one resumes, its progress is sent at once. */
   @Override
   public void punctuate(long nowMs, Output output) {
     toldMs.values().removeIf(told -> nowMs - told > PROGRESS_INTERVAL_MS);

@@ -5,15 +5,15 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * How far an emitter has come, which moves the watermark.
+ * Progress of an emitter, which advances the watermark.
  *
- * @param newestNs time of its newest event that is not skewed, or a guess if the batch has none
- * @param brokerTimeMs when the broker took the batch
+ * @param newestNs time of its newest event that is not skewed, or an estimate if the batch has none
+ * @param brokerTimeMs when the broker received the batch
  * @param isFinal whether the emitter will send no more
  */
 public record Progress(RouteKey emitter, long newestNs, long brokerTimeMs, boolean isFinal) {
 
-  /** Of two of the same emitter: how far it has come by both. */
+  /** Returns the maximum of both, for the same emitter. */
   Progress later(Progress other) {
     return new Progress(
         emitter,

@@ -12,14 +12,14 @@ import io.lifeline.jobs.core.StateWriter;
 import java.io.IOException;
 import java.util.function.Supplier;
 
-/** A quantile sketch of 1 % relative error (DDSketch) that takes columns of finite values. */
+/** A quantile sketch of 1 % relative error (DDSketch) for finite values. */
 final class Quantiles {
 
   private static final double RELATIVE_ACCURACY = 0.01;
   /** Enough for values that span eighteen decimal orders of magnitude; below that, the lowest values share one bin. */
   private static final int MAX_BINS = 2048;
 
-  /** What a column is counted in before it enters the sketch; wider columns take the slow way. */
+  /** Columns that span more bins are not counted by bin first, but added value by value. */
   private static final int MAX_COUNTED_BINS = 4 * MAX_BINS;
 
   private static final Supplier<Store> BINS = () -> new CollapsingLowestDenseStore(MAX_BINS);
@@ -43,8 +43,8 @@ final class Quantiles {
   }
 
   /**
-   * Adds the values of a column from one place to another. They are counted by bin first, since a bin's counter in an
-   * array costs a fraction of what the sketch takes for a value.
+   * Adds the values from one index to another (exclusive). They are counted by bin first, since incrementing a counter
+   * in an array is much faster than adding a value to the sketch.
    */
   void add(double[] values, int from, int to) {
     double least = LARGEST;
@@ -86,7 +86,7 @@ final class Quantiles {
     addBins(sketch.getNegativeValueStore(), first, negative);
   }
 
-  /** From the top, since a store that has to collapse gives up its lowest bins. */
+  /** Adds the highest bins first, since a store that has to collapse merges its lowest bins. */
   private static void addBins(Store store, int first, int[] counts) {
     for (int i = counts.length - 1; i >= 0; i--) {
       if (counts[i] != 0) {
@@ -99,7 +99,7 @@ final class Quantiles {
     sketch.mergeWith(other.sketch);
   }
 
-  /** The value below which that share of the values lies; there is one at least. */
+  /** Returns the value below which that share of the values lies; there must be at least one value. */
   double at(double share) {
     return sketch.getValueAtQuantile(share);
   }

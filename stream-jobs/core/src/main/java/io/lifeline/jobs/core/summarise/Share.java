@@ -6,17 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one group of emitters adds to the windows since its last share: what travels where a message per batch and
- * window would be too much.
+ * Contribution of one group of emitters to the windows since its last share. Used where one message per batch and
+ * window would be too many.
  *
- * @param life of the checkpoints that the numbers are in: without them they begin again, and so does what is merged
- * @param groups how many groups there are; shares of another division do not belong together with these
- * @param group which of them
- * @param number counts the group's shares from 1, so that a repeat is known
+ * @param life identifies the checkpoints that hold the numbers: without them, numbers and windows start anew
+ * @param groups number of groups; shares of different numbers of groups are not merged
+ * @param group index of the group
+ * @param number of the share within its group, from 1, to detect repeats
  */
 record Share(String life, int groups, int group, long number, List<Entry> entries, List<Progress> progress) {
 
-  /** What is added to one window of one summary. */
+  /** Contribution to one window of one summary. */
   record Entry(long windowStartNs, String key, Aggregate aggregate) {
 
     void encode(StateWriter out) {

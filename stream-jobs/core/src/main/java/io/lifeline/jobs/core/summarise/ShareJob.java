@@ -17,15 +17,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The first half of summarise for one of several groups of emitters, on a host without transactions. What its batches
- * add to the windows is merged until time passes, and then sent as {@link Share}s to {@link ShareMerger}. A share
- * belongs to the checkpoint that it was made for, so its number never has two contents.
+ * The first half of summarise for one of several groups of emitters, on a host without transactions. Contributions of
+ * batches to windows are merged until {@link #punctuate}, and then sent as {@link Share}s to {@link ShareMerger}. A
+ * share is part of the checkpoint that it was made for, so its number never has two contents.
  */
 public final class ShareJob implements Job {
 
   private static final String KEY = "summarise/shares";
 
-  /** Far below what a broker takes for one message; a single entry has some kilobytes. */
+  /** Keeps shares far below a broker's maximum message size; an entry has some kilobytes. */
   private static final int ENTRIES_PER_SHARE = 16;
 
   private final PartialAggregator aggregator;
@@ -41,7 +41,7 @@ public final class ShareJob implements Job {
   private long sent;
 
   /**
-   * @param life the same for all groups and their merger, and another one when their checkpoints were removed
+   * @param life the same for all groups and their merger; another one after their checkpoints were removed
    * @param group from 0 to {@code groups - 1}
    */
   public ShareJob(
@@ -93,7 +93,7 @@ public final class ShareJob implements Job {
     emitters.merge(progress.emitter(), progress, Progress::later);
   }
 
-  /** Sends what has come together; the emitters' progress behind the values that it tells of. */
+  /** Sends the merged contributions; the last share also carries the emitters' progress, after all values. */
   @Override
   public void punctuate(long nowMs, Output output) {
     if (emitters.isEmpty()) {

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * The second half of summarise where emitters are worked on in groups: takes each {@link Share} once, in any order, and
- * publishes the windows. Used by one thread.
+ * The second half of summarise for emitters in groups: merges each {@link Share} once, in any order, and publishes the
+ * windows. Used by one thread.
  */
 public final class ShareMerger implements Merger {
 
@@ -33,7 +33,7 @@ public final class ShareMerger implements Merger {
   private final Metrics.Counter repeated;
 
   /**
-   * @param life as {@link ShareJob} has it
+   * @param life as in {@link ShareJob}
    * @param nanoTime usually {@code System::nanoTime}
    */
   public ShareMerger(
@@ -65,8 +65,8 @@ public final class ShareMerger implements Merger {
   }
 
   /**
-   * Takes a share, unless it is a repeat, belongs to another division into groups, or is of another life: when all
-   * starts over, what was added before is added again.
+   * Merges a share, unless it is a repeat, or has another number of groups or another life: after a restart from the
+   * beginning, the same events are added again.
    */
   @Override
   public void accept(byte[] message) {
@@ -107,7 +107,7 @@ public final class ShareMerger implements Merger {
     merger.save();
   }
 
-  /** Asked by whoever reads the metrics, on another thread. */
+  /** Called by the thread that reads the metrics. */
   private double missing() {
     synchronized (seen) {
       return seen.values().stream().mapToLong(SequenceSet::missing).sum();

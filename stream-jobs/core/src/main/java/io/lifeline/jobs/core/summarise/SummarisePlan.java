@@ -9,7 +9,7 @@ import io.lifeline.jobs.core.plan.InTwoHalves;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** Summarise: partial aggregates with equal window and key become one summary. */
+/** Plan of summarise, which merges partial aggregates with equal window and key into one summary. */
 record SummarisePlan(SummariseSettings settings, Metrics metrics) implements InTwoHalves<Partial> {
 
   @Override

@@ -5,11 +5,11 @@ import io.lifeline.jobs.core.config.Keys;
 import java.util.List;
 
 /**
- * What is summarised, and how. All times in nanoseconds.
+ * Settings of the job summarise. All times in nanoseconds.
  *
- * @param fields which fields, as {@code TYPE:FIELD}
- * @param by what apart from field and unit makes a summary of its own
- * @param maxWindows windows, over all keys, that are held at once: whoever may emit must not be able to fill the memory
+ * @param fields the fields to summarise, as {@code TYPE:FIELD}
+ * @param by attributes that distinguish summaries, besides field and unit
+ * @param maxWindows maximum number of open windows, over all keys; bounds the memory that emitters can occupy
  */
 public record SummariseSettings(
     long windowNs,

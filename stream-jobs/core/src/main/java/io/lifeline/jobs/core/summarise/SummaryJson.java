@@ -3,7 +3,7 @@ package io.lifeline.jobs.core.summarise;
 import io.lifeline.jobs.core.JsonWriter;
 import io.lifeline.jobs.core.Timestamps;
 
-/** A summary as it is published. */
+/** Formats a summary for publication. */
 final class SummaryJson {
 
   private SummaryJson() {}

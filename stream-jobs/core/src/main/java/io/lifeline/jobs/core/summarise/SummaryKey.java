@@ -8,8 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a summary is about, as {@code field=nbytes,unit=B,type=disk.read.end}, each value as {@link
- * KeyText}.
+ * Key of a summary, such as {@code field=nbytes,unit=B,type=disk.read.end}, with values encoded by {@link KeyText}.
  */
 final class SummaryKey {
 
@@ -25,7 +24,7 @@ final class SummaryKey {
     return key.toString();
   }
 
-  /** Name and value of each part, in order. */
+  /** Returns name and value of each part, in order. */
   static Map<String, String> parts(String key) {
     Map<String, String> parts = new LinkedHashMap<>();
     for (String part : key.split(",")) {

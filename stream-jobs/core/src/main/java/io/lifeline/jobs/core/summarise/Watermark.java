@@ -10,9 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How far event time has come: by the least of what the active emitters have reached, and no further than what has been
- * read. An emitter that was silent for too long, or has said its last word, no longer counts. Neither of the two times
- * goes back.
+ * Progress of event time: the minimum over the active emitters, limited by the input read so far. An emitter that has
+ * been silent for too long, or has sent its final batch, is not active. Neither of the two times goes back.
  */
 final class Watermark {
 
@@ -32,7 +31,7 @@ final class Watermark {
   private final Set<RouteKey> changed = new HashSet<>();
   private long arrivedNs = Long.MIN_VALUE;
   private long passedNs = Long.MIN_VALUE;
-  /** How far events were ahead of the broker's time when it took them, at most; negative if all were behind. */
+  /** Maximum lead of events over the broker's time at which it received them; negative if all were behind. */
   private long leadNs = Long.MIN_VALUE;
 
   private boolean isSaved = true;
@@ -56,17 +55,17 @@ final class Watermark {
   }
 
   /**
-   * The time up to which events are expected to have arrived, in nanoseconds since the Unix epoch, as of the last
-   * {@link #advance}. With no emitter left it is now, so that nothing waits for events that nobody will send.
+   * Returns the time up to which events are expected to have arrived, in nanoseconds since the Unix epoch, as of the
+   * last {@link #advance}. Without active emitters it is the current time, so that no window stays open.
    */
   long arrivedNs() {
     return arrivedNs;
   }
 
   /**
-   * The time that has passed by the events' own clock, in nanoseconds since the Unix epoch, as of the last {@link
-   * #advance}: what comes long after it is late. With no emitter left it goes on at the broker's pace instead of
-   * jumping to the present: else old events that are read again would be late all at once.
+   * Returns the event time that has passed, in nanoseconds since the Unix epoch, as of the last {@link #advance}:
+   * events from long before it are late. Without active emitters it advances at the broker's pace instead of jumping to
+   * the present: otherwise old events that are read again would all be late.
    */
   long passedNs() {
     return passedNs;
@@ -86,9 +85,9 @@ final class Watermark {
   }
 
   /**
-   * Lets time pass.
+   * Advances both times.
    *
-   * @param isComplete whether no source may have older events in store than those that are known
+   * @param isComplete whether no source can still deliver events older than those already read
    */
   void advance(long nowMs, boolean isComplete) {
     Set<RouteKey> idle = new HashSet<>();

@@ -13,16 +13,16 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The second half of summarise: partials with equal window and key become one summary. A window is published when all
- * events before its end are expected to have arrived, and once more, as a new revision, whenever late data has changed
- * it; when its time for late data has passed, it is forgotten (see {@link Watermark}). Used by one thread.
+ * The second half of summarise: merges partials with equal window and key into one summary. A window is published when
+ * all events before its end are expected to have arrived, and again as a new revision when late data has changed it. It
+ * is removed when its time for late data has passed (see {@link Watermark}). Used by one thread.
  *
  * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link
  * #punctuate} every second, and {@link #save} before it makes the state durable.
  */
 public final class WindowMerger {
 
-  /** The counter of the values that have found their window. */
+  /** Name of the counter of values merged into windows. */
   public static final String VALUES = "lifeline_summarise_values_total";
 
   private static final String PREFIX = "summarise/window/";
@@ -71,7 +71,7 @@ public final class WindowMerger {
         });
   }
 
-  /** The counter of the values for which there was no window left. */
+  /** Returns the counter of values left out because too many windows were open. */
   static Metrics.Counter overflowValues(Metrics metrics) {
     return metrics.counter(
         "lifeline_summarise_overflow_values_total",
@@ -108,10 +108,10 @@ public final class WindowMerger {
   }
 
   /**
-   * Publishes and forgets what is due.
+   * Publishes and removes the windows that are due.
    *
    * @param nowMs the broker's time up to which input has been read
-   * @param isComplete false while older input may come than any before; then nothing is forgotten
+   * @param isComplete false while input older than all before may still arrive; then no window is removed
    */
   public void punctuate(long nowMs, boolean isComplete, Output output) {
     watermark.advance(nowMs, isComplete);
