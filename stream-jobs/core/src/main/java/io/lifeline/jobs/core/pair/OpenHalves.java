@@ -2,6 +2,7 @@ package io.lifeline.jobs.core.pair;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import io.lifeline.jobs.core.derive.EmitterStates;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,7 +11,7 @@ import java.util.Map;
  * The halves of one emitter's pairs that wait for their counterparts, the oldest first. The end may arrive before the
  * start, if the start was delayed in a spool.
  */
-final class OpenHalves {
+final class OpenHalves implements EmitterStates.State {
 
   /**
    * A waiting half.
@@ -29,7 +30,8 @@ final class OpenHalves {
   /** Stream time when this emitter's newest batch arrived. */
   private long lastMs;
 
-  long lastMs() {
+  @Override
+  public long lastMs() {
     return lastMs;
   }
 
@@ -73,7 +75,8 @@ final class OpenHalves {
     return before - waiting.size();
   }
 
-  byte[] encode() {
+  @Override
+  public byte[] encode() {
     StateWriter out = new StateWriter().version(1).varint(lastMs).varint(waiting.size());
     waiting.forEach(
         (pair, half) -> {
