@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.summarise;
 
+import io.lifeline.jobs.core.FieldSelector;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.util.List;

@@ -1,16 +1,15 @@
-package io.lifeline.jobs.core.summarise;
-
-import io.lifeline.jobs.core.Glob;
+package io.lifeline.jobs.core;
 
 /** Selects fields of event types; {@code *} in either part matches any text. */
-record FieldSelector(Glob type, Glob field) {
+public record FieldSelector(Glob type, Glob field) {
 
-  static FieldSelector parse(String text) {
+  /** Parses {@code TYPE:FIELD}. */
+  public static FieldSelector parse(String text) {
     int colon = text.lastIndexOf(':');
     return new FieldSelector(Glob.of(text.substring(0, colon)), Glob.of(text.substring(colon + 1)));
   }
 
-  boolean matches(String typeName, String fieldName) {
+  public boolean matches(String typeName, String fieldName) {
     return type.matches(typeName) && field.matches(fieldName);
   }
 }
