@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import io.lifeline.jobs.core.ledger.LedgerFactory;
 import io.lifeline.jobs.core.pair.PairFactory;
 import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.rate.RateFactory;
 import io.lifeline.jobs.core.summarise.SummariseFactory;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ public final class AllJobs {
         new DecodeFactory(),
         new FilterFactory(),
         new PairFactory(),
+        new RateFactory(),
         new LedgerFactory(archived),
         new SummariseFactory(),
         new BottleneckFactory());

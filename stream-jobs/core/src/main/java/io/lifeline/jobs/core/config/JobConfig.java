@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -100,6 +101,22 @@ public final class JobConfig {
     String path = get(Keys.BROKER_URL_KEY).path();
     int at = path.lastIndexOf(Destination.DERIVED);
     return at < 0 ? Optional.empty() : Optional.of(path.substring(at + Destination.DERIVED.length()).replace('.', '_'));
+  }
+
+  /** Returns the name of a job's derived stream, after checking that it has no other source and is not the input. */
+  public String derivedStream(ConfigKey<String> key) {
+    String stream = get(key);
+    String setting = key.name() + "=" + stream;
+    if (filters().containsKey(stream)) {
+      throw new ConfigException(setting + ": " + Keys.FILTER_PREFIX + stream + " fills that stream already");
+    }
+    for (ConfigKey<String> other : List.of(Keys.PAIR_TO, Keys.RATE_TO)) {
+      if (other != key && get(other).equals(stream)) {
+        throw new ConfigException(setting + ": " + other.name() + " names that stream already");
+      }
+    }
+    checkOutput(setting, stream);
+    return stream;
   }
 
   /**

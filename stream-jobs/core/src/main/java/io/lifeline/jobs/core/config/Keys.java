@@ -86,7 +86,7 @@ public final class Keys {
   public static final ConfigKey<List<String>> JOBS =
       key(
           "jobs",
-          someOf("decode", "filter", "pair", "summarise", "bottleneck", "archive", "ledger"),
+          someOf("decode", "filter", "pair", "rate", "summarise", "bottleneck", "archive", "ledger"),
           "summarise,ledger",
           "What to run.");
   public static final ConfigKey<Duration> RETENTION =
@@ -132,6 +132,16 @@ public final class Keys {
           integer(1, 1_000_000),
           "10000",
           "Halves of pairs that may wait, per emitter, within 768 KiB; beyond it the oldest are counted and given up.");
+  public static final ConfigKey<List<String>> RATE_OF =
+      key(
+          "rate.of",
+          listMatching(
+              "a comma-separated list of TYPE:FIELD, where * in either matches any text",
+              TYPE_PATTERN + ":" + TYPE_PATTERN),
+          null,
+          "Numeric fields whose change per second is computed; needed by the job rate.");
+  public static final ConfigKey<String> RATE_TO =
+      key("rate.to", derivedName(), "rates", "Name of the stream of the rates.");
   public static final ConfigKey<Duration> SUMMARISE_WINDOW =
       key("summarise.window", DURATION_TYPE, "10s", "Length of a window, by event time.");
   public static final ConfigKey<List<String>> SUMMARISE_FIELDS =

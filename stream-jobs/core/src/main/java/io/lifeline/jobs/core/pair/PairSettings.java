@@ -1,6 +1,5 @@
 package io.lifeline.jobs.core.pair;
 
-import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.util.List;
@@ -22,15 +21,9 @@ public record PairSettings(List<String> by, String stream, long timeoutMs, int m
   }
 
   public static PairSettings of(JobConfig config) {
-    String stream = config.get(Keys.PAIR_TO);
-    if (config.filters().containsKey(stream)) {
-      throw new ConfigException(
-          Keys.PAIR_TO.name() + "=" + stream + ": " + Keys.FILTER_PREFIX + stream + " fills that stream already");
-    }
-    config.checkOutput(Keys.PAIR_TO.name() + "=" + stream, stream);
     return new PairSettings(
         config.get(Keys.PAIR_BY).stream().distinct().toList(),
-        stream,
+        config.derivedStream(Keys.PAIR_TO),
         config.get(Keys.PAIR_TIMEOUT).toMillis(),
         config.get(Keys.PAIR_MAX_OPEN),
         config.get(Keys.RETENTION).toMillis());

@@ -56,7 +56,7 @@ class JobConfigTest {
       value = {
         "summarise.window | 10 | summarise.window=10: expected a number with ms, s, m, h or d, above 0",
         "summarise.window | 0s | summarise.window=0s: expected a number with ms, s, m, h or d, above 0",
-        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, summarise,"
+        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, rate, summarise,"
             + " bottleneck, archive, ledger",
         "summarise.fields | nbytes | summarise.fields=nbytes: expected a comma-separated list of TYPE:FIELD,"
             + " where * in either stands for anything",
