@@ -12,7 +12,7 @@ record Interval(long lowest, long highest) {
 
   private static final Interval EMPTY = new Interval(0, -1);
 
-  /** Returns the keys whose values satisfy CEL's operator and the number; the caller handles {@code !=}. */
+  /** Returns the keys whose values satisfy CEL's comparison with the number; the caller handles {@code !=}. */
   static Interval of(Scale scale, String operator, CelConstant number) {
     long lowest = scale.lowest();
     long highest = scale.highest(number);
