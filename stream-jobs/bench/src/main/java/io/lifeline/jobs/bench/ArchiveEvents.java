@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Batches for archives: one emitter's, in order, with a few hundred nanoseconds between events. */
+/** Generates batches for archives: of one emitter, in order, with a few hundred nanoseconds between events. */
 final class ArchiveEvents {
   static final int EVENTS_PER_BATCH = 4_000;
 
@@ -20,9 +20,9 @@ final class ArchiveEvents {
   private ArchiveEvents() {}
 
   /**
-   * @param columns of a type, its time included: 5 or 12
-   * @param types that take turns
-   * @param startNs since 1970, of the first event
+   * @param columns columns of a type, including its time: 5 or 12
+   * @param types number of event types, used in turn
+   * @param startNs time of the first event, since 1970
    */
   static List<byte[]> batches(int columns, int types, long events, long startNs) {
     List<FieldType> fields = columns == 5 ? FOUR : ELEVEN;

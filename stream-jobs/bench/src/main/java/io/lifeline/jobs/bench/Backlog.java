@@ -8,12 +8,12 @@ import io.lifeline.codec.Incarnation;
 import java.util.SplittableRandom;
 
 /**
- * The events that every format carries: NetLogger's Table 1 (a time, an i32, an f32) with random values, a microsecond
- * apart, every other one of a type that the filter leaves out.
+ * The events in every format: NetLogger's Table 1 (a time, an i32, an f32) with random values, a microsecond apart;
+ * every other event has a type that the filter leaves out.
  */
 public final class Backlog {
 
-  /** What {@code summarise.fields} selects. */
+  /** Value of {@code summarise.fields}. */
   public static final String SELECTED_FIELDS = "table.1:*";
 
   public static final String SELECTED = "table.1";
@@ -21,12 +21,12 @@ public final class Backlog {
   public static final String HOST = "host.example";
   public static final String PROGRAM = "bench";
 
-  /** A minute ago: nothing is late, and nothing is ahead of its broker's time by more than clocks may be. */
+  /** A minute ago, so that no event is late, and none is ahead of broker time by more than the permitted skew. */
   public static final long START_NS = (System.currentTimeMillis() - 60_000) * 1_000_000;
 
   public static final long STEP_NS = 1000;
 
-  /** A batch of about 64 KiB before compression, as emitters make them by default. */
+  /** About 64 KiB before compression, which is the emitters' default. */
   public static final int EVENTS_PER_BATCH = 4000;
 
   public static final int EMITTERS = 8;
@@ -40,13 +40,13 @@ public final class Backlog {
   /** One event of any format. */
   public record Event(long timeNs, String type, int myInt, float myFloat) {}
 
-  /** Takes the events in their order. */
+  /** Receives events in order. */
   @FunctionalInterface
   public interface Taker {
     void take(Event event) throws Exception;
   }
 
-  /** Takes an emitter's batches in their order. */
+  /** Receives an emitter's batches in order. */
   @FunctionalInterface
   public interface BatchTaker {
     void take(int emitter, byte[] batch) throws Exception;
@@ -56,7 +56,7 @@ public final class Backlog {
     return EventType.named(name).field("my_int", FieldType.I32).field("my_float", FieldType.F32).build();
   }
 
-  /** One after the other; equal numbers give equal events. */
+  /** Generates the events of that range; the same range always gives the same events. */
   public static void events(long from, long to, Taker taker) throws Exception {
     SplittableRandom random = new SplittableRandom(from);
     for (long i = from; i < to; i++) {
@@ -65,7 +65,7 @@ public final class Backlog {
     }
   }
 
-  /** The same events as batches, of one emitter after the other; the count is rounded up to whole batches of each. */
+  /** Generates batches of all emitters in turn; the count is rounded up to whole batches of each emitter. */
   public static void batches(long events, BatchTaker taker) throws Exception {
     long rounds = (events + (long) EMITTERS * EVENTS_PER_BATCH - 1) / ((long) EMITTERS * EVENTS_PER_BATCH);
     for (long round = 0; round < rounds; round++) {
@@ -75,7 +75,7 @@ public final class Backlog {
     }
   }
 
-  /** How many events {@link #batches} makes of that wish. */
+  /** Returns the number of events that {@link #batches} generates for that number. */
   public static long wholeBatches(long events) {
     long perRound = (long) EMITTERS * EVENTS_PER_BATCH;
     return (events + perRound - 1) / perRound * perRound;

@@ -4,13 +4,13 @@ import io.lifeline.jobs.core.Metrics;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** Fills a broker with a backlog and has it worked off from its beginning, round after round, by who is measured. */
+/** Fills a broker with a backlog, which the measured program processes from the beginning in each round. */
 public abstract class Bench implements Runnable {
 
   @Option(names = "--events", required = true, description = "events of the backlog")
   private long events;
 
-  /** The compiler still replaces code during the first, and joining a group for the first time takes longer. */
+  /** The compiler still replaces code in the first rounds, and joining a group for the first time takes longer. */
   protected static final int WARM_UP_ROUNDS = 2;
 
   @Option(names = "--rounds", defaultValue = "3", description = "repetitions, after two that warm up")
@@ -22,16 +22,16 @@ public abstract class Bench implements Runnable {
   @Option(names = "--filled", description = "the broker holds the backlog already")
   private boolean filled;
 
-  /** The name of the measured row. */
+  /** Returns the name of the measured row. */
   protected abstract String rowName();
 
-  /** Puts the backlog onto the broker. */
+  /** Publishes the backlog. */
   protected abstract void fill(long events) throws Exception;
 
-  /** Starts whoever is measured at the backlog's beginning; closing it ends the round. */
+  /** Starts the measured program at the beginning of the backlog; closing it ends the round. */
   protected abstract AutoCloseable start(int round, Metrics metrics) throws Exception;
 
-  /** How many events have been worked off. */
+  /** Returns the number of events processed. */
   protected abstract long done(Metrics metrics);
 
   @Override

@@ -11,7 +11,7 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
 
-/** PostgreSQL's binary COPY format, as far as it takes to cut a stream of rows into transactions. */
+/** Splits a stream of rows in PostgreSQL's binary COPY format into transactions. */
 final class BinaryCopy {
   private static final int HEADER = 19;
 

@@ -22,14 +22,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * What a condition costs per event, once a batch is decoded: compiled, written by hand over the same columns, and left
- * to CEL. Each gives the places of the events that meet it, and all have to agree. Seconds are those of the thread on
- * its core.
+ * Measures the cost of a condition per event of a decoded batch: compiled, written by hand for the same columns, and
+ * evaluated by CEL. Each returns the indexes of the events that meet the condition, and the three must agree. Times are
+ * the thread's processor time.
  */
 @Command(name = "filter-bench", mixinStandardHelpOptions = true, description = "Conditions in CEL, per event.")
 public final class FilterBench implements Runnable {
 
-  /** A condition, and the same by hand: a loop over the columns that it needs. */
+  /** A condition, and the same written by hand as a loop over its columns. */
   private enum Case {
     NUMBERS("nbytes > 60000u && seconds < 0.25") {
       @Override
@@ -100,7 +100,7 @@ public final class FilterBench implements Runnable {
   private static final int BATCHES = 16;
   private static final int WARM_UP_ROUNDS = 5;
 
-  /** CEL is so much slower that it gets a share of the events. */
+  /** CEL is so much slower that it evaluates only one in this many events. */
   private static final int INTERPRETED_SHARE = 100;
 
   @Option(names = "--rounds", defaultValue = "11", description = "repetitions (default ${DEFAULT-VALUE})")
@@ -117,7 +117,7 @@ public final class FilterBench implements Runnable {
     System.exit(new CommandLine(new FilterBench()).execute(arguments));
   }
 
-  /** What is measured: gives the events of a batch that meet the condition. */
+  /** The measured function: returns the events of a batch that meet the condition. */
   @FunctionalInterface
   private interface Chooser {
     BitSet choose(int batch);

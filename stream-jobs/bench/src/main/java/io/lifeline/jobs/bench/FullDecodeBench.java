@@ -18,9 +18,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * One core, from the bytes of a batch to summaries: every batch is checked anew with its CRC-32C, one field of every
- * event is compared with a threshold, and what passes enters count, extremes, sum, mean, deviation and quantiles. Half
- * of the events carry a string of 16 bytes in front of that field. Seconds are those of the thread on its core.
+ * From the bytes of a batch to summaries, on one core: every batch is validated, including its CRC-32C; one field of
+ * every event is compared with a threshold; values above it are added to count, extremes, sum, mean, deviation and
+ * quantiles. Half of the events have a string of 16 bytes before that field. Times are the thread's processor time.
  */
 @Command(name = "full-decode-bench", mixinStandardHelpOptions = true, description = "Decode, filter, summarise.")
 public final class FullDecodeBench implements Runnable {
@@ -97,7 +97,7 @@ public final class FullDecodeBench implements Runnable {
         .thread(4242);
   }
 
-  /** All batches into two summaries; how many values those hold. */
+  /** Summarises all batches into two aggregates; returns the number of their values. */
   private long summarise(byte[][] batches) {
     Aggregate floats = new Aggregate();
     Aggregate seconds = new Aggregate();
@@ -116,7 +116,7 @@ public final class FullDecodeBench implements Runnable {
     return floats.count() + seconds.count();
   }
 
-  /** Without a branch, which random values would make a coin toss for the processor. */
+  /** Avoids a branch, which the processor could not predict for random values. */
   private int select(double[] values, int size) {
     if (selected.length < size) {
       selected = new double[size];

@@ -19,9 +19,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * From batches in memory to Parquet files that are synced and published: checking, decoding, de-duplication and
- * manifests included. Rows are divided by the seconds of processor time that all threads of the process took, DuckDB's
- * included, so the rate is that of one core.
+ * From batches in memory to Parquet files that are synced and published, including validation, decoding, deduplication
+ * and manifests. Rows are divided by the processor time of all threads of the process, including DuckDB's, so the rate
+ * is that of one core.
  */
 @Command(name = "parquet-bench", mixinStandardHelpOptions = true, description = "Batches to Parquet, per core.")
 public final class ParquetBench implements Runnable {

@@ -22,9 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * From batches in memory to committed rows in PostgreSQL, in pairs with a bare COPY BINARY of the very same rows,
- * encoded beforehand, into a table of the same columns, in transactions of the same size. The tables stand when the
- * time begins: how long it takes to make them is a figure of its own.
+ * From batches in memory to committed rows in PostgreSQL, alternating with a bare COPY BINARY of the same rows, encoded
+ * beforehand, into a table with the same columns, in transactions of the same size. The tables exist before the
+ * measurement starts; the time to create them is measured separately.
  */
 @Command(name = "postgres-bench", mixinStandardHelpOptions = true, description = "Batches to PostgreSQL, against COPY.")
 public final class PostgresBench implements Runnable {
@@ -61,7 +61,7 @@ public final class PostgresBench implements Runnable {
       double tablesPerSecond = 0;
       List<byte[]> transactions = List.of();
       for (int round = -1; round < rounds; round++) {
-        // Who begins takes turns, so that what the server does in the background is fair to both.
+        // Alternates the order, so that the server's background work affects both equally.
         if (types == 1 && round >= 0 && round % 2 == 0) {
           bare[round] = bareRate(connection, sql, transactions);
         }
@@ -99,7 +99,7 @@ public final class PostgresBench implements Runnable {
     return DriverManager.getConnection(parsed.jdbc(), properties);
   }
 
-  /** Rows per second, and tables made per second before that. */
+  /** Returns rows per second, and tables created per second before that. */
   private double[] archiveRate(Statement sql, List<byte[]> batches) throws IOException, SQLException {
     sql.execute("DROP SCHEMA IF EXISTS " + SCHEMA + " CASCADE");
     dropData(sql);
@@ -132,7 +132,7 @@ public final class PostgresBench implements Runnable {
     return new double[] {rows, tables};
   }
 
-  /** In parts, since one transaction cannot lock thousands of tables. */
+  /** Uses several transactions, since one cannot lock thousands of tables. */
   private void dropData(Statement sql) throws SQLException {
     for (int i = 0; i < types; i++) {
       sql.execute("DROP TABLE IF EXISTS " + SCHEMA + "_data.\"bench." + i + "\"");
@@ -140,7 +140,7 @@ public final class PostgresBench implements Runnable {
     sql.execute("DROP SCHEMA IF EXISTS " + SCHEMA + "_data CASCADE");
   }
 
-  /** The archive's rows as COPY BINARY wants them, in transactions of the archive's size; makes the bare table. */
+  /** Returns the archive's rows for COPY BINARY, in transactions of the archive's size; creates the bare table. */
   private static List<byte[]> takeOver(Connection connection, Statement sql) throws IOException, SQLException {
     sql.execute("DROP TABLE IF EXISTS " + BARE);
     sql.execute("CREATE TABLE " + BARE + " (LIKE " + SCHEMA + "_data.\"bench.0\")");

@@ -12,13 +12,13 @@ final class Rates {
 
   /**
    * @param perSecond one per repetition, in order
-   * @param details more figures; names are plain ASCII
+   * @param details further values; their names are ASCII
    */
   static void print(String name, double[] perSecond, Map<String, ? extends Number> details) {
     print(name, rates("per_s", perSecond), details);
   }
 
-  /** @param perCoreSecond the same repetitions by the seconds that processors worked */
+  /** @param perCoreSecond rates of the same repetitions per second of processor time */
   static void print(
       String name, double[] perSecond, double[] perCoreSecond, Map<String, ? extends Number> details) {
     print(name, rates("per_s", perSecond) + "," + rates("per_core_s", perCoreSecond), details);

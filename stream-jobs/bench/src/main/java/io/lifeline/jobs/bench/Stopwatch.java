@@ -5,8 +5,8 @@ import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 
 /**
- * How fast a backlog is worked off once the work flows: from when a tenth is done to when all is, so that joining
- * groups and opening connections take no part.
+ * Measures the rate at which a backlog is processed, from the time when a tenth is done to the end. This excludes the
+ * time to join groups and open connections.
  */
 final class Stopwatch {
 
@@ -17,7 +17,7 @@ final class Stopwatch {
 
   /**
    * @param perSecond by the wall clock
-   * @param perCoreSecond by the seconds that this process and the broker spent on processors
+   * @param perCoreSecond by the processor time of this process and the broker
    */
   record Reading(double perSecond, double perCoreSecond) {}
 

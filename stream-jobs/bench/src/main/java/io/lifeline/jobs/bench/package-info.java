@@ -1,2 +1,2 @@
-/** What {@code scripts/bench-jobs} runs, rivals included. */
+/** The benchmarks that {@code scripts/bench-jobs} runs, including those of alternatives. */
 package io.lifeline.jobs.bench;

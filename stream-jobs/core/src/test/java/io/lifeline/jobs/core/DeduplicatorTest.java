@@ -21,7 +21,7 @@ class DeduplicatorTest {
 
   private static final long DAY_MS = 86_400_000;
 
-  /** Each arrival stands for one of three routes, one of fifty sequences, and whether the process dies after it. */
+  /** Each arrival encodes one of three routes, one of fifty sequences, and whether the process crashes after it. */
   @Test
   void acceptsEachSequenceOnceAcrossCrashes() {
     Cases.each(1000, any -> {
@@ -68,7 +68,7 @@ class DeduplicatorTest {
     assertThat(after.check(route(1), 1001, 1, 0)).isEqualTo(NEW);
   }
 
-  /** In any order, with gaps that fill late and sequences at the very end of the numbers. */
+  /** In any order, with gaps that are filled late and sequences near the unsigned maximum. */
   @Test
   void everySequenceKeepsItsChecksum() {
     Cases.each(1000, any -> {
@@ -130,7 +130,7 @@ class DeduplicatorTest {
     assertThat(deduplicator.check(route(1), sequence - 1, 0, 0)).as("of the newest").isEqualTo(CONFLICT);
   }
 
-  /** A client that publishes with another's incarnation can take sequences, but only those it uses. */
+  /** A client that publishes with another emitter's incarnation can take only the sequences that it uses. */
   @ParameterizedTest
   @CsvSource({"2, 1, false", "2, 1, true", "1000000, 1, false", "1000000, 2, true", "3, 2, true"})
   void forgedSequencesAheadOfAnEmitterDoNotSilenceIt(long step, int neighbours, boolean restarted) {
@@ -193,7 +193,7 @@ class DeduplicatorTest {
     state.scan("", (key, value) -> assertThat(key).as("nothing is left").isNull());
   }
 
-  /** A route may live for years: 64 batches in each of its hours take one value. */
+  /** A route may live for years; here, each hour has 64 batches and takes one value. */
   @Test
   void theChecksumsOfALiveRouteAreDroppedWhenTheyAreOlderThanTheRetention() {
     MemoryState state = new MemoryState();

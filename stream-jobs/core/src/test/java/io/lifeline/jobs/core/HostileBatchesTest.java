@@ -30,7 +30,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** All jobs at once, and the corpus of batches that are made to harm their readers, each between honest ones. */
+/** Runs all jobs on the corpus of hostile batches, each between valid ones. */
 class HostileBatchesTest {
 
   private static final Pattern CODE = Pattern.compile("^\\{\"code\":\"(\\w+)\"");

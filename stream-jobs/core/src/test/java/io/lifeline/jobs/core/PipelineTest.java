@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class PipelineTest {
 
-  /** Walks the events of each batch, as jobs do. */
+  /** Iterates over the events of each batch, as jobs do. */
   private static final class CountingJob implements Job {
     private final List<String> calls = new ArrayList<>();
 
@@ -83,7 +83,7 @@ class PipelineTest {
     assertThat(first.calls).containsExactly("accept 1 with 1");
   }
 
-  /** Where a group's messages lie among others', positions do not tell how many of its own have gone. */
+  /** If a group's messages are interleaved with others', positions do not show how many of its own have expired. */
   @Test
   void countsWhatExpiredWhereAllOfItWasItsOwn() {
     pipeline.expired(0, 10, 15, false);
@@ -100,7 +100,7 @@ class PipelineTest {
     return new Pipeline("week", state, 7 * DAY_MS, List.of(first), metrics, () -> nanos);
   }
 
-  /** A batch each hour, which the broker stamps so much wrongly. */
+  /** Accepts a batch per hour, with broker timestamps that are wrong by the given time. */
   private long live(Pipeline pipeline, long sequence, long startMs, int hours, long wrongMs) {
     for (int hour = 1; hour <= hours; hour++) {
       nanos += DAY_MS / 24 * 1_000_000;
@@ -111,7 +111,7 @@ class PipelineTest {
     return startMs + hours * DAY_MS / 24;
   }
 
-  /** In either direction, and whether or not the job is started anew in between. */
+  /** In both directions, with and without restarts of the job. */
   @ParameterizedTest
   @CsvSource({"40, false", "40, true", "-40, false", "-40, true"})
   void aBrokersClockThatIsWrongAndThenRightForgetsNothingThatIsNotSilent(int days, boolean restarts) {
@@ -136,7 +136,7 @@ class PipelineTest {
     assertThat(first.calls).as("silent for longer than the retention").containsExactly("accept 1 with 1");
   }
 
-  /** As producers may stamp them: the emitter is not silent, whatever it says. */
+  /** Producers may set any timestamp: the emitter is not silent, whatever its timestamps are. */
   @Test
   void aMessageFromThePastIsForgottenNoEarlierThanOthers() {
     Pipeline job = week(new MemoryState());
@@ -160,7 +160,7 @@ class PipelineTest {
     assertThat(first.calls).containsExactly("accept 1 with 1", "accept 2 with 1", "duplicate 1");
   }
 
-  /** Whatever this machine's clock shows: its broker's time is the stream's. */
+  /** Stream time is the broker's time, independent of the local clock. */
   @Test
   void theBrokersTimeIsHandedOnAsItIs() {
     List<Long> times = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps what a job produced. */
+/** Records the messages that a job produces. */
 public final class Recorder implements Output {
 
   /** One produced message. */
@@ -25,7 +25,7 @@ public final class Recorder implements Output {
     return messages;
   }
 
-  /** What was produced since the last call. */
+  /** Returns the messages produced since the last call. */
   public List<Sent> take() {
     List<Sent> taken = List.copyOf(messages);
     messages.clear();

@@ -10,7 +10,7 @@ import io.lifeline.codec.RejectedBatchException;
 /** Batches for tests. */
 public final class TestBatches {
 
-  /** A moment at the start of a ten-second window. */
+  /** The start of a ten-second window. */
   public static final long START_MS = 1_700_000_000_000L;
 
   public static final EventType READ =
@@ -27,7 +27,7 @@ public final class TestBatches {
     return new RouteKey(emitter(number), 0);
   }
 
-  /** The start of a batch whose events may lie around {@link #START_MS}. */
+  /** Returns a writer of a batch with events around {@link #START_MS}. */
   public static BatchWriter batch(int emitter, long sequence) {
     return new BatchWriter()
         .incarnation(emitter(emitter))
@@ -41,7 +41,7 @@ public final class TestBatches {
         .thread(7);
   }
 
-  /** The tick of a moment after {@link #START_MS}. */
+  /** Returns the tick of a time after {@link #START_MS}. */
   public static long tick(double seconds) {
     return START_MS * 1_000_000 + (long) (seconds * 1e9);
   }
@@ -55,7 +55,7 @@ public final class TestBatches {
     }
   }
 
-  /** A position taken by the broker that many seconds after {@link #START_MS}. */
+  /** Returns a position with a broker time that many seconds after {@link #START_MS}. */
   public static Position at(long offset, double seconds) {
     return new Position(0, offset, START_MS + (long) (seconds * 1000));
   }

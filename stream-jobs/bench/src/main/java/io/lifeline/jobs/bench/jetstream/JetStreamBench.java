@@ -23,11 +23,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Reads a backlog on JetStream: the job summarise, or a bare consumer that only counts what comes. */
+/** Reads a backlog on JetStream with the job summarise, or with a bare consumer that only counts messages. */
 @Command(name = "jetstream-bench", mixinStandardHelpOptions = true, description = "Reads a backlog on JetStream.")
 public final class JetStreamBench extends Bench {
 
-  /** Who reads. */
+  /** The reader. */
   enum Kind {
     SUMMARISE,
     BARE
@@ -98,13 +98,13 @@ public final class JetStreamBench extends Bench {
     return host;
   }
 
-  /** Of summarise, half of the events pass, with two values each. */
+  /** For summarise, half of the events pass, with two values each. */
   @Override
   protected long done(Metrics metrics) {
     return metrics.counter(kind == Kind.BARE ? BARE_EVENTS : WindowMerger.VALUES, "").value();
   }
 
-  /** Reads as the jobs' own consumer does. */
+  /** Reads in the same way as the jobs' consumer. */
   private final class BareConsumer implements Runnable {
     private final Metrics.Counter events;
 

@@ -1,2 +1,2 @@
-/** The jobs on JetStream, beside a consumer that does nothing. */
+/** The jobs on JetStream, compared with a consumer that only counts. */
 package io.lifeline.jobs.bench.jetstream;

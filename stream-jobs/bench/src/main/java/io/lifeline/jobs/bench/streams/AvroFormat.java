@@ -16,7 +16,7 @@ import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.util.Utf8;
 
-/** Avro's binary encoding with a schema that both sides know; record, decoder and strings are used again. */
+/** Avro's binary encoding with a schema known to both sides; record, decoder and strings are reused. */
 final class AvroFormat implements Format {
 
   private static final Schema SCHEMA =

@@ -20,9 +20,9 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The rivals' processor: the same filter, the same aggregates taken in by the column, the same windows in the same kind
- * of store, put into it as often per event as batches do. A message per event would have to put with each of them to be
- * exact after a crash; the rivals are spared that.
+ * The processor for one message per event, with the same filter, the same aggregates by column and the same windows in
+ * the same kind of store as the jobs. It writes to the store only once per {@link Backlog#EVENTS_PER_BATCH} events. To
+ * be exact after a crash, it would have to write for each message; this favours the alternatives.
  */
 final class EventProcessor implements Processor<byte[], byte[], String, byte[]>, Output {
 

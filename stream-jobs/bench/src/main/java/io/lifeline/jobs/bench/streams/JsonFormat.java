@@ -7,7 +7,7 @@ import io.lifeline.jobs.bench.Backlog.Event;
 import io.lifeline.jobs.core.JsonWriter;
 import java.io.IOException;
 
-/** JSON read by Jackson's streaming parser, which binds to no object; the type comes first, so it can stop there. */
+/** JSON, read by Jackson's streaming parser without data binding; the type is first, so that parsing can stop there. */
 final class JsonFormat implements Format {
 
   private final JsonFactory factory = new JsonFactory();

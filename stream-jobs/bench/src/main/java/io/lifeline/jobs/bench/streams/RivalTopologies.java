@@ -24,7 +24,7 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.state.Stores;
 import org.apache.kafka.streams.state.WindowStore;
 
-/** A message per event, summarised by a processor like ours or by the DSL. */
+/** Topologies for one message per event, summarised by a processor like ours or by the DSL. */
 final class RivalTopologies {
 
   private static final Serde<String> TEXT = Serdes.String();
@@ -32,7 +32,7 @@ final class RivalTopologies {
 
   private RivalTopologies() {}
 
-  /** The store is what the jobs have: in memory, logged and cached. */
+  /** The store is the same as that of the jobs: in memory, logged and cached. */
   static Topology processor(
       String topic, String results, Supplier<Format> format, SummariseSettings settings, Metrics metrics) {
     StreamsBuilder builder = new StreamsBuilder();
@@ -46,7 +46,7 @@ final class RivalTopologies {
     return builder.build();
   }
 
-  /** As one would write it with the DSL, where the window's state is read and put for every event. */
+  /** The usual DSL program, which reads and writes the window's state for every event. */
   static Topology dsl(
       String topic, String results, Supplier<Format> format, SummariseSettings settings, Metrics metrics) {
     StreamsBuilder builder = new StreamsBuilder();
@@ -73,7 +73,7 @@ final class RivalTopologies {
     return builder.build();
   }
 
-  /** A format for each thread, since it keeps its buffers. */
+  /** One format per thread, since a format reuses its buffers. */
   private record ReusedFormat(ThreadLocal<Format> formats) implements Deserializer<Event> {
 
     ReusedFormat(Supplier<Format> format) {

@@ -29,11 +29,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Filters and summarises a backlog on Kafka, exactly once, in one of the formats. */
+/** Filters and summarises a backlog on Kafka with exactly-once semantics, in one of the formats. */
 @Command(name = "streams-bench", mixinStandardHelpOptions = true, description = "Summarises a backlog on Kafka.")
 public final class StreamsBench extends Bench {
 
-  /** What the backlog is written as, and by what it is summarised. */
+  /** Format of the backlog, and the program that summarises it. */
   enum Kind {
     SUMMARISE,
     JSON,
@@ -76,7 +76,7 @@ public final class StreamsBench extends Bench {
     return kind.rowName();
   }
 
-  /** The producers batch and compress alike: ours by the batch, the others by Kafka's own batches of as many bytes. */
+  /** All producers batch and compress: ours in Lifeline's batches, the others in Kafka's batches of the same size. */
   @Override
   protected void fill(long events) throws Exception {
     try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker))) {
@@ -135,7 +135,7 @@ public final class StreamsBench extends Bench {
     return streams;
   }
 
-  /** What the jobs' own host sets. */
+  /** Returns the same settings as those of the jobs' host. */
   private Properties properties(String application) {
     Properties properties = new Properties();
     properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker);

@@ -8,16 +8,15 @@ import io.lifeline.jobs.core.Timestamps;
 import java.util.Map;
 
 /**
- * A message about a bottleneck: that it is one, or that it is none any more. Both have the same key, so that the
- * newest message of a key says how things are. The id is made of what the alert says and the time of the sample that
- * decided it, so that a repeat has the id of the first.
+ * A raised or cleared bottleneck alert. Both have the same key, so that the newest message of a key is the current
+ * state. The id consists of the key, the time of the deciding sample and the state, so that a repeat has the same id.
  *
- * @param isOn false when the component stopped being the bottleneck
- * @param because what led to this; of an end, what came instead
- * @param sinceNs since when it is or was the bottleneck
- * @param atNs time of the sample that decided this
- * @param changedNs when the components changed last before that; 0 if they did not
- * @param components what the decision rests on
+ * @param isOn false if the alert is cleared
+ * @param because the verdict; for a cleared alert, the verdict that replaced it
+ * @param sinceNs start of the bottleneck
+ * @param atNs time of the deciding sample
+ * @param changedNs time of the last change of a component before that; 0 if there was none
+ * @param components measurements that the verdict is based on
  */
 record Alert(
     String group,
@@ -56,7 +55,7 @@ record Alert(
     return json.endArray().endObject().toBytes();
   }
 
-  /** Levels are of logarithms, so their means come back as geometric ones. */
+  /** Levels are of logarithms, so that the numbers written are geometric means. */
   private static void component(JsonWriter json, String name, Traits traits) {
     json.beginObject()
         .field("component", name)

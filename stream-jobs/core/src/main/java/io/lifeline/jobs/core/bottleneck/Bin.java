@@ -3,7 +3,7 @@ package io.lifeline.jobs.core.bottleneck;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
-/** Adds up the operations of one emitter on one component that end in one interval. */
+/** Sums up the operations of one emitter on one component that end in one interval. */
 final class Bin {
 
   private final long startNs;
@@ -21,7 +21,7 @@ final class Bin {
     return startNs;
   }
 
-  /** @param durationNs 0 of an operation that took less than the clock can tell counts as 1 */
+  /** @param durationNs 0 counts as 1: the operation took less than the clock's resolution */
   void add(double moved, long durationNs) {
     double took = Math.max(1, durationNs);
     count++;

@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 
-/** Both halves of the job in one place, for a host in which one owner sees all emitters. */
+/** Both halves of the job in one, for a host where one task reads all emitters. */
 public final class BottleneckJob implements Job {
 
   public static final String NAME = "bottleneck";
@@ -15,7 +15,7 @@ public final class BottleneckJob implements Job {
   private final Sampler sampler;
   private final BottleneckMonitor monitor;
 
-  /** Where the monitor sends while the sampler hands it samples. */
+  /** The output of the monitor while the sampler passes samples to it. */
   private Output output;
 
   public BottleneckJob(BottleneckSettings settings, KeyedState state, Metrics metrics) {

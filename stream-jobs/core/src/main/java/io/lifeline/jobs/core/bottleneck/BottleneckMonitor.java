@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The second half of the job: samples of all emitters of a group meet here, and become alerts. Used by one thread.
+ * The second half of the job: turns the samples of all emitters of a group into alerts. Used by one thread.
  *
  * <p>A host calls {@link #accept} for each sample, {@link #punctuate} every second, and {@link #save} before it makes
  * the state durable.
@@ -42,7 +42,7 @@ public final class BottleneckMonitor {
     state.scan(PREFIX, (key, value) -> groups.put(key.substring(PREFIX.length()), Group.decode(settings, value)));
   }
 
-  /** @param brokerTimeMs when the broker took the last batch of the sample */
+  /** @param brokerTimeMs when the broker received the last batch of the sample */
   public void accept(Sample sample, long brokerTimeMs, Output output) {
     Group group = groups.get(sample.group());
     if (group == null) {
@@ -59,7 +59,7 @@ public final class BottleneckMonitor {
     }
   }
 
-  /** Ends what is about groups from which nothing comes any more. */
+  /** Removes silent groups and clears their alerts. */
   public void punctuate(long nowMs, Output output) {
     groups
         .values()

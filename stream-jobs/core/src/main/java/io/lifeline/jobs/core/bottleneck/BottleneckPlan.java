@@ -6,7 +6,7 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.plan.InTwoHalves;
 
-/** Bottleneck: the samples of a group become alerts. */
+/** Plan of bottleneck, which turns the samples of a group into alerts. */
 record BottleneckPlan(BottleneckSettings settings, Metrics metrics) implements InTwoHalves<Sample> {
 
   @Override

@@ -7,15 +7,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What is compared with what. All times in nanoseconds.
+ * Settings of the job bottleneck. All times in nanoseconds.
  *
- * @param components the component's name by the name of an operation: a caliper, or a pair of events with
- *     {@code .start} and {@code .end} behind it
- * @param by whose components form a group of their own
- * @param intervalNs for which pairs of events are added up to a sample
- * @param holdNs how long an answer must be the same before it is told
- * @param idleNs after that much silence a group is over
- * @param maxGroups that are held at once: whoever may emit must not be able to fill the memory
+ * @param components component by operation: the name of a caliper, or of a pair of events without {@code .start} and
+ *     {@code .end}
+ * @param by how components are grouped: {@code session}, {@code program} or {@code all}
+ * @param intervalNs length of a sample made of pairs of events
+ * @param holdNs how long a verdict must be unchanged before it is published
+ * @param idleNs silence after which a group is removed
+ * @param maxGroups maximum number of groups; bounds the memory that emitters can occupy
  */
 public record BottleneckSettings(
     Map<String, String> components, String by, long intervalNs, long holdNs, long idleNs, int maxGroups) {
@@ -35,7 +35,7 @@ public record BottleneckSettings(
         config.get(Keys.BOTTLENECK_MAX_GROUPS));
   }
 
-  /** The group of the batch's operations; a batch that names no session belongs to its program. */
+  /** Returns the group of the batch's operations; a batch without a session belongs to the group of its program. */
   String group(BatchReader batch) {
     String session = batch.context().get("session");
     return switch (by) {

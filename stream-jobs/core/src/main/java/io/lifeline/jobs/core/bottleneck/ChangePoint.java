@@ -3,25 +3,25 @@ package io.lifeline.jobs.core.bottleneck;
 import java.util.Arrays;
 
 /**
- * Where a series changed its level. Whether it did is told by the cut whose two sides differ most by the ranks of their
- * values (the Mann-Whitney statistic, standardised, at its maximum over all cuts: Pettitt 1979; as a sequential test
- * Hawkins and Deng 2010): ranks, since single wild values are the rule in measurements of disks and networks and must
- * not be taken for a change. Where it did is told by the least absolute deviations from both sides' medians, since the
- * best cut by ranks leans to the middle.
+ * A change of a series' level. It is detected by the cut whose two sides differ most in the ranks of their values (the
+ * standardised Mann-Whitney statistic, at its maximum over all cuts: Pettitt 1979; as a sequential test: Hawkins and
+ * Deng 2010). Ranks are robust against outliers, which are common in measurements of disks and networks. The change is
+ * located by the least absolute deviations from both sides' medians, since the best cut by ranks is biased towards the
+ * middle.
  *
  * @param at index of the first value after the change
- * @param score how many standard deviations the sum of ranks is from what chance gives, correlation of neighbours
- *     allowed for
- * @param shift median after less median before
+ * @param score standard deviations between the sum of ranks and its expected value, corrected for the correlation of
+ *     neighbours
+ * @param shift median after minus median before
  */
 record ChangePoint(int at, double score, double shift) {
 
-  /** Fewer values on a side are no level yet. */
+  /** Minimum number of values on each side. */
   static final int LEAST_SIDE = 5;
 
   /**
-   * The change with at least that score; null if there is none, or if it is so young that the values behind it may not
-   * all be after it: the next value will tell.
+   * Returns the change with at least that score; null if there is none, or if it is so recent that its position is
+   * uncertain: it may be later, which the next value shows.
    */
   static ChangePoint find(double[] values, double leastScore) {
     double ranked = values.length < 2 * LEAST_SIDE ? 0 : bestScore(values);
@@ -38,7 +38,7 @@ record ChangePoint(int at, double score, double shift) {
     return score < leastScore ? null : new ChangePoint(at, score, after - before);
   }
 
-  /** 0 if all values are alike. */
+  /** Returns 0 if all values are equal. */
   private static double bestScore(double[] values) {
     int n = values.length;
     double[] ranks = new double[n];
@@ -73,9 +73,9 @@ record ChangePoint(int at, double score, double shift) {
   }
 
   /**
-   * For each number of values, from the first on, the sum of their absolute deviations from their median: of sorted
-   * values, it is what the upper half is above the lower one. Sorting each part anew would take many times as long, and
-   * a batch can bring thousands of samples.
+   * Returns, for each number of leading values, the sum of their absolute deviations from their median: for sorted
+   * values, the sum of the upper half minus the sum of the lower half. Sorting each prefix again would take many times
+   * as long, and a batch can contain thousands of samples.
    */
   private static double[] deviations(double[] values) {
     double[] sums = new double[values.length + 1];
@@ -94,7 +94,7 @@ record ChangePoint(int at, double score, double shift) {
     return sums;
   }
 
-  /** Writes mid-ranks; returns the variance of one side's sum of ranks per product of the sides' lengths. */
+  /** Writes mid-ranks; returns the variance of one side's sum of ranks divided by the product of the sides' lengths. */
   private static double rank(double[] values, double[] ranks) {
     int n = values.length;
     double[] sorted = values.clone();
@@ -117,7 +117,7 @@ record ChangePoint(int at, double score, double shift) {
     return (n + 1 - ties / (n * (n - 1.0))) / 12;
   }
 
-  /** Of the deviations from each side's own level: the change itself would look like correlation. */
+  /** Uses the deviations from each side's own level, since the change itself would look like correlation. */
   private static double independentShare(double[] values, int cut, double before, double after) {
     double products = 0;
     double squares = 0;

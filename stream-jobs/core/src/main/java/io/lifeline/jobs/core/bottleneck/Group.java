@@ -5,26 +5,26 @@ import io.lifeline.jobs.core.StateWriter;
 import java.util.function.Consumer;
 
 /**
- * One group: what is known of its components, and what has been told. What is told changes only when the answer has
- * been another one for a while; an answer that there is too little to go by changes nothing.
+ * One group: its components and its published verdict. The published verdict changes only after a different verdict has
+ * been unchanged for the hold time; a verdict of too few samples changes nothing.
  */
 final class Group {
 
   private static final String NONE = "";
 
-  /** What an emitter says of a time so far ahead of the broker's is about its clock, and would age all others. */
+  /** Samples further ahead of broker time are ignored: the emitter's clock is wrong, and all others would seem old. */
   private static final long MAX_AHEAD_MS = 60_000;
 
   private final String name;
   private final Watch watch;
   private long lastMs;
 
-  /** The component that was said to be the bottleneck, and since when it is; empty for none. */
+  /** The bottleneck in the published verdict, followed by its start; empty for none. */
   private String told = NONE;
 
   private long toldSinceNs;
 
-  /** The component that is found now, and since when; it is told when it has been that for a while. */
+  /** The bottleneck in the latest verdict, followed by its start; published after the hold time. */
   private String found = NONE;
 
   private long foundSinceNs;
@@ -46,7 +46,7 @@ final class Group {
     return lastMs;
   }
 
-  /** False if the sample is of no use: it came too late, its emitter's clock is ahead, or its speed is no number. */
+  /** Returns false if the sample is unusable: too late, from a clock that is ahead, or without a valid speed. */
   boolean add(Sample sample, long brokerTimeMs, long holdNs, Consumer<Alert> alerts) {
     lastMs = Math.max(lastMs, brokerTimeMs);
     boolean isAhead = sample.endNs() / 1_000_000 > brokerTimeMs + MAX_AHEAD_MS;
@@ -76,7 +76,7 @@ final class Group {
     }
   }
 
-  /** The group is silent: nothing is known of it any more. */
+  /** Clears the group's alert, since the group is silent. */
   void end(Consumer<Alert> alerts) {
     endTold(Verdict.none(Verdict.Reason.SILENT), alerts);
   }

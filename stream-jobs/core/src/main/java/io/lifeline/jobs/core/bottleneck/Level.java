@@ -8,11 +8,11 @@ import org.apache.commons.statistics.inference.DataDispersion;
 import org.apache.commons.statistics.inference.TTest;
 
 /**
- * Where a series stands, and how well that is known: what a t-test needs of it. The values are logarithms, since rates
- * differ by factors, and since a few very fast operations would otherwise make a mean of their own.
+ * The level of a series and its uncertainty, as input of a t-test. The values are logarithms, since rates differ by
+ * factors, and since a few very fast operations would otherwise dominate the mean.
  *
- * @param count of values that are worth as much as independent ones: neighbours in time resemble each other, and a
- *     test that took each of them for news would be far too sure
+ * @param count effective number of independent values: neighbours in time are correlated, and a test that counted each
+ *     of them would be overconfident
  * @param mean NaN without values
  * @param variance of the sample
  */
@@ -20,13 +20,13 @@ record Level(long count, double mean, double variance) {
 
   static final Level UNKNOWN = new Level(0, Double.NaN, Double.NaN);
 
-  /** No clock tells rates apart by less than a thousandth; it keeps a test of equal numbers from dividing by 0. */
+  /** Clocks do not resolve rate differences below a thousandth; also prevents division by 0 if all values are equal. */
   private static final double LEAST_VARIANCE = 1e-6;
 
   private static final TTest WELCH =
       TTest.withDefaults().with(DataDispersion.HETEROSCEDASTIC).with(AlternativeHypothesis.LESS_THAN);
 
-  /** The level of the values that are numbers, in order of time. */
+  /** Returns the level of the finite values, which are in order of time. */
   static Level of(double[] series) {
     double[] values = Arrays.stream(series).filter(Double::isFinite).toArray();
     if (values.length < 2) {
@@ -44,7 +44,7 @@ record Level(long count, double mean, double variance) {
         Math.max(2, (long) independent), mean, Math.max(LEAST_VARIANCE, squares / (values.length - 1)));
   }
 
-  /** Of values whose neighbours are correlated (first order, autoregressive), the part that are news. */
+  /** Returns the share of independent values in a series with first-order autoregressive correlation. */
   static double independentShare(double lagProducts, double squares) {
     double correlation = squares == 0 ? 0 : Math.max(0, Math.min(0.95, lagProducts / squares));
     return (1 - correlation) / (1 + correlation);
@@ -54,7 +54,7 @@ record Level(long count, double mean, double variance) {
     return count > 0;
   }
 
-  /** Welch's t-test: the probability of a difference like this if this level were not below the other. */
+  /** Returns the probability, by Welch's t-test, of such a difference if this level were not below the other. */
   double chanceOfBeingBelow(Level other) {
     return WELCH.test(mean, variance, count, other.mean, other.variance, other.count).getPValue();
   }

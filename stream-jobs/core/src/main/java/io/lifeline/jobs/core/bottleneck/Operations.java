@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The operations of one emitter: those under way, and those that ended in intervals which are not over yet. */
+/** The operations of one emitter: those in progress, and those that ended in incomplete intervals. */
 final class Operations {
 
-  /** Intervals by which one thread's events may come later than another's. */
+  /** Number of intervals by which one thread's events may arrive later than another's. */
   static final int PATIENCE = 3;
 
-  /** Operations under way that are known; an emitter that starts more and ends none forgets the oldest. */
+  /** Maximum number of operations in progress; beyond it, the oldest are forgotten. */
   private static final int MAX_OPEN = 4096;
 
-  /** Intervals that one batch may touch, and which wait for being over. */
+  /** Maximum number of incomplete bins; beyond it, the oldest are completed early. */
   private static final int MAX_BINS = 4096;
 
   private record Open(String operation, long thread, long id) {}
@@ -65,7 +65,7 @@ final class Operations {
     }
   }
 
-  /** False if the operation's start is not known, or its interval is over. One that moved nothing says nothing. */
+  /** Returns false if the start is unknown or the interval is complete. Operations without bytes are ignored. */
   boolean end(String operation, String component, long thread, long id, long timeNs, double bytes) {
     Long startNs = starts.remove(new Open(operation, thread, id));
     if (reports.containsKey(operation)) {
@@ -95,9 +95,9 @@ final class Operations {
   }
 
   /**
-   * Hands over the samples that are complete, in order of time.
+   * Removes and returns the complete samples.
    *
-   * @param isLast whether nothing more is awaited in the intervals that are known
+   * @param isLast whether no more events are expected in the known intervals
    */
   List<Sample> complete(boolean isLast) {
     while (!bins.isEmpty() && (isLast || bins.size() > MAX_BINS

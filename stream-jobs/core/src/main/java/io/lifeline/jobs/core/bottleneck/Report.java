@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A caliper's report as it comes in: one event each for rate, duration and value, in this order, so that the value
- * completes it. The rate is not needed, see {@link Sample#workRate}.
+ * A caliper's report as it arrives: one event each for rate, duration and value, in this order, so that the value
+ * completes it. The rate is not used, see {@link Sample#workRate}.
  */
 final class Report {
 
-  /** What a report tells of one of the three. */
+  /** Statistics of one of the three. */
   record Aspect(long count, double sum, double variance) {}
 
   private static final Set<String> FIELDS = Set.of("value", "duration");
@@ -25,7 +25,7 @@ final class Report {
     }
   }
 
-  /** The complete report as a sample, or null if nothing was moved or a part is missing. Forgets it either way. */
+  /** Removes the report and returns it as a sample; null if nothing was moved or a part is missing. */
   Sample take(String group, String component, String emitter, long endNs, long intervalNs) {
     Aspect value = aspects.remove("value");
     Aspect duration = aspects.remove("duration");

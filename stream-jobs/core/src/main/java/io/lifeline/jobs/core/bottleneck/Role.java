@@ -11,13 +11,13 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * What the events of one type say about operations. A type has a role if its fields are of the kinds that it needs:
- * whoever may emit may declare any type under any name.
+ * How events of one type describe operations. A type has a role only if its fields are of the required kinds, since an
+ * emitter may declare any type under any name.
  */
 @FunctionalInterface
 interface Role {
 
-  /** Takes the batch's current event; false if it says nothing, since what belongs to it is not known. */
+  /** Processes the batch's current event; returns false for an end without a start, or after its interval. */
   boolean take(BatchReader batch, Operations operations);
 
   /** @param components names by operation; types of other operations have no role */
@@ -33,7 +33,7 @@ interface Role {
     return components.containsKey(ended) ? end(type, ended, components.get(ended)) : Optional.empty();
   }
 
-  /** Null if the name ends otherwise. */
+  /** Returns null if the name has another ending. */
   private static String withoutEnding(String name, String ending) {
     return name.endsWith(ending) ? name.substring(0, name.length() - ending.length()) : null;
   }
@@ -89,7 +89,7 @@ interface Role {
         });
   }
 
-  /** The field's place; -1 if there is none of that kind. */
+  /** Returns the field's index; -1 if there is none of that kind. */
   private static int index(EventType type, String name, Predicate<FieldType> kind) {
     List<Field> fields = type.fields();
     return IntStream.range(0, fields.size())

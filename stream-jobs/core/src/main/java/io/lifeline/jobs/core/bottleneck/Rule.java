@@ -6,49 +6,49 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the bottleneck is told from what components did: the rule of papers/003 (Kissel et al., section IV.C), with what
- * its authors found missing.
+ * Finds the bottleneck from measurements of components: the rule of papers/003 (Kissel et al., section IV.C), extended
+ * by what its authors found missing.
  *
  * <ol>
- *   <li>The component with the lowest mean instantaneous throughput is the candidate. It is named if Welch's t-test
- *       tells it from every other, and if it is slower than each by a fifth: enough samples tell any two apart, and a
- *       difference that nobody would act on is none.
- *   <li>A component that idles for more than half of the time holds nobody up, however slow it is.
- *   <li><b>A component that is as fast as before cannot be why the whole became slower.</b> If throughput fell at the
- *       last change and the candidate's rate did not, then time passes where nothing is measured. That is how the
- *       paper's rule went wrong for UDT with loss: a read that finds nothing is not measured, the next one finds its
- *       data waiting and is fast, so that the network seemed to become faster when it broke down. What gives it away
- *       is that its operations became uneven (the paper's Figure 5b); the component whose did is named. If none did,
- *       what holds things up is not measured, and none is named.
+ *   <li>The component with the lowest mean instantaneous throughput is the candidate. It is the bottleneck if Welch's
+ *       t-test distinguishes it from every other component, and if it is slower than each by a fifth: with enough
+ *       samples, even an irrelevant difference is significant.
+ *   <li>A component that is idle for more than half of the time is not the bottleneck, however slow it is.
+ *   <li><b>A component that is as fast as before cannot be the reason for a lower throughput.</b> If throughput fell at
+ *       the last change and the candidate's rate did not, then time passes where nothing is measured. This is how the
+ *       paper's rule failed for UDT with loss: a read that finds nothing is not measured, the next one finds its data
+ *       waiting and is fast, so that the network seemed to become faster when it broke down. The symptom is that its
+ *       operations became uneven (the paper's Figure 5b); the component with this symptom is the bottleneck. If there
+ *       is none, the bottleneck is not measured.
  * </ol>
  */
 final class Rule {
 
-  /** Samples of each component, since the last change, that an answer needs. */
+  /** Minimum number of samples of each component, since the last change, for a verdict. */
   static final int LEAST_SAMPLES = 5;
 
-  /** By this much the slowest must be below the next one; so NetLogger's own tools had it. */
+  /** Maximum rate of the slowest component relative to every other; the same as in NetLogger's own tools. */
   private static final double NEXT_AT_MOST = Math.log(0.8);
 
   private static final double ENOUGH_WORK = 0.5;
 
-  /** What is taken for a fall of the throughput. */
+  /** Minimum decrease of throughput that counts as a fall, in logarithms. */
   private static final double FALL = Math.log(0.8);
 
   /** A component explains a fall if its own rate fell by at least this part of it, in logarithms. */
   private static final double EXPLAINED = 0.5;
 
-  /** By this factor operations must have become uneven. */
+  /** Minimum factor by which operations must have become uneven. */
   private static final double UNEVENNESS = Math.log(1.3);
 
-  /** The probability of error that is allowed, over all comparisons of one answer. */
+  /** Maximum probability of error, over all comparisons of one verdict. */
   private static final double ERROR = 0.01;
 
   private Rule() {}
 
   /**
-   * @param now how the components are since the last change, two at least
-   * @param before how they were when the rates could be relied upon last; empty if that is not known
+   * @param now the components since the last change; at least two
+   * @param before the components when their rates were last reliable; empty if unknown
    */
   static Verdict judge(Map<String, Traits> now, Map<String, Traits> before) {
     if (now.values().stream().anyMatch(traits -> traits.samples() < LEAST_SAMPLES)) {
@@ -93,7 +93,7 @@ final class Rule {
         && now.throughput().chanceOfBeingBelow(before.throughput()) <= ERROR;
   }
 
-  /** The component that became more uneven than any other, if one did while throughput fell. */
+  /** Names the component that became most uneven while its throughput fell; returns null if there is none. */
   private static Verdict uneven(Map<String, Traits> now, Map<String, Traits> before) {
     Verdict found = null;
     double most = UNEVENNESS;

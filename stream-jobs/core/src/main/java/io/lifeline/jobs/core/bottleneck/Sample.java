@@ -4,18 +4,18 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * What one emitter's operations on one component did in one interval: a caliper's report, or the same made of pairs of
- * events. It travels from where batches are read to where all emitters of a group meet.
+ * Statistics of one emitter's operations on one component in one interval: a caliper's report, or the equivalent made
+ * of pairs of events. It is sent from the task that reads batches to the task that monitors the group.
  *
- * @param group whose components are compared with each other, see {@link BottleneckSettings}
- * @param component as the configuration calls it, {@code disk-write}
- * @param emitter whose operations they are
- * @param endNs when the interval ended, since the Unix epoch
- * @param intervalNs how long it was
+ * @param group group of components that are compared with each other, see {@link BottleneckSettings}
+ * @param component name in the configuration, such as {@code disk-write}
+ * @param emitter incarnation of the emitter
+ * @param endNs end of the interval, since the Unix epoch
+ * @param intervalNs length of the interval
  * @param count operations that ended in it
- * @param bytes that they moved
- * @param busyNs the sum of their durations: waiting for more to do is not in it
- * @param busyVariance variance of their durations, in ns^2; 0 of one operation
+ * @param bytes bytes that they moved
+ * @param busyNs sum of their durations, without idle time between them
+ * @param busyVariance variance of their durations, in ns^2; 0 for one operation
  */
 public record Sample(
     String group,
@@ -28,18 +28,18 @@ public record Sample(
     double busyNs,
     double busyVariance) {
 
-  /** Operations of which the unevenness is told; that of fewer is chance. */
+  /** Minimum number of operations for the unevenness, which is random for fewer. */
   private static final int LEAST_FOR_UNEVENNESS = 4;
 
   /**
-   * The mean instantaneous throughput (tput_i of papers/003), weighted by time: bytes per second of being at work. The
-   * unweighted mean of nbytes / dur counts a write into a cache as much as the one that had to wait for the disk.
+   * Returns the mean instantaneous throughput (tput_i of papers/003), weighted by time: bytes per second of work. The
+   * unweighted mean of nbytes / dur would count a write to a cache as much as one that waited for the disk.
    */
   double workRate() {
     return bytes / busyNs * 1e9;
   }
 
-  /** Whether its speeds are numbers whose logarithms are: what emitters report may be anything. */
+  /** Returns whether the speeds are positive and finite, so that they have logarithms: emitters may report anything. */
   boolean hasSpeed() {
     return isPositive(workRate()) && isPositive(bytes / intervalNs * 1e9);
   }
@@ -49,8 +49,8 @@ public record Sample(
   }
 
   /**
-   * Standard deviation of the durations over their mean; NaN of too few. Not of the rates: there the duration is below
-   * the line, and the one operation that a cache answered would say all.
+   * Returns the standard deviation of the durations divided by their mean; NaN for too few. Rates are not used: there
+   * the duration is the divisor, and a single operation answered by a cache would dominate.
    */
   double unevenness() {
     return count < LEAST_FOR_UNEVENNESS ? Double.NaN : Math.sqrt(busyVariance) * count / busyNs;

@@ -17,14 +17,14 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * The first half of the job: works by emitter, and makes {@link Sample}s of what its events say about components.
+ * The first half of the job: makes {@link Sample}s from the events of each emitter.
  *
  * <ul>
  *   <li>A caliper's report is a sample already: three events {@code lifeline.summary} of its value, duration and rate.
- *   <li>Operations with an event at each end are paired and added up by interval.
+ *   <li>Operations with a start and an end event are paired and summed up by interval.
  * </ul>
  *
- * An operation that a caliper reports is not taken from its events as well.
+ * If a caliper reports an operation, its start and end events are ignored.
  */
 public final class Sampler implements Job {
 
@@ -39,7 +39,7 @@ public final class Sampler implements Job {
   private final Map<Incarnation, Operations> emitters = new HashMap<>();
   private final Set<Incarnation> changed = new HashSet<>();
 
-  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Optional<Role>> roles = new WeakHashMap<>();
 
   public Sampler(BottleneckSettings settings, KeyedState state, Metrics metrics, Next<Sample> next) {
@@ -92,7 +92,7 @@ public final class Sampler implements Job {
     next.pass(sample, brokerTimeMs);
   }
 
-  /** Passes on what silent emitters left, and forgets them. */
+  /** Completes the intervals of silent emitters, and forgets emitters that are silent for the idle time. */
   @Override
   public void punctuate(long nowMs, Output output) {
     emitters

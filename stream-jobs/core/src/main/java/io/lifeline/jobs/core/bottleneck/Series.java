@@ -10,27 +10,27 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** What is remembered of one component: its newest samples, as the numbers that the analysis works on. */
+/** The newest samples of one component, as the numbers that are analysed. */
 final class Series {
 
-  /** At one sample a second, four minutes: what a change must stand out from, and all that is kept. */
+  /** Maximum number of samples: four minutes at one sample per second. */
   static final int CAPACITY = 240;
 
-  /** A pause longer than this many intervals says nothing about the speed around it. */
+  /** A gap of more intervals than this is a pause, which does not reduce the throughput. */
   private static final int LONGEST_GAP = 10;
 
   private static final double LEAST_UNEVENNESS = 1e-3;
 
   private static final long FORGET_EMITTER_NS = 600_000_000_000L;
 
-  /** A program may be started again and again, and a group is saved as one value. */
+  /** Bounds the size of a group, which is saved as one value: a program may be restarted often. */
   private static final int MAX_EMITTERS = 1_000;
 
   /**
-   * @param rate logarithm of bytes per second of being at work
-   * @param unevenness logarithm of the coefficient of variation of the durations; NaN of few
-   * @param throughput logarithm of bytes per second of time
-   * @param busy seconds at work per second of time
+   * @param rate logarithm of bytes per second of work
+   * @param unevenness logarithm of the coefficient of variation of the durations; NaN for too few
+   * @param throughput logarithm of bytes per second of elapsed time
+   * @param busy seconds of work per second of elapsed time
    */
   private record Point(long timeNs, double rate, double unevenness, double throughput, double busy) {}
 
@@ -41,10 +41,10 @@ final class Series {
 
   private long newestNs = Long.MIN_VALUE;
 
-  /** By emitter, since each has intervals of its own. */
+  /** End of the last sample by emitter, since each has its own intervals. */
   private final TreeMap<String, Long> lastEnds = new TreeMap<>();
 
-  /** Emitters report at moments of their own, so that a sample may belong before others that came earlier. */
+  /** Inserts a sample by time: emitters report independently, so samples may arrive out of order. */
   void add(Sample sample) {
     double spanNs = spanNs(sample);
     newestNs = Math.max(newestNs, sample.endNs());
@@ -65,7 +65,7 @@ final class Series {
     }
   }
 
-  /** Slow operations leave intervals without any end: those before this sample are part of what it tells. */
+  /** Returns the time that a sample covers: slow operations leave empty intervals before it, which are included. */
   private double spanNs(Sample sample) {
     Long lastEnd = lastEnds.put(sample.emitter(), sample.endNs());
     lastEnds.values().removeIf(endNs -> endNs < sample.endNs() - FORGET_EMITTER_NS);
@@ -76,12 +76,12 @@ final class Series {
     return isPause ? sample.intervalNs() : Math.max(sample.intervalNs(), sample.endNs() - lastEnd);
   }
 
-  /** When the newest sample ended, be it forgotten or not. */
+  /** Returns the end of the newest sample, even if that is no longer kept. */
   long newestNs() {
     return newestNs;
   }
 
-  /** The clearest change of the component's rate, unevenness or throughput; null if none is as clear as that. */
+  /** Returns the clearest change of the rate, unevenness or throughput; null if none has that score. */
   Change clearestChange(double leastScore) {
     Change clearest = null;
     for (ToDoubleFunction<Point> number : List.<ToDoubleFunction<Point>>of(
@@ -100,7 +100,7 @@ final class Series {
     return traits(points);
   }
 
-  /** Forgets what was before that time, and returns how the component was until then. */
+  /** Removes the samples before that time, and returns their traits. */
   Traits cutAt(long timeNs) {
     List<Point> before = points.stream().filter(point -> point.timeNs() < timeNs).toList();
     points.removeIf(point -> point.timeNs() < timeNs);

@@ -4,13 +4,13 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * How a component was between two changes. Levels are of logarithms.
+ * Characteristics of a component between two changes. Levels are of logarithms.
  *
- * @param samples that this rests on
- * @param rate bytes per second of being at work
+ * @param samples number of samples
+ * @param rate bytes per second of work
  * @param unevenness coefficient of variation of the operations' durations within an interval
- * @param throughput bytes per second of time
- * @param busy share of the time for which it was at work; above 1 if operations overlap
+ * @param throughput bytes per second of elapsed time
+ * @param busy share of the time spent at work; above 1 if operations overlap
  */
 record Traits(int samples, Level rate, Level unevenness, Level throughput, double busy) {
 

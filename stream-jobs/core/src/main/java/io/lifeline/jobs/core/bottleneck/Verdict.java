@@ -5,26 +5,26 @@ import java.util.List;
 /**
  * Which component is the bottleneck, and why.
  *
- * @param component null if none is
- * @param reason how that was found
- * @param alike for {@link Reason#ALIKE}, the slowest and those that are too much like it, the slowest first
- * @param chance the probability of what was seen if the component were none; 1 if there is none
+ * @param component null if there is no bottleneck
+ * @param reason reason for the verdict
+ * @param alike for {@link Reason#ALIKE}, the slowest component and those too similar to it, the slowest first
+ * @param chance probability of the measurements if the component were not the bottleneck; 1 if there is none
  */
 record Verdict(String component, Reason reason, List<String> alike, double chance) {
 
-  /** What led to a verdict. */
+  /** Reason for a verdict. */
   enum Reason {
-    /** It moves the fewest bytes per second of work, and is at work for most of the time. */
+    /** The component moves the fewest bytes per second of work, and is at work for most of the time. */
     SLOWEST("slowest"),
-    /** The whole became slower and no component did, but this one became uneven: it hides the time that it takes. */
+    /** Throughput fell, but no rate explains it. This component became uneven: part of its time is not measured. */
     UNEVEN("uneven"),
-    /** The whole became slower and no component did, or became uneven: what holds it up is not measured. */
+    /** Throughput fell, but no rate explains it and no component became uneven: the bottleneck is not measured. */
     UNEXPLAINED("unexplained"),
     /** Several components are about as slow as the slowest. */
     ALIKE("alike"),
-    /** No component is at work for most of the time: what holds things up is not measured. */
+    /** The slowest component is idle for most of the time: the bottleneck is not measured. */
     IDLE("idle"),
-    /** Nothing comes any more. */
+    /** No more samples arrive. */
     SILENT("silent"),
     /** Too few samples since the last change. */
     TOO_LITTLE("too_little");
@@ -40,7 +40,7 @@ record Verdict(String component, Reason reason, List<String> alike, double chanc
     }
   }
 
-  /** Whether time passed that no component's operations account for. */
+  /** Returns whether time passed that is not measured in any component. */
   boolean isOfHiddenTime() {
     return reason == Reason.UNEVEN || reason == Reason.UNEXPLAINED;
   }

@@ -6,34 +6,34 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The components of one group, from one change to the next: after a change, what was before says nothing about now,
- * except as what now is compared with.
+ * The components of one group since the last change. Earlier samples are removed; only their traits may be kept, as a
+ * reference for comparison.
  */
 final class Watch {
 
   /**
-   * How many standard deviations a change must stand out. Looked for at every sample, in three numbers of each
-   * component: a bound for a single look would find a change in noise every few minutes.
+   * Minimum score of a change, in standard deviations. Every sample is tested, in three numbers of each component: the
+   * usual bound of a single test would find a change in noise every few minutes.
    */
   private static final double CLEAR = 4.0;
 
-  /** Changes by less are of no interest. */
+  /** Smaller changes are ignored. */
   private static final double WORTH_NOTICE = Math.log(1.25);
 
   private final TreeMap<String, Series> series = new TreeMap<>();
 
-  /** How the components were when their rates could be relied upon last. */
+  /** The components' traits when their rates were last reliable. */
   private final TreeMap<String, Traits> reference = new TreeMap<>();
 
   private final long idleNs;
   private long changedNs;
 
-  /** @param idleNs a component of which nothing has come for so long, while others went on, is forgotten */
+  /** @param idleNs a component without samples for that long, while others have samples, is forgotten */
   Watch(long idleNs) {
     this.idleNs = idleNs;
   }
 
-  /** Takes a sample and says what is to be thought now; null if it is from before the last change. */
+  /** Adds a sample and returns the new verdict; null if the sample is from before the last change. */
   Verdict add(Sample sample) {
     if (sample.endNs() < changedNs) {
       return null;
@@ -58,19 +58,20 @@ final class Watch {
     return traits;
   }
 
-  /** Up to when all components are known, since the Unix epoch; there must be one. */
+  /** Returns the time up to which all components have samples, since the Unix epoch; there must be a component. */
   long knownNs() {
     return series.values().stream().mapToLong(Series::newestNs).min().orElseThrow();
   }
 
-  /** When the last change was found to have been, since the Unix epoch; 0 if there was none. */
+  /** Returns the time of the last change, since the Unix epoch; 0 if there was none. */
   long changedNs() {
     return changedNs;
   }
 
   /**
-   * While time passes unseen, rates are nothing to compare with: then the reference stays, and with it what was
-   * concluded, until the throughput is back or a rate explains that it is not.
+   * Removes the samples before a change. Their traits become the reference, unless they are too few or part of the time
+   * was not measured, which makes rates unreliable. Then the old reference stays, and with it the verdict, until the
+   * throughput recovers or a rate explains its fall.
    */
   private void cutAt(long timeNs) {
     TreeMap<String, Traits> before = new TreeMap<>();

@@ -1,6 +1,6 @@
 package io.lifeline.jobs.core.filter;
 
-/** Says the same of all events of its type. */
+/** Gives the same judgement for all events of its type. */
 final class Always extends Term {
 
   private final Judgement judgement;

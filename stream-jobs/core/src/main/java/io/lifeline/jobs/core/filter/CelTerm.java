@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A part of a condition that CEL's own runtime evaluates: once if it says the same of all events of the type, else once
- * per batch or, which is slow, per event.
+ * A part of a condition that CEL's own runtime evaluates: once if the result is the same for all events of the type,
+ * else once per batch or, which is slow, once per event.
  */
 final class CelTerm extends Term implements CelVariableResolver {
 
@@ -29,8 +29,8 @@ final class CelTerm extends Term implements CelVariableResolver {
   }
 
   /**
-   * @param scope how far one result reaches
-   * @param trouble is told why events cannot be judged, unless it is only that they lack a field
+   * @param scope the events that share one result
+   * @param trouble receives the reasons why events cannot be judged, except for missing fields
    */
   static Term of(Program program, Variables variables, Scope scope, Consumer<CelErrorCode> trouble) {
     CelTerm term = new CelTerm(program, variables, scope == Scope.BATCH, trouble);

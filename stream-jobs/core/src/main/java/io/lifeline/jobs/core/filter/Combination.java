@@ -94,7 +94,7 @@ abstract class Combination extends Term {
     };
   }
 
-  /** The wanted events without those that are decided already. */
+  /** Returns the wanted events without those already decided. */
   final long[] except(long[] wanted, long[] decided, int words) {
     if (asked.length < words) {
       asked = new long[words];

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * A condition on events, in CEL. Fields have no types of their own here, since every event type has others under the
- * same names: what does not fit together shows when events are judged, and those events are not taken.
+ * A condition on events, in CEL. Fields are not statically typed, since event types may use the same name for different
+ * types: type errors occur when events are judged, and those events are not selected.
  */
 public final class Condition {
 
@@ -32,7 +32,7 @@ public final class Condition {
   private static final CelRuntime RUNTIME = CelRuntimeFactory.plannerRuntimeBuilder().setOptions(OPTIONS).build();
   private static final CelCompiler PARSER = compiler().build();
 
-  /** Names that CEL itself gives a meaning: its types. */
+  /** Names of CEL's own types. */
   private static final Set<String> RESERVED =
       Set.of("bool", "bytes", "double", "dyn", "google", "int", "list", "map", "null_type", "string", "uint");
 
@@ -47,7 +47,7 @@ public final class Condition {
   }
 
   /**
-   * @throws IllegalArgumentException if it is no CEL, or yields no truth value; the message says where
+   * @throws IllegalArgumentException if it is not valid CEL or does not yield a boolean; the message gives the reason
    */
   public static Condition parse(String text) {
     CelCompilerBuilder builder = compiler();
@@ -65,15 +65,15 @@ public final class Condition {
   }
 
   /**
-   * Makes the condition ready for events of that type.
+   * Compiles the condition for events of that type.
    *
-   * @param trouble is told why events cannot be judged, again and again, unless it is only that they lack a field
+   * @param trouble repeatedly receives the reason why events cannot be judged, except for missing fields
    */
   Term on(EventType type, Consumer<CelErrorCode> trouble) {
     return TermCompiler.compile(this, type, trouble);
   }
 
-  /** The same without any shortcut: CEL evaluates everything, event by event. */
+  /** Compiles without optimisation: CEL evaluates everything, event by event. */
   Term interpretedOn(EventType type) {
     return CelTerm.of(program(ast.getExpr()), new Variables(type), Variable.Scope.EVENT, code -> {});
   }
@@ -82,7 +82,7 @@ public final class Condition {
     return ast;
   }
 
-  /** A program for a part of the condition. */
+  /** Returns a program for a part of the condition. */
   Program program(CelExpr part) {
     try {
       return RUNTIME.createProgram(
@@ -92,7 +92,7 @@ public final class Condition {
     }
   }
 
-  /** As it was written. */
+  /** Returns the condition as it was written. */
   @Override
   public String toString() {
     return text;

@@ -3,7 +3,7 @@ package io.lifeline.jobs.core.filter;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch.Columns;
 
-/** The events of one type in one batch, which a condition is asked about together. */
+/** The events of one type in one batch, which a condition judges together. */
 record EventGroup(BatchReader batch, Columns columns) {
 
   int words() {

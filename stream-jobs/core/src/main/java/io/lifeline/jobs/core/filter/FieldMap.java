@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The fields and constants of one event by their names; values are read when they are asked for. */
+/** The fields and constants of one event by name; values are read on demand. */
 final class FieldMap extends AbstractMap<String, Object> {
 
   private final Map<String, Variable> own;

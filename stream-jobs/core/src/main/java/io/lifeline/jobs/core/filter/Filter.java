@@ -12,18 +12,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A condition at work: chooses events out of batches. Used by one thread. */
+/** Selects events from batches by a condition. Used by one thread. */
 public final class Filter {
 
   private static final Logger LOG = LoggerFactory.getLogger(Filter.class);
 
-  /** Types of which it is told that they make trouble: whoever may emit must not be able to fill the log. */
+  /** Maximum number of types that a warning is logged for: emitters must not be able to fill the log. */
   private static final int MAX_TOLD = 100;
 
   private final Condition condition;
   private final boolean isCompiled;
 
-  /** Weak, so that types which nobody else holds any more cost nothing: an emitter may send new ones for ever. */
+  /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Term> terms = new WeakHashMap<>();
 
   private final BitSet chosen = new BitSet();
@@ -40,13 +40,13 @@ public final class Filter {
     this.isCompiled = isCompiled;
   }
 
-  /** One that leaves every event to CEL's own runtime: slow, and what the other is held to. */
+  /** Returns a filter that leaves every event to CEL's own runtime: slow; for comparison with the compiled filter. */
   public static Filter interpreting(Condition condition) {
     return new Filter(condition, false);
   }
 
   /**
-   * The places of the events that meet the condition; valid until the next call.
+   * Returns the indexes of the events that meet the condition; valid until the next call.
    *
    * @param columns filled from the batch
    */
@@ -59,7 +59,7 @@ public final class Filter {
     return chosen;
   }
 
-  /** How many events of that batch the condition could not be evaluated for; they were not chosen. */
+  /** Returns the number of events of that batch for which the condition could not be evaluated; they are not chosen. */
   public long undecided() {
     return undecided;
   }
@@ -86,7 +86,7 @@ public final class Filter {
     undecided += term.always() == null ? size - decided : 0;
   }
 
-  /** Tells once per type what the trouble is, by its kind alone: CEL's own message may hold values. */
+  /** Compiles a term that logs one warning per type, with only the kind of error: CEL's message may contain values. */
   private Term compile(EventType type) {
     if (!isCompiled) {
       return condition.interpretedOn(type);
@@ -103,7 +103,7 @@ public final class Filter {
         });
   }
 
-  /** A bit for each of so many events. */
+  /** Returns a bitmap with that many bits set. */
   private long[] all(int size) {
     int words = (size + 63) >>> 6;
     if (all.length < words) {

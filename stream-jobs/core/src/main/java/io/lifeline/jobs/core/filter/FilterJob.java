@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** Copies the events that meet a condition to a stream of their own, still as batches; any number of such streams. */
+/** Copies the events that meet a condition to a derived stream, as batches; for any number of conditions. */
 public final class FilterJob implements Job {
 
   public static final String NAME = "filter";
@@ -73,7 +73,7 @@ public final class FilterJob implements Job {
     branches.forEach(branch -> branch.stream().save());
   }
 
-  /** The bits from the {@code from}-th that is set up to the {@code to}-th. */
+  /** Returns the set bits from the {@code from}-th (inclusive) to the {@code to}-th (exclusive). */
   private static BitSet slice(BitSet bits, int from, int to, int count) {
     if (from == 0 && to == count) {
       return bits;

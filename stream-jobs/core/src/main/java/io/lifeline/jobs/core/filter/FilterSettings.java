@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is filtered out of the batches.
+ * Settings of the job filter.
  *
- * @param conditions by the name of the stream that takes the events which meet it
- * @param retentionMs how long a silent emitter is known
+ * @param conditions by the name of their derived stream
+ * @param retentionMs how long the broker keeps batches
  */
 public record FilterSettings(Map<String, Condition> conditions, long retentionMs) {
 

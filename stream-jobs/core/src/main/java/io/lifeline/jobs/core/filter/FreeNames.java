@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The names that a parsed condition takes for given. Fields may have dots in their names, so {@code a.b} is one name;
- * of {@code fields.a}, {@code fields} is.
+ * The free names of a parsed condition. Names of fields may contain dots, so {@code a.b} is one name; but {@code
+ * fields.a} is the name {@code fields} and a key.
  */
 final class FreeNames {
 

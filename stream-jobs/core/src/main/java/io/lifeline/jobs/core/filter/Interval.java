@@ -12,7 +12,7 @@ record Interval(long lowest, long highest) {
 
   private static final Interval EMPTY = new Interval(0, -1);
 
-  /** Where values compare to the number as CEL's operator says; its inequality is left to the caller. */
+  /** Returns the keys whose values satisfy CEL's comparison with the number; the caller handles {@code !=}. */
   static Interval of(Scale scale, String operator, CelConstant number) {
     long lowest = scale.lowest();
     long highest = scale.highest(number);
@@ -43,7 +43,7 @@ record Interval(long lowest, long highest) {
     return end.getAsLong() == lowest ? EMPTY : new Interval(lowest, end.getAsLong() - 1);
   }
 
-  /** The first key from which on something holds, if it does so anywhere. */
+  /** Returns the first key for which the monotonic predicate holds, if there is one. */
   private static OptionalLong first(long lowest, long highest, LongPredicate holds) {
     if (!holds.test(highest)) {
       return OptionalLong.empty();

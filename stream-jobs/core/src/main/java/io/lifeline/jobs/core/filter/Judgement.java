@@ -1,10 +1,10 @@
 package io.lifeline.jobs.core.filter;
 
-/** What a condition says of one event. */
+/** Result of a condition for one event. */
 enum Judgement {
   YES,
   NO,
-  /** It cannot be evaluated: a field is not there, or two values cannot be compared. */
+  /** It cannot be evaluated: a field is missing, or two values cannot be compared. */
   NEITHER;
 
   static Judgement of(Object celValue) {

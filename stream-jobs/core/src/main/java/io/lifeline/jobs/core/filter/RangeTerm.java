@@ -3,19 +3,19 @@ package io.lifeline.jobs.core.filter;
 import io.lifeline.codec.ColumnarBatch.Columns;
 import java.util.function.Function;
 
-/** Whether a number, or a bool, lies within an interval of its scale. Looks at the column alone, and never branches. */
+/** Tests whether a number or bool is within an interval of its scale. Reads only the column, without branches. */
 abstract class RangeTerm extends Term {
 
   private final long lowest;
   private final long span;
 
   private RangeTerm(Interval interval) {
-    // One comparison for both ends: what lies below the interval wraps around to above it.
+    // One comparison for both ends: values below the interval wrap around to above it.
     this.lowest = interval.lowest();
     this.span = interval.highest() - interval.lowest() ^ Long.MIN_VALUE;
   }
 
-  /** @param column the values, as the codec decodes them: {@code long[]}, for floats {@code double[]} */
+  /** @param column the values as decoded by the codec: {@code long[]}, or {@code double[]} for floats */
   static Term of(Function<Columns, ?> column, Scale scale, Interval interval) {
     if (interval.isEmpty()) {
       return new Always(Judgement.NO);

@@ -5,9 +5,9 @@ import dev.cel.common.ast.CelConstant;
 import io.lifeline.codec.FieldType;
 
 /**
- * Puts the values of a kind of field on one scale: a key per value, ordered as signed numbers. Comparing with a
- * constant then comes down to an interval of keys. How numbers of different kinds compare is CEL's business, and
- * repeated here as its Java runtime does it: integers are compared to floats as floats.
+ * Maps the values of a kind of field to keys, which are ordered as signed numbers. A comparison with a constant then
+ * becomes an interval of keys. Numbers of different kinds are compared as in CEL's Java runtime: integers are compared
+ * with floats as floats.
  */
 enum Scale {
   INT {
@@ -47,7 +47,7 @@ enum Scale {
       return key(Double.NEGATIVE_INFINITY);
     }
 
-    /** To the runtime, NaN is above all integers, and neither below nor above any float. */
+    /** For CEL's runtime, NaN is above all integers, and neither below nor above any float. */
     @Override
     long highest(CelConstant constant) {
       return key(constant.getKind() == CelConstant.Kind.DOUBLE_VALUE ? Double.POSITIVE_INFINITY : Double.NaN);
@@ -57,7 +57,7 @@ enum Scale {
   private static final double TWO_TO_63 = 0x1p63;
   private static final double TWO_TO_64 = 0x1p64;
 
-  /** The scale of a field's values, or null if they are no numbers. */
+  /** Returns the scale of a field's values, or null if they are not numbers. */
   static Scale of(FieldType type) {
     return switch (type) {
       case I32, I64 -> INT;
@@ -67,25 +67,25 @@ enum Scale {
     };
   }
 
-  /** Negative, 0 or positive, as the value with that key is below, equal to or above the number. */
+  /** Returns a negative number, 0 or a positive number if the key's value is below, equal to or above the constant. */
   abstract int compare(long key, CelConstant constant);
 
-  /** The lowest key that a value may have. */
+  /** Returns the lowest key of any value. */
   long lowest() {
     return Long.MIN_VALUE;
   }
 
-  /** The highest key that takes part in comparisons with the number. */
+  /** Returns the highest key that may satisfy a comparison with the constant. */
   long highest(CelConstant constant) {
     return Long.MAX_VALUE;
   }
 
-  /** The key of a float: in order from minus infinity to NaN, with -0.0 below 0.0. */
+  /** Returns the key of a float: ordered from minus infinity to NaN, with -0.0 below 0.0. */
   static long key(double value) {
     return sortable(Double.doubleToLongBits(value));
   }
 
-  /** Turns bits of floats into keys, and keys into bits. */
+  /** Converts the bits of a float to its key, and a key to bits. */
   private static long sortable(long bits) {
     return bits ^ bits >> 63 & Long.MAX_VALUE;
   }

@@ -1,22 +1,22 @@
 package io.lifeline.jobs.core.filter;
 
 /**
- * A part of a condition, made for one event type and one thread: judges events of that type, column by column. The
- * three-valued logic is CEL's: an operand that cannot be evaluated does not matter where the other one decides.
+ * A part of a condition, compiled for one event type and used by one thread: judges events column by column. The
+ * three-valued logic is CEL's: an operand that cannot be evaluated is ignored if the other one decides.
  */
 abstract class Term {
 
-  /** What was judged last. */
+  /** The last result. */
   final Verdict verdict = new Verdict();
 
   /**
    * Judges all events of the group.
    *
-   * @param wanted a bit per event: of the others, nobody will ask
+   * @param wanted a bit per event; the results of other events are not used
    */
   abstract Verdict judge(EventGroup group, long[] wanted);
 
-  /** What this says of any event, or null if that depends on the event or its batch. */
+  /** Returns the judgement of all events of the type, or null if it depends on the event or its batch. */
   Judgement always() {
     return null;
   }

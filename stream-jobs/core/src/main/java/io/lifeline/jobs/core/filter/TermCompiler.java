@@ -18,13 +18,13 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Turns a condition into terms for one event type. Logical operators, comparisons of fields with constants, searches in
- * strings and {@code in} lists of constants become loops over columns; what is the same for all events of the type is
- * decided here; the rest is left to CEL, part by part.
+ * Compiles a condition into terms for one event type. Logical operators, comparisons of fields with constants, string
+ * searches and {@code in} lists of constants become loops over columns. Parts with the same result for all events of
+ * the type are evaluated here. CEL evaluates the rest, part by part.
  */
 final class TermCompiler {
 
-  /** What a comparison becomes when its sides change places. */
+  /** Operator of a comparison with swapped operands. */
   private static final Map<String, String> MIRRORED =
       Map.of("_<_", "_>_", "_<=_", "_>=_", "_>_", "_<_", "_>=_", "_<=_", "_==_", "_==_", "_!=_", "_!=_");
 
@@ -55,7 +55,7 @@ final class TermCompiler {
     };
   }
 
-  /** The term of a call, or null if it is left to CEL. */
+  /** Returns the term of a call, or null if it is left to CEL. */
   private Term call(CelCall call) {
     List<CelExpr> args = call.args();
     return switch (call.function()) {
@@ -70,7 +70,7 @@ final class TermCompiler {
     };
   }
 
-  /** A field that is a truth value itself, or the question whether there is a field. */
+  /** Returns the term of a boolean field, or of a test for the presence of a field; else null. */
   private Term truth(CelExpr expr) {
     if (expr.getKind() == Kind.SELECT && expr.select().testOnly()) {
       CelSelect select = expr.select();
@@ -142,7 +142,7 @@ final class TermCompiler {
         : null;
   }
 
-  /** What a name, {@code fields.name} or {@code fields["name"]} stands for; null for anything else. */
+  /** Returns the variable of a name, {@code fields.name} or {@code fields["name"]}; null for anything else. */
   private Variable variable(CelExpr expr) {
     return switch (expr.getKind()) {
       case IDENT -> variables.find(expr.ident().name());
@@ -170,7 +170,7 @@ final class TermCompiler {
     return CelTerm.of(condition.program(expr), variables, scope(expr), trouble);
   }
 
-  /** How far one result of the expression reaches: as far as its narrowest name. */
+  /** Returns the scope of an expression's result: the narrowest scope of its names. */
   private Scope scope(CelExpr expr) {
     CelAbstractSyntaxTree part = CelAbstractSyntaxTree.newParsedAst(expr, condition.ast().getSource());
     return CelNavigableAst.fromAst(part)

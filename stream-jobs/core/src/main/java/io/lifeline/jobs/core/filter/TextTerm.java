@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Whether a string equals, starts with, ends with or contains a constant: compared as bytes, eight at a time, without
- * decoding. UTF-8 allows that as long as the constant holds no U+FFFD, for which bytes that are no UTF-8 would stand.
+ * Tests whether a string equals, starts with, ends with or contains a constant. Bytes are compared, eight at a time,
+ * without decoding. UTF-8 permits this unless the constant contains U+FFFD, which also replaces invalid bytes.
  */
 final class TextTerm extends Term {
 
@@ -21,7 +21,7 @@ final class TextTerm extends Term {
     ENDS,
     CONTAINS;
 
-    /** The match that CEL's function is, or null. */
+    /** Returns the match of CEL's function, or null. */
     static Match of(String function) {
       return switch (function) {
         case "_==_" -> EQUALS;
@@ -40,10 +40,13 @@ final class TextTerm extends Term {
   private final Match match;
   private final byte[] text;
 
-  /** The first and the last eight bytes of the text; of a shorter one all that there are, and the mask for them. */
+  /** The first eight bytes of the text, or all bytes of a shorter text. */
   private final long head;
 
+  /** The last eight bytes of the text; 0 for a shorter text. */
   private final long tail;
+
+  /** Selects the bytes of {@link #head} that are part of the text. */
   private final long mask;
 
   TextTerm(int field, Match match, String text) {
@@ -56,7 +59,7 @@ final class TextTerm extends Term {
     this.mask = length < 8 ? (1L << 8 * length) - 1 : -1;
   }
 
-  /** Whether comparing bytes gives what comparing text would. */
+  /** Returns whether comparing bytes is equivalent to comparing text. */
   static boolean isSafe(String text) {
     return text.indexOf(REPLACEMENT) < 0;
   }
@@ -107,7 +110,7 @@ final class TextTerm extends Term {
     return bits;
   }
 
-  /** Whether the text stands there, where at least so many bytes are left of the string. */
+  /** Returns whether the text is at that offset; the string must have at least as many bytes left. */
   private boolean isAt(byte[] raw, int at) {
     int length = text.length;
     if (length < 8) {

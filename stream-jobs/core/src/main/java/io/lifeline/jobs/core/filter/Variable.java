@@ -5,24 +5,24 @@ import io.lifeline.codec.FieldType;
 import java.util.function.Function;
 
 /**
- * What a name in a condition stands for, where events of one type are judged.
+ * A name in a condition, resolved for one event type.
  *
- * @param scope how far its value reaches
- * @param type what kind of value it has; null if only CEL itself can tell
- * @param values the value of one event, as CEL wants it
+ * @param scope the events that share one value
+ * @param type type of the value; null if only CEL can determine it
+ * @param values the value of one event, as CEL represents it
  * @param column the values of all events as a {@code long[]} or {@code double[]}; null if there is no such column
- * @param field the field's position, or -1
+ * @param field index of the field, or -1
  */
 record Variable(Scope scope, FieldType type, Values values, Function<Columns, ?> column, int field) {
 
-  /** How far one value reaches. */
+  /** The events that share one value. */
   enum Scope {
     TYPE,
     BATCH,
     EVENT
   }
 
-  /** Gives the value of one event of a group. */
+  /** Returns the value of one event of a group. */
   @FunctionalInterface
   interface Values {
     Object of(EventGroup group, int event);

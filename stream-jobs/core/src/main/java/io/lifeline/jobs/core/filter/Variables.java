@@ -16,16 +16,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names that a condition may use: what every event has, then the fields and constants of its type. One that is
- * called like something that every event has gets the suffix {@code _}, as in decoded events; the map {@code fields}
- * has all of them under their own names.
+ * The names that a condition may use: those that every event has, and the fields and constants of its type. If the name
+ * of a field or constant collides with a common name, it gets the suffix {@code _}, as in decoded events; the map
+ * {@code fields} has all fields and constants under their own names.
  */
 final class Variables {
 
-  /** The map of a type's own fields and constants. */
+  /** Name of the map of a type's own fields and constants. */
   static final String FIELDS = "fields";
 
-  /** What every event has. */
+  /** Names that every event has. */
   static final Set<String> COMMON =
       Set.of(
           "ts", "ts_ns", "type", "level", "host", "program", "pid", "thread", "incarnation", "route", "sequence",
@@ -67,12 +67,12 @@ final class Variables {
     byName.put(FIELDS, Variable.ofEvent(null, (group, event) -> new FieldMap(own, group, event), null));
   }
 
-  /** What the name stands for, or null if events of the type have nothing of that name. */
+  /** Returns the variable with that name, or null if events of the type have none. */
   Variable find(String name) {
     return byName.get(name);
   }
 
-  /** The field or constant with exactly that name, or null. */
+  /** Returns the field or constant with exactly that name, or null. */
   Variable own(String name) {
     return own.get(name);
   }

@@ -3,15 +3,15 @@ package io.lifeline.jobs.core.filter;
 import java.util.Arrays;
 
 /**
- * What a condition says of each of some events: yes, no, or neither, when it cannot be evaluated for that event. A bit
- * per event. Bits beyond the events mean nothing.
+ * Results of a condition for a group of events: yes, no, or neither if it cannot be evaluated for that event. One bit
+ * per event; bits beyond the last event are undefined.
  */
 final class Verdict {
 
   long[] yes = {};
   long[] no = {};
 
-  /** Makes room for so many words, all of them neither. */
+  /** Sets that many words to neither, enlarging the arrays if needed. */
   Verdict reset(int words) {
     if (yes.length < words) {
       yes = new long[words];
@@ -23,7 +23,7 @@ final class Verdict {
     return this;
   }
 
-  /** Says the same of all events. */
+  /** Sets the same judgement for all events. */
   void set(Judgement judgement, int words) {
     reset(words);
     if (judgement != Judgement.NEITHER) {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** From batches to alerts. Two emitters, as a sender and a receiver; ten operations a second on each component. */
+/** From batches to alerts, with two emitters (sender and receiver) and ten operations per second on each component. */
 class BottleneckJobTest {
 
   private static final long BYTES = 1_000_000;
@@ -50,7 +50,7 @@ class BottleneckJobTest {
     }
   }
 
-  /** Each is how long its operations take. */
+  /** Runs the copy; the times are those of one operation of each component. */
   private void run(int seconds, double readMs, double networkMs, double writeMs) {
     for (int i = 0; i < seconds; i++) {
       BatchWriter sender = batch(1, second + 1);
@@ -116,7 +116,7 @@ class BottleneckJobTest {
     assertThat(left).as("nothing is remembered").isEmpty();
   }
 
-  /** What a host does after a crash, at any moment: the same batches again, over the state of the last checkpoint. */
+  /** After a crash at any time, a host resumes from the state of the last checkpoint. */
   @Test
   void aRestartChangesNeitherAnswersNorIds() {
     run(50, 10, 20, 45);
@@ -151,7 +151,7 @@ class BottleneckJobTest {
     assertThat(metrics.text()).containsPattern("lifeline_bottleneck_late_samples_total [12]\n");
   }
 
-  /** Each number is one, but their quotient is none: the test of means would throw, at every restart anew. */
+  /** Both numbers are finite, but their quotient is not: the t-test would throw, again after every restart. */
   @Test
   void aSpeedThatIsNoNumberIsLeftOut() {
     EventType summary =
@@ -178,7 +178,7 @@ class BottleneckJobTest {
     assertThat(metrics.text()).contains("lifeline_bottleneck_late_samples_total 60\n");
   }
 
-  /** A command that is run a thousand times a minute is as many emitters of one program. */
+  /** A command that runs a thousand times a minute results in as many emitters of one program. */
   @Test
   void emittersWithoutEndDoNotMakeTheStateOfTheirGroupLarge() {
     for (int i = 0; i < 3000; i++) {

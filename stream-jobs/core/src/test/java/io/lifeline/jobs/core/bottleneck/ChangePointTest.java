@@ -19,7 +19,7 @@ class ChangePointTest {
         .toArray();
   }
 
-  /** The same steps at each run: of random ones a few in a hundred thousand score less, twenty and twenty more often. */
+  /** Uses the same steps in each run: a few in 100,000 random steps score less, and more of those with short sides. */
   @Test
   void aStepIsFoundWhereItIs() {
     Cases.each(200, any -> {
@@ -32,7 +32,7 @@ class ChangePointTest {
     });
   }
 
-  /** By ranks alone, 24 and 40 separate values are (24 * 40 / 2) / sqrt(24 * 40 * 65 / 12) deviations apart. */
+  /** By ranks alone, 24 and 40 separated values are (24 * 40 / 2) / sqrt(24 * 40 * 65 / 12) deviations apart. */
   @Test
   void theScoreIsTheStandardisedSumOfRanks() {
     double[] values = new double[64];

@@ -10,16 +10,16 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * A copy of known truth: in each of its streams, blocks pass a read, a network, a computation and a write, which work
- * at the same time with bounded queues between them, so that every wait follows from the service times. What comes out
- * is what an instrumented program would emit: when each operation began and ended.
+ * Simulates a copy with a known bottleneck. In each of its streams, blocks pass through a read, a network, a compute
+ * and a write stage, which run concurrently with bounded queues between them, so that all waits result from the service
+ * times. The output is that of an instrumented program: start and end of each operation.
  */
 final class CopyMechanism {
 
   private static final double BLOCK_BYTES = 1 << 20;
   private static final int STAGES = 4;
 
-  /** Per block: at some hundred blocks a second, speeds forget where they were in some seconds. */
+  /** Mean reversion per block: at a few hundred blocks per second, speeds revert to the mean within seconds. */
   private static final double DRIFT_RETURN = 0.002;
 
   private static final int READ = 0;
@@ -29,17 +29,17 @@ final class CopyMechanism {
   private static final String[] OPERATIONS = {"disk.read", "net.receive", null, "disk.write"};
   private static final String[] COMPONENTS = {"disk-read", "network", null, "disk-write"};
 
-  /** Service times in milliseconds, by stage; what changes them takes effect with the next block. */
+  /** Service times in milliseconds, by stage; changes take effect with the next block. */
   static final class Speeds {
     double read = 5;
     double network = 5;
     double compute = 0.5;
     double write = 5;
 
-    /** Of the network's reads, those whose wait nobody measures, as with UDT and loss. */
+    /** Share of the network's reads whose wait is not measured, as with UDT and loss. */
     double hidden;
 
-    /** Part of the writes that go to memory and take next to nothing; the others make up for it. */
+    /** Share of the writes that go to memory and take almost no time; the others take longer to compensate. */
     double cached;
 
     Speeds set(String component, double milliseconds) {
@@ -53,7 +53,7 @@ final class CopyMechanism {
     }
   }
 
-  /** The shape of the service times around their mean. */
+  /** Distribution of the service times around their mean. */
   enum Shape {
     UNIFORM,
     GAMMA,
@@ -74,7 +74,7 @@ final class CopyMechanism {
 
   private record Operation(int stage, int stream, long id, double startMs, double endMs) {}
 
-  /** One of the copy's streams, with the times at which its stages were done with the newest blocks. */
+  /** One of the copy's streams, with the times at which its stages completed the newest blocks. */
   private final class Stream {
     private final int number;
     private final double[][] done = new double[STAGES][queue + 1];
@@ -92,7 +92,7 @@ final class CopyMechanism {
       return block < 0 ? 0 : done[stage][(int) (block % (queue + 1))];
     }
 
-    /** A stage takes a block when it has arrived, the stage is free, and there is room for it behind. */
+    /** A stage starts a block when it has arrived, the stage is free, and the next queue has room. */
     private double start(int stage, double arrived) {
       double free = done(stage, blocks - 1);
       double room = stage + 1 < STAGES && blocks >= queue ? done(stage + 1, blocks - queue) : 0;
@@ -133,7 +133,7 @@ final class CopyMechanism {
 
   /**
    * @param queue blocks between two stages of a stream
-   * @param drift by how much speeds wander over some seconds, as a standard deviation of their logarithms
+   * @param drift how much speeds drift within seconds, as a standard deviation of their logarithms
    */
   CopyMechanism(long seed, Shape shape, int streamCount, int queue, double drift) {
     this.drift = drift;
@@ -149,7 +149,7 @@ final class CopyMechanism {
     return speeds;
   }
 
-  /** Runs on to that second and hands over the samples that are complete by then, in order of time. */
+  /** Runs until that second and returns the samples that are complete by then, in order of time. */
   List<Sample> runTo(double second) {
     for (Stream stream : streams) {
       while (stream.now() < second * 1000) {
@@ -179,7 +179,7 @@ final class CopyMechanism {
     return observed.complete(false);
   }
 
-  /** By component, the mean of the operations' rates in the last run. */
+  /** Returns, by component, the mean of the operations' rates in the last run. */
   Map<String, Double> rates() {
     return rates;
   }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class LevelTest {
 
-  /** Welch's test of two samples with unequal variances, as R's t.test(a, b, alternative = "less") has it. */
+  /** Welch's test of two samples with unequal variances, as in R's t.test(a, b, alternative = "less"). */
   @Test
   void theTestIsWelchs() {
     Level a = new Level(6, 20.6, 3.2);
@@ -23,7 +23,7 @@ class LevelTest {
     assertThat(b.chanceOfBeingBelow(a)).isCloseTo(1 - a.chanceOfBeingBelow(b), within(1e-9));
   }
 
-  /** By Simpson's rule over the density, up to its constant. */
+  /** Integrates the unnormalised density by Simpson's rule. */
   private static double studentsLowerTail(double t, double freedom) {
     int steps = 2_000_000;
     double width = 400.0 / steps;

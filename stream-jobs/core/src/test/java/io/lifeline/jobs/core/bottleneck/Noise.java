@@ -3,11 +3,10 @@ package io.lifeline.jobs.core.bottleneck;
 import java.util.Random;
 
 /**
- * The series that the thresholds were chosen on: samples drawn from distributions, with no mechanism behind them.
- * The validation has a mechanism and no such distributions ({@link Pipeline}); the two share neither code nor seeds.
+ * The series used to choose the thresholds: samples drawn from distributions, without a simulated mechanism. Validation
+ * uses a mechanism instead ({@link CopyMechanism}); the two share neither code nor seeds.
  *
- * <p>The logarithm of each number is its level plus noise whose neighbours are correlated (first order,
- * autoregressive).
+ * <p>The logarithm of each number is its level plus first-order autoregressive noise.
  */
 final class Noise {
 
@@ -69,7 +68,7 @@ final class Noise {
     throw new IllegalArgumentException(name);
   }
 
-  /** Feeds that many seconds to the watch; returns its last verdict. */
+  /** Passes samples of that many seconds to the watch; returns its last verdict. */
   Verdict feed(Watch watch, int count) {
     Verdict verdict = null;
     for (int i = 0; i < count; i++) {

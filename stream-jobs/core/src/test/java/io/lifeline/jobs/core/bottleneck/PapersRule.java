@@ -9,9 +9,8 @@ import org.apache.commons.statistics.inference.AlternativeHypothesis;
 import org.apache.commons.statistics.inference.TTest;
 
 /**
- * The rule of papers/003 as it stands there, for comparison: the lowest mean of nbytes / dur, if t-tests say that it
- * is lower than each other. It gets the last half minute, which is more than the paper's gave it: that had no idea of
- * a change.
+ * The rule of papers/003 as published, for comparison: the lowest mean of nbytes / dur, if t-tests show that it is
+ * lower than every other. It uses only the last half minute, which favours it: the published rule ignores changes.
  */
 final class PapersRule {
 
@@ -32,7 +31,7 @@ final class PapersRule {
         });
   }
 
-  /** The component, or null if the test tells it from no other. */
+  /** Returns the component, or null if the tests do not distinguish it from all others. */
   String answer() {
     String lowest =
         samples.keySet().stream().min(Comparator.comparingDouble(name -> mean(rates(name)))).orElseThrow();

@@ -10,7 +10,7 @@ class RuleTest {
 
   private static final double UNEVENNESS = 0.4;
 
-  /** Rates and throughput in any one unit, with the spread of a steady component. */
+  /** Returns a component with the spread of a steady one; rates and throughput have the same arbitrary unit. */
   private static Traits component(double rate, double throughput, double unevenness) {
     return new Traits(60, level(rate), level(unevenness), level(throughput), throughput / rate);
   }
@@ -58,7 +58,7 @@ class RuleTest {
         .isEqualTo(Reason.TOO_LITTLE);
   }
 
-  /** The paper's Figures 4b and 5: reads of the network became half as many, faster in the mean, and uneven. */
+  /** The paper's Figures 4b and 5: network reads became half as frequent, faster on average, and uneven. */
   @Test
   void theOneThatBecameUnevenIsNamedWhenNoneThatBecameSlowerExplainsTheFall() {
     Map<String, Traits> before =
@@ -70,7 +70,7 @@ class RuleTest {
     assertThat(verdict.reason()).isEqualTo(Reason.UNEVEN);
   }
 
-  /** With four streams a disk that is written to by all of them is busy for more than half of the time. */
+  /** A disk that four streams write to is busy for more than half of the time. */
   @Test
   void thatTheOthersOperationsOverlapDoesNotHideIt() {
     Map<String, Traits> before =

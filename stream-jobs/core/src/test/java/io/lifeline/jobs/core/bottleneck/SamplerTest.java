@@ -60,7 +60,7 @@ class SamplerTest {
     sampler.save();
   }
 
-  /** An operation of 1,000 bytes. */
+  /** Adds an operation of 1,000 bytes. */
   private static void operation(BatchWriter writer, long id, double startS, double endS) {
     writer.event(START, tick(startS), id).event(END, tick(endS), id, 1000L);
   }

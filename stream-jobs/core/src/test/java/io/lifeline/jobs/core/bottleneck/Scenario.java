@@ -7,8 +7,8 @@ import java.util.Random;
 import java.util.function.BiConsumer;
 
 /**
- * The copies that the rule is validated on. Each has a first phase of a minute, and a second one of a minute and a
- * half at whose end the truth is as told.
+ * The copies on which the rule is validated. Each has a first phase of a minute, and a second phase of a minute and a
+ * half, at whose end the verdict is compared with the truth.
  *
  * @param truth the component that is the bottleneck at the end; null for none
  */
@@ -69,9 +69,9 @@ record Scenario(
   }
 
   /**
-   * What the rules say at the end of one copy.
+   * Verdicts of the rules at the end of one copy.
    *
-   * @param settledS seconds of the second phase after which ours was right and stayed so; all of them if it was not
+   * @param settledS seconds of the second phase after which our verdict stayed right; all of them if it was wrong
    */
   record Answers(String ours, String papers, int settledS) {}
 

@@ -3,8 +3,8 @@ package io.lifeline.jobs.core.bottleneck;
 import java.util.Locale;
 
 /**
- * What the thresholds of {@link Watch} and {@link Rule} were chosen by: run it, change a threshold, run it again. Its
- * series are {@link Noise}; what came out is validated on others, see {@link Validation}.
+ * Was used to choose the thresholds of {@link Watch} and {@link Rule}: run it, change a threshold, run it again. Its
+ * series are {@link Noise}; the thresholds are validated on other series, see {@link Validation}.
  */
 final class Tuning {
 
@@ -26,7 +26,7 @@ final class Tuning {
     }
   }
 
-  /** What came of the runs with one kind of noise. */
+  /** Results of the runs with one kind of noise. */
   private static final class Row {
     private final double deviation;
     private final double correlation;

@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** How often the rules are right, on copies that had no part in choosing thresholds: those come from {@link Tuning}. */
+/** Measures how often the rules are right, on copies that {@link Tuning} did not use to choose the thresholds. */
 final class Validation {
 
   private static final String NONE = "none";
   private static final long FIRST_SEED = 90_000_000;
 
   /**
-   * What came of one scenario.
+   * Results of one scenario.
    *
    * @param ours how often each component was named
-   * @param papers the same of {@link PapersRule}
+   * @param papers the same for {@link PapersRule}
    * @param settledS see {@link Scenario.Answers}
    */
   record Row(Scenario scenario, Map<String, Integer> ours, Map<String, Integer> papers, List<Integer> settledS) {

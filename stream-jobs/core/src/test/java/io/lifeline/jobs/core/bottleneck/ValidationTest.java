@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The rule on copies of known truth; {@code scripts/validate-bottleneck} runs more of them and keeps what came out. */
+/** Tests the rule on simulated copies; {@code scripts/validate-bottleneck} runs more of them and stores the results. */
 class ValidationTest {
 
   private static final int RUNS = Integer.getInteger("lifeline.validation.runs", 5);

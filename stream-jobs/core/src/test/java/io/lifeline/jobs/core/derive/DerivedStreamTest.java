@@ -24,7 +24,7 @@ class DerivedStreamTest {
 
   private final Recorder output = new Recorder();
 
-  /** As of a parent whose header fills it; to write that anew for each event would take minutes. */
+  /** As for a parent that consists only of its header; copying that for each event would take minutes. */
   @Test
   void eventsThatFitNoBatchAreGivenUpSoonAndCounted() throws Exception {
     DerivedStream stream =
@@ -46,7 +46,7 @@ class DerivedStreamTest {
     assertThat(derived.counter(Counter.DROPPED_OVERSIZE)).isEqualTo(EVENTS);
   }
 
-  /** Or one sequence would have two contents, if the condition changed between a crash and the restart. */
+  /** Otherwise a sequence would have two contents if the condition changed between a crash and the restart. */
   @Test
   void underAnotherRecipeTheRouteBeginsAnewEvenIfItComesBack() throws Exception {
     MemoryState state = new MemoryState();
@@ -73,7 +73,7 @@ class DerivedStreamTest {
     assertThat(back.sequence()).isEqualTo(2);
   }
 
-  /** By the time that its caller tells, and not by when the broker, or a producer, says that the parent came. */
+  /** The time is the caller's, not the timestamp that the broker or a producer gave the parent. */
   @Test
   void aRouteIsForgottenAfterTwiceTheRetention() throws Exception {
     MemoryState state = new MemoryState();
@@ -93,7 +93,7 @@ class DerivedStreamTest {
     return new DerivedStream("large", recipe, DerivedStream.Rest.LEFT_OUT, state, 60_000, new Metrics());
   }
 
-  /** What is derived from a batch of one event. */
+  /** Returns the batch derived from a batch of one event. */
   private BatchReader derived(DerivedStream stream, long sequence, boolean isSaved) throws Exception {
     stream.derive(read(reads(sequence, 1)), at(sequence, sequence), 1, (from, to) -> reads(sequence, 1), output);
     if (isSaved) {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What is compiled says the same of every event as CEL's own runtime, also that it cannot tell. */
+/** A compiled condition judges every event like CEL's own runtime, even if it cannot be evaluated. */
 class ConditionPropertyTest {
 
   private static final int EVENTS = 90;

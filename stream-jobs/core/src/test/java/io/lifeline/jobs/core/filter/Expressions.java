@@ -4,7 +4,7 @@ import io.lifeline.cases.Inputs;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Conditions of every shape over the fields of {@link Samples}, those that cannot be evaluated included. */
+/** Conditions of all forms over the fields of {@link Samples}, including some that cannot be evaluated. */
 final class Expressions {
 
   private static final String[] INTEGERS = {

@@ -66,7 +66,7 @@ class FilterJobTest {
         .hasMessage("filter.large would fill lifeline.derived.large, which broker.url says is read");
   }
 
-  /** Names are whatever emitters send; a log is lines, and a disk is full some day. */
+  /** Emitters may send any name, and must neither forge log lines nor fill the disk. */
   @Test
   void whatIsToldOfTypesIsALineEachAndNotWithoutEnd() {
     ByteArrayOutputStream log = new ByteArrayOutputStream();

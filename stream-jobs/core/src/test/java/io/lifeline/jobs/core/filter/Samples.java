@@ -8,7 +8,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import java.util.Random;
 
-/** Batches of events with values at which comparisons tip over, of two types that share no more than some fields. */
+/** Batches of events with values at the boundaries of comparisons, of two types that share only some fields. */
 final class Samples {
 
   static final EventType SAMPLE =

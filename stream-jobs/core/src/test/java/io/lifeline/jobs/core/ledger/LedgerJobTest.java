@@ -45,7 +45,7 @@ class LedgerJobTest {
             + "\"expired\":0,\"missing\":0,\"duplicated\":0");
   }
 
-  /** A database that does not answer is asked on another thread, and what it holds is unknown and not nothing. */
+  /** A database that does not answer is queried by another thread; its count is unknown, not 0. */
   @Test
   void anArchiveThatDoesNotAnswerHoldsNothingUp() throws Exception {
     CountDownLatch answer = new CountDownLatch(1);
@@ -165,7 +165,7 @@ class LedgerJobTest {
     return new LedgerJob(SETTINGS, state, () -> archived, new Metrics());
   }
 
-  /** The stream's time may jump, or be a producer's: an emitter whose batch came today is not silent. */
+  /** Stream time may jump, or be set by a producer: an emitter whose batch arrived today is not silent. */
   @Test
   void anEmitterIsForgottenByTheTimeForThatAndNotByTheStreams() {
     long dayMs = 86_400_000;
@@ -207,7 +207,7 @@ class LedgerJobTest {
     job.punctuate(START_MS + (long) (seconds * 1000), output);
   }
 
-  /** The one balance that is published at that moment. */
+  /** Returns the only balance that is published at that time. */
   private String balance(double seconds) {
     punctuate(seconds);
     List<Sent> sent = output.take();

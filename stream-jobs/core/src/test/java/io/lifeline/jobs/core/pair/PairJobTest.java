@@ -94,7 +94,7 @@ class PairJobTest {
     assertThat(waiting()).as("the first emitter is forgotten").isEqualTo(1);
   }
 
-  /** Time goes on while a job is held up, and batches that have come meanwhile are read later. */
+  /** Time passes while a job is blocked, and batches that arrive meanwhile are read later. */
   @Test
   void whatIsForgottenDependsOnTheStreamAndNotOnWhenItIsRead() {
     accept(1, 0, batch(1, 1).event(START, tick(0), 1L, 0L));
@@ -181,7 +181,7 @@ class PairJobTest {
     assertThat(derived().eventCount()).isEqualTo(1);
   }
 
-  /** Kafka's clients send no more than a megabyte at once, and what cannot be saved stops the job for good. */
+  /** Kafka's clients send at most a megabyte per message, and state that cannot be saved stops the job permanently. */
   @Test
   void whatWaitsIsBoundedInBytesToo() {
     job = job("pair.by", "file");
@@ -201,7 +201,7 @@ class PairJobTest {
     assertThat(derived().eventCount()).as("the newest wait on").isEqualTo(1);
   }
 
-  /** As when a clock is set: ticks of one batch cannot be that far from each other. */
+  /** As after a clock step: the ticks of one batch cannot be that far apart. */
   @Test
   void pairsThatEndedDaysApartKeepTheirTimes() {
     accept(1, 0, batch(1, 1).event(END, tick(1), 1L, 2L));
@@ -247,7 +247,7 @@ class PairJobTest {
     job.accept(read(batch), at(offset, second), output);
   }
 
-  /** Of how many emitters the saved state has halves. */
+  /** Returns the number of emitters with waiting halves in the saved state. */
   private int waiting() {
     List<String> keys = new ArrayList<>();
     state.scan("pair/", (key, value) -> keys.add(key));

@@ -47,7 +47,7 @@ class AggregateTest {
     Cases.each(1000, any -> {
       List<Double> before = any.list(0, 200, any::real);
       double most = any.between(0.01, 1e9);
-      double least = any.of(-1e9, most / 10); // values of like magnitude are counted by bin first
+      double least = any.of(-1e9, most / 10); // values of similar magnitude are counted by bin first
       List<Double> values = any.list(30, 300, () -> any.of(-1, 0, 1) * any.between(least, most));
       Aggregate byColumn = of(before);
       double[] column = values.stream().mapToDouble(Double::doubleValue).toArray();

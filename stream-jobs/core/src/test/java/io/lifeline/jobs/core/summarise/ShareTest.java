@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The two halves of summarise where emitters are worked on in groups. */
+/** The two halves of summarise for emitters in groups. */
 class ShareTest {
 
   private static final EventType READ = EventType.named("disk.read.end").field("nbytes", FieldType.U64, "B").build();
@@ -33,7 +33,7 @@ class ShareTest {
   private final List<byte[]> shares = new ArrayList<>();
   private final List<String> summaries = new ArrayList<>();
   private final MemoryState mergerState = new MemoryState();
-  /** Two groups: where it matters, this one has little to read, and the other much. */
+  /** The group with little input; {@link #slow} has a backlog in the tests where that matters. */
   private final ShareJob quick = job(0, new MemoryState());
 
   private final ShareJob slow = job(1, new MemoryState());
@@ -51,7 +51,7 @@ class ShareTest {
     acceptAt(0, 0, job, emitter, isFinal, nbytes);
   }
 
-  /** Events of a time after the start, which the broker had at another. */
+  /** Accepts events of a time, received by the broker at another time, in seconds after the start. */
   private void acceptAt(long eventS, long brokerS, ShareJob job, long emitter, boolean isFinal, long... nbytes)
       throws RejectedBatchException {
     long timeNs = (START_S + eventS) * NS_PER_S;
@@ -90,7 +90,7 @@ class ShareTest {
     assertThat(summaries).singleElement().asString().contains("\"count\":3", "\"sum\":600", "\"max\":300");
   }
 
-  /** A minute on, whoever has not said his last word is idle. */
+  /** Merges a minute later, when emitters without a final batch are idle. */
   private void mergeLater(ShareMerger merger) {
     shares.forEach(merger::accept);
     nanoTime += 60 * NS_PER_S;
@@ -160,7 +160,7 @@ class ShareTest {
     assertThat(summaries).singleElement().asString().contains("\"count\":1", "\"sum\":7");
   }
 
-  /** Both halves' checkpoints were removed: numbers begin again, and the shares of before are still in the stream. */
+  /** The checkpoints of both halves were removed: numbers start anew, and the old shares are still in the stream. */
   @Test
   void whenAllStartsOverEachValueCountsOnce() throws Exception {
     for (String life : List.of(LIFE, "second")) {
@@ -174,7 +174,7 @@ class ShareTest {
     assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 0");
   }
 
-  /** A group that has little to read is at the present while another has hours to go. */
+  /** A group with little input is at the present while another has a backlog of hours. */
   @Test
   void noGroupMakesAnothersBacklogLate() throws Exception {
     ShareMerger merger = merger();
@@ -210,7 +210,7 @@ class ShareTest {
     assertThat(openWindows(merger)).hasSize(2);
   }
 
-  /** One second on, what a group has found is merged. */
+  /** Merges a group's shares one second later. */
   private void mergeSeconds(ShareJob job, ShareMerger merger) {
     nanoTime += NS_PER_S;
     punctuate(job);
@@ -225,7 +225,7 @@ class ShareTest {
     return open;
   }
 
-  /** A group's emitters may all have ended before another, whose owner was killed, has told anything. */
+  /** All emitters of a group may have ended before the first share of another group, whose owner was killed. */
   @Test
   void oldEventsAreNotLateBecauseAllOthersHaveEnded() throws Exception {
     long yearsS = 100_000_000;
@@ -246,7 +246,7 @@ class ShareTest {
     assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 1\n");
   }
 
-  /** Whoever has nothing to read tells nothing, and must not keep the others' windows open for ever. */
+  /** A group without input sends no shares, and must not keep the others' windows open forever. */
   @Test
   void aGroupThatHasNothingToReadHoldsNothingBack() throws Exception {
     ShareMerger merger = merger();

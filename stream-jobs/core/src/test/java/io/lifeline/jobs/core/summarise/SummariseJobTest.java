@@ -183,7 +183,7 @@ class SummariseJobTest {
     return SummariseSettings.of(JobConfig.load(null, Map.of(), new HashMap<>(overrides)));
   }
 
-  /** A batch with one read per given second after the start, each of 100 bytes. */
+  /** Returns a batch with one read of 100 bytes at each given second after the start. */
   private static BatchWriter reads(int emitter, long sequence, double... seconds) {
     BatchWriter batch = batch(emitter, sequence);
     for (double second : seconds) {
