@@ -12,13 +12,13 @@ public final class BatchHeader {
   /** The last batch of its (incarnation, route). */
   public static final int FINAL = 1;
 
-  /** Written by a recovery, after the emitter's death. */
+  /** Written by a recovery after the emitter's process died. */
   public static final int RECOVERED = 1 << 1;
 
   /** The tick jumped without explanation. */
   public static final int CLOCK_UNCERTAIN = 1 << 2;
 
-  /** Made from another batch by a filter. */
+  /** A filter made it from another batch. */
   public static final int DERIVED = 1 << 3;
 
   static final int IGNORED_FLAGS = 0xff00;
@@ -71,7 +71,7 @@ public final class BatchHeader {
     return compression;
   }
 
-  /** The stride of the byte shuffle, or 0. */
+  /** Returns the stride of the byte shuffle, or 0. */
   public int shuffle() {
     return shuffle;
   }
@@ -88,7 +88,7 @@ public final class BatchHeader {
     return incarnation;
   }
 
-  /** Counts the batches of the (incarnation, route) from 1; unsigned. */
+  /** Returns the batch's number within its (incarnation, route), from 1; unsigned. */
   public long sequence() {
     return sequence;
   }
@@ -101,12 +101,12 @@ public final class BatchHeader {
     return tickHz;
   }
 
-  /** Whether a tick is a nanosecond of CLOCK_MONOTONIC_RAW rather than one of the CPU's counter. */
+  /** Returns whether a tick is a nanosecond of CLOCK_MONOTONIC_RAW rather than a tick of the CPU's counter. */
   public boolean monotonicTicks() {
     return monotonicTicks;
   }
 
-  /** Bytes of the whole batch. */
+  /** Returns the size of the whole batch, in bytes. */
   public int totalLength() {
     return totalLength;
   }
@@ -135,17 +135,17 @@ public final class BatchHeader {
     return program;
   }
 
-  /** CRC-32C of all that comes before it. */
+  /** Returns the CRC-32C of everything before it. */
   public int crc() {
     return crc;
   }
 
-  /** At least twelve: those of {@link Counter}, then such as a later format may have added. */
+  /** Returns the number of counters: the twelve of {@link Counter}, and any that a later format adds. */
   public int counterCount() {
     return counterCount;
   }
 
-  /** Unsigned. */
+  /** Returns a counter; unsigned. */
   public long counter(int number) {
     return counters[Objects.checkIndex(number, counterCount)];
   }
@@ -162,7 +162,7 @@ public final class BatchHeader {
     return segmentCount;
   }
 
-  /** The kernel's id of the thread whose run of events this is. */
+  /** Returns the kernel's ID of the thread that emitted this segment. */
   public long segmentThread(int segment) {
     return segmentThread[Objects.checkIndex(segment, segmentCount)];
   }
@@ -171,17 +171,17 @@ public final class BatchHeader {
     return segmentEvents[Objects.checkIndex(segment, segmentCount)];
   }
 
-  /** The batch that this one was made from, or null without the flag DERIVED. */
+  /** Returns the batch that this one was made from, or null without the flag DERIVED. */
   public Parent parent() {
     return parent;
   }
 
-  /** All pairs in their order, repeated keys included. */
+  /** Returns all pairs in order, repeated keys included. */
   public List<Map.Entry<String, String>> contextPairs() {
     return List.copyOf(context);
   }
 
-  /** Of a repeated key the last value. */
+  /** Returns the context; of a repeated key, the last value. */
   public Map<String, String> context() {
     Map<String, String> map = new LinkedHashMap<>();
     context.forEach(pair -> map.put(pair.getKey(), pair.getValue()));

@@ -8,7 +8,7 @@ import java.util.Objects;
 
 /**
  * Reads batches (schemas/FORMAT.md) of any byte order, one at a time. {@link #read} checks everything; afterwards
- * nothing can fail, and iterating allocates nothing but the strings and byte arrays that are asked for.
+ * nothing can fail, and iterating allocates only the strings and byte arrays that are requested.
  *
  * <pre>{@code
  * reader.read(message, 0, message.length);
@@ -19,13 +19,13 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>Reusable and not thread-safe. The array given to {@link #read} must not change while the batch is looked at.
+ * <p>Reusable and not thread-safe. The array given to {@link #read} must not change while the batch is in use.
  */
 public final class BatchReader {
   /** The largest batch, in bytes. */
   public static final int MAX_BATCH_BYTES = 960_000;
 
-  /** Of a record's first word, the type's number. */
+  /** The type number in a record's first word. */
   static final int TYPE_MASK = 0xffff;
 
   private static final int TYPE_BITS = 16;
@@ -47,7 +47,7 @@ public final class BatchReader {
   private int[] positions;
   private EventType[] byNumber;
 
-  /** The current event: its number, where it starts, its first word, its type, and where its fields lie. */
+  /** The current event: its number, start, first word, type, and the places of its fields. */
   private int event;
 
   private int position;
@@ -57,7 +57,7 @@ public final class BatchReader {
   private int[] offsets;
   private final int[] variableOffsets = new int[255];
 
-  /** The segment of the current event, and the first event behind it. */
+  /** The segment of the current event, and the first event after it. */
   private int segment;
 
   private int segmentEnd;
@@ -65,7 +65,7 @@ public final class BatchReader {
   /**
    * Checks one message and makes it the current batch, positioned before its first event.
    *
-   * @throws RejectedBatchException if the message is not one legal batch; the reader then holds none
+   * @throws RejectedBatchException if the message is not one valid batch; the reader then holds none
    */
   public BatchReader read(byte[] bytes, int offset, int length) throws RejectedBatchException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
@@ -101,7 +101,7 @@ public final class BatchReader {
     index.build(raw, 0, -eventsAt, descriptors.byNumber());
   }
 
-  /** All of the current batch's header. */
+  /** Returns the current batch's header. */
   public BatchHeader header() {
     if (!holdsBatch) {
       throw new IllegalStateException("no batch was read, or the last one was rejected");
@@ -109,22 +109,22 @@ public final class BatchReader {
     return header;
   }
 
-  /** Whether this is the last batch of its (incarnation, route), so that its counters are final. */
+  /** Returns whether this is the last batch of its (incarnation, route), so that its counters are final. */
   public boolean isFinal() {
     return header().has(BatchHeader.FINAL);
   }
 
-  /** Whether a recovery wrote this batch, after the emitter's death. */
+  /** Returns whether a recovery wrote this batch after the emitter's process died. */
   public boolean isRecovered() {
     return header().has(BatchHeader.RECOVERED);
   }
 
-  /** Whether the tick jumped without explanation. */
+  /** Returns whether the tick jumped without explanation. */
   public boolean isClockUncertain() {
     return header().has(BatchHeader.CLOCK_UNCERTAIN);
   }
 
-  /** Whether a filter made this batch from another one. */
+  /** Returns whether a filter made this batch from another one. */
   public boolean isDerived() {
     return header().has(BatchHeader.DERIVED);
   }
@@ -137,7 +137,7 @@ public final class BatchReader {
     return header().incarnation();
   }
 
-  /** Counts the batches of the (incarnation, route) from 1; unsigned. */
+  /** Returns the batch's number within its (incarnation, route), from 1; unsigned. */
   public long sequence() {
     return header().sequence();
   }
@@ -166,33 +166,33 @@ public final class BatchReader {
     return header().eventCount();
   }
 
-  /** The batch's CRC-32C: tells a repeat from a conflict. */
+  /** Returns the batch's CRC-32C, which distinguishes a duplicate from a conflict. */
   public int crc() {
     return header().crc();
   }
 
-  /** The counter's value when the batch was sealed; unsigned. */
+  /** Returns the counter's value when the batch was sealed; unsigned. */
   public long counter(Counter counter) {
     return header().counter(counter.ordinal());
   }
 
-  /** Key/value text that holds for the whole batch; of a repeated key the last value. */
+  /** Returns the key/value texts that apply to the whole batch; of a repeated key, the last value. */
   public Map<String, String> context() {
     return header().context();
   }
 
-  /** The types that the batch describes, in its order; some may have no events. Valid until the next batch. */
+  /** Returns the types that the batch describes, in order; some may have no events. Valid until the next batch. */
   public List<EventType> types() {
     header();
     return types;
   }
 
-  /** The number by which the batch calls the type at that place of {@link #types()}. */
+  /** Returns the number that the batch assigns to the type at that index of {@link #types()}. */
   public int typeNumber(int place) {
     return descriptors.number(Objects.checkIndex(place, types().size()));
   }
 
-  /** Goes back to before the first event. */
+  /** Moves back before the first event. */
   public void rewind() {
     event = -1;
     type = null;
@@ -200,7 +200,7 @@ public final class BatchReader {
     segmentEnd = 0;
   }
 
-  /** Goes to the next event; false when there is none. */
+  /** Moves to the next event; returns false if there is none. */
   public boolean next() {
     int following = event + 1;
     if (following >= eventCount) {
@@ -228,42 +228,42 @@ public final class BatchReader {
     return variableOffsets;
   }
 
-  /** The current event's type. */
+  /** Returns the current event's type. */
   public EventType type() {
     return type;
   }
 
-  /** The number by which this batch calls the current event's type. */
+  /** Returns the number that this batch assigns to the current event's type. */
   public int typeNumber() {
     return (int) word & TYPE_MASK;
   }
 
-  /** The current event's place in its batch, counted from 0. */
+  /** Returns the current event's index in its batch, from 0. */
   public int eventIndex() {
     return event;
   }
 
-  /** The current event's full tick; unsigned. */
+  /** Returns the current event's full tick; unsigned. */
   public long tick() {
     return fullTick(word, header.baseTick);
   }
 
-  /** The tick nearest to {@code base} whose low 48 bits are the upper ones of {@code word}. */
+  /** Returns the tick nearest to {@code base} whose low 48 bits are the upper ones of {@code word}. */
   static long fullTick(long word, long base) {
     return base + ((word >>> TYPE_BITS) - base << TYPE_BITS >> TYPE_BITS);
   }
 
-  /** When the current event was emitted, in nanoseconds since the Unix epoch (FORMAT section 7). */
+  /** Returns when the current event was emitted, in nanoseconds since the Unix epoch (FORMAT section 7). */
   public long timeNs() {
     return header.clock.timeNs(tick());
   }
 
-  /** The kernel's id of the thread that emitted the current event. */
+  /** Returns the kernel's ID of the thread that emitted the current event. */
   public long thread() {
     return header.segmentThread[segment];
   }
 
-  /** The value of a field of type i32, i64, u32, u64 (its bits) or bool (0 or 1). */
+  /** Returns the value of a field of type i32, i64, u32, u64 (its bits) or bool (0 or 1). */
   public long getLong(int field) {
     int at = position + offsets[field];
     switch (layout.types[field]) {
@@ -281,7 +281,7 @@ public final class BatchReader {
     }
   }
 
-  /** The value of a field of type f32 or f64. */
+  /** Returns the value of a field of type f32 or f64. */
   public double getDouble(int field) {
     int at = position + offsets[field];
     switch (layout.types[field]) {
@@ -294,7 +294,7 @@ public final class BatchReader {
     }
   }
 
-  /** The bits of a field of type f32 (in the low half) or f64; tells one NaN from another. */
+  /** Returns the bits of a field of type f32 (in the low half) or f64; these distinguish NaNs. */
   public long getFloatBits(int field) {
     int at = position + offsets[field];
     switch (layout.types[field]) {
@@ -307,7 +307,7 @@ public final class BatchReader {
     }
   }
 
-  /** The value of a field of type bool. */
+  /** Returns the value of a field of type bool. */
   public boolean getBoolean(int field) {
     if (layout.types[field] != FieldType.BOOL) {
       throw wrongType(field, "a bool");
@@ -315,7 +315,7 @@ public final class BatchReader {
     return raw[position + offsets[field]] != 0;
   }
 
-  /** The value of a field of type string; bytes that are no UTF-8 come as U+FFFD each. */
+  /** Returns the value of a field of type string, with U+FFFD for each byte that is not valid UTF-8. */
   public String getString(int field) {
     if (layout.types[field] != FieldType.STRING) {
       throw wrongType(field, "a string");
@@ -323,7 +323,7 @@ public final class BatchReader {
     return Utf8.decode(raw, valueOffset(field), valueLength(field));
   }
 
-  /** A copy of the value of a field of type string or bytes. */
+  /** Returns a copy of the value of a field of type string or bytes. */
   public byte[] getBytes(int field) {
     if (!layout.types[field].isVariable()) {
       throw wrongType(field, "a string or bytes");
@@ -332,23 +332,23 @@ public final class BatchReader {
     return Arrays.copyOfRange(raw, at, at + valueLength(field));
   }
 
-  /** Where the field's value starts in {@link #raw()}; of strings and bytes, behind their count. */
+  /** Returns where the field's value starts in {@link #raw()}; for strings and bytes, after their length. */
   public int valueOffset(int field) {
     return position + offsets[field] + (layout.sizes[field] == 0 ? 2 : 0);
   }
 
-  /** How many bytes the field's value has. */
+  /** Returns the length of the field's value in bytes. */
   public int valueLength(int field) {
     int size = layout.sizes[field];
     return size != 0 ? size : Bytes.getU16(raw, position + offsets[field], bigEndian);
   }
 
-  /** The array that holds the events of the current batch; not to be changed. */
+  /** Returns the array that holds the events of the current batch; do not change it. */
   public byte[] raw() {
     return raw;
   }
 
-  /** Where each event starts in {@link #raw()}. */
+  /** Returns where each event starts in {@link #raw()}. */
   int[] positions() {
     return positions;
   }

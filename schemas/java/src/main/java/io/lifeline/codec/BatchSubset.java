@@ -3,19 +3,19 @@ package io.lifeline.codec;
 import java.util.BitSet;
 
 /**
- * Some of a batch's events as the start of another batch (FORMAT section 3.5). Records are copied, never re-encoded, so
+ * Copies some of a batch's events into a new batch (FORMAT section 3.5). Records are copied without re-encoding, so
  * byte order, type numbers and calibrations are the parent's.
  */
 public final class BatchSubset {
   private BatchSubset() {}
 
   /**
-   * A writer that holds the chosen events in their order, each under its thread, with the descriptors that they use,
-   * and whatever of the header describes the emitter and its clock. Identity, counters and {@link BatchWriter#parent}
-   * are still to be told.
+   * Returns a writer that holds the chosen events in order, each under its thread, with the descriptors that they use,
+   * and the header fields that describe the emitter and its clock. The caller sets identity, counters and {@link
+   * BatchWriter#parent}.
    *
-   * @param parent not to be given another batch before this returns
-   * @param kept places of events in the parent, see {@link BatchReader#eventIndex}
+   * @param parent must keep its current batch until this returns
+   * @param kept indexes of events in the parent, see {@link BatchReader#eventIndex}
    */
   public static BatchWriter of(BatchReader parent, BitSet kept) {
     BatchHeader header = parent.header();

@@ -1,6 +1,6 @@
 package io.lifeline.codec;
 
-/** What should become one batch does not fit into one; two may do. */
+/** The content does not fit into one batch; it may fit into two. */
 public final class BatchTooLargeException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;
 

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * Builds a batch. What it is told must be legal, or an {@link IllegalArgumentException} says what is not; it chooses
- * nothing by itself. Without being told it writes a little-endian, uncompressed batch with sequence 1, one calibration
- * (tick 0 at time 0, ticks of a nanosecond), and all counters zero but {@code emitted}, which is the event count.
+ * Builds a batch. Arguments must be valid, or an {@link IllegalArgumentException} names the fault. By default it writes
+ * a little-endian, uncompressed batch with sequence 1, one calibration (tick 0 at time 0, ticks of a nanosecond), and
+ * all counters zero except {@code emitted}, which is the event count.
  */
 public final class BatchWriter {
   private static final class Segment {
@@ -49,7 +49,7 @@ public final class BatchWriter {
   private final List<Segment> segments = new ArrayList<>();
   private RecordWriter records = new RecordWriter(order);
 
-  /** Only before the first event. */
+  /** Sets the byte order; only before the first event. */
   public BatchWriter byteOrder(ByteOrder value) {
     check(records.length() == 0, "the byte order comes before the first event");
     order = value;
@@ -57,7 +57,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Compression of the events, after a byte shuffle by {@code stride} (0 for none). */
+  /** Sets the compression of the events, after a byte shuffle by {@code stride} (0 for none). */
   public BatchWriter compression(Compression value, int stride) {
     check(stride >= 0 && stride <= 128 && stride % 8 == 0, "a shuffle is 0 or a multiple of 8 up to 128");
     check(stride == 0 || value != Compression.NONE, "only compressed events are shuffled");
@@ -66,7 +66,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Those of {@link BatchHeader}; DERIVED comes with {@link #parent}. */
+  /** Sets the flags of {@link BatchHeader}; {@link #parent} sets DERIVED. */
   public BatchWriter flags(int value) {
     flags = value & ~BatchHeader.DERIVED;
     return this;
@@ -93,7 +93,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** A tick near those of the events, and what a tick is when one calibration stands alone. */
+  /** Sets a tick near those of the events, and the tick rate used if there is only one calibration. */
   public BatchWriter ticks(long base, long hz, boolean monotonic) {
     check(hz >= 1 && hz <= TickClock.MAX_TICK_HZ, "tick_hz is within 1 and 10^11");
     baseTick = base;
@@ -125,7 +125,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Makes this a batch that a filter made. */
+  /** Marks this as a batch that a filter made. */
   public BatchWriter parent(Parent value) {
     parent = value;
     return this;
@@ -139,7 +139,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** All counters, at least twelve. */
+  /** Sets all counters, at least twelve. */
   public BatchWriter counters(long... values) {
     check(values.length >= Counter.values().length && values.length <= 0xffff, "there are 12 counters or more");
     counters = values.clone();
@@ -164,7 +164,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Describes a type under a number of its own, even if no event follows. */
+  /** Describes a type under a given number, even if no event uses it. */
   public BatchWriter type(int number, EventType type) {
     check(number >= 1 && number <= 0xffff, "a type's number is 1 to 65535");
     check(types.putIfAbsent(number, type) == null, "two types have one number");
@@ -172,17 +172,17 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Starts a thread's run of events; without it events are thread 1's. */
+  /** Starts a segment of a thread; by default events belong to thread 1. */
   public BatchWriter thread(long id) {
     segments.add(new Segment(id));
     return this;
   }
 
   /**
-   * Adds an event; a type that was not described yet gets the next free number.
+   * Adds an event; a type not described yet gets the next free number.
    *
    * @param values one per field: any {@link Number} for numeric fields, Boolean, String (or byte[] for a string that is
-   *     no UTF-8), byte[]
+   *     not UTF-8), byte[]
    */
   public BatchWriter event(EventType type, long tick, Object... values) {
     if (!numbers.containsKey(type)) {
@@ -207,7 +207,7 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Appends records to the current segment as they are; of types that were described under the numbers in them. */
+  /** Appends unchanged records to the current segment; their types must be described under the numbers in them. */
   BatchWriter copy(byte[] from, int offset, int length, int count) {
     Segment segment = segments.get(segments.size() - 1);
     records.copy(from, offset, length);
@@ -225,9 +225,9 @@ public final class BatchWriter {
   }
 
   /**
-   * The batch, CRC included.
+   * Returns the batch, including its CRC.
    *
-   * @throws BatchTooLargeException if it is above {@link BatchReader#MAX_BATCH_BYTES}
+   * @throws BatchTooLargeException if it exceeds {@link BatchReader#MAX_BATCH_BYTES}
    */
   public byte[] toByteArray() {
     byte[] header = header();
@@ -246,7 +246,7 @@ public final class BatchWriter {
     return checked(out.i32((int) crc.getValue()).toByteArray());
   }
 
-  /** What was told piece by piece must also fit together, such as the order of the calibrations. */
+  /** Checks that all parts are consistent, such as the order of the calibrations. */
   private static byte[] checked(byte[] batch) {
     try {
       new BatchReader().read(batch, 0, batch.length);

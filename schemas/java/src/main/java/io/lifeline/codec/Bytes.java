@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Integers at any place of a byte array, in either byte order: "receiver makes right". */
+/** Reads and writes integers at any offset of a byte array, in either byte order: "receiver makes right". */
 final class Bytes {
   private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -31,7 +31,7 @@ final class Bytes {
     return bigEndian ? Long.reverseBytes(value) : value;
   }
 
-  /** Little-endian. */
+  /** Writes a little-endian long. */
   static void putLong(byte[] bytes, int at, long value) {
     LONG.set(bytes, at, value);
   }

@@ -1,6 +1,6 @@
 package io.lifeline.codec;
 
-/** One reading of tick, monotonic and realtime clock as one instant (FORMAT section 3.3). */
+/** One simultaneous reading of tick, monotonic and realtime clock (FORMAT section 3.3). */
 public final class Calibration {
   private final long tick;
   private final long monotonicNs;
@@ -31,12 +31,12 @@ public final class Calibration {
     return realtimeOffsetNs;
   }
 
-  /** How far apart the three readings may have been. */
+  /** Returns the maximum distance in time between the three readings. */
   public long errorNs() {
     return errorNs;
   }
 
-  /** Whether realtime was set between the calibration before and this one. */
+  /** Returns whether realtime was set between the previous calibration and this one. */
   public boolean step() {
     return step;
   }

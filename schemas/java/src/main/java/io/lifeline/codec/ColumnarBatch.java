@@ -6,21 +6,20 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The events of one batch as columns, a group per event type: the fastest way to look at all of them. A column is
- * decoded when it is first asked for, so what nobody looks at costs next to nothing. Reusable and not thread-safe;
- * {@link #fill} overwrites what the call before it returned, and the reader must keep its batch for as long as columns
- * are asked for.
+ * The events of one batch as columns, grouped by event type: the fastest way to read all of them. A column is decoded
+ * on first access, so unused columns cost almost nothing. Reusable and not thread-safe; {@link #fill} overwrites what
+ * the previous call returned, and the reader must keep its batch while columns are read.
  */
 public final class ColumnarBatch {
   /**
-   * Events that buffers may have room for when a batch comes. Types take turns in having the most events, and a hostile
-   * topic could have each of thousands leave room for a whole batch of its own; beyond this all start small again.
+   * Maximum number of events that buffers keep room for between batches. A hostile topic could make thousands of types
+   * each grow to a whole batch in turn; beyond this limit all buffers start small again.
    */
   static final int MAX_HELD = 1 << 21;
 
   private static final int TYPE_MASK = 0xffff;
 
-  /** By the batch's type number, for those of the current batch. */
+  /** The current batch's groups by type number. */
   private final Columns[] byNumber = new Columns[TYPE_MASK + 1];
 
   /** Buffers of earlier batches; the first {@link #used} are those of the current one. */
@@ -29,10 +28,10 @@ public final class ColumnarBatch {
   private final List<Columns> groups = new ArrayList<>();
   private int used;
 
-  /** Events that all buffers have room for, less what each starts with. */
+  /** Number of events that all buffers have room for, beyond their initial size. */
   private int held;
 
-  /** Sorts the events of the batch that {@code reader} holds by type. The reader's own position does not matter. */
+  /** Groups the events of the reader's batch by type, independently of the reader's current position. */
   public ColumnarBatch fill(BatchReader reader) {
     BatchHeader header = reader.header();
     prepare(reader);
@@ -49,7 +48,7 @@ public final class ColumnarBatch {
     return this;
   }
 
-  /** One group per type that has events in this batch, in the order of the batch's descriptors. */
+  /** Returns one group per type that has events in this batch, in the order of the batch's descriptors. */
   public List<Columns> groups() {
     return Collections.unmodifiableList(groups);
   }
@@ -74,7 +73,7 @@ public final class ColumnarBatch {
     }
   }
 
-  /** Sorts the events by type, in their order. */
+  /** Groups the events by type, preserving their order. */
   private void group(BatchHeader header, byte[] raw, int[] positions) {
     boolean bigEndian = header.bigEndian;
     int event = 0;
@@ -89,7 +88,7 @@ public final class ColumnarBatch {
     }
   }
 
-  /** Costs no more than the segment's events: a batch may have thousands of types and of segments. */
+  /** Takes time proportional to the segment's events, since a batch may have thousands of types and segments. */
   private void endSegment(long thread, byte[] raw, int[] positions, int start, int end, boolean bigEndian) {
     if (used <= end - start) {
       for (int i = 0; i < used; i++) {
@@ -117,18 +116,21 @@ public final class ColumnarBatch {
     private long[] timeNs;
     private boolean hasTimes;
 
-    /** The room that {@link #growth} told of. */
+    /** The capacity last reported by {@link #growth}. */
     private int toldRoom;
 
-    /** Whether the field's column is that of the current batch. */
+    /** By field: whether its column is decoded for the current batch. */
     private boolean[] isDecoded;
 
-    /** By field: the last one before it whose length varies, or -1; how far behind that, or the start, it lies. */
+    /**
+     * By field: the last variable-length field before it, or -1; and its distance from the end of that field, or from
+     * the start of the record.
+     */
     private int[] variableBefore = new int[0];
 
     private int[] distance = new int[0];
 
-    /** By field; null where the field has another kind of values. */
+    /** By field; null if the field's values have another type. */
     private long[][] longs;
 
     private double[][] doubles;
@@ -150,7 +152,7 @@ public final class ColumnarBatch {
       forgetColumns(0);
     }
 
-    /** For how many more events there is room since the last call. */
+    /** Returns by how many events the capacity grew since the last call. */
     private int growth() {
       int growth = positions.length - toldRoom;
       toldRoom = positions.length;
@@ -170,12 +172,12 @@ public final class ColumnarBatch {
       return type;
     }
 
-    /** How many events. */
+    /** Returns the number of events. */
     public int size() {
       return size;
     }
 
-    /** When, in nanoseconds since the Unix epoch. */
+    /** Returns the times, in nanoseconds since the Unix epoch. */
     public long[] timeNs() {
       if (!hasTimes) {
         decodeTimes();
@@ -184,17 +186,17 @@ public final class ColumnarBatch {
       return timeNs;
     }
 
-    /** The emitting thread's kernel id. */
+    /** Returns the kernel IDs of the emitting threads. */
     public long[] thread() {
       return thread;
     }
 
-    /** Each event's place in its batch, counted from 0. */
+    /** Returns each event's index in its batch, from 0. */
     public int[] eventIndex() {
       return eventIndex;
     }
 
-    /** The values of a field of type i32, i64, u32, u64 or bool. */
+    /** Returns the values of a field of type i32, i64, u32, u64 or bool. */
     public long[] longs(int field) {
       FieldType fieldType = typeOf(field);
       require(!fieldType.isFloating() && !fieldType.isVariable(), field, "an integer or a bool");
@@ -202,28 +204,28 @@ public final class ColumnarBatch {
       return longs[field];
     }
 
-    /** The values of a field of type f32 or f64. */
+    /** Returns the values of a field of type f32 or f64. */
     public double[] doubles(int field) {
       require(typeOf(field).isFloating(), field, "a float");
       decode(field);
       return doubles[field];
     }
 
-    /** Where the values of a field of type string or bytes start in {@link #raw()}. */
+    /** Returns where the values of a field of type string or bytes start in {@link #raw()}. */
     public int[] offsets(int field) {
       require(typeOf(field).isVariable(), field, "a string or bytes");
       decode(field);
       return offsets[field];
     }
 
-    /** How many bytes the values of a field of type string or bytes have. */
+    /** Returns the lengths in bytes of the values of a field of type string or bytes. */
     public int[] lengths(int field) {
       require(typeOf(field).isVariable(), field, "a string or bytes");
       decode(field);
       return lengths[field];
     }
 
-    /** The bytes that {@link #offsets} point into. A string in there may be no UTF-8: see {@link Utf8}. */
+    /** Returns the bytes that {@link #offsets} refer to. Strings in it may not be valid UTF-8: see {@link Utf8}. */
     public byte[] raw() {
       return raw;
     }
@@ -253,7 +255,10 @@ public final class ColumnarBatch {
       locate(newType.layout().sizes);
     }
 
-    /** Fields up to the first string or bytes lie at the same place of each record; others, at the same behind one. */
+    /**
+     * Locates the fields: up to the first string or bytes at a fixed offset in each record, after it relative to such a
+     * field.
+     */
     private void locate(int[] sizes) {
       variableBefore = new int[sizes.length];
       distance = new int[sizes.length];

@@ -16,7 +16,7 @@ public enum Compression {
     return label;
   }
 
-  /** The compression with that number, or null if there is none. */
+  /** Returns the compression with that number, or null if there is none. */
   static Compression ofNumber(int number) {
     return number < VALUES.length ? VALUES[number] : null;
   }

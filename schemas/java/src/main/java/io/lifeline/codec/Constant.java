@@ -2,7 +2,7 @@ package io.lifeline.codec;
 
 import java.util.Objects;
 
-/** A value that all events of a type share; it stands in the descriptor once. */
+/** A value that all events of a type share; the descriptor holds it once. */
 public final class Constant {
   private final Field field;
   private final Object value;
@@ -31,7 +31,7 @@ public final class Constant {
     return field.unit();
   }
 
-  /** Of the class that the constructor lists for {@link #type()}. */
+  /** Returns the value, of the class that the constructor lists for {@link #type()}. */
   public Object value() {
     return value instanceof byte[] ? ((byte[]) value).clone() : value;
   }

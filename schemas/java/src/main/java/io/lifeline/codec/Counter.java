@@ -19,7 +19,7 @@ public enum Counter {
 
   private final String label = name().toLowerCase(Locale.ROOT);
 
-  /** The name as FORMAT writes it, such as {@code dropped_ring_full}. */
+  /** Returns the name as FORMAT writes it, such as {@code dropped_ring_full}. */
   public String label() {
     return label;
   }

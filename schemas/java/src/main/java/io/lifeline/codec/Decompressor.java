@@ -6,18 +6,20 @@ import net.jpountz.lz4.LZ4Exception;
 import net.jpountz.lz4.LZ4Factory;
 import net.jpountz.lz4.LZ4SafeDecompressor;
 
-/** Restores compressed events into a buffer of its own that never grows beyond the format's limit. */
+/** Decompresses events into its own buffer, which never exceeds the format's limit. */
 final class Decompressor {
   private byte[] restored = new byte[0];
   private byte[] shuffled = new byte[0];
   private LZ4SafeDecompressor lz4;
 
-  /** The restored events, from 0; valid until the next call. */
+  /** Returns the decompressed events, from index 0; valid until the next call. */
   byte[] events() {
     return restored;
   }
 
-  /** Restores the {@code length} bytes at {@code at}; false if they do not give exactly {@code rawLength}. */
+  /**
+   * Decompresses the {@code length} bytes at {@code at}; returns false if they do not yield exactly {@code rawLength}.
+   */
   boolean restore(byte[] bytes, int at, int length, Compression compression, int shuffle, int rawLength) {
     restored = atLeast(restored, rawLength);
     if (shuffle == 0) {

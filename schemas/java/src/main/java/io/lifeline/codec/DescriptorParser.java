@@ -17,7 +17,7 @@ final class DescriptorParser {
   private final EventType[] byNumber = new EventType[TYPE_NUMBERS];
   private int[] numbers = new int[16];
 
-  /** Whether the entry being read holds a constant of an unknown type, so that its end cannot be told. */
+  /** Whether the current entry has a constant of an unknown type, so that its end is unknown. */
   private boolean endUnknown;
 
   DescriptorParser(Findings findings) {
@@ -25,17 +25,17 @@ final class DescriptorParser {
     this.text = new TextReader(findings);
   }
 
-  /** The types of the batch, in its order. */
+  /** Returns the types of the batch, in order. */
   List<EventType> types() {
     return types;
   }
 
-  /** The number of the type at that place of {@link #types()}. */
+  /** Returns the number of the type at that index of {@link #types()}. */
   int number(int index) {
     return numbers[index];
   }
 
-  /** By number the type, or null; not to be changed. */
+  /** Returns the types by number, null where there is none; do not change it. */
   EventType[] byNumber() {
     return byNumber;
   }
@@ -77,7 +77,7 @@ final class DescriptorParser {
     byNumber[number] = type;
   }
 
-  /** Bytes of the entry at {@code at}, or 0 if what stands there cannot be an entry. */
+  /** Returns the size of the entry at {@code at}, or 0 if it cannot be an entry. */
   private int entryLength(byte[] bytes, int start, int at, int end, boolean bigEndian) {
     if (end - at < MIN_ENTRY) {
       findings.report(Fault.BAD_LENGTH, at, "the descriptors end within an entry");
@@ -120,7 +120,7 @@ final class DescriptorParser {
     return interner.intern(type, bigEndian);
   }
 
-  /** The type described, or null if anything was found to be wrong with it since there were {@code before} findings. */
+  /** Returns the described type, or null if there are now more findings than {@code before}. */
   private EventType readContent(int contentAt, int before) {
     int levelNumber = text.u8();
     int fieldCount = text.u8();
@@ -153,7 +153,7 @@ final class DescriptorParser {
     return findings.count() > before || text.overran() ? null : new EventType(name, level, fields, constants);
   }
 
-  /** The next field, or the head of a constant; null if its type is not known. */
+  /** Returns the next field, or the head of a constant; null if its type is unknown. */
   private Field readField(Set<String> names) {
     int at = text.position();
     int code = text.u8();

@@ -14,7 +14,7 @@ final class DescriptorWriter {
   private DescriptorWriter() {}
 
   /**
-   * The descriptor's content in the given order.
+   * Returns the descriptor's content in the given byte order.
    *
    * @throws IllegalArgumentException if the type breaks a limit of the format
    */

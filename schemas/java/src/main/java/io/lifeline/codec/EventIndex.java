@@ -1,6 +1,6 @@
 package io.lifeline.codec;
 
-/** Walks through the events of a batch once, checks each, and remembers where each starts. */
+/** Walks through the events of a batch once, checks each, and records where each starts. */
 final class EventIndex {
   private static final int MAX_RECORD = 32_768;
   private static final int NO_NUMBER = -1;
@@ -10,7 +10,7 @@ final class EventIndex {
   private int[] positions = new int[1024];
   private int count;
 
-  /** What an offset in the array must be reduced by to be one from the start of the batch. */
+  /** Subtracted from an index of the array to get an offset from the start of the batch. */
   private int base;
 
   EventIndex(BatchHeader header, Findings findings) {
@@ -25,7 +25,7 @@ final class EventIndex {
   /**
    * Checks the events that start at {@code at}.
    *
-   * @param shift what to subtract from a place in {@code bytes} to report it as an offset of the batch
+   * @param shift subtracted from an index of {@code bytes} to report it as an offset in the batch
    */
   void build(byte[] bytes, int at, int shift, EventType[] types) throws RejectedBatchException {
     base = shift;
@@ -52,8 +52,8 @@ final class EventIndex {
     boolean bigEndian = header.bigEndian;
     int[] starts = positions;
     int n = count;
-    // Most events are of the type of the one before. Guessing so lets the processor walk on to the next record while
-    // the type's chain of loads is still under way.
+    // Most events have the type of the previous one. This guess lets the processor continue with the next record while
+    // the loads that determine the type are still in progress.
     int guess = NO_NUMBER;
     int fixedLength = 0;
     RecordLayout layout = null;
@@ -81,7 +81,7 @@ final class EventIndex {
     count = n;
   }
 
-  /** Bytes of the record with its padding, or more than there are left if its counts lead beyond the end. */
+  /** Returns the size of the record with padding, or more than there is left if its lengths exceed the end. */
   private int variableLength(byte[] bytes, int at, int end, RecordLayout layout) {
     int position = at + RecordLayout.WORD;
     for (int size : layout.sizes) {

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What the events of one kind have in common: name, level, fields and constants. A type in which any of these changed
- * is another type. One {@link BatchReader} returns the same instance for the same type, whichever batch it came in;
- * instances of different readers are equal.
+ * What the events of one kind have in common: name, level, fields and constants. A change in any of these makes another
+ * type. One {@link BatchReader} returns the same instance for the same type in all its batches; instances of different
+ * readers are equal.
  *
- * <p>The 16-bit number by which a batch's records name their type belongs to the batch, not to the type: see {@link
+ * <p>The 16-bit number by which a batch's records refer to their type belongs to the batch, not to the type: see {@link
  * BatchReader#typeNumber()}.
  */
 public final class EventType {
@@ -38,12 +38,14 @@ public final class EventType {
     return new Builder(name);
   }
 
-  /** FNV-1a over the descriptor's content: the identity of the type on every machine (FORMAT section 4). */
+  /**
+   * Returns the FNV-1a hash of the descriptor's content: the identity of the type on every machine (FORMAT section 4).
+   */
   public long hash() {
     return hash;
   }
 
-  /** {@link #hash()} as 16 lower-case hexadecimal digits. */
+  /** Returns {@link #hash()} as 16 lower-case hexadecimal digits. */
   public String hashHex() {
     return Hex.of(hash);
   }
@@ -56,17 +58,17 @@ public final class EventType {
     return name;
   }
 
-  /** The fields of each event, in order; unmodifiable. */
+  /** Returns the fields of each event, in order; unmodifiable. */
   public List<Field> fields() {
     return fields;
   }
 
-  /** The values that all events of the type share; unmodifiable. */
+  /** Returns the values that all events of the type share; unmodifiable. */
   public List<Constant> constants() {
     return constants;
   }
 
-  /** The position of the field with that name, or -1. */
+  /** Returns the index of the field with that name, or -1. */
   public int fieldIndex(String fieldName) {
     for (int i = 0; i < fields.size(); i++) {
       if (fields.get(i).name().equals(fieldName)) {
@@ -80,12 +82,12 @@ public final class EventType {
     return layout;
   }
 
-  /** The bytes that the hash covers; not to be changed. */
+  /** Returns the bytes that the hash covers; do not change them. */
   byte[] content() {
     return content;
   }
 
-  /** By content, not only by hash: FNV is no defence against forgers. */
+  /** Compares content, not only the hash: FNV hashes can be forged. */
   @Override
   public boolean equals(Object other) {
     return this == other

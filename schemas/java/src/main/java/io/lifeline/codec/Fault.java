@@ -1,6 +1,6 @@
 package io.lifeline.codec;
 
-/** What can be wrong with a batch: the rows of FORMAT section 9, in their order. */
+/** The faults of a batch: the rows of FORMAT section 9, in order. */
 enum Fault {
   SHORTER_THAN_A_HEADER("truncated"),
   BAD_MAGIC("bad_magic"),

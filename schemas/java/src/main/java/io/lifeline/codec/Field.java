@@ -22,7 +22,7 @@ public final class Field {
     return type;
   }
 
-  /** Such as {@code B} or {@code ns}; empty if the value has none. */
+  /** Returns the unit, such as {@code B} or {@code ns}; empty if the value has none. */
   public String unit() {
     return unit;
   }

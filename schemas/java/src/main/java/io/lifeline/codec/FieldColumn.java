@@ -1,10 +1,10 @@
 package io.lifeline.codec;
 
-/** Decodes one field of many records; a loop per type, so that nothing is decided per value. */
+/** Decodes one field of many records, with a separate loop per type to avoid a decision per value. */
 final class FieldColumn {
   private FieldColumn() {}
 
-  /** The values of an integral field that lies {@code offset} behind each of {@code from}. */
+  /** Decodes an integral field at {@code offset} from each of {@code from}. */
   static void decodeLongs(
       long[] to, int size, FieldType type, byte[] raw, int[] from, int offset, boolean bigEndian) {
     switch (type) {
@@ -30,7 +30,7 @@ final class FieldColumn {
     }
   }
 
-  /** The values of a floating field that lies {@code offset} behind each of {@code from}. */
+  /** Decodes a floating-point field at {@code offset} from each of {@code from}. */
   static void decodeDoubles(
       double[] to, int size, FieldType type, byte[] raw, int[] from, int offset, boolean bigEndian) {
     if (type == FieldType.F32) {

@@ -23,37 +23,37 @@ public enum FieldType {
     this.size = size;
   }
 
-  /** 1 for i32 to 9 for bytes. */
+  /** Returns the code: 1 for i32 to 9 for bytes. */
   public int code() {
     return ordinal() + 1;
   }
 
-  /** Bytes in a record, or 0 for strings and bytes, which carry their own length. */
+  /** Returns the size in a record, or 0 for strings and bytes, which carry their own length. */
   public int size() {
     return size;
   }
 
-  /** True for strings and bytes. */
+  /** Returns true for strings and bytes. */
   public boolean isVariable() {
     return size == 0;
   }
 
-  /** True for f32 and f64. */
+  /** Returns true for f32 and f64. */
   public boolean isFloating() {
     return this == F32 || this == F64;
   }
 
-  /** True for i32, i64, u32, u64 and bool: what {@link BatchReader#getLong} reads. */
+  /** Returns true for i32, i64, u32, u64 and bool, the types that {@link BatchReader#getLong} reads. */
   public boolean isIntegral() {
     return size != 0 && !isFloating();
   }
 
-  /** The name as FORMAT writes it, such as {@code u64}. */
+  /** Returns the name as FORMAT writes it, such as {@code u64}. */
   public String label() {
     return label;
   }
 
-  /** The type with that code, or null if there is none. */
+  /** Returns the type with that code, or null if there is none. */
   static FieldType ofCode(int code) {
     return code >= 1 && code <= VALUES.length ? VALUES[code - 1] : null;
   }

@@ -1,8 +1,8 @@
 package io.lifeline.codec;
 
 /**
- * Collects the faults of one batch. FORMAT wants the first row of its table that applies, whichever section it is found
- * in; sections are parsed once, in their own order, so this keeps the fault of the first row.
+ * Collects the faults of one batch. FORMAT requires reporting the first row of its table that applies, in whichever
+ * section it is found; sections are parsed once, in their own order, so this keeps the fault of the first row.
  */
 final class Findings {
   private Fault first;
@@ -24,7 +24,7 @@ final class Findings {
     }
   }
 
-  /** How many were reported so far. */
+  /** Returns the number of faults reported so far. */
   int count() {
     return count;
   }

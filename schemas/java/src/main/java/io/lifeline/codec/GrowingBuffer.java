@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes in the making, in one byte order. */
+/** A growing byte buffer with one byte order. */
 final class GrowingBuffer {
   private final ByteOrder order;
   private ByteBuffer buffer;
@@ -35,7 +35,7 @@ final class GrowingBuffer {
     return this;
   }
 
-  /** In the same order on every machine. */
+  /** Writes an incarnation, whose byte order is the same on every machine. */
   GrowingBuffer incarnation(Incarnation value) {
     room(16).order(ByteOrder.BIG_ENDIAN).putLong(value.high()).putLong(value.low()).order(order);
     return this;
@@ -50,7 +50,7 @@ final class GrowingBuffer {
     return this;
   }
 
-  /** A {@code str16}; the caller has checked that it fits. */
+  /** Writes a {@code str16}; the caller has checked that it fits. */
   GrowingBuffer text(String value) {
     return counted(value.getBytes(StandardCharsets.UTF_8));
   }
@@ -66,7 +66,7 @@ final class GrowingBuffer {
     return bytes(new byte[RecordLayout.padded(length()) - length()]);
   }
 
-  /** Overwrites four bytes that were written before. */
+  /** Overwrites four bytes written before. */
   GrowingBuffer putInt(int at, int value) {
     buffer.putInt(at, value);
     return this;
@@ -76,7 +76,7 @@ final class GrowingBuffer {
     return buffer.position();
   }
 
-  /** What was written, and unused room behind it. */
+  /** Returns the array with the bytes written, followed by unused space. */
   byte[] array() {
     return buffer.array();
   }

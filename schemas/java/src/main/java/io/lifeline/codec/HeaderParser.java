@@ -3,7 +3,7 @@ package io.lifeline.codec;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** Reads and checks the header of a batch, and all that can be said of a message before its sections are looked at. */
+/** Reads and checks the header of a batch, and everything that can be checked before its sections are parsed. */
 final class HeaderParser {
   private static final int MAGIC = 0x424c4c89;
   private static final int VERSION = 1;
@@ -25,7 +25,7 @@ final class HeaderParser {
     this.text = new TextReader(findings);
   }
 
-  /** The checks of the message as a whole, after which its lengths and bytes can be relied on. */
+  /** Checks the message as a whole, after which its lengths and bytes can be relied on. */
   void readEnvelope(byte[] message, int offset, int length) throws RejectedBatchException {
     bytes = message;
     start = offset;
@@ -79,7 +79,7 @@ final class HeaderParser {
     header.rawLength = (int) raw;
   }
 
-  /** Reads the header itself; what is wrong goes to the findings. */
+  /** Reads the header itself; reports faults to the findings. */
   void readHeader() {
     readFlags();
     readNumbers();

@@ -6,7 +6,7 @@ final class Hex {
 
   private Hex() {}
 
-  /** All sixteen digits of {@code value}. */
+  /** Returns all sixteen digits of {@code value}. */
   static String of(long value) {
     char[] digits = new char[16];
     for (int i = 0; i < 16; i++) {

@@ -10,7 +10,7 @@ public final class Incarnation implements Comparable<Incarnation> {
     this.low = low;
   }
 
-  /** Parses what {@link #toString()} gives: 32 hexadecimal digits. */
+  /** Parses the format of {@link #toString()}: 32 hexadecimal digits. */
   public static Incarnation parse(String hex) {
     if (hex.length() != 32 || !hex.chars().allMatch(c -> c < 128 && Character.digit(c, 16) >= 0)) {
       throw new IllegalArgumentException("an incarnation is 32 hexadecimal digits");
@@ -19,12 +19,12 @@ public final class Incarnation implements Comparable<Incarnation> {
         Long.parseUnsignedLong(hex.substring(0, 16), 16), Long.parseUnsignedLong(hex.substring(16), 16));
   }
 
-  /** The first eight of the sixteen bytes, most significant first. */
+  /** Returns the first eight of the sixteen bytes, most significant first. */
   public long high() {
     return high;
   }
 
-  /** The last eight of the sixteen bytes, most significant first. */
+  /** Returns the last eight of the sixteen bytes, most significant first. */
   public long low() {
     return low;
   }
@@ -45,7 +45,7 @@ public final class Incarnation implements Comparable<Incarnation> {
     return order != 0 ? order : Long.compareUnsigned(low, other.low);
   }
 
-  /** 32 lower-case hexadecimal digits, as in message ids and keys. */
+  /** Returns 32 lower-case hexadecimal digits, as in message IDs and keys. */
   @Override
   public String toString() {
     return Hex.of(high) + Hex.of(low);

@@ -2,7 +2,7 @@ package io.lifeline.codec;
 
 import java.util.Locale;
 
-/** How important an event type is; the numbers are those of FORMAT section 4. */
+/** Importance of an event type; the numbers are those of FORMAT section 4. */
 public enum Level {
   FATAL,
   ERROR,
@@ -17,7 +17,7 @@ public enum Level {
 
   private final String label = name().toLowerCase(Locale.ROOT);
 
-  /** 1 for fatal to 8 for debug3. */
+  /** Returns the number: 1 for fatal to 8 for debug3. */
   public int number() {
     return ordinal() + 1;
   }
@@ -26,7 +26,7 @@ public enum Level {
     return label;
   }
 
-  /** The level with that number, or null if there is none. */
+  /** Returns the level with that number, or null if there is none. */
   static Level ofNumber(int number) {
     return number >= 1 && number <= VALUES.length ? VALUES[number - 1] : null;
   }

@@ -1,8 +1,8 @@
 package io.lifeline.codec;
 
 /**
- * The sequences of an LZ4 block (lz4_Block_format.md). Decoders leave out parts of this check: some copy from a
- * distance of 0, which hands out what their buffer held before.
+ * Checks the sequences of an LZ4 block (lz4_Block_format.md). Decoders omit parts of this check: some copy from a
+ * distance of 0, which discloses earlier content of their buffer.
  */
 final class Lz4Block {
   private static final int MIN_MATCH = 4;
@@ -19,7 +19,7 @@ final class Lz4Block {
     this.end = end;
   }
 
-  /** Whether the block gives exactly {@code rawLength} bytes, all of them its own. */
+  /** Returns whether the block yields exactly {@code rawLength} bytes, all of them its own. */
   static boolean isWellFormed(byte[] bytes, int at, int length, int rawLength) {
     return new Lz4Block(bytes, at, at + length).gives(rawLength);
   }
@@ -50,7 +50,7 @@ final class Lz4Block {
     return false;
   }
 
-  /** A length: a nibble, and bytes behind it while they are 255. */
+  /** Reads a length: a nibble, followed by bytes while they are 255. */
   private int run(int nibble) {
     int sum = nibble;
     for (boolean more = nibble == 15; more && at < end; at++) {

@@ -2,24 +2,24 @@ package io.lifeline.codec;
 
 import java.util.List;
 
-/** Where the fields of a type's records lie, so far as that is the same for each record. */
+/** Offsets of the fields in a type's records, as far as they are the same for each record. */
 final class RecordLayout {
   /** The word of tick and type number that each record starts with. */
   static final int WORD = 8;
 
-  /** Types by field, as an array that needs no list access per value. */
+  /** Types by field, as an array that avoids a list access per value. */
   final FieldType[] types;
 
-  /** Bytes by field; 0 for strings and bytes. */
+  /** Sizes by field; 0 for strings and bytes. */
   final int[] sizes;
 
-  /** Offsets by field from the start of the record, right up to and including the first string or bytes. */
+  /** Offsets by field from the start of the record, valid up to and including the first string or bytes. */
   final int[] offsets;
 
-  /** Bytes of a record, padding included, or 0 if records differ. */
+  /** Size of a record, padding included, or 0 if records differ. */
   final int fixedLength;
 
-  /** Whether some field is a bool, so that its value must be looked at. */
+  /** Whether any field is a bool, whose value must be checked. */
   final boolean hasBool;
 
   RecordLayout(List<Field> fields) {
@@ -42,7 +42,7 @@ final class RecordLayout {
     hasBool = bool;
   }
 
-  /** The next multiple of 8. */
+  /** Rounds up to a multiple of 8. */
   static int padded(int length) {
     return length + 7 & ~7;
   }

@@ -22,7 +22,7 @@ final class RecordWriter {
     return out.toByteArray();
   }
 
-  /** Writes a record; its length with the padding. */
+  /** Writes a record; returns its length with padding. */
   int write(int number, EventType type, long tick, Object... values) {
     if (values.length != type.fields().size()) {
       throw new IllegalArgumentException(
@@ -50,7 +50,7 @@ final class RecordWriter {
     return length;
   }
 
-  /** Appends records that were written before, as they are. */
+  /** Appends existing records unchanged. */
   void copy(byte[] from, int offset, int length) {
     out.bytes(from, offset, length);
   }
@@ -82,7 +82,7 @@ final class RecordWriter {
     }
   }
 
-  /** The value itself belongs into no message: it is what the batch is about. */
+  /** Checks the range. The message does not include the value, which is the batch's payload. */
   private static long inRange(long value, FieldType type) {
     if (type == FieldType.I32 ? value != (int) value : value >>> 32 != 0) {
       throw new ArithmeticException();

@@ -14,12 +14,12 @@ public final class RejectedBatchException extends Exception {
     this.offset = offset;
   }
 
-  /** Such as {@code bad_crc}. */
+  /** Returns the code, such as {@code bad_crc}. */
   public String code() {
     return code;
   }
 
-  /** In bytes from the start of the batch; within the events, from the start of the batch as if uncompressed. */
+  /** Returns the offset in bytes from the start of the batch; within the events, as if the batch were uncompressed. */
   public int offset() {
     return offset;
   }

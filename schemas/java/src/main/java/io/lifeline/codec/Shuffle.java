@@ -43,11 +43,11 @@ final class Shuffle {
   }
 
   /**
-   * Eight columns of eight bytes become eight rows: halves change places, then quarters, then bytes, in eight longs at
-   * once, which costs a sixth of moving the bytes one by one.
+   * Turns eight columns of eight bytes into eight rows: swaps halves, then quarters, then bytes, in eight longs at
+   * once, which takes a sixth of the time of moving single bytes.
    *
-   * @param fromStep how far apart the columns begin
-   * @param toStep how far apart the rows begin
+   * @param fromStep distance between the starts of columns
+   * @param toStep distance between the starts of rows
    */
   private static void transpose(byte[] from, int fromAt, int fromStep, byte[] to, int toAt, int toStep) {
     long a = Bytes.getLong(from, fromAt, false);

@@ -2,7 +2,7 @@ package io.lifeline.codec;
 
 import java.nio.charset.StandardCharsets;
 
-/** Walks through texts and values of a section that may be shorter than they claim. */
+/** Reads texts and values of a section that may be shorter than its lengths claim. */
 final class TextReader {
   private final Findings findings;
   private byte[] bytes;
@@ -26,17 +26,17 @@ final class TextReader {
     overran = false;
   }
 
-  /** Where the next value starts, from the start of the batch. */
+  /** Returns where the next value starts, from the start of the batch. */
   int position() {
     return at;
   }
 
-  /** Whether something was asked for that lies beyond the end; all values since then are empty or 0. */
+  /** Returns whether a read went beyond the end; all values since then are empty or 0. */
   boolean overran() {
     return overran;
   }
 
-  /** Takes that many bytes; their place from the start of the array, or -1 if there are not as many. */
+  /** Skips that many bytes; returns their index in the array, or -1 if there are fewer. */
   int take(int length) {
     if (overran || length > end - at) {
       overran = true;
@@ -77,7 +77,7 @@ final class TextReader {
     return value;
   }
 
-  /** A {@code str16} that must be UTF-8 and have {@code min} to {@code max} bytes. */
+  /** Reads a {@code str16} that must be UTF-8 and have {@code min} to {@code max} bytes. */
   String next(String what, int min, int max) {
     int textAt = at;
     int length = u16();

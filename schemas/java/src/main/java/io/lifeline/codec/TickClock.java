@@ -1,6 +1,6 @@
 package io.lifeline.codec;
 
-/** Turns ticks into nanoseconds since the Unix epoch, exactly as FORMAT section 7 says. */
+/** Converts ticks to nanoseconds since the Unix epoch, exactly as FORMAT section 7 specifies. */
 final class TickClock {
   static final int ENTRY = 32;
   static final long MAX_TICK_HZ = 100_000_000_000L;
@@ -16,10 +16,10 @@ final class TickClock {
   private long[] error = new long[4];
   private boolean[] step = new boolean[4];
 
-  /** By calibration: what a tick counts for from there on, in 2^-32 ns. */
+  /** By calibration: the length of a tick from there on, in 2^-32 ns. */
   private long[] mult = new long[4];
 
-  /** The calibration in use, and the ticks that it is the right one for: {@code spanFrom}, and so many behind. */
+  /** The current calibration, and the ticks it applies to: from {@code spanFrom}, for this many ticks. */
   private long currentTick;
 
   private long currentReal;
@@ -53,9 +53,9 @@ final class TickClock {
     }
   }
 
-  /** What is wrong with calibration {@code i}, or null. */
+  /** Describes the fault of calibration {@code i}, or null. */
   private String disorder(int i, long offset) {
-    // A monotonic reading is unsigned: from 2^63 on (negative here) only a negative offset can bring it within i64.
+    // A monotonic reading is unsigned: from 2^63 on (negative here) only a negative offset can bring it into i64.
     boolean fits = monotonic[i] < 0 ? offset < 0 && real[i] >= 0 : offset < 0 || real[i] >= 0;
     if (!fits) {
       return "a calibration's time does not fit 64 bits";
@@ -87,7 +87,7 @@ final class TickClock {
     mult[count - 1] = mult[count - 2];
   }
 
-  /** {@code floor((elapsed << 32) / ticks)} of two unsigned numbers, or OUT_OF_RANGE from 2^62 on. */
+  /** Returns {@code floor((elapsed << 32) / ticks)} of two unsigned numbers, or OUT_OF_RANGE from 2^62 on. */
   private static long rate(long elapsed, long ticks) {
     long quotient = Long.divideUnsigned(elapsed, ticks);
     if (Long.compareUnsigned(quotient, MAX_MULT >>> 32) > 0) {
@@ -106,7 +106,7 @@ final class TickClock {
     return quotient;
   }
 
-  /** When that tick was, in nanoseconds since the Unix epoch. */
+  /** Returns the time of a tick, in nanoseconds since the Unix epoch. */
   long timeNs(long at) {
     if (Long.compareUnsigned(at - spanFrom, spanTicks) > 0) {
       use(lastNotAfter(at));
@@ -133,7 +133,7 @@ final class TickClock {
     currentTick = tick[i];
     currentReal = real[i];
     currentMult = mult[i];
-    // Ticks before the first calibration belong to it, too.
+    // The first calibration also applies to ticks before it.
     spanFrom = i == 0 ? 0 : tick[i];
     spanTicks = (i == count - 1 ? -1 : tick[i + 1] - 1) - spanFrom;
   }

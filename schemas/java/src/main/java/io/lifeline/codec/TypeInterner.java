@@ -6,11 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps one {@link EventType} per content, and recognises a descriptor that was seen before by its bytes, so that the
- * types of a batch cost a comparison and no parsing.
+ * Keeps one {@link EventType} per content, and recognises known descriptors by their bytes, so that the types of a
+ * batch cost a comparison and no parsing.
  */
 final class TypeInterner {
-  /** A hostile topic may invent types without end; beyond this many, or so many bytes, the interner starts anew. */
+  /** A hostile topic may define any number of types; beyond this many, or this many bytes, the interner starts over. */
   static final int MAX_TYPES = 10_000;
 
   static final int MAX_BYTES = 8 << 20;
@@ -29,10 +29,10 @@ final class TypeInterner {
   private final Map<Long, Known> little = new HashMap<>();
   private final Map<Long, Known> big = new HashMap<>();
 
-  /** Of the content of all types. */
+  /** Total size of the content of all types. */
   private int bytes;
 
-  /** The type with exactly this content, if it was met before; {@code length} includes the padding. */
+  /** Returns the type with exactly this content, if known; {@code length} includes the padding. */
   EventType find(byte[] bytes, int offset, int length, long hash, boolean bigEndian) {
     Known known = (bigEndian ? big : little).get(hash);
     if (known == null || RecordLayout.padded(known.content.length) != length) {
@@ -42,7 +42,7 @@ final class TypeInterner {
     return Arrays.equals(bytes, offset, end, known.content, 0, known.content.length) ? known.type : null;
   }
 
-  /** The one instance that equals {@code type}. */
+  /** Returns the one instance that equals {@code type}. */
   EventType intern(EventType type, boolean bigEndian) {
     EventType interned = types.get(type);
     if (interned == null) {

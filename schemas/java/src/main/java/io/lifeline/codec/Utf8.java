@@ -2,7 +2,7 @@ package io.lifeline.codec;
 
 import java.nio.charset.StandardCharsets;
 
-/** Well-formed UTF-8 as FORMAT means it: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/** Well-formed UTF-8 as FORMAT defines it: no surrogates, no overlong forms, nothing above U+10FFFF. */
 public final class Utf8 {
   private static final char REPLACEMENT = '\uFFFD';
 
@@ -20,7 +20,7 @@ public final class Utf8 {
     return true;
   }
 
-  /** The text, with U+FFFD for each byte that is not part of a well-formed sequence. */
+  /** Returns the text, with U+FFFD for each byte that is not part of a well-formed sequence. */
   public static String decode(byte[] bytes, int offset, int length) {
     if (isWellFormed(bytes, offset, length)) {
       return new String(bytes, offset, length, StandardCharsets.UTF_8);
@@ -40,7 +40,7 @@ public final class Utf8 {
     return text.toString();
   }
 
-  /** Bytes of the well-formed sequence at {@code at}, or 0 if there is none (Unicode 15, table 3-7). */
+  /** Returns the length of the well-formed sequence at {@code at}, or 0 if there is none (Unicode 15, table 3-7). */
   private static int sequenceLength(byte[] bytes, int at, int end) {
     int first = bytes[at];
     if (first >= 0) {

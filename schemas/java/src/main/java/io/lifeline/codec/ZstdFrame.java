@@ -1,8 +1,8 @@
 package io.lifeline.codec;
 
 /**
- * Measures a zstd frame (RFC 8878, section 3.1.1). The library would also take several frames, skippable ones, or none;
- * a batch holds exactly one.
+ * Measures a zstd frame (RFC 8878, section 3.1.1). The library also accepts several frames, skippable ones, or none; a
+ * batch holds exactly one.
  */
 final class ZstdFrame {
   private static final int MAGIC = 0xfd2fb528;
@@ -10,7 +10,7 @@ final class ZstdFrame {
 
   private ZstdFrame() {}
 
-  /** Whether exactly one frame fills the {@code length} bytes at {@code at}, judged by its block headers. */
+  /** Returns whether exactly one frame fills the {@code length} bytes at {@code at}, according to its block headers. */
   static boolean fills(byte[] bytes, int at, int length) {
     int end = at + length;
     if (length < 6 || Bytes.getInt(bytes, at, false) != MAGIC) {

@@ -14,9 +14,9 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * Damaged batches whose CRC was repaired. Whatever they hold, the reader accepts a batch whose every value can be read,
- * or rejects it with one of the format's codes. A batch for which it does neither is left in target. scripts/fuzz runs
- * this for longer, and with other input.
+ * Reads damaged batches whose CRC was repaired. The reader must either accept a batch whose every value can be read, or
+ * reject it with one of the format's codes. Any other batch is saved in target. scripts/fuzz runs this for longer, and
+ * with other input.
  */
 class BatchReaderFuzzTest {
   private static final int LARGEST_SEED = 20_000;
@@ -27,7 +27,7 @@ class BatchReaderFuzzTest {
   private static final Set<String> CODES =
       Arrays.stream(Fault.values()).map(fault -> fault.code).collect(Collectors.toSet());
 
-  /** Values at which length and count checks tip over. */
+  /** Boundary values of length and count checks. */
   private static final Integer[] EDGES = {0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff};
 
   private final BatchReader reader = new BatchReader();
@@ -36,7 +36,7 @@ class BatchReaderFuzzTest {
   /** Overwrites bytes, flips bits, removes and inserts runs of bytes, one to four times. */
   private static byte[] damaged(byte[] bytes, Inputs any) {
     for (int left = any.between(1, 4); left > 0 && bytes.length > 0; left--) {
-      // Half of the damage falls on the header, where most decisions are made.
+      // Half of the damage is in the header, where most decisions are made.
       int at = any.between(0, any.of(400, 100_000)) % bytes.length;
       switch (any.of("overwrite", "flip", "cut", "insert")) {
         case "overwrite":

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Subsets of the golden batches, which are of every byte order, compression and shape. */
+/** Tests subsets of the golden batches, which cover every byte order, compression and shape. */
 class BatchSubsetTest {
   private static final List<byte[]> PARENTS = new ArrayList<>();
 
@@ -77,7 +77,7 @@ class BatchSubsetTest {
     reader.read(batch, 0, batch.length);
   }
 
-  /** Everything that a reader tells of the current event. */
+  /** Returns everything that a reader provides about the current event. */
   private static List<Object> event(BatchReader reader) {
     List<Object> told = new ArrayList<>();
     told.add(reader.type());

@@ -8,7 +8,7 @@ class ColumnarBatchTest {
 
   private static final int EVENTS = 32_768;
 
-  /** Each batch describes one type more than the last, and has nothing but events of that one. */
+  /** Each batch describes one type more than the previous one, and has only events of that type. */
   @Test
   void typesThatTakeTurnsFillNoMemory() throws Exception {
     ColumnarBatch columns = new ColumnarBatch();

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
-/** Makes damaged batches look whole, so that what lies behind the first checks is reached. */
+/** Repairs lengths and CRC of damaged batches, so that tests get past the first checks. */
 final class Repair {
   private Repair() {}
 
@@ -12,7 +12,7 @@ final class Repair {
     return batch[5] == 1 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
   }
 
-  /** Writes the length and the CRC that fit the bytes. */
+  /** Writes the length and CRC that match the bytes. */
   static void crc(byte[] batch) {
     ByteBuffer buffer = ByteBuffer.wrap(batch).order(order(batch));
     buffer.putInt(56, batch.length);
@@ -21,7 +21,7 @@ final class Repair {
     buffer.putInt(batch.length - BatchHeader.CRC_LENGTH, (int) crc.getValue());
   }
 
-  /** The batch with other raw events, compressed as its header says. */
+  /** Returns the batch with other raw events, compressed as its header says. */
   static byte[] withEvents(byte[] batch, byte[] rawEvents) {
     ByteBuffer buffer = ByteBuffer.wrap(batch).order(order(batch));
     int eventsAt = buffer.getInt(12) + buffer.getInt(60);
@@ -34,7 +34,7 @@ final class Repair {
     return whole;
   }
 
-  /** The raw events of a valid batch. */
+  /** Returns the raw events of a valid batch. */
   static byte[] events(byte[] batch) throws RejectedBatchException {
     BatchReader reader = new BatchReader().read(batch, 0, batch.length);
     int length = reader.header().rawLength;

@@ -7,7 +7,7 @@ import java.math.BigInteger;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The conversion against FORMAT section 7 written down in unbounded numbers. */
+/** Compares the conversion with FORMAT section 7 computed in unbounded integers. */
 class TickClockTest {
   private static final long MAX_NS_PER_TICK = 1L << 30;
 

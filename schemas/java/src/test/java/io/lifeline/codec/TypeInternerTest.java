@@ -12,7 +12,7 @@ class TypeInternerTest {
     return interner.intern(type, false);
   }
 
-  /** About 60 KB of descriptor. */
+  /** Returns a type with about 60 KB of descriptor. */
   private static EventType large(int number) {
     return EventType.named("large." + number).constant("text", FieldType.STRING, "", "x".repeat(60_000)).build();
   }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The golden batches beside this module. */
+/** Reads the golden batches beside this module. */
 final class Vectors {
   private static final Path DIRECTORY = Path.of("..", "vectors");
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Objects;
 
-/** Looks at everything that a reader tells of a batch, event by event and in columns, and compares the two. */
+/** Reads everything that a reader provides about a batch, event by event and in columns, and compares the two. */
 final class Walk {
   private final ColumnarBatch columns = new ColumnarBatch();
 
@@ -38,7 +38,7 @@ final class Walk {
     assertThat(reader.types()).doesNotContainNull();
   }
 
-  /** A number in which every value of the event shows. */
+  /** Returns a number that depends on every value of the event. */
   private static long event(BatchReader reader) {
     long sum = Objects.hash(reader.eventIndex(), reader.timeNs(), reader.thread(), reader.type());
     List<Field> fields = reader.type().fields();

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One line for what happens to the connection; those who use it notice the rest by themselves. */
+/** Logs connection events; users of the connection notice the effects themselves. */
 public final class ConnectionLog implements ConnectionListener, ErrorListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionLog.class);
@@ -21,7 +21,7 @@ public final class ConnectionLog implements ConnectionListener, ErrorListener {
   private volatile boolean connected;
   private volatile String untrusted;
 
-  /** How often a connection was made: when it changes, the broker may have forgotten what it knew. */
+  /** Returns the number of connections made; a change means that the broker may have lost its state. */
   public long connections() {
     return connections.get();
   }
@@ -34,7 +34,7 @@ public final class ConnectionLog implements ConnectionListener, ErrorListener {
         connected = true;
       }
       case DISCONNECTED -> {
-        // Every attempt that fails is an event too.
+        // Every failed attempt is an event too.
         if (connected) {
           LOG.warn("lost the connection to the broker; reconnecting");
         }
@@ -66,7 +66,7 @@ public final class ConnectionLog implements ConnectionListener, ErrorListener {
     }
   }
 
-  /** Why TLS was refused, which the client itself does not say. */
+  /** Returns why the TLS handshake failed; the client itself does not report it. */
   public Optional<String> cause() {
     return Optional.ofNullable(untrusted);
   }

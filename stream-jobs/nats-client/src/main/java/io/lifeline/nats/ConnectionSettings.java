@@ -13,20 +13,20 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * How to reach NATS, and who to be there. Immutable; what is not set is null. Whoever asks for a connection is asked
- * for these once, wherever they come from: settings of a job, of a connector, or a context of the {@code nats} command.
+ * NATS address and credentials, from the settings of a job or a connector, or from a context of the {@code nats}
+ * command. Immutable; unset values are null.
  *
- * @param name what the broker's monitoring calls the connection
+ * @param name name of the connection in the broker's monitoring
  * @param servers {@code host:port} or {@code nats://host:port} or {@code tls://host:port} each
- * @param user with a password
+ * @param user user name, with a password
  * @param creds file with a JWT and an nkey seed
  * @param nkey file with an nkey seed
- * @param tls whether TLS is wanted even if nothing else says so
+ * @param tls whether to use TLS even if no other setting requires it
  * @param tlsFirst whether the handshake comes before the server's first line
- * @param authority PEM file of those who may vouch for the broker; with it TLS is on
+ * @param authority PEM file of CA certificates that verify the broker; enables TLS
  * @param certificate PEM file of the client's certificate
  * @param key PEM file (PKCS #8) of the client's private key
- * @param connectTimeout for one attempt
+ * @param connectTimeout timeout of one attempt
  */
 public record ConnectionSettings(
     String name,
@@ -49,7 +49,7 @@ public record ConnectionSettings(
     servers = List.copyOf(servers);
   }
 
-  /** Whether the connection is encrypted. */
+  /** Returns whether the connection is encrypted. */
   public boolean usesTls() {
     return tls
         || tlsFirst
@@ -58,7 +58,7 @@ public record ConnectionSettings(
   }
 
   /**
-   * What the client needs. Once a first connection stood, it reconnects for ever.
+   * Returns the client's options. After the first connection the client reconnects indefinitely.
    *
    * @throws IllegalArgumentException with a message for the user, without secrets, if a file cannot be used
    */
@@ -75,7 +75,8 @@ public record ConnectionSettings(
     servers.forEach(server -> options.server(scheme + server.replaceFirst("^(nats|tls)://", "")));
     identify(options);
     if (usesTls()) {
-      // A cluster tells of its other servers by address, which certificates rarely hold: name them instead.
+      // A cluster announces its other servers by IP address, which certificates rarely contain: list them by name
+      // instead.
       options.ignoreDiscoveredServers();
       options.sslContext(TlsContext.of(readable(authority), readable(certificate), readable(key)));
       if (tlsFirst) {
@@ -115,7 +116,7 @@ public record ConnectionSettings(
     return Optional.ofNullable(file);
   }
 
-  /** Without secrets. */
+  /** Returns the servers, without secrets. */
   @Override
   public String toString() {
     return String.join(",", servers);

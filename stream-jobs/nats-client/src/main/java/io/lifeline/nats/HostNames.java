@@ -9,12 +9,12 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Trusts whom another manager trusts, but under the name that was dialled only. The NATS client leaves this out, and
- * any certificate of the same authority would pass for the broker's.
+ * Adds host name verification to another trust manager. The NATS client does not verify host names, so any certificate
+ * of the same CA would be accepted as the broker's.
  */
 final class HostNames extends X509ExtendedTrustManager {
 
-  /** How the Java installation calls the comparison of RFC 2818. */
+  /** Java's name for host name verification by RFC 2818. */
   private static final String COMPARED = "HTTPS";
 
   private final X509ExtendedTrustManager trusted;

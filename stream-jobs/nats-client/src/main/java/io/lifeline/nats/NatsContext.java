@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A context of the {@code nats} command: servers and credentials under a name, in {@code
- * ~/.config/nats/context/NAME.json}, so that nobody writes them down twice.
+ * A context of the {@code nats} command: named servers and credentials, in {@code ~/.config/nats/context/NAME.json}, so
+ * that they need not be configured twice.
  */
 public final class NatsContext {
 
@@ -40,7 +40,7 @@ public final class NatsContext {
    *
    * @param nameOrFile a name, or the absolute path of a context's file
    * @param environment for {@code XDG_CONFIG_HOME} and {@code HOME}; usually {@code System.getenv()}
-   * @throws IllegalArgumentException with a message for the user if there is no such context, or it is none
+   * @throws IllegalArgumentException with a message for the user if the context does not exist or is invalid
    */
   public static NatsContext read(String nameOrFile, Map<String, String> environment) {
     String home = environment.getOrDefault("HOME", System.getProperty("user.home"));
@@ -70,7 +70,9 @@ public final class NatsContext {
     return Path.of(configuration, "nats", "context", nameOrFile + ".json");
   }
 
-  /** {@code host:port} or URLs, without user and password, so that they can be shown; empty if there are none. */
+  /**
+   * Returns {@code host:port} or URLs, without user and password, so that they can be logged; empty if there are none.
+   */
   public List<String> servers() {
     return urls().map(url -> CREDENTIALS.matcher(url).replaceFirst("$1")).toList();
   }
@@ -79,12 +81,12 @@ public final class NatsContext {
     return text("user").or(() -> ofUrl().filter(parts -> parts.length == 2).map(parts -> parts[0]));
   }
 
-  /** Never to be shown. */
+  /** Returns the password; it must never be logged. */
   public Optional<String> password() {
     return text("password").or(() -> ofUrl().filter(parts -> parts.length == 2).map(parts -> parts[1]));
   }
 
-  /** Never to be shown. */
+  /** Returns the token; it must never be logged. */
   public Optional<String> token() {
     return text("token").or(() -> ofUrl().filter(parts -> parts.length == 1).map(parts -> parts[0]));
   }
@@ -122,7 +124,7 @@ public final class NatsContext {
     return text("url").stream().flatMap(urls -> Arrays.stream(urls.split(","))).map(String::strip);
   }
 
-  /** User and password, or a token alone, of the first URL that has them; those of a cluster are the same. */
+  /** Returns user and password, or only a token, from the first URL that has them; all URLs of a cluster share them. */
   private Optional<String[]> ofUrl() {
     return urls()
         .map(CREDENTIALS::matcher)
@@ -131,12 +133,12 @@ public final class NatsContext {
         .map(url -> Stream.of(url.group(2).split(":", 2)).map(NatsContext::unescaped).toArray(String[]::new));
   }
 
-  /** As in any URL, where {@code +} is itself. */
+  /** Decodes percent escapes; {@code +} stays as it is. */
   private static String unescaped(String text) {
     try {
       return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      return text; // a % that escapes nothing
+      return text; // a % that is not an escape
     }
   }
 
@@ -146,7 +148,8 @@ public final class NatsContext {
   }
 
   /**
-   * As the command takes them: {@code ~} is the home directory, and what is relative counts from the context's place.
+   * Resolves a path as the command does: {@code ~} is the home directory, and relative paths start at the context's
+   * folder.
    */
   private Optional<Path> path(String name) {
     return text(name)

@@ -25,7 +25,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** TLS from PEM files. */
+/** Creates TLS contexts from PEM files. */
 public final class TlsContext {
 
   private static final Pattern PKCS8 =
@@ -35,7 +35,8 @@ public final class TlsContext {
   private TlsContext() {}
 
   /**
-   * Without an authority, those of the Java installation count. Certificate and key go together.
+   * Creates a context. Without an authority, the CA certificates of the Java installation apply. Certificate and key
+   * are set together or not at all.
    *
    * @throws IllegalArgumentException with a message for the user if the files cannot be used
    */
@@ -103,7 +104,7 @@ public final class TlsContext {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(spec);
       } catch (InvalidKeySpecException e) {
-        // The file does not say which algorithm it is for: the next may fit.
+        // The file does not name its algorithm, so try the next one.
         continue;
       }
     }

@@ -33,7 +33,7 @@ class TlsContextTest {
     }
   }
 
-  /** As the client does: the server's first line is plain text, the rest is TLS. */
+  /** Connects as the client does: the server's first line is plain text, the rest is TLS. */
   private static void handshake(SSLContext context, URI broker, String name) throws IOException {
     try (Socket plain = new Socket(broker.getHost(), broker.getPort())) {
       while (plain.getInputStream().read() != '\n') {

@@ -1,13 +1,13 @@
 package io.lifeline.jobs.archive;
 
-/** What became of a batch that was handed to the archive. */
+/** Result of appending a batch to the archive. */
 public enum Appended {
-  /** Its events are in the columns that the next roll publishes. */
+  /** The next roll publishes its events. */
   ACCEPTED,
-  /** The same batch came before; nothing was added. */
+  /** The batch was appended before; nothing was added. */
   DUPLICATE,
-  /** It could not be decoded or contradicts an earlier one; the listener of rejections was told. */
+  /** It could not be decoded or conflicts with an earlier batch; the rejection was reported to the feed. */
   REJECTED,
-  /** Its position lies before the archive's end: it was dealt with in an earlier roll. */
+  /** Its position is before the archive's end: an earlier roll handled it. */
   ALREADY_ARCHIVED
 }

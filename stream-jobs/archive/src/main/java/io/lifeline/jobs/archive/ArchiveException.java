@@ -2,7 +2,7 @@ package io.lifeline.jobs.archive;
 
 import java.io.IOException;
 
-/** The archive cannot be read or written as it stands. The message says what to do. */
+/** The archive cannot be read or written in its current state. The message names the remedy. */
 public class ArchiveException extends IOException {
   private static final long serialVersionUID = 1;
 

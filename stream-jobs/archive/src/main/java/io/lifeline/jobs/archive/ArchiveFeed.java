@@ -3,41 +3,39 @@ package io.lifeline.jobs.archive;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 
-/** Who hands messages to an archive. Called on the thread that appends. */
+/** The source of an archive's messages. Called on the thread that appends. */
 @FunctionalInterface
 public interface ArchiveFeed {
 
   /**
-   * What became part of the archive at once.
+   * Summary of data that was stored atomically.
    *
-   * @param batches that were new, with this many events
-   * @param duplicates repeats that were absorbed
-   * @param rejected messages that were refused
+   * @param batches number of new batches, with this many events
+   * @param duplicates duplicates absorbed
+   * @param rejected messages rejected
    */
   record Stored(int partition, long batches, long events, long duplicates, long rejected) {}
 
   /**
-   * Told of each message that is no legal batch or contradicts an earlier one; told again after a crash before the
-   * message's position was stored.
+   * Receives each invalid or conflicting message; called again after a crash before the message's position was stored.
    */
   void reject(Rejection rejection);
 
   /**
-   * Called before anything is stored; when it fails nothing is. Here rejections become durable that are on their
-   * way.
+   * Called before data is stored; if it fails, nothing is stored. Implementations make pending rejections durable here.
    */
   default void beforeStoring() throws IOException {}
 
   /**
-   * What the partition's offsets count in as of now, such as the topic's id; null where nobody can tell. Asked when a
-   * partition is taken and before anything of it is stored, so that no position outlives its topic.
+   * Returns the current identity of the partition's source, such as the topic ID; null if unknown. Called when a
+   * partition is taken and before any of its data is stored, so that no position outlives its topic.
    *
-   * @throws IOException if it cannot be found out now
+   * @throws IOException if the identity cannot be determined now
    */
   default String source(int partition) throws IOException {
     return null;
   }
 
-  /** Called when something was stored. */
+  /** Called after data was stored. */
   default void stored(Stored what) {}
 }

@@ -6,7 +6,7 @@ import io.lifeline.jobs.core.Rejection;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What a host counts of its archive: each message once, however often it is read again because it was not stored. */
+/** A host's metrics of its archive: each message counts once, even if it is read again because it was not stored. */
 public final class ArchiveMetrics {
   private final Metrics.Counter batches;
   private final Metrics.Counter events;
@@ -22,7 +22,7 @@ public final class ArchiveMetrics {
     this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
   }
 
-  /** Another writer reads on from the archive's end. */
+  /** Starts over with a new writer, which reads from the archive's end again. */
   public void startOver() {
     readBefore = Map.copyOf(read);
   }

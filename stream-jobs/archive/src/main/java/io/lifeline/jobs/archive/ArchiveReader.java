@@ -5,30 +5,33 @@ import java.sql.SQLException;
 import java.util.Set;
 
 /**
- * An archive to ask questions of, in the SQL of whatever it lies in; nothing can be changed through it. Its views have
- * the same names and columns everywhere; where the dialects differ, this gives the pieces. Used by one thread.
+ * Read-only access to an archive, in the SQL dialect of its storage. The views have the same names and columns
+ * everywhere; where the dialects differ, this interface provides the expressions. Used by one thread.
  */
 public interface ArchiveReader extends AutoCloseable {
 
   /** Prepares a query. */
   PreparedStatement prepare(String sql) throws SQLException;
 
-  /** The names of all event types. */
+  /** Returns the names of all event types. */
   Set<String> eventTypes() throws SQLException;
 
-  /** The name of the view of an event type, or null if there is no such type. */
+  /** Returns the name of an event type's view, or null if the type does not exist. */
   String viewOf(String eventType) throws SQLException;
 
-  /** Whether there is such an event type, and a version of it with such a field. */
+  /** Returns whether any version of the event type has the field. */
   boolean has(String eventType, String field) throws SQLException;
 
-  /** A piece of SQL, for the view of a type that {@link #has} the field: its value as text, or null. */
+  /**
+   * Returns an SQL expression for the field's value as text, or null, in the view of a type that {@link #has} the
+   * field.
+   */
   String text(String eventType, String field) throws SQLException;
 
-  /** As {@link #text}: its value as a number of 64 bits with a sign, null also where it is no such number. */
+  /** As {@link #text}, with the value as a signed 64-bit number; null if it is not such a number. */
   String integer(String eventType, String field) throws SQLException;
 
-  /** A piece of SQL for the view of any type: the event's time in nanoseconds since 1970. */
+  /** Returns an SQL expression for the event's time in nanoseconds since 1970, in any type's view. */
   String timeNs();
 
   @Override

@@ -10,17 +10,17 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import java.util.Optional;
 
-/** Finds out of the configuration which archive there is. */
+/** Creates the archive from the configuration. */
 public final class ArchiveSettings {
   private ArchiveSettings() {}
 
-  /** The archive that the job archive writes to; says what is missing if there is none. */
+  /** Returns the archive that the archive job writes to; if none is configured, the error names the missing setting. */
   public static Archive archive(JobConfig config) {
     return find(config).orElseThrow(() -> new ConfigException(
         "the job archive needs archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL database)"));
   }
 
-  /** The archive, if one is configured. */
+  /** Returns the archive, if one is configured. */
   public static Optional<Archive> find(JobConfig config) {
     boolean parquet = config.find(Keys.ARCHIVE_DIR).isPresent();
     boolean postgres = config.find(Keys.ARCHIVE_URL).isPresent();

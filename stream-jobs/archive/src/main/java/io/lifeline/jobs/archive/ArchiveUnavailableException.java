@@ -3,8 +3,8 @@ package io.lifeline.jobs.archive;
 import java.io.IOException;
 
 /**
- * The archive's server cannot be reached, or the connection to it broke. What was appended but not stored is lost to
- * this writer: abandon it, open another when the server is back, and read again from where the archive ends.
+ * The archive's server is unreachable, or the connection was lost. This writer has lost data that was appended but not
+ * stored: abandon it, open another when the server is back, and resume reading from the archive's end.
  */
 public final class ArchiveUnavailableException extends IOException {
   private static final long serialVersionUID = 1;

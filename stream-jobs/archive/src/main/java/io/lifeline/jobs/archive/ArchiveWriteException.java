@@ -1,6 +1,6 @@
 package io.lifeline.jobs.archive;
 
-/** What is held could not be written, for example because the disk is full. Nothing was published: try again. */
+/** The buffered data could not be written, for example because the disk is full. Nothing was published: try again. */
 public final class ArchiveWriteException extends ArchiveException {
   private static final long serialVersionUID = 1;
 

@@ -7,17 +7,17 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The columns of a type's file and view. SQL compares names without case and the events' own columns come first, so a
- * field whose name is taken gets another: {@code sequence} becomes {@code field_sequence}.
+ * Column names of a type's file and view. SQL names are case-insensitive and the common event columns come first, so a
+ * field whose name is taken is renamed: {@code sequence} becomes {@code field_sequence}.
  */
 public final class ColumnNames {
-  /** What every event has: when, then (behind the fields) where from. */
+  /** Columns of every event: its time, and after the fields its origin. */
   public static final List<String> RESERVED =
       List.of("ts", "host", "program", "pid", "thread", "incarnation", "route", "sequence", "event_index", "level");
 
   private ColumnNames() {}
 
-  /** Names for the fields and then the constants of a type, in order. */
+  /** Returns names for the fields and then the constants of a type, in order. */
   public static List<String> of(TypeEntry type) {
     Set<String> taken = new HashSet<>(RESERVED);
     List<String> names = new ArrayList<>();

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.duckdb.DuckDBConnection;
 
-/** Opens DuckDB in memory, and leaves nothing of it on the disk. */
+/** Opens in-memory DuckDB databases, and leaves no files on the disk. */
 public final class DuckDb {
   private static final Path MAPPINGS = Path.of("/proc/self/maps");
   private static final Pattern UNPACKED = Pattern.compile("(/\\S*/libduckdb_java\\d+\\.so)$");
@@ -20,7 +20,7 @@ public final class DuckDb {
 
   private DuckDb() {}
 
-  /** An empty database of its own. */
+  /** Opens a separate, empty database. */
   public static synchronized DuckDBConnection open() throws SQLException {
     DuckDBConnection connection = (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:");
     if (!cleaned) {
@@ -31,8 +31,8 @@ public final class DuckDb {
   }
 
   /**
-   * The driver unpacks its library of 70 MB into the directory for temporary files and removes it when the process ends
-   * in good order: one that is killed would leave it there, again and again. Once it is mapped its name is not needed.
+   * The driver unpacks its library of 70 MB into the temporary directory and removes it when the process exits
+   * normally. Each killed process would leave a copy. Once the library is mapped, its file can be removed.
    */
   private static void removeUnpackedLibrary() {
     try (Stream<String> lines = Files.lines(MAPPINGS)) {
@@ -42,7 +42,7 @@ public final class DuckDb {
         Files.deleteIfExists(Path.of(library));
       }
     } catch (IOException | RuntimeException e) {
-      // No /proc, or no right to remove it: then it stays until the process ends, as the driver means it to.
+      // No /proc, or no permission: the file stays until the process ends, as the driver intends.
     }
   }
 }

@@ -8,9 +8,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.lifeline.jobs.core.JsonWriter;
 import java.util.Map;
 
-/** How the archive writes and reads JSON. */
+/** Writes and reads the archive's JSON. */
 public final class Json {
-  /** Reads what later versions add, writes snake_case. */
+  /** Ignores unknown properties of later versions, and writes snake_case. */
   public static final ObjectMapper MAPPER =
       JsonMapper.builder()
           .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -22,12 +22,12 @@ public final class Json {
 
   private Json() {}
 
-  /** As for a double, with no more digits than tell one float from the next. */
+  /** Writes a float with as few digits as identify it. */
   public static void number(JsonWriter json, float value) {
     number(json, Double.parseDouble(Float.toString(value)));
   }
 
-  /** Writes a number as JSON has it: no infinities and no NaN, which come as text. */
+  /** Writes a number; infinities and NaN, which JSON lacks, are written as text. */
   public static void number(JsonWriter json, double value) {
     if (Double.isNaN(value)) {
       json.value("nan");

@@ -3,7 +3,9 @@ package io.lifeline.jobs.archive;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
 
-/** A batch whose sequence the archive holds, while only the archive itself knows whether with the same bytes. */
+/**
+ * A batch whose sequence is archived; only the archive itself can tell whether the archived batch has the same bytes.
+ */
 public final class LateBatch {
   private final Position position;
   private final RouteKey route;
@@ -32,9 +34,10 @@ public final class LateBatch {
   }
 
   /**
-   * Notes what the archive has.
+   * Records the archived checksum.
    *
-   * @param archived the checksum, as an unsigned number; null if an earlier program did not keep it
+   * @param archived the checksum, as an unsigned number; null if it was archived by an earlier release without
+   *     checksums
    */
   public void found(Long archived) {
     found = true;

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.zip.CRC32;
 
 /**
- * One partition on its way into an archive: checks messages, absorbs repeats, and knows which offsets what is held
- * covers. An implementation collects events and stores them. Used by one thread.
+ * Writes one partition into an archive: validates messages, absorbs duplicates, and tracks the offsets covered by
+ * buffered data. Implementations buffer events and store them. Used by one thread.
  */
 public abstract class PartitionWriter {
-  /** So many are compared with the archive at once, and remembered until then. */
+  /** Maximum number of late batches remembered, and compared with the archive at once. */
   private static final int MAX_LATE = 10_000;
 
   private final int partition;
@@ -54,17 +54,17 @@ public abstract class PartitionWriter {
     this.deduplicator = new Deduplicator(checksums, options.remembered().toMillis());
   }
 
-  /** Tells which sequences of a route the archive holds already. */
+  /** Adds the sequences of a route that the archive already holds. */
   protected final void remember(RouteEntry route) {
     newestArchivedMs = Math.max(newestArchivedMs, route.lastBrokerTimeMs());
     route.forEachRun((first, last) -> deduplicator.seen(route.key(), first, last, route.lastBrokerTimeMs()));
   }
 
   /**
-   * Tells where the archive ends.
+   * Sets the archive's end.
    *
-   * @param in what that offset counts in, see {@link ArchiveFeed#source}; null if the archive does not know
-   * @param message the checksum of the message before it; null if the archive does not know
+   * @param in identity of the source that the offset belongs to, see {@link ArchiveFeed#source}; null if unknown
+   * @param message checksum of the message before it; null if unknown
    */
   protected final void startAt(long offset, String in, Long message) {
     source = in;
@@ -75,95 +75,94 @@ public abstract class PartitionWriter {
     to = offset;
   }
 
-  /** What the offsets count in; null if nobody could tell. */
+  /** Returns the identity of the offsets' source; null if unknown. */
   protected final String source() {
     return source;
   }
 
-  /** The checksum of the message before {@link #to}; null if there was none, or it is not known. */
+  /** Returns the checksum of the message before {@link #to}; null if there is none or it is unknown. */
   protected final Long lastMessage() {
     return lastMessage == null ? to == found ? foundMessage : null : (Long) checksum(lastMessage);
   }
 
-  /** Not CRC-32C: a batch ends in its own, and so that of any whole batch is the same. */
+  /** Uses CRC-32, not CRC-32C: a batch ends with its own CRC-32C, so that of every intact batch would be the same. */
   private static long checksum(byte[] message) {
     CRC32 crc = new CRC32();
     crc.update(message);
     return crc.getValue();
   }
 
-  /** First offset that what is collected covers. */
+  /** Returns the first offset that the buffered data covers. */
   protected final long from() {
     return from;
   }
 
-  /** First offset that it does not cover. */
+  /** Returns the first offset after the buffered data. */
   protected final long to() {
     return to;
   }
 
-  /** Repeats absorbed in what is collected. */
+  /** Returns the number of duplicates absorbed in the buffered data. */
   protected final long duplicates() {
     return duplicates;
   }
 
-  /** Messages between {@link #from} and {@link #to} that were refused. */
+  /** Returns the number of messages rejected between {@link #from} and {@link #to}. */
   protected final long rejected() {
     return rejected;
   }
 
   /**
-   * Makes ready for the types of a batch, before anything else is done with it. When this fails the message is not
-   * taken.
+   * Prepares for the types of a batch before the batch is processed. If this fails, the message is not appended.
    *
-   * @return why the archive cannot take the batch, ever; null if it can
+   * @return why the archive can never store the batch; null if it can
    */
   protected String prepare(BatchReader batch) throws IOException {
     return null;
   }
 
-  /** Collects the events of a new batch. The arguments are valid during this call. */
+  /** Buffers the events of a new batch. The arguments are valid only during this call. */
   protected abstract void collect(BatchReader batch, ColumnarBatch events, RouteKey route, Position position);
 
-  /** Stores what is collected, with the position {@link #to}, all or nothing; then nothing is collected. */
+  /** Stores the buffered data and the position {@link #to} atomically, then empties the buffer. */
   protected abstract void store() throws IOException;
 
   /**
-   * As {@link #store}, but may return before it is done: then {@link #finishStoring} tells the outcome. By default it
-   * is done at once. When this fails everything is still collected.
+   * As {@link #store}, but may return before it is done: then {@link #finishStoring} reports the outcome. The default
+   * implementation stores synchronously. After a failure everything is still buffered.
    */
   protected void startStoring() throws IOException {
     store();
   }
 
-  /** Waits for what was started. After a failure that is still held, and the next call tries again. */
+  /** Waits for the storing in progress. After a failure its data is kept, and the next call retries. */
   protected void finishStoring() throws IOException {
-    // It was done at once.
+    // The default implementation has stored everything already.
   }
 
-  /** Memory held for events that are collected, in bytes. */
+  /** Returns the memory used by buffered events, in bytes. */
   protected abstract long collectedBytes();
 
-  /** Memory held for events that are being stored meanwhile, in bytes. */
+  /** Returns the memory used by events being stored in the background, in bytes. */
   protected long storingBytes() {
     return 0;
   }
 
-  /** Says of each of these batches, by {@link LateBatch#found}, what the archive holds in its place. */
+  /** Reports the archived checksum of each of these batches by {@link LateBatch#found}. */
   protected abstract void lookUp(List<LateBatch> batches) throws IOException;
 
-  /** Names the archive to people. */
+  /** Returns the archive's name for messages. */
   protected abstract String place();
 
-  /** Lets the partition go without storing what is held. */
+  /** Releases the partition without storing buffered data. */
   protected abstract void close() throws IOException;
 
-  /** First offset that would be lost if the process died now. */
+  /** Returns the first offset that would be lost if the process died now. */
   final long stored() {
     return stored;
   }
 
-  /** Makes sure that the partition's offsets still count in what the archive's position does. */
+  /** Checks that the partition's source is still the one that the archive's position belongs to. */
   final void checkSource() throws IOException {
     String now = feed.source(partition);
     if (now != null && source != null && !now.equals(source)) {
@@ -174,7 +173,7 @@ public abstract class PartitionWriter {
     source = now == null ? source : now;
   }
 
-  /** From where on to read so that {@link #append} sees whether the messages are still the same ones. */
+  /** Returns the offset to read from so that {@link #append} can compare the last archived message. */
   final long comparableOffset() {
     return to == found && foundMessage != null ? to - 1 : to;
   }
@@ -193,7 +192,7 @@ public abstract class PartitionWriter {
     }
   }
 
-  /** Stores everything. */
+  /** Stores all buffered data. */
   final void roll() throws IOException {
     finish();
     if (to != from) {
@@ -204,7 +203,7 @@ public abstract class PartitionWriter {
     }
   }
 
-  /** Begins to store what is collected, once that which was begun earlier is stored. */
+  /** Starts to store the buffered data, after the previous storing has finished. */
   final void rollAhead() throws IOException {
     finish();
     if (to != from) {
@@ -214,7 +213,7 @@ public abstract class PartitionWriter {
     }
   }
 
-  /** Waits until what was begun is stored; if nothing was, stores everything. */
+  /** Waits for the storing in progress; if there is none, stores all buffered data. */
   final void makeRoom() throws IOException {
     if (stored != from) {
       finish();
@@ -275,7 +274,9 @@ public abstract class PartitionWriter {
     return result;
   }
 
-  /** It goes on where the archive ends: a broker's clock that was put forward meanwhile must not have all forgotten. */
+  /**
+   * Starts the clock at the archive's end: if the broker's clock was set forward meanwhile, nothing must be forgotten.
+   */
   private void tellTime(long brokerTimeMs) {
     if (!clock.isSet() && newestArchivedMs != 0) {
       clock.startAt(Math.min(newestArchivedMs, brokerTimeMs));
@@ -314,16 +315,13 @@ public abstract class PartitionWriter {
     };
   }
 
-  /**
-   * Asks the archive what it holds in the place of batches that came late: all of them at once, before each
-   * storing.
-   */
+  /** Compares late batches with the archive, all of them at once, before each storing. */
   private void compareLate() throws IOException {
     if (late.isEmpty()) {
       return;
     }
     lookUp(List.copyOf(late));
-    while (!late.isEmpty()) { // one by one: after a failure, those before are not reported again
+    while (!late.isEmpty()) { // one by one: after a failure, earlier ones are not reported again
       LateBatch batch = late.element();
       if (batch.contradicts()) {
         reject(conflict(batch.position(), batch.route(), batch.sequence()));
@@ -346,7 +344,7 @@ public abstract class PartitionWriter {
   }
 
   private Appended reject(Rejection rejection) {
-    feed.reject(rejection); // first: if the listener fails, it gets the same message again
+    feed.reject(rejection); // first: if reporting fails, the feed gets the same message again
     rejected++;
     return Appended.REJECTED;
   }

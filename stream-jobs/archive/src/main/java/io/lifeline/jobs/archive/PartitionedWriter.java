@@ -17,17 +17,17 @@ public final class PartitionedWriter implements ArchiveWriter {
   private final Map<Integer, PartitionWriter> partitions = new TreeMap<>();
   private boolean closed;
 
-  /** What an implementation brings. */
+  /** The storage-specific part of a writer. */
   public interface Backend {
-    /** Takes a partition for this process alone, and finds the archive's end. */
+    /** Takes exclusive ownership of a partition, and finds the archive's end. */
     PartitionWriter take(int partition) throws IOException;
 
-    /** Whether partitions can store while they collect. */
+    /** Returns whether partitions can store data in the background while they buffer more. */
     default boolean storesAhead() {
       return false;
     }
 
-    /** Ends what the partitions share. Called once, when all of them are closed. */
+    /** Closes resources shared by the partitions. Called once, after all of them are closed. */
     void close() throws IOException;
   }
 
@@ -57,7 +57,7 @@ public final class PartitionedWriter implements ArchiveWriter {
     return partition(position.partition()).append(position, message == null ? NO_BYTES : message, refusal);
   }
 
-  /** Half of the memory is for what is collected, the other half for what is stored meanwhile. */
+  /** Half of the memory is for buffered events, the other half for those being stored in the background. */
   private void makeRoom() throws IOException {
     if (backend.storesAhead() && sum(PartitionWriter::collectedBytes) >= options.bytes() / 2) {
       largest(PartitionWriter::collectedBytes).rollAhead();

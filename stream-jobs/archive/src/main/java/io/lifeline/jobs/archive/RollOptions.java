@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * When what was taken is stored, and how long repeats are known.
+ * When buffered data is stored, and how long duplicates are recognised.
  *
- * @param bytes held in memory before they are stored, over all partitions: the bound on the writer's heap
- * @param interval age at which events are stored however few they are
- * @param remembered how long the batches of an emitter that has gone silent are still known as repeats. Longer than the
- *     broker keeps them: a recovery may send again what was archived long ago
+ * @param bytes memory limit of buffered data over all partitions: the bound on the writer's heap
+ * @param interval age at which events are stored, however few they are
+ * @param remembered how long the batches of a silent emitter are recognised as duplicates. Longer than the broker keeps
+ *     them: a recovery may resend batches that were archived long ago
  */
 public record RollOptions(long bytes, Duration interval, Duration remembered) {
   public static final Duration DEFAULT_REMEMBERED = Duration.ofDays(30);
@@ -37,7 +37,7 @@ public record RollOptions(long bytes, Duration interval, Duration remembered) {
     return new RollOptions(bytes, interval, duration);
   }
 
-  /** For a broker that keeps batches that long, and delivers them again as late. */
+  /** Returns options for a broker that keeps batches that long, and may redeliver them that late. */
   public RollOptions rememberingAtLeast(Duration duration) {
     return remembered.compareTo(duration) >= 0 ? this : withRemembered(duration);
   }

@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a manifest knows of one (incarnation, route).
+ * A manifest's summary of one (incarnation, route).
  *
  * @param runs first and last of each run of sequences; unsigned, in decimal text
- * @param lastSequence the highest of them, whose counters and flags these are
+ * @param lastSequence the highest sequence; counters and flags are those of its batch
  * @param counters in the order of {@link Counter}; unsigned, in decimal text
- * @param lastBrokerTimeMs when the broker took the newest of the batches
+ * @param lastBrokerTimeMs when the broker stored the newest of the batches
  */
 public record RouteEntry(
     String incarnation,
@@ -33,7 +33,10 @@ public record RouteEntry(
     boolean recovered,
     long lastBrokerTimeMs) {
 
-  /** A route with more gaps has its shortest runs forgotten, as in {@link io.lifeline.jobs.core.Deduplicator}. */
+  /**
+   * Maximum number of runs; beyond it the shortest runs are forgotten, as in {@link
+   * io.lifeline.jobs.core.Deduplicator}.
+   */
   private static final int MAX_RUNS = 10_000;
 
   @JsonIgnore
@@ -45,12 +48,12 @@ public record RouteEntry(
     return Long.parseUnsignedLong(counters.get(counter.ordinal()));
   }
 
-  /** How many sequences up to the last one are not in the archive; unsigned. */
+  /** Returns how many sequences up to the last one are not archived; unsigned. */
   public long missingBatches() {
     return Long.parseUnsignedLong(lastSequence) - batches;
   }
 
-  /** What two manifests know together. */
+  /** Merges the entries of two manifests. */
   public static RouteEntry merge(RouteEntry a, RouteEntry b) {
     long lastOfA = Long.parseUnsignedLong(a.lastSequence);
     long lastOfB = Long.parseUnsignedLong(b.lastSequence);
@@ -64,7 +67,7 @@ public record RouteEntry(
         a.finalBatch || b.finalBatch, a.recovered || b.recovered, Math.max(a.lastBrokerTimeMs, b.lastBrokerTimeMs));
   }
 
-  /** Whether it has any of these sequences, as far as it still knows its gaps; null for none. */
+  /** Returns whether it has any of these sequences, as far as its runs are still known; false for null. */
   public boolean holdsAny(SequenceSet sequences) {
     return sequences != null && runs.stream().anyMatch(run ->
         sequences.containsAny(Long.parseUnsignedLong(run.get(0)), Long.parseUnsignedLong(run.get(1))));
@@ -86,7 +89,7 @@ public record RouteEntry(
     return runs;
   }
 
-  /** Collects an entry batch by batch. */
+  /** Builds an entry batch by batch. */
   public static final class Builder {
     private final SequenceSet sequences = new SequenceSet();
     private final long[] counters = new long[Counter.values().length];

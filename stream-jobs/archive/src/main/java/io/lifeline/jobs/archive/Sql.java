@@ -4,37 +4,37 @@ import io.lifeline.codec.FieldType;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Pieces of SQL. Names and texts from batches are hostile, so nothing enters a statement but through here. */
+/** Builds SQL. Names and texts from batches are untrusted and must be quoted here before they enter a statement. */
 public final class Sql {
   private Sql() {}
 
-  /** With U+FFFD for NUL: no name and no literal of SQL can hold it, and no text of PostgreSQL. */
+  /** Replaces NUL by U+FFFD: SQL names and literals, and PostgreSQL text, cannot contain NUL. */
   public static String clean(String text) {
     return text.indexOf(0) < 0 ? text : text.replace('\0', '\uFFFD');
   }
 
-  /** A quoted identifier that names exactly {@code name}. */
+  /** Returns a quoted identifier that names exactly {@code name}. */
   public static String identifier(String name) {
     return '"' + name.replace("\"", "\"\"") + '"';
   }
 
-  /** A string literal. */
+  /** Returns a string literal. */
   public static String literal(String text) {
     return "'" + text.replace("'", "''") + "'";
   }
 
-  /** A list of string literals. */
+  /** Returns a list of string literals. */
   public static String literals(List<String> texts) {
     return texts.stream().map(Sql::literal).collect(Collectors.joining(", ", "[", "]"));
   }
 
-  /** The unsigned number that a BIGINT's bits mean. */
+  /** Returns an expression that interprets a BIGINT's bits as an unsigned number. */
   public static String unsigned(String bigint) {
     return "(CASE WHEN " + bigint + " < 0 THEN " + bigint + "::HUGEINT + 18446744073709551616 ELSE " + bigint
         + " END)::UBIGINT";
   }
 
-  /** The SQL type of a field. */
+  /** Returns the SQL type of a field. */
   public static String type(FieldType type) {
     return switch (type) {
       case I32 -> "INTEGER";

@@ -16,16 +16,19 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * An event type as archives describe it, with names that every archive can hold: {@link Sql#clean}.
+ * An event type as archives describe it, with names that every archive can store: {@link Sql#clean}.
  *
- * @param id tells types apart inside the archive: unlike the hash, which FNV leaves open to forgery, it is the
- *     beginning of a SHA-256 over all of the description
+ * @param id identifies the type inside the archive: the beginning of a SHA-256 over the whole description, since the
+ *     FNV hash can be forged
  * @param hash the type's identity in batches, 16 hex digits
  */
 public record TypeEntry(
     String id, String hash, String level, String name, List<FieldEntry> fields, List<ConstantEntry> constants) {
 
-  /** Where the field {@code id} stands, which ties events to lifelines; -1 if there is none, or one of bytes. */
+  /**
+   * Returns the index of the field {@code id}, which ties events to lifelines; -1 if there is none, or it has type
+   * bytes.
+   */
   public int idField() {
     for (int i = 0; i < fields.size(); i++) {
       if (fields.get(i).name().equals("id") && fields.get(i).fieldType() != FieldType.BYTES) {
@@ -35,7 +38,7 @@ public record TypeEntry(
     return -1;
   }
 
-  /** A field; {@code type} as FORMAT writes it. */
+  /** A field; {@code type} is written as in FORMAT.md. */
   public record FieldEntry(String name, String type, String unit) {
     public FieldType fieldType() {
       return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
@@ -48,7 +51,7 @@ public record TypeEntry(
       return FieldType.valueOf(type.toUpperCase(Locale.ROOT));
     }
 
-    /** The value as {@link JsonWriter} has those of fields. */
+    /** Writes the value the same way as fields are written. */
     public void writeJson(JsonWriter json) {
       switch (fieldType()) {
         case STRING, BYTES -> json.value(value);
@@ -70,7 +73,7 @@ public record TypeEntry(
     return new TypeEntry(id(type), type.hashHex(), type.level().label(), type.name(), fields, constants).clean();
   }
 
-  /** With clean names and texts; fields and constants whose names differed only in that stay apart. */
+  /** Returns the entry with clean names and texts; names that only differed in NUL characters stay distinct. */
   public TypeEntry clean() {
     Set<String> names = new HashSet<>();
     return new TypeEntry(id, hash, level, Sql.clean(name),

@@ -1,8 +1,8 @@
 /**
- * The archive: batches in, rows for SQL out, each event exactly once.
+ * The archive: batches in, SQL rows out, each event exactly once.
  *
- * <p>{@link io.lifeline.jobs.archive.Archive} is the contract, {@link io.lifeline.jobs.archive.ArchiveWriter} the door
- * for those who write. {@code PartitionWriter} does what every implementation needs; {@code parquet} and {@code
- * postgres} store.
+ * <p>{@link io.lifeline.jobs.archive.Archive} is the contract, {@link io.lifeline.jobs.archive.ArchiveWriter} the
+ * interface for writing. {@code PartitionWriter} contains the logic common to all implementations; {@code parquet} and
+ * {@code postgres} store the data.
  */
 package io.lifeline.jobs.archive;

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every {@link Archive} promises. An implementation's test extends this, says how to open and to ask one, and adds
- * what is its own. The SQL here is understood by all of them.
+ * The contract of every {@link Archive}. An implementation's test extends this, opens and queries its archive, and adds
+ * its own tests. The SQL here is valid for all implementations.
  */
 public abstract class ArchiveContract {
   protected static final Incarnation EMITTER = new Incarnation(0x0123456789abcdefL, 1);
@@ -38,30 +38,30 @@ public abstract class ArchiveContract {
 
   protected final List<Rejection> rejections = new ArrayList<>();
 
-  /** The same archive at each call. */
+  /** Returns the same archive at each call. */
   protected abstract Archive archive(RollOptions roll) throws Exception;
 
-  /** The implementation's own. */
+  /** Returns the implementation's default. */
   protected abstract RollOptions defaultRoll();
 
-  /** The rows, the cells of each joined by a blank. */
+  /** Returns the rows of a query, with cells joined by a blank. */
   protected abstract List<String> query(String sql) throws Exception;
 
-  /** An archive whose events lie on that small disk. */
+  /** Returns an archive whose events are on that small disk. */
   protected abstract Archive archiveOn(SmallDisk disk) throws Exception;
 
   /** As {@link #query}, of the archive on the small disk. */
   protected abstract List<String> queryOn(SmallDisk disk, String sql) throws Exception;
 
-  /** As the corpus of hostile batches calls the implementation. */
+  /** Returns the name of the implementation in the corpus of hostile batches. */
   protected abstract String reader();
 
-  /** The most memory that any process of a server has had that stores the archive, in bytes. */
+  /** Returns the peak memory of any server process of the archive, in bytes. */
   protected long serverMemory() throws Exception {
     return 0;
   }
 
-  /** Makes a second writer believe that nobody has the partition, as a lost lock would. */
+  /** Makes a second writer see the partition as free, as after a lost lock. */
   protected abstract void loseLock(int partition) throws Exception;
 
   protected final ArchiveWriter open() throws Exception {
@@ -145,7 +145,7 @@ public abstract class ArchiveContract {
     assertThat(query("SELECT missing_batches FROM ledger")).containsExactly("1");
   }
 
-  /** Each roll has a hostile batch and an honest one, so that neither hides behind others. */
+  /** Each roll has one hostile and one valid batch, so that other batches cannot mask an effect. */
   @Test
   void hostileBatchesAreArchivedOrRefusedAndHarmNobodyElse() throws Exception {
     long offset = 0;
@@ -173,7 +173,7 @@ public abstract class ArchiveContract {
     assertThat(query("SELECT fields FROM events")).hasSizeGreaterThan((int) events);
   }
 
-  /** The bombs, the conflicts, the thousands of types; as above. */
+  /** Decompression bombs, conflicts and thousands of types; as above. */
   @Test
   @Tag("system")
   void hostileBatchesWithoutMeasureAreArchivedOrRefusedInBoundedMemory() throws Exception {
@@ -223,7 +223,7 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("10 10 0 9");
   }
 
-  /** Beyond what is in memory the archive itself knows; it is asked once per storing. */
+  /** Checksums that are no longer in memory come from the archive itself, by one query per storing. */
   @Test
   void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {
     int batches = 300;
@@ -270,7 +270,7 @@ public abstract class ArchiveContract {
     assertThat(rejections).extracting(rejection -> rejection.position().offset()).containsExactly(3L, 4L, 5L);
   }
 
-  /** Also of batches that were taken a moment ago, and are neither in memory nor stored yet. */
+  /** Also detects conflicts with recent batches that are neither in memory nor stored yet. */
   @Test
   void aConflictWithABatchThatIsNotStoredYetIsOne() throws Exception {
     try (ArchiveWriter writer = open()) {
@@ -282,7 +282,7 @@ public abstract class ArchiveContract {
     }
   }
 
-  /** However many gaps there are, and also when the archive was opened anew. */
+  /** With any number of gaps, and also after the archive is reopened. */
   @Test
   void whatComesLateForAGapIsArchived() throws Exception {
     int gaps = 10_010;
@@ -338,7 +338,7 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("10 10 0 9");
   }
 
-  /** For those who know of offsets only, as in Kafka Connect. */
+  /** For clients that know only offsets, such as Kafka Connect. */
   @Test
   void aPartitionWhoseLastMessageIsAnotherOneNowWasMadeAnew() throws Exception {
     byte[] last = Archives.serials(EMITTER, 2, 10);
@@ -574,7 +574,7 @@ public abstract class ArchiveContract {
       writer.append(Archives.at(0), Archives.batch(EMITTER, 1).host(name).program(name).context(name, name)
           .event(type, 1, 7).toByteArray());
     }
-    String clean = name.replace('\0', '\uFFFD'); // which no name in SQL can hold
+    String clean = name.replace('\0', '\uFFFD'); // SQL names cannot contain NUL
     String quoted = '"' + clean.replace("\"", "\"\"") + '"';
     assertThat(query("SELECT " + quoted + " FROM " + quoted)).containsExactly("7");
     assertThat(query("SELECT type, host FROM events")).containsExactly(clean + " " + clean);

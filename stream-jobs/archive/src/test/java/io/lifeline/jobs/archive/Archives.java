@@ -27,13 +27,13 @@ public final class Archives {
 
   private Archives() {}
 
-  /** A batch of an emitter; ticks are nanoseconds. */
+  /** Returns a batch of an emitter; ticks are nanoseconds. */
   public static BatchWriter batch(Incarnation incarnation, long sequence) {
     return new BatchWriter().incarnation(incarnation).sequence(sequence).host("host").program("program").pid(42)
         .calibration(0, 0, EPOCH_NS, 0, false);
   }
 
-  /** The {@code sequence}-th batch of an emitter that counts from 0, {@code count} events in each batch. */
+  /** Returns the {@code sequence}-th batch of an emitter that counts from 0, with {@code count} events per batch. */
   public static byte[] serials(Incarnation incarnation, long sequence, int count) {
     BatchWriter batch = batch(incarnation, sequence).counter(Counter.EMITTED, sequence * count);
     for (int i = 0; i < count; i++) {
@@ -43,7 +43,9 @@ public final class Archives {
     return batch.toByteArray();
   }
 
-  /** Legal batches that are made to harm who reads them; those with the most types, which slow later ones, come last. */
+  /**
+   * Returns valid batches designed to harm readers; those with the most types, which slow down later ones, come last.
+   */
   public static List<Path> hostileBatches() throws Exception {
     try (Stream<Path> files = Files.list(Path.of("..", "..", "schemas", "vectors", "hostile"))) {
       return files.filter(file -> file.toString().endsWith(".llb"))
@@ -61,12 +63,12 @@ public final class Archives {
     });
   }
 
-  /** The rows of a query, the cells of each joined by a blank. */
+  /** Returns the rows of a query, with cells joined by a blank. */
   public static List<String> query(Path directory, String sql) throws Exception {
     return query(directory, List.of(sql)).get(0);
   }
 
-  /** The same of several queries. */
+  /** Returns the rows of several queries. */
   public static List<List<String>> query(Path directory, List<String> queries) throws Exception {
     List<List<String>> answers = new ArrayList<>();
     try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {

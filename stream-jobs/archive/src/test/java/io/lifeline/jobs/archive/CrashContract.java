@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Kills writers (SIGKILL to a JVM of their own) and looks whether each event is in the archive exactly once. The test
- * of an implementation extends this, says at which steps, and adds what is its own.
+ * Kills writers (SIGKILL to a separate JVM) and checks that the archive has each event exactly once. An
+ * implementation's test extends this, defines the steps to kill at, and adds its own tests.
  */
 @Tag("system")
 @Timeout(300)
@@ -29,23 +29,23 @@ public abstract class CrashContract {
   private static final int BATCHES = 40;
   private static final int BATCHES_PER_ROLL = 10;
 
-  /** What {@link #SERIALS} says of the whole topic. */
+  /** Result of {@link #SERIALS} for the whole topic. */
   protected static final String COMPLETE = serials(BATCHES);
 
-  /** Opens the archive in a child; the consumer is to be told of each step of storing. */
+  /** Opens the archive in a child process; the consumer receives each step of storing. */
   protected interface Opener {
     ArchiveWriter open(Consumer<Enum<?>> progress) throws Exception;
   }
 
-  /** The class with the main method of a child, which calls {@link #archiveUntil} with its first argument. */
+  /** Returns the class with the child's main method, which calls {@link #archiveUntil} with its first argument. */
   protected abstract Class<?> child();
 
-  /** The other arguments of the child. */
+  /** Returns the other arguments of the child. */
   protected abstract List<String> arguments() throws Exception;
 
   protected abstract ArchiveWriter open() throws Exception;
 
-  /** The rows, the cells of each joined by a blank. */
+  /** Returns the rows of a query, with cells joined by a blank. */
   protected abstract List<String> query(String sql) throws Exception;
 
   private static String serials(int batches) {
@@ -53,7 +53,7 @@ public abstract class CrashContract {
     return events + " " + events + " 0 " + (events - 1);
   }
 
-  /** Archives what is missing of a topic; stands still at that step of the second roll. */
+  /** Archives the missing part of a topic; blocks at that step of the second roll. */
   protected static void archiveUntil(String step, Opener opener) throws Exception {
     int[] reached = new int[1];
     try (ArchiveWriter writer = opener.open(now -> {
@@ -74,7 +74,7 @@ public abstract class CrashContract {
     }
   }
 
-  /** Archives what is missing of the topic. */
+  /** Archives the missing part of the topic. */
   protected static void archive(ArchiveWriter writer) throws Exception {
     for (long offset = writer.nextOffset(0); offset < BATCHES; offset++) {
       writer.append(Archives.at(offset), Archives.serials(new Incarnation(3, 4), offset + 1, EVENTS));
@@ -84,7 +84,7 @@ public abstract class CrashContract {
     }
   }
 
-  /** The same in this process; a server needs a moment to notice that its client died, and then frees the partition. */
+  /** Archives it in this process; retries, since a server frees a dead client's partition only after a moment. */
   private void archiveTheRest() throws Exception {
     while (true) {
       try (ArchiveWriter writer = open()) {
@@ -104,9 +104,7 @@ public abstract class CrashContract {
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
   }
 
-  /**
-   * @param stored whether the roll is in the archive at that step
-   */
+  /** @param stored whether the roll is archived at that step */
   protected final void isKilledAt(Enum<?> step, boolean stored) throws Exception {
     Process child = child(step.name());
     try (BufferedReader out = new BufferedReader(new InputStreamReader(child.getInputStream()))) {

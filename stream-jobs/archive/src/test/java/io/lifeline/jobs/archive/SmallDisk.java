@@ -8,9 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** A disk that is really full: a small tmpfs of its own. */
+/** A small tmpfs, which tests can really fill. */
 public final class SmallDisk implements AutoCloseable {
-  /** What somebody who keeps files there has to do before it goes. */
+  /** Cleanup before the disk is unmounted. */
   public interface Farewell {
     void run() throws Exception;
   }
@@ -22,7 +22,7 @@ public final class SmallDisk implements AutoCloseable {
     this.mountPoint = mountPoint;
   }
 
-  /** Mounts it where every user may come; skips the test where that needs more privileges than it has. */
+  /** Mounts it with access for every user; skips the test if it lacks the privileges. */
   static SmallDisk mount() throws Exception {
     Path mountPoint = Files.createTempDirectory(Path.of("/var/tmp"), "lifeline-disk");
     Files.setPosixFilePermissions(mountPoint, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -43,7 +43,7 @@ public final class SmallDisk implements AutoCloseable {
     beforeItGoes = farewell;
   }
 
-  /** Runs a command, such as one that changes the owner of something there. */
+  /** Runs a command, for example to change the owner of a file there. */
   public static int run(String... command) throws Exception {
     try {
       return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -53,7 +53,7 @@ public final class SmallDisk implements AutoCloseable {
     }
   }
 
-  /** Takes all room that is left; returns what takes it. */
+  /** Fills the disk; returns the file that does. */
   Path fill() throws IOException {
     Path ballast = mountPoint.resolve("ballast");
     byte[] page = new byte[4096];
@@ -67,7 +67,7 @@ public final class SmallDisk implements AutoCloseable {
     return ballast;
   }
 
-  /** Gives the room back, and much more. */
+  /** Deletes that file, and enlarges the disk. */
   void delete(Path ballast) throws Exception {
     Files.delete(ballast);
     run("mount", "-o", "remount,size=16m", mountPoint.toString());

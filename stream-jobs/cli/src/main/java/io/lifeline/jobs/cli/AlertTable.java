@@ -6,7 +6,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Alerts as a table, with a line that counts them. */
+/** Prints alerts as a table, with their number. */
 final class AlertTable {
 
   private static final List<String> COLUMNS = List.of("state", "alert", "group", "subject", "reason", "since", "at");

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows what needs attention now. */
+/** Shows the raised alerts. */
 @Command(
     name = "alerts",
     description = {

@@ -3,14 +3,14 @@ package io.lifeline.jobs.cli;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Rows whose columns stand below each other, names to the left and numbers to the right. */
+/** Prints aligned columns, names to the left and numbers to the right. */
 final class AlignedColumns {
 
   private AlignedColumns() {}
 
   /**
-   * @param rows the first one holds the titles
-   * @param names how many columns are names; numbers follow
+   * @param rows rows; the first one holds the titles
+   * @param names number of name columns; numbers follow
    */
   static void print(List<List<String>> rows, int names, PrintWriter out) {
     int columns = rows.get(0).size();

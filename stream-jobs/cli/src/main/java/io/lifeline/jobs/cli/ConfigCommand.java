@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows what is configured, or what can be. */
+/** Shows the configuration, or all possible settings. */
 @Command(
     name = "config",
     description = "Prints the effective settings with secrets masked, or documents them all.",
@@ -38,7 +38,7 @@ final class ConfigCommand implements Runnable {
     out.flush();
   }
 
-  /** A comment line above what is not a default. */
+  /** Returns a comment line with the origin of a setting that is not a default. */
   private static String origin(JobConfig config, String name) {
     return switch (config.origin(name)) {
       case DEFAULT -> "";

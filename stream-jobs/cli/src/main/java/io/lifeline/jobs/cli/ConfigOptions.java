@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** How every command that talks to a broker is configured. */
+/** Configuration options of every command that connects to a broker. */
 final class ConfigOptions {
 
   @Option(

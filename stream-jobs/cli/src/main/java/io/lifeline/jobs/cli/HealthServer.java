@@ -15,9 +15,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Answers {@code GET /health} (200 while all is well, else 503) and {@code GET /metrics} (Prometheus text).
+ * Answers {@code GET /health} (200 while healthy, else 503) and {@code GET /metrics} (Prometheus text).
  *
- * <p>Each client has a thread and ten seconds: one that connects and says nothing keeps nobody else waiting.
+ * <p>Each client has its own thread and a limit of ten seconds, so an idle client cannot block others.
  */
 final class HealthServer implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class HealthServer implements AutoCloseable {
   private static final String CLIENT_S = "10";
 
   static {
-    // The server reads these when its first one is made, and takes an interval in milliseconds to look at them.
+    // The first server created reads these properties; the interval of the checks is in milliseconds.
     System.setProperty("sun.net.httpserver.maxReqTime", CLIENT_S);
     System.setProperty("sun.net.httpserver.maxRspTime", CLIENT_S);
   }
@@ -43,7 +43,7 @@ final class HealthServer implements AutoCloseable {
     this.metrics = metrics;
   }
 
-  /** @param listen {@code host:port}; port 0 takes any free one */
+  /** @param listen {@code host:port}; port 0 selects a free one */
   static HealthServer start(String listen, JobHost host, Metrics metrics) throws HostException {
     int colon = listen.lastIndexOf(':');
     String address = listen.substring(0, colon).replaceAll("[\\[\\]]", "");

@@ -10,7 +10,7 @@ import io.lifeline.jobs.jetstream.JetStreamUpserts;
 import io.lifeline.jobs.kafka.KafkaHost;
 import io.lifeline.jobs.kafka.KafkaUpserts;
 
-/** Chooses what fits the broker's URL. */
+/** Selects the implementation for the broker's URL. */
 final class Hosts {
 
   private Hosts() {}

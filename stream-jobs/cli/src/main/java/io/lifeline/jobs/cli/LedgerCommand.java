@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows the books, as the job ledger has published them. */
+/** Shows the ledger that the job ledger has published. */
 @Command(
     name = "ledger",
     description = {

@@ -6,7 +6,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The books as a table, with a line that sums them up. */
+/** Prints the ledger as a table, with a summary line. */
 final class LedgerTable {
 
   private static final List<String> NAMES = List.of("host", "program", "pid", "incarnation", "route", "state");
@@ -35,7 +35,7 @@ final class LedgerTable {
     out.println(total);
   }
 
-  /** An incarnation is told from others by its first digits. */
+  /** Shortens an incarnation to its first digits, which identify it. */
   private static String cell(String column, JsonNode value) {
     String text = value.isNull() || value.isMissingNode() ? "-" : value.asText();
     return column.equals("incarnation")

@@ -50,7 +50,7 @@ public final class Main {
             });
   }
 
-  /** One sentence: the whole help would push it off the screen. */
+  /** Prints one sentence: the whole help would push it off the screen. */
   private static int explain(ParameterException exception) {
     CommandLine command = exception.getCommandLine();
     boolean unknownOption = exception instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption();

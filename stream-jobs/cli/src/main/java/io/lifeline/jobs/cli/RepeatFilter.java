@@ -11,15 +11,16 @@ import java.util.function.LongSupplier;
 import org.slf4j.Marker;
 
 /**
- * Lets a library say the same thing once in ten seconds: Kafka's clients report a broker that is away several times a
- * second, for as long as it is. What counts as the same is the text before its parameters are filled in. Our own
- * messages all pass.
+ * Lets a library log a message only once in ten seconds: Kafka's clients report an unreachable broker several times a
+ * second. Messages are compared by their text before parameters are filled in. Our own messages always pass.
  */
 public final class RepeatFilter extends TurboFilter {
 
   static final long QUIET_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Messages known; beyond that, repeats pass. Libraries have few that are not constants. */
+  /**
+   * Maximum number of remembered messages; beyond it, repeats pass. Libraries have few messages that are not constants.
+   */
   private static final int CAPACITY = 1_000;
 
   private final LongSupplier clock;

@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Runs jobs until it is told to end. */
+/** Runs jobs until the process is asked to stop. */
 @Command(
     name = "run",
     description = {
@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
 
-  /** Longer than any host needs; a supervisor's own patience is 90 seconds and more. */
+  /** Longer than any host needs; supervisors allow 90 seconds or more. */
   private static final Duration END_TIMEOUT = Duration.ofSeconds(60);
 
   @Mixin private ConfigOptions options;
@@ -59,7 +59,7 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** A request to end interrupts the start, which may wait for a broker, and nothing that comes after. */
+  /** Starts the host. A stop request interrupts only the start, which may wait for a broker, and nothing after it. */
   private static void start(JobHost host, AtomicReference<Thread> starting) throws HostException {
     try {
       host.start();
@@ -76,8 +76,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Runs when the process is asked to end, and also when it ends by itself; then the latches are open already. The main
-   * thread cannot return an exit code while the Java machine shuts down, so a stop on request is made a success here.
+   * Runs when the process is asked to stop, and also when it ends by itself; then the latches are open already. The
+   * main thread cannot return an exit code while the JVM shuts down, so a requested stop is turned into success here.
    */
   private static void endInGoodOrder(AtomicReference<Thread> starting, CountDownLatch end, CountDownLatch ended) {
     if (ended.getCount() == 0) {

@@ -33,7 +33,7 @@ class HealthServerTest {
         @Override
         public void start() {}
 
-        /** As when a broker does not answer. */
+        /** As if a broker did not answer. */
         @Override
         public Map<String, String> health() {
           try {

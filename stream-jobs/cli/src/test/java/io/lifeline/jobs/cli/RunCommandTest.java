@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command as a process, on a real nats-server. */
+/** Tests the command as a process, with a real nats-server. */
 @Tag("system")
 class RunCommandTest {
 
-  /** Longer than a command may take to end in good order; one that did not says so by its exit code. */
+  /** Longer than a graceful shutdown may take; a failed shutdown is reported by the exit code. */
   private static final int PATIENCE_S = 90;
 
   @TempDir Path directory;

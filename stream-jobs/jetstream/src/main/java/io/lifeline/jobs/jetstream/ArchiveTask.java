@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads the whole stream into the archive, as its partition 0. The archive itself knows where it ends, so there is no
- * checkpoint. The lease is the archive's: of several instances with one archive, one writes and the others stand
- * by. Should two of them overlap, the archive stops the later.
+ * Copies the whole stream into the archive, as its partition 0. The archive stores its own end position, so there is no
+ * checkpoint. The lease belongs to the archive: of several instances with one archive, one writes and the others stand
+ * by. If two of them overlap, the archive rejects the later one.
  */
 final class ArchiveTask extends LeasedTask {
 
@@ -59,7 +59,7 @@ final class ArchiveTask extends LeasedTask {
     this.counts = new ArchiveMetrics(metrics, NAME);
   }
 
-  /** Rejections are on the broker before the archive moves its end past the messages. */
+  /** Rejections are acknowledged by the broker before the archive moves its end past the messages. */
   private ArchiveFeed feed(Publisher publisher) {
     return new ArchiveFeed() {
       @Override
@@ -120,7 +120,8 @@ final class ArchiveTask extends LeasedTask {
       archive.close();
       finished = true;
     } catch (ArchiveCollisionException e) {
-      // Whoever has lost the lease meanwhile is told so here, and stands by; else the writer is one we do not know.
+      // If another instance took the lease, renewal throws and this one stands by; otherwise the other writer is
+      // unknown.
       lease.renew();
       throw new FatalException(e.getMessage(), e);
     } finally {
@@ -132,8 +133,8 @@ final class ArchiveTask extends LeasedTask {
   }
 
   /**
-   * When the stream was made that the archive's position belongs to, of archives to which an earlier program wrote: now
-   * they know it themselves, see {@link ArchiveFeed#source}.
+   * Returns the creation time of the stream that the archive's position belongs to. Only needed for archives of earlier
+   * releases: archives now store it themselves, see {@link ArchiveFeed#source}.
    */
   private Instant streamMade() throws IOException, JetStreamApiException {
     KeyValueEntry entry = broker().bucket().get(streamKey());

@@ -17,30 +17,30 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A stream, usually that of the batches, from one position on, in order, without acknowledgements: position is the
- * reader's business. Used by one thread.
+ * Reads a stream, usually the batch stream, in order from a given position, without acknowledgements: the caller keeps
+ * the position. Used by one thread.
  *
- * <p>A restarted broker has forgotten its consumers, and the client takes most of a minute to notice. So the consumer
- * is made anew after every reconnection, and also when nothing came for a while, in case the broker lost it unseen.
+ * <p>A restarted broker loses its ordered consumers, and the client takes most of a minute to notice. So the consumer
+ * is recreated after every reconnection, and also after an idle period, in case the broker lost it unnoticed.
  */
 final class BatchStream implements AutoCloseable {
 
   /**
-   * One message with its place.
+   * One message and its position.
    *
-   * @param behind how many more there were when the broker sent it
+   * @param behind messages still pending when the broker sent it
    * @param signature null if it has none
    */
   record Received(Position position, byte[] data, long behind, String signature) {}
 
   private static final String SIGNATURE_HEADER = "Lifeline-Signature";
 
-  /** What the broker may send ahead, in messages of any size. */
+  /** Bytes the broker may send ahead. */
   private static final long READ_AHEAD_BYTES = 16 << 20;
 
   /**
-   * And at least this many of the largest messages that the server takes, or one of that size would never arrive.
-   * The client asks for more when a quarter is left, so three of them fit into each request.
+   * Minimum read-ahead, in messages of the maximum size; with less, a message of that size would never arrive. The
+   * client requests more when a quarter is left, so three of them fit into each request.
    */
   private static final int READ_AHEAD_LARGEST = 4;
 
@@ -63,7 +63,7 @@ final class BatchStream implements AutoCloseable {
     this.nextSequence = nextSequence;
   }
 
-  /** @param made when the stream was made: should another one take its place, reading ends with an error */
+  /** @param made creation time of the stream; reading fails if another stream has replaced it */
   static BatchStream open(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence)
       throws IOException, JetStreamApiException {
     BatchStream opened = new BatchStream(broker, stream, made, subjects, nextSequence);
@@ -71,7 +71,7 @@ final class BatchStream implements AutoCloseable {
     return opened;
   }
 
-  /** The next message, or null if none came in time. */
+  /** Returns the next message, or null on timeout. */
   Received next(Duration timeout) throws IOException, JetStreamApiException {
     if (openedAtConnection != broker.log().connections()
         || System.nanoTime() - lastReceivedNs > RENEW_WHEN_IDLE_NS) {
@@ -101,7 +101,7 @@ final class BatchStream implements AutoCloseable {
     return message.hasHeaders() ? message.getHeaders().getFirst(SIGNATURE_HEADER) : null;
   }
 
-  /** Whether there is nothing more for this reader, on the broker or on its way; asked when nothing came. */
+  /** Returns whether the broker has nothing more for this reader, stored or in flight; called after a timeout. */
   boolean isAtEnd() throws IOException, JetStreamApiException {
     ConsumerInfo info = consumer.getConsumerInfo();
     return info.getNumPending() == 0 && info.getDelivered().getStreamSequence() < nextSequence;
@@ -135,7 +135,7 @@ final class BatchStream implements AutoCloseable {
     try {
       consumer.close();
     } catch (Exception e) {
-      // The broker removes an ordered consumer that nobody reads by itself.
+      // The broker removes abandoned ordered consumers by itself.
       return;
     }
   }

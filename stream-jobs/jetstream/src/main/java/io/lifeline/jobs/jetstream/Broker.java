@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection, and what the tasks use of it.
+ * The connection, with the streams and the bucket that the tasks use.
  *
- * @param subjects what the stream of the batches holds
+ * @param subjects subjects of the batch stream
  */
 record Broker(
     Connection connection,
@@ -37,11 +37,14 @@ record Broker(
   private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long PAUSE_MS = 500;
-  /** Connections to a port that listens which may fail without a reason: a busy server ends slow handshakes. */
+  /** Unexplained failures tolerated while the port is open: a busy server aborts slow handshakes. */
   private static final int MOST_UNEXPLAINED = 3;
   private static final int NOT_FOUND = 404;
 
-  /** Connects, to a broker that is away within 30 seconds, and makes sure that streams and bucket are there. */
+  /**
+   * Connects, retrying for 30 seconds while the broker is unreachable, and checks that the streams and the bucket
+   * exist.
+   */
   static Broker connect(NatsSettings settings) throws HostException {
     ConnectionLog log = new ConnectionLog();
     Connection connection = connect(settings, log);
@@ -53,7 +56,7 @@ record Broker(
     }
   }
 
-  /** Jobs and broker are often started together, and then the broker is the slower one. */
+  /** Jobs and broker are often started together, and the broker takes longer to start. */
   private static Connection connect(NatsSettings settings, ConnectionLog log) throws HostException {
     Instant patience = Instant.now().plus(PATIENCE);
     boolean told = false;
@@ -120,9 +123,9 @@ record Broker(
   }
 
   /**
-   * Makes sure that the output stream takes a subject, which an earlier release may not have given it.
+   * Checks that the output stream accepts a subject; a stream created by an earlier release may not.
    *
-   * @param what what it is for
+   * @param what purpose of the subject, for the error message
    */
   void requireOutput(String subject, String what) throws HostException {
     try {
@@ -136,7 +139,7 @@ record Broker(
     }
   }
 
-  /** Another bucket; null if there is none, or this user may not ask: then it was never this user's. */
+  /** Returns another bucket; null if it does not exist, or if this user may not access it and so never used it. */
   KeyValue former(String name) throws IOException, JetStreamApiException {
     try {
       management.getStreamInfo("KV_" + name);

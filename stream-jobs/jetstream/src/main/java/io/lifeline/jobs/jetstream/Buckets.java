@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
-/** What the client's view of a bucket cannot do. */
+/** Bucket operations that the client's {@link KeyValue} lacks. */
 final class Buckets {
 
   private Buckets() {}
@@ -17,8 +17,8 @@ final class Buckets {
   private static final String LIFE = "life";
 
   /**
-   * A random text that stays the same as long as the bucket is there. Whoever removes it lets all jobs start over, and
-   * what they number begins again: this tells it from what was numbered before.
+   * Returns a random ID that lasts as long as the bucket. When the bucket is removed, all jobs start over and reuse
+   * their sequence numbers; this ID tells the new numbers from the old ones.
    */
   static String life(KeyValue bucket) throws IOException, JetStreamApiException {
     KeyValueEntry known = bucket.get(LIFE);
@@ -38,10 +38,9 @@ final class Buckets {
   }
 
   /**
-   * Removes keys without a trace: a purge of the bucket's stream leaves nothing behind, where a purge of a key would
-   * leave a marker for ever.
+   * Removes keys completely by purging them from the bucket's stream; purging a key would leave a marker forever.
    *
-   * @param keys a key, or a pattern of keys
+   * @param keys a key or a key pattern
    */
   static void erase(KeyValue bucket, JetStreamManagement management, String keys)
       throws IOException, JetStreamApiException {

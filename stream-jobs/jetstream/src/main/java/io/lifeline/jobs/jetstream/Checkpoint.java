@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All that a task needs to go on, as of one position.
+ * Everything a task needs to resume from one position.
  *
- * @param streamMade when the stream was made that the position belongs to; see {@link StreamBounds}
- * @param nextSequence the first stream sequence that is not accounted for in the state
- * @param outbox messages whose content depends on when they were made: they are sent, or sent again, from here
+ * @param streamMade creation time of the stream that the position belongs to; see {@link StreamBounds}
+ * @param nextSequence first stream sequence not yet included in the state
+ * @param outbox messages whose content depends on timing: they are sent, or sent again, from here
  */
 record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List<OutgoingMessage> outbox) {
 

@@ -17,18 +17,18 @@ import java.util.zip.DeflaterOutputStream;
 import java.util.zip.InflaterInputStream;
 
 /**
- * One task's checkpoint in the key-value bucket. It is written by compare-and-set on the entry's revision, and whoever
- * takes the task over writes it once before anything else: from then on every write of an earlier owner fails. The
- * epoch in it is checked as well, so that an owner cannot mistake a successor's entry for its own.
+ * One task's checkpoint in the key-value bucket. It is written by compare-and-set on the entry's revision, and a new
+ * owner writes it once before anything else: from then on every write by an earlier owner fails. The epoch in it is
+ * checked as well, so that an owner cannot mistake a successor's entry for its own.
  *
- * <p>A checkpoint larger than a message may be is cut into chunks under keys of their own. They are written first, the
- * entry that names them makes them valid, and those of the checkpoint before are removed after.
+ * <p>A checkpoint larger than the maximum message size is split into chunks under separate keys. The chunks are written
+ * first, then the entry that names them makes them valid, and then the chunks of the previous checkpoint are removed.
  *
  * <p>Used by one thread.
  */
 final class CheckpointStore {
 
-  /** What a server allows goes for the whole message; this is left to headers and subject. */
+  /** Bytes reserved for headers and subject: the server's limit applies to the whole message. */
   private static final int MESSAGE_OVERHEAD = 4096;
 
   private final KeyValue bucket;
@@ -38,13 +38,16 @@ final class CheckpointStore {
 
   private long epoch;
   private long revision;
-  /** Names the chunks; it holds the epoch, so that a writer that lost its lease never touches its successor's. */
+  /**
+   * Part of the chunk keys. It includes the epoch, so a writer that lost its lease never touches its successor's
+   * chunks.
+   */
   private String generation = "";
 
   private long writes;
   private int chunks;
 
-  /** @param maxMessageBytes what the server takes */
+  /** @param maxMessageBytes maximum message size of the server */
   CheckpointStore(KeyValue bucket, JetStreamManagement management, String task, long maxMessageBytes) {
     this.bucket = bucket;
     this.management = management;
@@ -52,7 +55,7 @@ final class CheckpointStore {
     this.chunkBytes = (int) Math.max(1024, Math.min(maxMessageBytes - MESSAGE_OVERHEAD, 1 << 20));
   }
 
-  /** Reads the checkpoint and shuts out earlier owners. */
+  /** Reads the checkpoint and fences earlier owners. */
   Checkpoint takeOver(long newEpoch) throws IOException, JetStreamApiException {
     KeyValueEntry entry = bucket.get(key);
     Checkpoint checkpoint = Checkpoint.initial();
@@ -67,7 +70,7 @@ final class CheckpointStore {
     return checkpoint;
   }
 
-  /** The checkpoint as it is, for others than its owner; null if there is none. */
+  /** Returns the checkpoint without taking it over; null if there is none. */
   Checkpoint look() throws IOException, JetStreamApiException {
     KeyValueEntry entry = bucket.get(key);
     return entry == null || entry.getValue() == null ? null : read(entry, Long.MAX_VALUE);
@@ -132,7 +135,7 @@ final class CheckpointStore {
     return payload.toByteArray();
   }
 
-  /** What a writer left behind that died between the chunks and the entry. */
+  /** Removes the chunks of a writer that died before it wrote the entry. */
   private void removeOrphans() throws IOException, JetStreamApiException {
     try {
       for (String chunk : bucket.keys(key + ".*.*")) {

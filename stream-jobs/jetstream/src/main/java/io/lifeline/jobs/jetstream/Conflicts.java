@@ -2,10 +2,10 @@ package io.lifeline.jobs.jetstream;
 
 import io.nats.client.JetStreamApiException;
 
-/** Tells a lost compare-and-set from other errors. */
+/** Distinguishes a failed compare-and-set from other errors. */
 final class Conflicts {
 
-  /** "wrong last sequence", of a single server and of a cluster. */
+  /** "Wrong last sequence", from a single server and from a cluster. */
   private static final int WRONG_LAST_SEQUENCE = 10071;
   private static final int WRONG_LAST_SEQUENCE_CONSTANT = 10164;
 

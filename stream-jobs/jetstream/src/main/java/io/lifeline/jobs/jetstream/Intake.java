@@ -6,28 +6,28 @@ import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.plan.InTwoHalves;
 
-/** What a task does with the messages that it reads. Used by the task's thread. */
+/** Processes the messages that a task reads. Used by the task's thread. */
 interface Intake {
 
   void accept(BatchStream.Received message, Output output);
 
   /**
-   * Takes notice that retention removed messages from one stream sequence up to another unread.
+   * Records that retention removed unread messages, from one stream sequence up to another.
    *
-   * @param areOurs whether these were all this task's
+   * @param areOurs whether all of them were this task's messages
    */
   void expired(long from, long to, boolean areOurs);
 
-  /** Lets time pass; called before every checkpoint, and every second or so. */
+  /** Advances time; called before every checkpoint, and about every second. */
   void punctuate(Output output);
 
-  /** Writes what changed into the state. */
+  /** Writes pending changes to the state. */
   void save();
 
-  /** The session is over: what moves only while there is one is shown no more. */
+  /** Ends the session; metrics that only a session updates are removed. */
   void close();
 
-  /** Of batches, for jobs. */
+  /** Returns an intake that feeds batches to a pipeline. */
   static Intake of(Pipeline pipeline, Signatures signatures) {
     return new Intake() {
       @Override
@@ -62,7 +62,7 @@ interface Intake {
     };
   }
 
-  /** Of what first halves in groups send. The merger itself counts messages that have expired. */
+  /** Returns an intake that merges the output of the first halves. The merger itself counts expired messages. */
   static Intake of(InTwoHalves.Merger merger) {
     return new Intake() {
       @Override

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs jobs on JetStream. Each job is a task with a thread, a consumer and a checkpoint of its own, or as many as there
- * are groups of subjects, which several instances share out by leases. Summaries need one more, which merges what the
- * groups add; bottlenecks are of all emitters and the archive is one directory, so each of these is one task.
+ * Runs jobs on JetStream. Each job is one task with its own thread, consumer and checkpoint, or one task per group of
+ * subjects, which several instances share by leases. Summaries need one more task, which merges the results of the
+ * groups. Bottlenecks cover all emitters and the archive is one directory, so each of them is a single task.
  */
 public final class JetStreamHost implements JobHost {
 
@@ -71,7 +71,7 @@ public final class JetStreamHost implements JobHost {
     awaitTasks();
   }
 
-  /** An empty bucket would have all jobs start over, and publish again what they have published. */
+  /** With an empty bucket all jobs would start over and publish their results again. */
   private void requireNothingLeft(String formerBucket) throws HostException {
     if (formerBucket == null) {
       return;
@@ -92,7 +92,7 @@ public final class JetStreamHost implements JobHost {
     }
   }
 
-  /** Returns when every task works, stands by, or has told what is wrong. */
+  /** Returns when every task works, stands by or has reported its error. */
   private void awaitTasks() throws HostException {
     try {
       while (!failure.isDone() && tasks.stream().anyMatch(task -> task.status().equals(Task.STARTING))) {
@@ -133,7 +133,7 @@ public final class JetStreamHost implements JobHost {
     }
   }
 
-  /** Whoever cannot be told finds out by itself. */
+  /** Best effort: the other instances time out otherwise. */
   private static void leave(Sharing sharing) {
     try {
       sharing.leave();
@@ -166,7 +166,8 @@ public final class JetStreamHost implements JobHost {
     }
     Plan plan = factory.plan(config, metrics);
     plans.add(plan);
-    // The bucket is everybody's: who reads a derived stream has checkpoints apart from those of the batches' readers.
+    // All jobs share the bucket, so a reader of a derived stream needs checkpoint names different from a batch
+    // reader's.
     String name = config.derivedInput().map(stream -> job + "-of-" + stream).orElse(job);
     int groups = config.get(Keys.NATS_GROUPS);
     if (plan instanceof InTwoHalves<?> halves) {
@@ -176,7 +177,7 @@ public final class JetStreamHost implements JobHost {
     }
   }
 
-  /** One task if one must read all; else one per group, and one that merges what they send. */
+  /** Adds one task if it must read everything; otherwise one per group, and one that merges their output. */
   private void addHalves(String job, String name, int groups, InTwoHalves<?> halves) throws HostException {
     InTwoHalves.InGroups inGroups = groups == 1 ? null : halves.inGroups(groups).orElse(null);
     if (inGroups == null) {
@@ -198,7 +199,7 @@ public final class JetStreamHost implements JobHost {
             failure));
   }
 
-  /** A job of one group. */
+  /** Creates the job of one group. */
   @FunctionalInterface
   private interface GroupJobs {
     Job over(int group, KeyedState state, String life);

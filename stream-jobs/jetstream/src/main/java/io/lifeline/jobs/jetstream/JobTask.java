@@ -13,33 +13,33 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One job over one group of subjects: holds the lease, reads on from the checkpoint, and moves checkpoint and output
- * forward together.
+ * One job over one group of subjects: holds the lease, resumes from the checkpoint, and advances checkpoint and output
+ * together.
  *
  * <ol>
- *   <li>Results whose content follows from the input leave at once, and are acknowledged before the checkpoint.
+ *   <li>Results whose content depends only on the input are sent at once, and acknowledged before the checkpoint.
  *   <li>The checkpoint holds position, state, and the results whose content depends on timing.
- *   <li>Those leave once it is written, and are acknowledged before the next one.
+ *   <li>Those are sent once it is written, and acknowledged before the next one.
  * </ol>
  *
- * So whatever is repeated after a crash has the id and the content of the first.
+ * So every message that is repeated after a crash has the same ID and content as the original.
  */
 final class JobTask extends LeasedTask {
 
-  /** What a task needs from its host. */
+  /** Settings of a task. */
   record Settings(Duration lease, Duration checkpointInterval, int checkpointBatches, String prefix) {}
 
   /**
-   * What a task reads.
+   * The input of a task.
    *
-   * @param isAll whether the stream holds nothing but these subjects, so that a gap in its sequences is a loss
+   * @param isAll whether the stream holds only these subjects, so that a gap in its sequences means lost messages
    */
   record Source(StreamContext stream, String[] subjects, boolean isAll) {}
 
-  /** Makes what a session needs out of the state that the checkpoint had. */
+  /** Creates a session's intake from the state in the checkpoint. */
   @FunctionalInterface
   interface Intakes {
-    /** @param life of the checkpoints, see {@link Buckets#life} */
+    /** @param life ID of the bucket, see {@link Buckets#life} */
     Intake over(KeyedState state, String life);
   }
 
@@ -119,7 +119,7 @@ final class JobTask extends LeasedTask {
             checkpoint(intake, publisher, store, bounds.made(), next, state);
             spilled.spill();
           } else {
-            // Nothing may come for hours that would ask for another checkpoint, and so for what the last one sent.
+            // Without input there is no further checkpoint, so the messages sent after the last one are awaited here.
             publisher.awaitAcknowledgements();
             if (isFailing() && stream.isAtEnd()) {
               works();
@@ -143,7 +143,7 @@ final class JobTask extends LeasedTask {
     return new CheckpointStore(bucket, broker().management(), name(), broker().maxMessageBytes());
   }
 
-  /** Whether this task's checkpoint, of the stream that it reads, is in another bucket, while its own has none. */
+  /** Returns whether another bucket has a checkpoint of this task and stream, and its own bucket has none. */
   boolean isLeftIn(KeyValue other) throws IOException, JetStreamApiException {
     if (checkpoints(broker().bucket()).look() != null) {
       return false;

@@ -10,10 +10,10 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * The right to work on one task, as a key-value entry {@code epoch owner}. It is taken from an owner that did not
- * renew it for the lease's length by the taker's own clock, that gave it back, or that is known to be dead; so clocks
- * need not agree. Each taking raises the epoch. That two owners overlap for a moment is harmless: see {@link
- * CheckpointStore}.
+ * The exclusive right to work on one task, stored as a key-value entry {@code epoch owner}. An instance takes it if the
+ * owner released it, is known to be dead, or did not renew it for the lease's length. Each taker measures that by its
+ * own clock, so clocks need not agree. Each acquisition raises the epoch. A short overlap of two owners is harmless:
+ * see {@link CheckpointStore}.
  *
  * <p>Used by one thread.
  */
@@ -37,7 +37,7 @@ final class Lease {
   private long revision;
   private long epoch;
   private long renewedNs;
-  /** Since when the entry with {@link #revision} was seen without a change. */
+  /** When the entry with {@link #revision} was first seen. */
   private long unchangedSinceNs;
 
   Lease(KeyValue bucket, String task, Owner owner, Duration length, LongSupplier nanoTime) {
@@ -48,7 +48,7 @@ final class Lease {
     this.nanoTime = nanoTime;
   }
 
-  /** Tries once; the epoch if the lease is ours now. */
+  /** Tries once to acquire the lease; returns the epoch on success. */
   OptionalLong tryAcquire() throws IOException, JetStreamApiException {
     KeyValueEntry entry = bucket.get(key);
     if (entry == null) {
@@ -67,7 +67,7 @@ final class Lease {
     return take(next, () -> bucket.update(key, value(next, owner.toString()), entry.getRevision()));
   }
 
-  /** Renews when a third of its length has passed; to be called often. */
+  /** Renews the lease once a third of its length has passed; call it often. */
   void renewIfDue() throws IOException, JetStreamApiException {
     if (nanoTime.getAsLong() - renewedNs >= lengthNs / 3) {
       renew();
@@ -78,12 +78,12 @@ final class Lease {
     write(owner.toString());
   }
 
-  /** Gives it back, so that another owner need not wait. */
+  /** Releases the lease, so that other instances can take it at once. */
   void release() throws IOException, JetStreamApiException {
     write(NOBODY);
   }
 
-  /** An earlier session of this owner that ended with an error did not give the lease back. */
+  /** Returns whether the lease can be taken at once; a failed session of this owner does not release it. */
   private boolean isFree(String holder) {
     return holder.equals(NOBODY) || holder.equals(owner.toString()) || Owner.hasEnded(holder);
   }

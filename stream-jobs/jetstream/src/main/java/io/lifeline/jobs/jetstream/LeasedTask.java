@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
-/** A task that one instance does at a time, while the others stand by. */
+/** A task that one instance runs at a time while the others stand by. */
 abstract class LeasedTask extends Task {
 
   private static final long MAX_STANDBY_POLL_MS = 1000;
@@ -17,8 +17,8 @@ abstract class LeasedTask extends Task {
   private final Turn turn;
 
   /**
-   * @param leaseName equal in all instances that are to share the work
-   * @param turn when this instance tries for the lease, and when it gives it back
+   * @param leaseName the same in all instances that share the work
+   * @param turn decides when this instance tries to acquire the lease and when it releases it
    */
   LeasedTask(
       String name,
@@ -38,10 +38,13 @@ abstract class LeasedTask extends Task {
     return broker;
   }
 
-  /** Works until {@link #isOver}, renewing the lease all the time. */
+  /** Works until {@link #isOver}, and keeps renewing the lease. */
   abstract void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException;
 
-  /** Whether the work is to end in good order: for good, or for another instance to go on with. */
+  /**
+   * Returns whether to shut down gracefully, either because the task stops or because another instance should take
+   * over.
+   */
   final boolean isOver() throws IOException, JetStreamApiException {
     return isStopping() || turn.isOver();
   }

@@ -20,13 +20,13 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** What the configuration means for NATS: how to connect, and what things are called. */
+/** NATS connection options and resource names, from the configuration. */
 final class NatsSettings {
 
-  /** What the stream of the results has behind the name of the batches' one; derived streams are in there, too. */
+  /** Suffix of the output stream, which holds results and derived streams. */
   private static final String OUTPUT = "_OUT";
 
-  /** As many subjects as emitters spread their batches over (FORMAT.md, section 12). */
+  /** Number of subjects that emitters spread their batches over (FORMAT.md, section 12). */
   static final int SUBJECTS = 16;
 
   private static final String FORMER_BUCKET = "lifeline-jobs";
@@ -41,12 +41,12 @@ final class NatsSettings {
     this.url = config.get(Keys.BROKER_URL_KEY);
   }
 
-  /** Where the broker is, without secrets. */
+  /** Returns the broker's URL without secrets. */
   String shownUrl() {
     return url.toString();
   }
 
-  /** Whether anybody takes connections there: then it is not for want of a broker that one fails. */
+  /** Returns whether a server accepts connections; if so, a failure to connect has another cause. */
   boolean isListening() {
     return url.servers().stream().anyMatch(NatsSettings::takesConnections);
   }
@@ -77,18 +77,18 @@ final class NatsSettings {
     return config.find(Keys.NATS_BUCKET).orElse(config.get(Keys.NAMES_PREFIX).replace('.', '_') + "-jobs");
   }
 
-  /** Where the checkpoints were by default, whatever the prefix; null if they still are, or the bucket is set. */
+  /** Returns the default bucket of earlier releases; null if it still is the default, or the bucket is configured. */
   String formerBucket() {
     return config.find(Keys.NATS_BUCKET).isPresent() || bucket().equals(FORMER_BUCKET) ? null : FORMER_BUCKET;
   }
 
-  /** Which of the subjects is an emitter's. */
+  /** Returns the subject index of an emitter. */
   static int subject(Incarnation emitter) {
     byte[] bytes = ByteBuffer.allocate(16).putLong(emitter.high()).putLong(emitter.low()).array();
     return (int) Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);
   }
 
-  /** The subjects of one group: every {@code groups}-th of the sixteen. */
+  /** Returns the subjects of one group: every {@code groups}-th of the sixteen. */
   String[] subjects(int group, int groups) {
     return groups == 1
         ? new String[] {url.path() + ".*"}
@@ -98,7 +98,7 @@ final class NatsSettings {
             .toArray(String[]::new);
   }
 
-  /** How to connect: for ever once a first connection stood. */
+  /** Returns the connection options; after the first connection the client reconnects indefinitely. */
   Options options(ConnectionLog log) {
     boolean tls = config.usesTls();
     Optional<String> user = config.user();
@@ -133,7 +133,7 @@ final class NatsSettings {
                     "a user is given but no password: set " + Keys.BROKER_PASSWORD_FILE.name() + " to a file with it"));
   }
 
-  /** The file of a setting, or else of the URL's parameter; null if neither is given. */
+  /** Returns the file from the setting, or else from the URL's parameter; null if neither is given. */
   private Path file(ConfigKey<Path> key, String parameter) {
     Path file =
         config.find(key).or(() -> Optional.ofNullable(url.parameters().get(parameter)).map(Path::of)).orElse(null);

@@ -3,7 +3,7 @@ package io.lifeline.jobs.jetstream;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
-/** A message on its way out. */
+/** A message to be published. */
 record OutgoingMessage(String subject, String key, String id, byte[] value) {
 
   void encode(StateWriter out) {

@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.UUID;
 
 /**
- * Who holds a lease: this run of this process. On Linux the text also names the machine's boot and process namespace,
- * so that whoever starts on the same machine knows at once that a killed owner is gone, and need not wait.
+ * Identifies the holder of a lease: one run of one process. On Linux the ID includes the machine's boot ID and the PID
+ * namespace, so that an instance started on the same machine detects at once that a killed owner is gone.
  */
 final class Owner {
 
@@ -21,7 +21,7 @@ final class Owner {
     text = PLACE + "/" + self.pid() + "/" + startMs(self) + "/" + UUID.randomUUID();
   }
 
-  /** Whether that owner was a process of this machine and has ended. */
+  /** Returns whether the owner was a process on this machine and has ended. */
   static boolean hasEnded(String owner) {
     String[] parts = owner.split("/");
     if (parts.length != 4 || PLACE.isEmpty() || !parts[0].equals(PLACE)) {

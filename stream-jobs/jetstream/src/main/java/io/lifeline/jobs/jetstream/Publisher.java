@@ -19,16 +19,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends what a task produces. Messages whose content follows from the input leave at once; the others are collected
- * until the checkpoint that holds them is written. Used by one thread.
+ * Publishes a task's results. Messages whose content depends only on the input are sent at once; the others are
+ * collected until the checkpoint that holds them is written. Used by one thread.
  */
 final class Publisher implements Output {
 
-  /** A publish that waits for its acknowledgement reaches about 1,000 a second; this many may be on their way. */
+  /** Synchronous publishing reaches about 1,000 messages a second; up to this many may be in flight. */
   private static final int MAX_IN_FLIGHT = 512;
 
   private static final long ACK_TIMEOUT_S = 10;
-  /** Carries the key of an upsert, which a NATS message has no other place for. */
+  /** Header that holds the key of an upsert; a NATS message has no key. */
   static final String KEY_HEADER = "Lifeline-Key";
 
   private final JetStream jetStream;
@@ -39,8 +39,8 @@ final class Publisher implements Output {
   private IOException failure;
 
   /**
-   * @param prefix what the subjects start with
-   * @param life of the checkpoints, see {@link Buckets#life}
+   * @param prefix prefix of the subjects
+   * @param life ID of the bucket, see {@link Buckets#life}
    */
   Publisher(JetStream jetStream, String prefix, String life) {
     this.jetStream = jetStream;
@@ -58,16 +58,16 @@ final class Publisher implements Output {
     }
   }
 
-  /** Batches are spread over subjects by their emitter, as emitters do it (FORMAT.md, section 12). */
+  /** Returns the subject; batches are spread over subjects by emitter, as emitters do (FORMAT.md, section 12). */
   private String subject(Destination to, String key) {
     String topic = to.topic(prefix);
     return to.kind() == Destination.Kind.DERIVED ? topic + "." + NatsSettings.subject(Incarnation.parse(key)) : topic;
   }
 
   /**
-   * A stream drops repeats by their ids alone, whatever their subjects: results under another prefix are none, and
-   * neither are revisions that were counted without the checkpoints of before. Those of batches are unique as they are,
-   * and what readers expect.
+   * Returns the message ID. A stream drops duplicates by ID alone, regardless of the subject. Results under another
+   * prefix, and revisions counted from new checkpoints, are not duplicates and so get IDs of their own. IDs of batches
+   * are unique already, and readers expect them unchanged.
    */
   private String messageId(Destination to, String id) {
     if (to.kind() == Destination.Kind.DERIVED) {
@@ -80,19 +80,19 @@ final class Publisher implements Output {
     return !outbox.isEmpty();
   }
 
-  /** Hands over what was collected, for the checkpoint. */
+  /** Returns the collected messages for the checkpoint and empties the outbox. */
   List<OutgoingMessage> takeOutbox() {
     List<OutgoingMessage> taken = outbox;
     outbox = new ArrayList<>();
     return taken;
   }
 
-  /** Sends the outbox of a checkpoint that is written. */
+  /** Sends the outbox of a written checkpoint. */
   void publishAll(List<OutgoingMessage> messages) {
     messages.forEach(this::publish);
   }
 
-  /** Returns when the stream holds all that was sent; throws as soon as it is known not to. */
+  /** Waits until the stream has acknowledged all messages; throws as soon as one has failed. */
   void awaitAcknowledgements() throws IOException {
     while (!inFlight.isEmpty() && failure == null) {
       awaitOldest();
@@ -115,7 +115,7 @@ final class Publisher implements Output {
     inFlight.add(jetStream.publishAsync(outgoing));
   }
 
-  /** Failures are kept for {@link #awaitAcknowledgements}: an output has no way to say that it failed. */
+  /** Keeps failures for {@link #awaitAcknowledgements}, because {@link Output} cannot report them. */
   private void awaitOldest() {
     try {
       inFlight.remove().get(ACK_TIMEOUT_S, TimeUnit.SECONDS);

@@ -15,9 +15,9 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 
 /**
- * Shares the groups of one job out evenly: an instance holds no more of them than its part, and gives back what is too
- * much when another instance comes. Who runs the job is known from a key in the bucket for each, which it writes again
- * and again; leases alone decide who works on what, so that a wrong count costs balance and nothing else.
+ * Divides the groups of one job evenly: an instance holds at most its fair share, and releases the excess when another
+ * instance starts. Each instance announces itself by a bucket key that it rewrites periodically. Leases alone decide
+ * which instance works on which group, so a wrong count affects only the balance.
  *
  * <p>Used by the threads of the job's tasks.
  */
@@ -40,7 +40,7 @@ final class Sharing {
   private int held;
   private int leaving;
 
-  /** @param length how long an instance that went silent still counts, by this instance's clock */
+  /** @param length how long a silent instance still counts, measured by this instance's clock */
   Sharing(
       KeyValue bucket,
       JetStreamManagement management,
@@ -60,12 +60,12 @@ final class Sharing {
     this.nextLookNs = nanoTime.getAsLong();
   }
 
-  /** One for each of the job's groups. */
+  /** Creates the turn of one group. */
   Turn turn() {
     return new GroupTurn();
   }
 
-  /** Tells the others that this instance no longer counts. */
+  /** Announces that this instance no longer counts. */
   synchronized void leave() throws IOException, JetStreamApiException {
     Buckets.erase(bucket, management, ownKey);
   }
@@ -83,7 +83,7 @@ final class Sharing {
     return true;
   }
 
-  /** True once for each group that is too much. */
+  /** Returns true once for each group in excess of the fair share. */
   private synchronized boolean shouldLeave() throws IOException, JetStreamApiException {
     lookIfDue();
     if (held - leaving <= fairPart()) {

@@ -24,16 +24,16 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 
 /**
- * A task's state, of which the checksums of old batches are neither in memory nor in every checkpoint: they grow with
- * what the stream holds. They are part of one checkpoint, and once that is written they get keys of their own in the
- * bucket; so whatever a checkpoint has seen has its checksum in it or beside it. What is there already is not replaced
- * but added to: nothing is lost by an owner that has lost its lease and does not know it yet. Used by one thread.
+ * A task's state that moves the checksums of old batches out of memory and checkpoints, because they grow with the
+ * stream. They are part of one checkpoint; once it is written, they move to separate keys in the bucket. So every
+ * checksum is either in the checkpoint or in the bucket. Checksums are merged into existing keys, never overwritten: an
+ * owner that has lost its lease without noticing destroys nothing. Used by one thread.
  */
 final class SpilledState implements KeyedState {
 
   private static final long ACK_TIMEOUT_S = 10;
 
-  /** So many are on their way at once. */
+  /** Maximum number of requests in flight. */
   private static final int MAX_IN_FLIGHT = 256;
 
   private final MemoryState inner;
@@ -42,7 +42,7 @@ final class SpilledState implements KeyedState {
   private final JetStreamManagement management;
   private final String prefix;
 
-  /** @param inner what the checkpoints hold */
+  /** @param inner the state in the checkpoints */
   SpilledState(
       MemoryState inner, JetStream jetStream, KeyValue bucket, JetStreamManagement management, String task) {
     this.inner = inner;
@@ -76,7 +76,7 @@ final class SpilledState implements KeyedState {
     inner.delete(key);
   }
 
-  /** In the bucket that is one request, however many there are. */
+  /** Deletes a prefix; in the bucket this is one request, however many keys there are. */
   @Override
   public boolean deleteSome(String keyPrefix, int most) {
     if (keyPrefix.startsWith(Deduplicator.CHECKSUMS)) {
@@ -94,7 +94,7 @@ final class SpilledState implements KeyedState {
     inner.scan(keyPrefix, visitor);
   }
 
-  /** Moves the checksums into the bucket that the checkpoint holds which was just written. */
+  /** Moves the checksums of the checkpoint just written into the bucket. */
   void spill() throws IOException, JetStreamApiException {
     Map<String, byte[]> checksums = new TreeMap<>();
     inner.scan(Deduplicator.CHECKSUMS, checksums::put);
@@ -117,7 +117,7 @@ final class SpilledState implements KeyedState {
         subject, value, PublishOptions.builder().expectedLastSubjectSequence(0).build());
   }
 
-  /** False if there is such a key. */
+  /** Returns false if the key exists. */
   private static boolean isCreated(CompletableFuture<PublishAck> sent) throws IOException {
     try {
       sent.get(ACK_TIMEOUT_S, TimeUnit.SECONDS);
@@ -137,7 +137,7 @@ final class SpilledState implements KeyedState {
     }
   }
 
-  /** What is lost to another writer in between is added by the next try. */
+  /** Merges checksums into a key; retries if another writer changes it concurrently. */
   private void add(String key, byte[] value) throws IOException, JetStreamApiException {
     while (true) {
       KeyValueEntry known = bucket.get(key);

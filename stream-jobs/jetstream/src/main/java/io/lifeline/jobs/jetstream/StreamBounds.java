@@ -7,15 +7,15 @@ import java.io.IOException;
 import java.time.Instant;
 
 /**
- * A stream as it is now.
+ * Current identity and bounds of a stream.
  *
- * @param made when it was made, which tells it from another one that has its name
- * @param first the first sequence that it still has, at least 1
- * @param last the newest sequence; 0 before the first
+ * @param made creation time, which distinguishes it from another stream of the same name
+ * @param first first sequence still stored, at least 1
+ * @param last last sequence; 0 for a new stream
  */
 record StreamBounds(String name, Instant made, long first, long last) {
 
-  /** Stands for a stream of which nothing is known. */
+  /** Creation time of an unknown stream. */
   static final Instant UNKNOWN = Instant.EPOCH;
 
   static StreamBounds of(StreamContext stream) throws IOException, JetStreamApiException {
@@ -28,10 +28,10 @@ record StreamBounds(String name, Instant made, long first, long last) {
   }
 
   /**
-   * Makes sure that a position belongs to this stream and not to one that was there before it.
+   * Checks that a position belongs to this stream and not to an earlier one of the same name.
    *
-   * @param madeThen when that stream was made that the position was taken in
-   * @throws IOException if it is another one
+   * @param madeThen creation time of the stream that the position was taken in
+   * @throws IOException if it is another stream
    */
   void requirePosition(long nextSequence, Instant madeThen) throws IOException {
     boolean isAnother = !madeThen.equals(UNKNOWN) && !madeThen.equals(made);

@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A part of the host's work with a thread of its own. What goes wrong with the broker ends a session, and the next one
- * starts from what is durable; so no error needs handling anywhere else.
+ * A part of the host's work with its own thread. A broker error ends the session, and the next session resumes from
+ * durable state; so broker errors need no other handling.
  */
 abstract class Task implements Runnable {
 
-  /** The work cannot go on by itself. */
+  /** An error that the task cannot recover from. */
   static final class FatalException extends Exception {
     FatalException(String message, Throwable cause) {
       super(message, cause);
@@ -33,7 +33,7 @@ abstract class Task implements Runnable {
   private volatile String status = STARTING;
   private boolean hasFailed;
 
-  /** @param failure is completed when the task cannot go on */
+  /** @param failure completed when the task cannot continue */
   Task(String name, CompletableFuture<Throwable> failure) {
     this.name = name;
     this.failure = failure;
@@ -51,25 +51,25 @@ abstract class Task implements Runnable {
     status = newStatus;
   }
 
-  /** A session begins. After a failure the task is well again only when it has shown so, see {@link #works}. */
+  /** Marks the start of a session. After a failure the task counts as healthy only after {@link #works}. */
   final void begins() {
     if (!hasFailed) {
       status = RUNNING;
     }
   }
 
-  /** Something became durable, or there is nothing to do. */
+  /** Marks the task healthy: something became durable, or there is nothing to do. */
   final void works() {
     hasFailed = false;
     status = RUNNING;
   }
 
-  /** Whether the last session failed and this one has not shown yet that it {@link #works}. */
+  /** Returns whether the last session failed and this one has not yet called {@link #works}. */
   final boolean isFailing() {
     return hasFailed;
   }
 
-  /** Another instance does the work. */
+  /** Marks the task as standby: another instance does the work. */
   final void standsBy() {
     hasFailed = false;
     status = STANDBY;
@@ -79,12 +79,12 @@ abstract class Task implements Runnable {
     return stopping;
   }
 
-  /** Asks the task to end in good order. */
+  /** Asks the task to shut down gracefully. */
   final void stop() {
     stopping = true;
   }
 
-  /** Works until {@link #isStopping}; returns early when it is another instance's turn. */
+  /** Works until {@link #isStopping}; returns early when another instance should take over. */
   abstract void session() throws IOException, JetStreamApiException, FatalException;
 
   @Override
@@ -112,7 +112,7 @@ abstract class Task implements Runnable {
     status = "stopped";
   }
 
-  /** Waits, though not beyond {@link #stop}. */
+  /** Waits, but not beyond {@link #stop}. */
   final void pause(long ms) {
     long end = System.nanoTime() + ms * 1_000_000;
     while (!stopping && System.nanoTime() < end) {

@@ -3,10 +3,10 @@ package io.lifeline.jobs.jetstream;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 
-/** Whether it is an instance's turn to do a task that it could do. Used by the task's thread. */
+/** Decides whether this instance should run a task that it could run. Used by the task's thread. */
 interface Turn {
 
-  /** For tasks that whoever comes first may do. */
+  /** For tasks that any instance may run. */
   Turn ALWAYS =
       new Turn() {
         @Override
@@ -23,12 +23,12 @@ interface Turn {
         public void end() {}
       };
 
-  /** Asks for it; true if it was given, and then {@link #end} must follow. */
+  /** Requests the turn; if it returns true, {@link #end} must follow. */
   boolean take() throws IOException, JetStreamApiException;
 
-  /** Whether the task should be left to another instance; to be asked often while it is done. */
+  /** Returns whether to leave the task to another instance; call it often while the task runs. */
   boolean isOver() throws IOException, JetStreamApiException;
 
-  /** Gives it back. */
+  /** Ends the turn. */
   void end();
 }

@@ -106,7 +106,7 @@ class JetStreamHostTest {
     }
   }
 
-  /** What is not in memory any more lies in the bucket, and not in each checkpoint. */
+  /** Checksums that are no longer in memory are in the bucket, not in every checkpoint. */
   @Test
   void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {
     Emitter emitter = new Emitter(2);
@@ -131,7 +131,7 @@ class JetStreamHostTest {
     assertThat(connection.keyValue("lifeline-jobs").keys("ledger.crc.>")).hasSizeGreaterThan(3);
   }
 
-  /** Two prefixes on one server are two installations, and neither stands by for the other. */
+  /** Two prefixes on one server are two installations; neither is a standby of the other. */
   @Test
   void eachPrefixHasABucketOfItsOwn() throws Exception {
     assertThatThrownBy(() -> start("jobs", "ledger", "names.prefix", "other.one"))
@@ -139,7 +139,7 @@ class JetStreamHostTest {
         .hasMessageContaining("the key-value bucket other_one-jobs does not exist");
   }
 
-  /** Earlier releases had one bucket by default, whatever the prefix. */
+  /** Earlier releases used one default bucket for all prefixes. */
   @Test
   void checkpointsInTheBucketOfAnEarlierReleaseAreNotPassedBy() throws Exception {
     server.createOutput(connection, "OTHER_OUT", "other");
@@ -164,7 +164,7 @@ class JetStreamHostTest {
     return Stream.concat(Stream.of(settings), Stream.of(more)).toArray(String[]::new);
   }
 
-  /** Servers may take larger messages than are usually read ahead, and no emitter's. */
+  /** Servers may accept messages larger than the usual read-ahead, from other clients than emitters. */
   @Test
   void aMessageOfAnySizeThatTheServerTakesStopsNobody() throws Exception {
     try (NatsServer large = NatsServer.start(directory.resolve("server"))) {
@@ -187,7 +187,7 @@ class JetStreamHostTest {
     }
   }
 
-  /** A server takes a moment to read its settings again. */
+  /** A server takes a moment to reload its settings. */
   private static Connection awaitPayload(NatsServer server, long bytes) throws Exception {
     long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
     while (true) {
@@ -301,7 +301,7 @@ class JetStreamHostTest {
     }
   }
 
-  /** A stream that takes both tells repeats by their ids alone. */
+  /** A stream that takes both detects duplicates by ID alone. */
   @Test
   void summariesUnderAnotherPrefixAreNoRepeats() throws Exception {
     JetStreamManagement management = connection.jetStreamManagement();
@@ -323,7 +323,7 @@ class JetStreamHostTest {
     }
   }
 
-  /** Although nothing comes any more that would ask for another checkpoint. */
+  /** Even if no more input arrives to trigger another checkpoint. */
   @Test
   void resultsThatTheBrokerDidNotTakeAreSentAgain() throws Exception {
     JetStreamManagement management = connection.jetStreamManagement();
@@ -343,7 +343,7 @@ class JetStreamHostTest {
     }
   }
 
-  /** The numbers of the groups' shares begin again, and those of before are still there. */
+  /** The groups' parts are numbered from the start again, while the earlier ones are still stored. */
   @Test
   void whenTheCheckpointsAreRemovedSummariesOfGroupsStartOver() throws Exception {
     String[] settings = {"jobs", "summarise", "summarise.fields", "*:nbytes", "nats.groups", "2"};
@@ -533,7 +533,7 @@ class JetStreamHostTest {
     return balance.get("archived").asInt() == events;
   }
 
-  /** The archive may be ahead of the ledger, which then has not yet heard the emitter's last word. */
+  /** The archive may be ahead of the ledger, which then has not yet received the emitter's final report. */
   private static boolean isFinal(JsonNode balance, int events) {
     return isArchived(balance, events) && balance.get("state").asText().equals("final");
   }

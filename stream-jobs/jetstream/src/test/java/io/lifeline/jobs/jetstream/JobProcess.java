@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A host in a process of its own, so that it can be killed. */
+/** A host in a separate process, so that it can be killed. */
 final class JobProcess implements AutoCloseable {
 
   private final Process process;
@@ -63,7 +63,7 @@ final class JobProcess implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
-  /** The end of its input asks it to end in good order. */
+  /** Closing its standard input asks it to shut down gracefully. */
   @Override
   public void close() throws IOException, InterruptedException {
     process.getOutputStream().close();

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * SIGKILL of filters and pairs between results and checkpoint, on a broker that forgets ids before the job is back: so
- * what is sent twice stays, and must be the same to the byte.
+ * Kills filters and pairs between sending results and the checkpoint, on a broker whose duplicate window ends before
+ * the job restarts: so duplicates are stored, and must be identical byte for byte.
  */
 @Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
@@ -72,7 +72,10 @@ class KilledFilterTest {
     return management.getStreamInfo("LIFELINE_OUT").getStreamState().getLastSequence();
   }
 
-  /** That all sequences and events are there, and nothing twice with two contents; returns what is there twice. */
+  /**
+   * Checks that all sequences and events are present and that duplicates are identical; returns the number of
+   * duplicates.
+   */
   private static long check(Connection connection, String stream, long events) throws Exception {
     String subject = "lifeline.derived." + stream + ".*";
     List<Message> messages = OutputReader.all(connection, subject);
@@ -117,7 +120,9 @@ class KilledFilterTest {
     }
   }
 
-  /** The ends of the operations that the batch before started, and as many starts; a batch is a second. */
+  /**
+   * Returns a batch that ends the operations started by the previous batch and starts as many; a batch covers a second.
+   */
   private static byte[] batch(int emitter, int number) {
     long second = Emitter.START_NS + number * 1_000_000_000L;
     BatchWriter writer =

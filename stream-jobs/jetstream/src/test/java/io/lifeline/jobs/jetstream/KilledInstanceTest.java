@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two instances share the groups, one is killed midway: the results are those of one that nobody disturbed. */
+/** Kills one of two instances that share the groups: the results must equal those of one undisturbed instance. */
 @Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class KilledInstanceTest {
@@ -79,7 +79,7 @@ class KilledInstanceTest {
         "checkpoint.interval=100ms");
   }
 
-  /** Until two processes hold two groups each. */
+  /** Waits until two processes hold two groups each. */
   private static void awaitSharing(KeyValue bucket) throws Exception {
     Map<String, Integer> groups = new HashMap<>();
     while (groups.size() != 2 || !Set.copyOf(groups.values()).equals(Set.of(GROUPS / 2))) {
@@ -95,7 +95,7 @@ class KilledInstanceTest {
     }
   }
 
-  /** One instance with one group, to an output stream of its own. */
+  /** Runs one instance with one group, with its own output stream. */
   private static Map<String, JsonNode> undisturbed(NatsServer server, Connection connection) throws Exception {
     server.createOutput(connection, "ALONE_OUT", "alone");
     Map<String, String> settings =
@@ -118,7 +118,7 @@ class KilledInstanceTest {
     }
   }
 
-  /** Also that no message id was ever published with two contents. */
+  /** Also checks that each message ID was published only once. */
   private static Map<String, JsonNode> awaitSummaries(Connection connection) throws Exception {
     Map<String, JsonNode> summaries =
         OutputReader.await(connection, "lifeline.summaries", map -> count(map) == VALUES);
@@ -161,7 +161,7 @@ class KilledInstanceTest {
     return writer.toByteArray();
   }
 
-  /** The order in which shares of a window meet is not the same, so sums of floats differ in their last bits. */
+  /** The order in which parts of a window are merged varies, so sums of floats differ in their last bits. */
   private static void assertSame(Map<String, JsonNode> shared, Map<String, JsonNode> alone) {
     assertThat(shared.keySet()).as("wrong books: windows").isEqualTo(alone.keySet());
     shared.forEach(

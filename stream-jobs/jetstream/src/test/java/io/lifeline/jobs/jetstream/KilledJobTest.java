@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** SIGKILL, at moments that nobody chose, while batches keep coming. */
+/** Kills the job at random moments while batches arrive. */
 @Tag("system")
 class KilledJobTest {
 
@@ -53,7 +53,10 @@ class KilledJobTest {
     }
   }
 
-  /** Every window holds each emitter's hundred values once, and a revision was never published in two versions. */
+  /**
+   * Checks that every window holds each emitter's hundred values once, and that no revision was published in two
+   * versions.
+   */
   private static void checkSummaries(Connection connection) throws Exception {
     int windows = EVENTS_PER_EMITTER / 100;
     Map<String, JsonNode> summaries =

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Reads what jobs have published. */
+/** Reads messages published by jobs. */
 final class OutputReader {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -23,7 +23,7 @@ final class OutputReader {
 
   private OutputReader() {}
 
-  /** All messages under a subject so far. */
+  /** Returns all messages of a subject so far. */
   static List<Message> all(Connection connection, String subject) throws Exception {
     return all(connection, "LIFELINE_OUT", subject);
   }
@@ -31,7 +31,7 @@ final class OutputReader {
   private static List<Message> all(Connection connection, String streamName, String subject) throws Exception {
     List<Message> messages = new ArrayList<>();
     var stream = connection.getStreamContext(streamName);
-    // That nothing comes soon does not say that nothing is there.
+    // A timeout alone does not mean that there are no messages.
     if (stream.getStreamInfo(StreamInfoOptions.filterSubjects(subject)).getStreamState().getSubjects().isEmpty()) {
       return messages;
     }
@@ -48,7 +48,7 @@ final class OutputReader {
     return messages;
   }
 
-  /** The newest value by key, as a consumer of upserts has it. */
+  /** Returns the newest value of each key, as a consumer of upserts sees it. */
   static Map<String, JsonNode> latest(Connection connection, String subject) throws Exception {
     return latest(connection, "LIFELINE_OUT", subject);
   }
@@ -61,7 +61,7 @@ final class OutputReader {
     return latest;
   }
 
-  /** Waits until the newest values are as wanted, and returns them; or as they were when patience ended. */
+  /** Waits until the newest values are as wanted, and returns them; on timeout returns them as they are. */
   static Map<String, JsonNode> await(
       Connection connection, String subject, Predicate<Map<String, JsonNode>> condition) throws Exception {
     long deadline = System.nanoTime() + PATIENCE.toNanos();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** Leases and checkpoints against a real bucket. */
+/** Tests leases and checkpoints with a real bucket. */
 @Tag("system")
 class OwnershipTest {
 
@@ -139,7 +139,7 @@ class OwnershipTest {
         .hasMessageMatching("the checkpoint " + task + "\\.checkpoint lacks its part 1 of 7");
   }
 
-  /** A chunk in the bucket is merged with what another owner wrote there. */
+  /** A chunk of checksums is merged with what another owner wrote to its key. */
   @Test
   void whatAFormerOwnerSpillsTakesNoChecksumsAway() throws Exception {
     SpilledState first = spilled(new MemoryState());
@@ -182,7 +182,7 @@ class OwnershipTest {
     return new CheckpointStore(bucket, management, task, maxMessageBytes);
   }
 
-  /** With a state of that many bytes, which compression cannot make smaller. */
+  /** Returns a checkpoint with that many bytes of incompressible state. */
   private static Checkpoint checkpoint(long next, int bytes) {
     byte[] random = new byte[bytes];
     new Random(bytes).nextBytes(random);

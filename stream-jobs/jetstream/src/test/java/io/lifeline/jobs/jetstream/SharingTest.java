@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** How many groups an instance may hold, against a real bucket. */
+/** Tests how many groups an instance may hold, with a real bucket. */
 @Tag("system")
 class SharingTest {
 
@@ -65,7 +65,10 @@ class SharingTest {
       }
     }
 
-    /** What its tasks do a moment later: end what is over, take what is given. Returns how many work. */
+    /**
+     * Runs one step of its tasks: ends the turns that are over, requests the others. Returns the number of working
+     * tasks.
+     */
     int works() throws Exception {
       for (Turn turn : List.copyOf(working)) {
         if (turn.isOver()) {

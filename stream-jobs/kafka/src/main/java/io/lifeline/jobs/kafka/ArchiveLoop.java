@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the batches into the archive: a plain consumer, since the archive's own end is the position and exactly-once
- * needs nothing else. Of several instances on one archive, each reads the partitions that it has the locks of.
+ * Copies batches into the archive. It uses a plain consumer: the archive's own end is the position, and exactly-once
+ * needs nothing else. Of several instances on one archive, each reads the partitions that it holds the locks of.
  *
- * <p>What passes by itself (a broker that is away, a full disk) is tried again from the archive's end; a writer that
- * went past the locks, or a topic that does not belong to the archive, ends the host.
+ * <p>Transient errors (an unreachable broker, a full disk) are retried from the archive's end. A writer that bypassed
+ * the locks, or a topic that does not belong to the archive, stops the host.
  */
 final class ArchiveLoop implements Runnable {
 
@@ -70,12 +70,12 @@ final class ArchiveLoop implements Runnable {
     this.counts = new ArchiveMetrics(metrics, NAME);
   }
 
-  /** {@link #STARTING}, {@link #RUNNING}, {@link #STANDBY}, or what is wrong. */
+  /** Returns {@link #STARTING}, {@link #RUNNING}, {@link #STANDBY}, or the current error. */
   String status() {
     return status;
   }
 
-  /** Asks the loop to publish what it holds and to end. */
+  /** Asks the loop to flush its buffered data and stop. */
   void stop() {
     stop.countDown();
     KafkaConsumer<byte[], byte[]> consumer = current;
@@ -114,7 +114,7 @@ final class ArchiveLoop implements Runnable {
     failure.complete(reason);
   }
 
-  /** What was stored counts, however often it had to be read. */
+  /** Counts stored batches, and asks for the source once per poll. */
   private final class Feed implements ArchiveFeed {
     private final ArchiveFeed inner;
     private String source;
@@ -134,7 +134,7 @@ final class ArchiveLoop implements Runnable {
       inner.beforeStoring();
     }
 
-    /** An answer holds for what was read before it. */
+    /** The answer is valid for everything read before it, so it is cached until the next poll. */
     @Override
     public String source(int partition) throws IOException {
       if (source == null) {
@@ -154,13 +154,13 @@ final class ArchiveLoop implements Runnable {
     }
   }
 
-  /** Something was stored, or there is nothing to store. */
+  /** Marks the archive healthy: something was stored, or there is nothing to store. */
   private void works() {
     hasFailed = false;
     status = RUNNING;
   }
 
-  /** Pauses before the next try; how long to pause if that fails, too. */
+  /** Pauses before the next attempt; returns the pause to use if that fails too. */
   private long waitFor(Exception reason, long pauseMs) {
     hasFailed = true;
     status = "retrying: " + reason.getMessage();
@@ -178,7 +178,7 @@ final class ArchiveLoop implements Runnable {
     }
   }
 
-  /** Reads on from the archive's end until it is asked to stop or something goes wrong. */
+  /** Reads from the archive's end until stopped or until an error occurs. */
   private void session() throws IOException {
     counts.startOver();
     ArchiveWriter archive = target.open(feed);

@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes every partition whose lock in the archive is free, and reads it on from where the archive ends. What another
- * instance has is asked for again from time to time, as are partitions that the topic has been given.
+ * Takes every partition whose lock in the archive is free, and reads it from the archive's end. It periodically retries
+ * partitions that another instance holds, and looks for new ones.
  *
- * <p>The kernel frees the locks of a process that dies, so the next one starts at once. A consumer group would wait for
- * the dead member's session to end, and would hand out what the archive's locks decide anyway.
+ * <p>The kernel frees the locks of a process that dies, so another instance takes over at once. A consumer group would
+ * wait for the dead member's session timeout, and would assign what the archive's locks decide anyway.
  */
 final class ArchivePartitions {
 
@@ -49,12 +49,12 @@ final class ArchivePartitions {
     return consumer.assignment().isEmpty();
   }
 
-  /** Whether everything was read that the topic is known to have. */
+  /** Returns whether the assigned partitions have been read to their known ends. */
   boolean isAtEnd() {
     return consumer.assignment().stream().allMatch(partition -> consumer.currentLag(partition).orElse(1) == 0);
   }
 
-  /** Takes what is free, if it is time to look. */
+  /** Takes free partitions if the next look is due. */
   void takeFree() throws IOException {
     if (System.nanoTime() - nextLookNs < 0) {
       return;
@@ -77,7 +77,7 @@ final class ArchivePartitions {
     }
   }
 
-  /** Where the topic is a shorter one now nothing would be stored, and so nobody would look. */
+  /** If the topic was recreated and is shorter now, nothing would be stored and so nothing would be checked. */
   private void checkSources() throws IOException {
     try {
       archive.checkSources();

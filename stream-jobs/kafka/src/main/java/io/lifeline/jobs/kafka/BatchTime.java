@@ -5,7 +5,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.streams.processor.TimestampExtractor;
 
-/** When a batch came: the broker's word is taken as it is, a producer's only as far as it can be believed. */
+/** Arrival time of a batch: the broker's timestamp as it is, or a producer's timestamp within plausible limits. */
 final class BatchTime implements TimestampExtractor {
 
   private final ProducerTime producers = new ProducerTime();

@@ -6,7 +6,7 @@ import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.SslAuthenticationException;
 
-/** Says in one sentence what keeps a client from its broker, and what to do. */
+/** Explains in one sentence why a client cannot use its broker, and the remedy. */
 final class BrokerTrouble {
 
   private BrokerTrouble() {}
@@ -15,7 +15,7 @@ final class BrokerTrouble {
     return new HostException(url + sentence(reason), reason);
   }
 
-  /** The client wraps what it met, once or twice. */
+  /** Searches the causes, because the client wraps the actual error once or twice. */
   private static String sentence(Throwable reason) {
     for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
       String remedy = remedy(cause);
@@ -43,7 +43,7 @@ final class BrokerTrouble {
     return null;
   }
 
-  /** What lies below the layers of clients and factories that could not be made. */
+  /** Returns the message of the root cause. */
   private static String root(Throwable reason) {
     Throwable root = reason;
     while (root.getCause() != null) {

@@ -8,7 +8,7 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.TaskMetadata;
 import org.apache.kafka.streams.ThreadMetadata;
 
-/** What operators watch of the Kafka clients, among the process's own metrics. */
+/** Publishes the most important metrics of the Kafka clients among the process's own. */
 final class ClientMetrics {
 
   private ClientMetrics() {}
@@ -38,7 +38,7 @@ final class ClientMetrics {
         : 0;
   }
 
-  /** The largest value over all clients, 0 if none has one yet. */
+  /** Returns the largest value of all clients; 0 if none has one yet. */
   private static double largest(KafkaStreams streams, String group, String name) {
     return streams.metrics().values().stream()
         .filter(metric -> metric.metricName().name().equals(name) && metric.metricName().group().equals(group))

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.LongSupplier;
 
-/** How often something may fail before it is no longer a passing trouble. Safe for any thread. */
+/** Limits how often failures count as transient. Thread-safe. */
 final class FailureBudget {
 
   static final int MOST = 5;
@@ -18,7 +18,7 @@ final class FailureBudget {
     this.nanoTime = nanoTime;
   }
 
-  /** Counts a failure; whether there were at most {@link #MOST} within the last {@link #WITHIN}. */
+  /** Counts a failure; returns whether there were at most {@link #MOST} within the last {@link #WITHIN}. */
   synchronized boolean allowsAnother() {
     long now = nanoTime.getAsLong();
     while (!failures.isEmpty() && now - failures.peekFirst() > WITHIN.toNanos()) {

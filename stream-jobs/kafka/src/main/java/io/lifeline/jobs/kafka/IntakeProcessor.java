@@ -22,10 +22,10 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * The first half of the topology, a task per partition of the batches: checks and de-duplicates, runs the jobs that
- * work by emitter, and makes of batches what the second half puts together.
+ * The first half of the topology, one task per partition of the batch topic: validates and de-duplicates batches, runs
+ * the jobs that work by emitter, and turns batches into the input of the second half.
  *
- * <p>State is put into the store after every batch, since a commit may follow any of them and asks nobody first.
+ * <p>State is saved to the store after every batch, because a commit may follow any batch without notice.
  */
 final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoing>, Output {
 
@@ -91,12 +91,12 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
 
   private void requireTopic() {
     String id = settings.batchesId().get();
-    if (id != null) { // else nobody can tell now, and it is asked again
+    if (id != null) { // null: unknown for now, and checked again later
       readPosition.requireTopic(settings.batches(), id);
     }
   }
 
-  /** Another instance shows what this one did. */
+  /** Removes this task's metrics; another instance publishes them from now on. */
   @Override
   public void close() {
     if (pipeline != null) {
@@ -129,8 +129,8 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   }
 
   /**
-   * Results are stamped with the present: a topic drops at once what is stamped older than its retention, and the time
-   * of the event is in the value.
+   * Results get the current time as timestamp: a topic drops records older than its retention at once, and the event's
+   * time is in the value.
    */
   @Override
   public void send(Destination to, String key, String id, byte[] value) {

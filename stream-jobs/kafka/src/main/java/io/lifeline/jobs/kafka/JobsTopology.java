@@ -32,14 +32,14 @@ import org.apache.kafka.streams.state.Stores;
  *                            -> samples -> (by group) -> monitor -> lifeline.alerts
  * </pre>
  *
- * Every internal topic is named here, so that a change of the topology never orphans one.
+ * All internal topics have explicit names, so that a change of the topology never orphans one.
  */
 final class JobsTopology {
 
   /**
-   * Tasks of each second half. A batch gives the one that merges one small record per window and summary, and each
-   * keeps the progress of all emitters; the one that monitors receives a few samples a second from each emitter. So few
-   * are enough.
+   * Number of tasks of each second half. Few are enough: each batch sends the merging half one small record per window
+   * and summary, and each merging task tracks all emitters; the monitoring half receives a few samples a second per
+   * emitter.
    */
   static final int SECOND_HALF_TASKS = 4;
 
@@ -50,7 +50,7 @@ final class JobsTopology {
 
   private JobsTopology() {}
 
-  /** @param plans of the jobs that run; those that work by emitter first */
+  /** @param plans plans of the jobs that run, those by emitter first */
   static Topology build(TopologySettings settings, List<Plan> plans) {
     List<InTwoHalves<?>> inTwoHalves = new ArrayList<>();
     plans.forEach(plan -> {
@@ -114,14 +114,17 @@ final class JobsTopology {
   }
 
   /**
-   * In memory, since the jobs hold their state in memory anyway; logged, so that it moves with the input's offsets; and
-   * cached, so that a value put after every batch reaches the log once per commit.
+   * Returns a store that is in memory, because the jobs hold their state in memory anyway; logged, so that it commits
+   * with the input's offsets; and cached, so that a value saved after every batch reaches the log once per commit.
    */
   private static StoreBuilder<KeyValueStore<String, byte[]>> store(String name) {
     return Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), TEXT, BYTES).withCachingEnabled();
   }
 
-  /** What grows with the batches and is hardly ever read; as each value is put once, a cache would be no use. */
+  /**
+   * Returns a store on disk, for data that grows with the batches and is rarely read. Each value is written once, so a
+   * cache would not help.
+   */
   private static StoreBuilder<KeyValueStore<String, byte[]>> storeOnDisk(String name) {
     return Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(name), TEXT, BYTES);
   }

@@ -24,8 +24,8 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.streams.Topology;
 
 /**
- * Runs jobs on Kafka. Those that work on a stream share one topology, which shares one de-duplication; the archive is a
- * consumer of its own, outside any group.
+ * Runs jobs on Kafka. The stream jobs share one topology with one de-duplication; the archive uses its own consumer,
+ * which is in no group.
  */
 public final class KafkaHost implements JobHost {
 
@@ -60,7 +60,7 @@ public final class KafkaHost implements JobHost {
       if (!streamJobs().isEmpty()) {
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
       }
-      // The archive needs no group, so after a crash it works while Streams still waits for its former self.
+      // The archive needs no group, so after a crash it works while Streams still waits for the old member's timeout.
       if (jobs.contains(ArchiveLoop.NAME)) {
         startArchive();
       }
@@ -78,7 +78,7 @@ public final class KafkaHost implements JobHost {
     }
   }
 
-  /** Those that share the topology. */
+  /** Returns the jobs that share the topology. */
   private List<String> streamJobs() {
     return jobs.stream().filter(job -> !job.equals(ArchiveLoop.NAME)).toList();
   }
@@ -121,7 +121,7 @@ public final class KafkaHost implements JobHost {
     archiveThread.start();
   }
 
-  /** @param rejected null if others tell of rejections */
+  /** @param rejected null if the stream jobs publish rejections */
   private static ArchiveFeed feed(Topics topics, RejectedTopic rejected) {
     return new ArchiveFeed() {
       @Override
@@ -152,7 +152,7 @@ public final class KafkaHost implements JobHost {
     }
   }
 
-  /** The clients wait in silence for a broker that is away, and Streams still calls that running: so it is asked. */
+  /** Checks the broker as well: clients wait silently for an unreachable broker, and Streams still reports running. */
   @Override
   public Map<String, String> health() {
     Map<String, String> health = parts();

@@ -32,21 +32,23 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * What the configuration means for the Kafka clients. Settings under {@code kafka.} have their native names and win
- * over what is derived here; in the broker's URL such parameters are librdkafka's and concern emitters only.
+ * Kafka client properties, from the configuration. Settings under {@code kafka.} have their native names and override
+ * the values derived here; such parameters in the broker's URL are librdkafka's and concern emitters only.
  */
 final class KafkaSettings {
 
   private static final String DEFAULT_MECHANISM = "PLAIN";
   private static final long CACHE_BYTES = 64L << 20;
 
-  /** A batch's share in a window takes kilobytes, and Kafka's default holds but a handful of those. */
+  /** One batch's partial result for a window takes kilobytes; Kafka's default buffer holds only a few of those. */
   private static final int PRODUCER_BATCH_BYTES = 256 << 10;
 
-  /** The state of a task that its owner takes with it is held by another instance, if there is one. */
+  /** Another instance, if there is one, keeps a copy of each task's state. */
   private static final int STANDBY_REPLICAS = 1;
 
-  /** After a crash the others, or the next start, wait that long: as long as for what its transaction left open. */
+  /**
+   * After a crash the other instances, or a restart, wait this long; the open transaction takes as long to time out.
+   */
   private static final int SESSION_TIMEOUT_MS = 10_000;
 
   private final JobConfig config;
@@ -61,7 +63,7 @@ final class KafkaSettings {
     this.signatures = Signatures.of(config.find(Keys.SIGNATURE_KEYS).orElse(List.of()));
   }
 
-  /** Where the broker is, without secrets. */
+  /** Returns the broker's URL without secrets. */
   String shownUrl() {
     return url.toString();
   }
@@ -70,27 +72,27 @@ final class KafkaSettings {
     return url.path();
   }
 
-  /** What batches have to be signed with. */
+  /** Returns the verifier of batch signatures. */
   Signatures signatures() {
     return signatures;
   }
 
-  /** Of a topic of decoded events, when it is made. */
+  /** Returns the number of partitions of a new topic of decoded events. */
   int eventPartitions() {
     return config.get(Keys.DECODE_PARTITIONS);
   }
 
-  /** What the topics of decoded events are called like up to the type. */
+  /** Returns the prefix of topics of decoded events, up to the type. */
   String eventsPrefix() {
     return config.get(Keys.NAMES_PREFIX) + ".events.";
   }
 
-  /** How many topics of decoded events there may be besides those whose types are named in the configuration. */
+  /** Returns the maximum number of topics of decoded events, not counting types named in the configuration. */
   int maxEventTopics() {
     return config.get(Keys.DECODE_MAX_TOPICS);
   }
 
-  /** The topics of types that the configuration names. */
+  /** Returns the topics of the types named in the configuration. */
   Set<String> namedEventTopics() {
     return config.find(Keys.DECODE_TYPES).orElse(List.of()).stream()
         .filter(type -> !type.contains("*"))
@@ -98,13 +100,16 @@ final class KafkaSettings {
         .collect(Collectors.toSet());
   }
 
-  /** Names the instances that share the work, and their internal topics; a derived stream is work of its own. */
+  /**
+   * Returns the ID shared by the instances that share the work, and used for internal topics; a derived stream has its
+   * own.
+   */
   String applicationId() {
     String derived = config.derivedInput().map(stream -> "-of-" + stream).orElse("");
     return natives.getOrDefault(StreamsConfig.APPLICATION_ID_CONFIG, config.get(Keys.NAMES_PREFIX) + "-jobs" + derived);
   }
 
-  /** Kafka Streams, exactly once. */
+  /** Returns the properties of Kafka Streams, with exactly-once processing. */
   Properties streams(Path stateDirectory) {
     Properties properties = new Properties();
     properties.putAll(connection());
@@ -124,7 +129,7 @@ final class KafkaSettings {
     return properties;
   }
 
-  /** A consumer in no group, which is told what to read and from where. */
+  /** Returns the properties of a consumer without a group, whose partitions and positions are assigned explicitly. */
   Map<String, Object> consumer(String clientId) {
     Map<String, Object> properties = withNatives(ConsumerConfig.configNames(), StreamsConfig.CONSUMER_PREFIX);
     properties.put(ConsumerConfig.CLIENT_ID_CONFIG, clientId);
@@ -152,7 +157,7 @@ final class KafkaSettings {
     return properties;
   }
 
-  /** What has the prefix of this kind of client goes before what is said for all of them, as in Kafka Streams. */
+  /** Adds native settings; those with the prefix of this kind of client override common ones, as in Kafka Streams. */
   private Map<String, Object> withNatives(Set<String> known, String prefix) {
     Map<String, Object> properties = connection();
     natives.forEach(
@@ -191,7 +196,7 @@ final class KafkaSettings {
     return properties;
   }
 
-  /** PEM files, as the emitter and NATS take them. */
+  /** Returns TLS properties from PEM files, the format that the emitter and NATS use too. */
   private Map<String, Object> tls() {
     Map<String, Object> properties = new TreeMap<>();
     file(Keys.BROKER_TLS_CA, "tls_ca")

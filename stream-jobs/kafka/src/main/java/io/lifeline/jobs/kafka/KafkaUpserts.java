@@ -16,7 +16,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
-/** Reads upserts from their topic, from its beginning to where it ended at the call. */
+/** Reads upserts from their topic, from the beginning to the end at the time of the call. */
 public final class KafkaUpserts implements Upserts {
 
   private static final Duration POLL = Duration.ofMillis(500);

@@ -1,9 +1,9 @@
 package io.lifeline.jobs.kafka;
 
-/** Tells where a partition of the batches begins now: what lies before has been removed by retention. */
+/** Returns where a partition of the batch topic begins now; retention has removed everything before. */
 @FunctionalInterface
 interface LogStart {
 
-  /** The first offset that there still is. */
+  /** Returns the first offset still available. */
   long of(int partition);
 }

@@ -3,8 +3,8 @@ package io.lifeline.jobs.kafka;
 /**
  * A record that leaves the first half of the topology.
  *
- * @param topic of a result; null for a part
- * @param parts of a part: which job's second half it is for, as {@code InTwoHalves.parts} calls them; null for a result
+ * @param topic topic of a result; null for a part
+ * @param parts for a part: name of the second half's input, see {@code InTwoHalves.parts}; null for a result
  * @param value the bytes of the message
  */
 record Outgoing(String topic, String parts, byte[] value) {

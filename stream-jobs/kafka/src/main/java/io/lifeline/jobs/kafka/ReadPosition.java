@@ -5,13 +5,13 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 
 /**
- * Where one task has come to in its partition, kept with its state. Kafka silently moves a consumer that has fallen
- * behind the log's start, so a jump is looked at: what retention removed is told, the gaps that transactions leave in
- * offsets are not.
+ * A task's position in its partition, kept with its state. Kafka silently moves a consumer that has fallen behind the
+ * log's start, so jumps are checked: messages removed by retention are reported, offset gaps left by transactions are
+ * not.
  */
 final class ReadPosition {
 
-  /** Told of offsets that retention removed unread. */
+  /** Receives ranges of offsets that retention removed unread. */
   @FunctionalInterface
   interface Expired {
     void offsets(int partition, long from, long to);
@@ -39,9 +39,9 @@ final class ReadPosition {
   }
 
   /**
-   * Makes sure that the position belongs to the topic that there is, and to none that had its name before.
+   * Checks that the position belongs to the current topic and not to an earlier one of the same name.
    *
-   * @param now the topic's id
+   * @param now ID of the current topic
    */
   void requireTopic(String topic, String now) {
     byte[] saved = state.get(TOPIC_KEY);

@@ -16,8 +16,8 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * Tells of rejected messages where only the archive reads them; otherwise the stream jobs do. After a crash a message
- * may be told of again, under the same key.
+ * Publishes rejections when only the archive reads the batches; otherwise the stream jobs do. After a crash a rejection
+ * may be published again, with the same key.
  */
 final class RejectedTopic implements AutoCloseable {
 
@@ -33,7 +33,7 @@ final class RejectedTopic implements AutoCloseable {
     this.prefix = prefix;
   }
 
-  /** Sends; {@link #await} tells whether it arrived. */
+  /** Sends asynchronously; {@link #await} confirms delivery. */
   void publish(Rejection rejection) {
     if (underWay.size() >= MAX_UNDER_WAY) {
       await();
@@ -46,14 +46,14 @@ final class RejectedTopic implements AutoCloseable {
         });
   }
 
-  /** Returns when all that was sent is stored: the archive's end must not pass a message before its rejection. */
+  /** Waits until all messages are stored: the archive's end must not pass a message before its rejection is stored. */
   void await() {
     try {
       for (Future<RecordMetadata> sent : underWay) {
         await(sent);
       }
     } finally {
-      underWay.clear(); // after a failure the messages are read again, and told of again
+      underWay.clear(); // after a failure the messages are read and reported again
     }
   }
 

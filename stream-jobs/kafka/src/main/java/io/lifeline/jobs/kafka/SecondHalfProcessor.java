@@ -14,8 +14,8 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * Runs the second half of a job, which receives parts of all emitters: keeps its state and the stream's time in one
- * store, and goes by that time.
+ * Runs the second half of a job, which receives parts from all emitters. It keeps its state and the stream time in one
+ * store, and works by stream time.
  */
 final class SecondHalfProcessor<P> implements Processor<String, byte[], String, Outgoing>, Output {
 
@@ -52,7 +52,7 @@ final class SecondHalfProcessor<P> implements Processor<String, byte[], String, 
     save();
   }
 
-  /** The partition that the batch was read from. */
+  /** Returns the partition that the batch was read from. */
   private static int partition(Record<String, byte[]> message) {
     byte[] header = message.headers().lastHeader(IntakeProcessor.PARTITION_HEADER).value();
     return (int) new StateReader(header).varint();

@@ -10,8 +10,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBufferManager;
 
 /**
- * Bounds the memory of all stores on disk in this process together: by default that of each partition may take a
- * hundred megabytes, for values that are hardly ever read.
+ * Limits the total memory of all on-disk stores in this process. By default each partition's store may take a hundred
+ * megabytes, for values that are rarely read.
  */
 public final class SmallRocksDb implements RocksDBConfigSetter {
 
@@ -19,7 +19,7 @@ public final class SmallRocksDb implements RocksDBConfigSetter {
   private static final long WRITE_BYTES = 16L << 20;
   private static final long WRITE_BUFFER_BYTES = 1L << 20;
 
-  /** Made once and never closed, as long as the process lives. */
+  /** Created once and never closed. */
   private static final class Memory {
     static final Cache CACHE;
     static final WriteBufferManager BUFFERS;
@@ -43,6 +43,6 @@ public final class SmallRocksDb implements RocksDBConfigSetter {
 
   @Override
   public void close(String store, Options options) {
-    // What the stores share outlives each of them.
+    // The shared cache outlives each store.
   }
 }

@@ -11,8 +11,8 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * A job's memory in a logged store of Kafka Streams, whose changelog commits with the input's offsets. The checksums of
- * old batches may have a store of their own, on disk.
+ * A job's state in a logged Kafka Streams store, whose changelog commits with the input's offsets. The checksums of old
+ * batches may have a separate store on disk.
  */
 public final class StoreState implements KeyedState {
 

@@ -20,17 +20,17 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Kafka Streams with its directory, its failures and its end. */
+/** Runs Kafka Streams: manages its state directory, failures and shutdown. */
 final class StreamsRunner implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StreamsRunner.class);
 
-  /** A thread that was replaced looks well until it meets what the other one failed at. */
+  /** A replaced thread looks healthy until it reaches the record that the previous one failed at. */
   private static final long WELL_AGAIN_NS = Duration.ofSeconds(30).toNanos();
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
-  /** State is in the changelog, so nobody need wait for this instance to come back. */
+  /** The state is in the changelog, so the group need not wait for this instance to return. */
   private static final CloseOptions CLOSE =
       CloseOptions.timeout(CLOSE_TIMEOUT).withGroupMembershipOperation(GroupMembershipOperation.LEAVE_GROUP);
 
@@ -43,7 +43,7 @@ final class StreamsRunner implements AutoCloseable {
   private volatile Throwable lastFailure;
   private volatile long lastFailureNs;
 
-  /** @param stateDirectory if empty, a temporary one is made and removed at the end */
+  /** @param stateDirectory if empty, a temporary directory is created, and removed on close */
   StreamsRunner(
       Topology topology,
       KafkaSettings settings,
@@ -65,7 +65,7 @@ final class StreamsRunner implements AutoCloseable {
     streams.start();
   }
 
-  /** {@code starting}, {@code running}, the state that Kafka Streams is in, or what failed a moment ago. */
+  /** Returns {@code starting}, {@code running}, another state of Kafka Streams, or the most recent error. */
   String status() {
     KafkaStreams.State state = streams.state();
     Throwable reason = lastFailure;
@@ -93,7 +93,7 @@ final class StreamsRunner implements AutoCloseable {
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
   }
 
-  /** What another thread would fail at as well; null if there is no such cause. */
+  /** Returns a cause that would make another thread fail too; null if there is none. */
   private static Throwable lasting(Throwable reason) {
     for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
       if (cause instanceof TopicReplacedException || cause instanceof StateReader.CorruptStateException) {

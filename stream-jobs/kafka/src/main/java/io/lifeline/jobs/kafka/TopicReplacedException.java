@@ -2,7 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import org.apache.kafka.streams.errors.StreamsException;
 
-/** The topic of the batches is another one than that which the jobs' positions belong to. */
+/** The batch topic is not the one that the jobs' positions belong to. */
 final class TopicReplacedException extends StreamsException {
   private static final long serialVersionUID = 1;
 

@@ -32,7 +32,7 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The topics around the jobs: which must be there, which are made when needed, and where a log begins. */
+/** Checks the required topics, creates result topics on demand, and looks up log starts. */
 final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Topics.class);
@@ -52,7 +52,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   private boolean isAsking;
   private final Map<String, String> ensured = new ConcurrentHashMap<>();
 
-  /** Makes a client; nothing is sent yet. */
+  /** Creates a client; nothing is sent yet. */
   Topics(KafkaSettings settings) throws HostException {
     this.settings = settings;
     try {
@@ -62,7 +62,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** Checks that the broker answers and has these topics; those made a moment ago may need another to be seen. */
+  /** Checks that the broker answers and has these topics; waits briefly for topics that were created just now. */
   void require(List<String> wanted) throws HostException {
     if (!answers()) {
       LOG.warn("{} cannot be reached; waiting up to {} s for it", settings.shownUrl(), TIMEOUT_S);
@@ -87,7 +87,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** Whether the broker answers now, be it with a refusal. */
+  /** Returns whether the broker answers now, even with an error. */
   boolean answers() {
     try {
       DescribeClusterOptions options = new DescribeClusterOptions().timeoutMs(ANSWER_MS);
@@ -110,11 +110,11 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * Makes the topic, unless it is there, and returns its name. It has the broker's defaults but for the partitions, on
-   * whose number its readers rely: one for batches gets as many as the batches have, one for events as many as are set.
-   * One for batches has the broker's time, as the batches have. Null if it is one for events, and there are too many.
-   * Kafka refuses a name that differs from another's in dots and underscores alone: then the hash of what was wanted
-   * tells them apart.
+   * Creates the topic if it does not exist, and returns its name; null if it is an event topic and there are too many.
+   * The broker's defaults apply, except that readers rely on the number of partitions: a batch topic gets as many as
+   * the input topic, an event topic the configured number. Batch topics use broker timestamps, as the input does. Kafka
+   * refuses a name that differs from an existing one only in dots and underscores; then the name includes the hash of
+   * the wanted name.
    */
   @Override
   public String ensure(String topic, Destination.Kind kind) {
@@ -138,7 +138,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     return made;
   }
 
-  /** Emitters invent types as they like, and each topic costs the broker partitions for ever. */
+  /** Limits event topics: emitters define types freely, and each topic costs the broker partitions permanently. */
   private synchronized boolean mayBeMade(String topic) {
     if (eventTopics == null) {
       try {
@@ -165,7 +165,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     return eventTopics.add(topic);
   }
 
-  /** Makes the topic, unless it is there; false if the broker refuses its name. */
+  /** Creates the topic if it does not exist; returns false if the broker refuses its name. */
   private boolean isMade(String topic, int partitions, Map<String, String> config) {
     NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(config);
     try {
@@ -186,7 +186,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** How many partitions the batches have. */
+  /** Returns the number of partitions of the batch topic. */
   int partitions() {
     try {
       return batchesDescribed().get(TIMEOUT_S, TimeUnit.SECONDS).partitions().size();
@@ -198,9 +198,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * The id of the topic of the batches: one that is made anew under its name has another. Null if the broker has none.
+   * Returns the ID of the batch topic, which changes when the topic is recreated; null if the broker has no topic IDs.
    *
-   * @throws KafkaException if it cannot be found out now
+   * @throws KafkaException if the ID cannot be determined now
    */
   Uuid batchesId() {
     try {
@@ -212,12 +212,15 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** Brokers before 2.8, and some that only speak Kafka's protocol, have no ids: then all topics show the same one. */
+  /**
+   * Brokers before 2.8, and some that only implement Kafka's protocol, have no IDs: they report the same one for all
+   * topics.
+   */
   static Uuid id(TopicDescription topic) {
     return topic.topicId() == null || topic.topicId().equals(Uuid.ZERO_UUID) ? null : topic.topicId();
   }
 
-  /** Finds the id out, so that {@link #lastBatchesId} knows it from the start. */
+  /** Looks up the ID, so that {@link #lastBatchesId} returns it from the start. */
   void awaitBatchesId() {
     Uuid id = batchesId();
     synchronized (this) {
@@ -226,8 +229,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * As {@link #batchesId}, a second old or as old as it is when the broker does not answer; null before the first
-   * answer. Does not wait, since streams do not.
+   * Returns {@link #batchesId} as of the last answer, about a second old unless the broker does not answer; null before
+   * the first answer. Does not block, because stream threads must not.
    */
   synchronized String lastBatchesId() {
     if (System.nanoTime() - askedNs > ASK_AGAIN_NS && !isAsking) {
@@ -248,8 +251,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /**
-   * Says so where the batches do not have the broker's time: what is too old goes by it, and producers should not say
-   * what time it is. What cannot be true is not believed anyway, see {@link io.lifeline.jobs.core.ProducerTime}.
+   * Warns if the batch topic does not use broker timestamps: jobs judge the age of a batch by them, and producers
+   * should not set them. Implausible times are not trusted anyway, see {@link io.lifeline.jobs.core.ProducerTime}.
    */
   void warnUnlessBrokerTime() {
     ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, settings.batches());
@@ -271,7 +274,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** The first offset of the batches' partition that retention has left. */
+  /** Returns the first offset that retention has left in a partition of the batch topic. */
   long logStart(int partition) {
     TopicPartition batches = new TopicPartition(settings.batches(), partition);
     try {
@@ -292,7 +295,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     return new InterruptException(e);
   }
 
-  /** Whatever was asked has been answered or given up. */
+  /** Pending requests have been answered or given up. */
   @Override
   public void close() {
     admin.close(Duration.ZERO);

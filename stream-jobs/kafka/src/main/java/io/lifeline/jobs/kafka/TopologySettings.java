@@ -8,14 +8,14 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * What the processors need to know of their surroundings.
+ * Environment of the processors.
  *
- * @param jobs what runs, as metrics call its tasks: such as {@code summarise+ledger}
- * @param batches the topic of the batches
- * @param partitions how many partitions that topic has
- * @param prefix what the names of result topics start with
+ * @param jobs the running jobs, as named in metrics, for example {@code summarise+ledger}
+ * @param batches the batch topic
+ * @param partitions number of partitions of the batch topic
+ * @param prefix prefix of result topics
  * @param retention how long the broker keeps batches
- * @param batchesId tells which topic has that name now; null if that is not known
+ * @param batchesId returns the current ID of the batch topic; null if unknown
  * @param nanoTime usually {@code System::nanoTime}
  */
 record TopologySettings(
@@ -32,8 +32,8 @@ record TopologySettings(
     LongSupplier nanoTime) {
 
   /**
-   * Makes sure that a topic is there before the first result is sent to it; returns the name that it has, or null if
-   * there are too many.
+   * Ensures that a topic exists before the first result is sent to it; returns its actual name, or null if there are
+   * too many.
    */
   @FunctionalInterface
   interface ResultTopics {

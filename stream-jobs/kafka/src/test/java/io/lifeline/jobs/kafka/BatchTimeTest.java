@@ -19,7 +19,7 @@ class BatchTimeTest {
             "lifeline.batches", 0, 1, ms, type, 0, 0, null, new byte[0], new RecordHeaders(), Optional.empty()));
   }
 
-  /** Of the two clocks this machine's may be the one that is wrong. */
+  /** Either of the two clocks may be wrong, including this machine's. */
   @Test
   void theBrokersTimeIsTakenAsItIsHoweverFarItIsFromThisMachines() {
     long nowMs = System.currentTimeMillis();

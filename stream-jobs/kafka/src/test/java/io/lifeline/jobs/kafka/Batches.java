@@ -5,7 +5,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 
-/** Batches as small as a test needs them. */
+/** Small batches for tests. */
 final class Batches {
 
   static final EventType READ =
@@ -15,7 +15,7 @@ final class Batches {
 
   private Batches() {}
 
-  /** A batch of the emitter with one {@link #READ} of that many bytes per second from {@code fromS} on. */
+  /** Returns a batch of the emitter with one {@link #READ} of that many bytes per second, starting at {@code fromS}. */
   static byte[] reads(long emitter, long sequence, boolean isFinal, long fromS, long... nbytes) {
     BatchWriter writer =
         new BatchWriter()
@@ -31,7 +31,7 @@ final class Batches {
     return writer.toByteArray();
   }
 
-  /** A batch of ten operations of a megabyte within the second, of which each takes about that long. */
+  /** Returns a batch of ten one-megabyte operations within the second, each taking about that long. */
   static byte[] operations(long emitter, long sequence, long fromS, String name, double milliseconds) {
     EventType start = EventType.named(name + ".start").field("id", FieldType.U64).build();
     EventType end =

@@ -28,12 +28,12 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * One real broker in this process, which all its tests share: each test takes topics of its own. The kit is no public
- * API, so nothing else here knows of it.
+ * A real broker in this process, shared by all its tests: each test uses topics of its own. The Kafka test kit is no
+ * public API, so only this class uses it.
  */
 final class EmbeddedKafka implements AutoCloseable {
 
-  /** The broker starts with the first test class that asks for it, and ends after the last test of the process. */
+  /** Starts the broker for the first test class that needs it; it stops after the last test of the process. */
   static final class Shared implements ParameterResolver {
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -69,7 +69,7 @@ final class EmbeddedKafka implements AutoCloseable {
     cluster.startup();
     cluster.waitForReadyBrokers();
     admin = cluster.admin();
-    // One request at a time: if a new partition refuses the first batch for a moment, the second is out of order.
+    // One request at a time: if a new partition temporarily refuses the first batch, the second would overtake it.
     producer =
         new KafkaProducer<>(
             Map.of(
@@ -113,7 +113,7 @@ final class EmbeddedKafka implements AutoCloseable {
     producer.send(new ProducerRecord<>(topic, key, value)).get();
   }
 
-  /** Sends all, each to its partition and with the time that it names; returns when the broker has them. */
+  /** Sends all records, each to its partition and with its timestamp; returns when the broker has stored them. */
   void send(List<ProducerRecord<String, byte[]>> messages) throws ExecutionException, InterruptedException {
     List<Future<RecordMetadata>> sent = messages.stream().map(producer::send).toList();
     for (Future<RecordMetadata> message : sent) {
@@ -139,7 +139,7 @@ final class EmbeddedKafka implements AutoCloseable {
     return offsets;
   }
 
-  /** What a topic holds that was committed, waiting until there are so many messages or the time is up. */
+  /** Returns the committed records of a topic; waits for that many records or until the timeout. */
   List<ConsumerRecord<String, String>> read(String topic, int count, Duration atMost)
       throws ExecutionException, InterruptedException {
     long deadline = System.nanoTime() + atMost.toNanos();
@@ -155,7 +155,7 @@ final class EmbeddedKafka implements AutoCloseable {
     return read;
   }
 
-  /** All that a topic holds by now that was committed. */
+  /** Returns all records committed to a topic so far. */
   List<ConsumerRecord<String, String>> readAll(String topic) {
     List<ConsumerRecord<String, String>> read = new ArrayList<>();
     try (KafkaConsumer<String, String> consumer = consumer(topic)) {
@@ -167,7 +167,7 @@ final class EmbeddedKafka implements AutoCloseable {
     return read;
   }
 
-  /** At the beginning of a topic. */
+  /** Returns a consumer at the beginning of a topic. */
   private KafkaConsumer<String, String> consumer(String topic) {
     Map<String, Object> properties =
         Map.of(

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** A host in a process of its own, so that it can be killed. */
+/** A host in a separate process, so that it can be killed. */
 final class JobProcess implements AutoCloseable {
 
   private static final String SHARING = "shares the work";
@@ -43,7 +43,7 @@ final class JobProcess implements AutoCloseable {
     }
   }
 
-  /** @param log a file of its own */
+  /** @param log log file, one per process */
   static JobProcess start(Path log, List<String> settings) throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -60,7 +60,7 @@ final class JobProcess implements AutoCloseable {
     return new JobProcess(process, log);
   }
 
-  /** Whether it works on some tasks and holds the state of others. */
+  /** Returns whether it has active tasks and standby tasks. */
   boolean sharesTheWork() throws IOException {
     if (!process.isAlive()) {
       throw new IOException("the process has ended: see " + log);
@@ -72,7 +72,7 @@ final class JobProcess implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
-  /** The end of its input asks it to end in good order. */
+  /** Closing its standard input asks it to shut down gracefully. */
   @Override
   public void close() throws IOException, InterruptedException {
     process.getOutputStream().close();

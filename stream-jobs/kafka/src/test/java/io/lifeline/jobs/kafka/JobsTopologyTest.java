@@ -238,7 +238,10 @@ class JobsTopologyTest {
     assertThat(left).hasSize(25).allMatch(key -> key.startsWith("dedup-crc/12/"));
   }
 
-  /** A producer's time is no broker's: one that is negative ends no thread, and one from the future closes no window. */
+  /**
+   * Producer timestamps are not trusted: a negative one must not kill a thread, and a future one must not close a
+   * window.
+   */
   @Test
   void timesOfProducersAreBelievedWithinBounds() {
     Instant future = Instant.ofEpochSecond(4_000_000_000L);

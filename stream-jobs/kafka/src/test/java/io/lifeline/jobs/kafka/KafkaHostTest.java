@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The host on a real broker. Each test has topics of its own. */
+/** Tests the host with a real broker. Each test has topics of its own. */
 @ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 280, unit = TimeUnit.SECONDS)
@@ -174,7 +174,7 @@ class KafkaHostTest {
     }
   }
 
-  /** A partition with little to read is at the present at once, while the other has hours to go. */
+  /** A partition with a short backlog is up to date at once, while the other has hours of it left. */
   @Test
   void noPartitionMakesAnothersBacklogLate() throws Exception {
     int batches = 20_000;
@@ -192,7 +192,7 @@ class KafkaHostTest {
     }
   }
 
-  /** A batch of one read, taken by the broker when it happened. */
+  /** Returns a batch of one read, stored by the broker at the time of the read. */
   private ProducerRecord<String, byte[]> message(
       int partition, long emitter, int sequence, boolean isFinal, long second) {
     byte[] batch = Batches.reads(emitter, sequence, isFinal, second, 100);
@@ -306,8 +306,8 @@ class KafkaHostTest {
   }
 
   /**
-   * What failed is read again, and looks well until it fails again: it is not, and counts only once. Also where nothing
-   * is to be stored but how far the messages were read, since all of them are rejected.
+   * Failed messages are read again and look fine until they fail again: the host must stay unhealthy, and count them
+   * once. Also when only the read position is to be stored, because all messages are rejected.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
@@ -380,7 +380,7 @@ class KafkaHostTest {
     thread.join();
   }
 
-  /** New batches at offsets that the archive has behind it must not be passed by, whatever the topic's length. */
+  /** New batches at offsets before the archive's end must not be skipped, whatever the topic's length. */
   @ParameterizedTest
   @ValueSource(ints = {1, 20})
   void aTopicThatIsMadeAnewEndsTheArchiveAndIsNotSkipped(int batches) throws Exception {
@@ -483,7 +483,7 @@ class KafkaHostTest {
     }
   }
 
-  /** The newest message of a topic whose messages are all of one key; waits for the first. */
+  /** Returns the newest message of a topic whose messages all have one key; waits for the first. */
   private String newest(String topic) throws Exception {
     read(topic, 1);
     List<ConsumerRecord<String, String>> all = kafka.readAll(prefix + "." + topic);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What {@code lifeline-jobs ledger} reads, on a real broker. Each test has a topic of its own. */
+/** Tests the reader of {@code lifeline-jobs ledger} with a real broker. Each test has a topic of its own. */
 @ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 180, unit = TimeUnit.SECONDS)

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two instances share the work, one is killed midway: the summaries are those of one that nobody disturbed. */
+/** Kills one of two instances that share the work: the summaries must equal those of one undisturbed instance. */
 @ExtendWith(EmbeddedKafka.Shared.class)
 @Tag("system")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
@@ -149,7 +149,7 @@ class KilledInstanceTest {
     return writer.toByteArray();
   }
 
-  /** The newest revision of every window, once they hold every value. */
+  /** Returns the newest revision of every window, once the windows hold every value. */
   private static Map<String, JsonNode> summaries(String topic) throws Exception {
     Map<String, JsonNode> newest = new HashMap<>();
     int read = 0;
@@ -169,7 +169,7 @@ class KilledInstanceTest {
     return newest;
   }
 
-  /** The order in which shares of a window meet is not the same, so sums of floats differ in their last bits. */
+  /** The order in which parts of a window are merged varies, so sums of floats differ in their last bits. */
   private static void assertSame(Map<String, JsonNode> shared, Map<String, JsonNode> alone) {
     assertThat(shared.keySet()).as("wrong books: windows").isEqualTo(alone.keySet());
     List<String> exact = new ArrayList<>(List.of("count", "min", "max", "p50", "p90", "p99", "nan"));

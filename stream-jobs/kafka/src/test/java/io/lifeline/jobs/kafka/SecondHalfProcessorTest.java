@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What time it is for groups whose samples were read from several partitions. */
+/** Tests the stream time of groups whose samples were read from several partitions. */
 class SecondHalfProcessorTest {
 
   private static final long NOW_MS = 1_800_000_000_000L;
@@ -86,7 +86,7 @@ class SecondHalfProcessorTest {
     assertThat(alerts()).hasSize(2).last().asString().contains("\"state\":\"off\"", "\"reason\":\"silent\"");
   }
 
-  /** A second's operations of a program's component, each of a megabyte and of about that many milliseconds. */
+  /** Returns one second of a component's operations, each of a megabyte and about that many milliseconds. */
   private void read(int partition, long timeMs, String program, String component, double milliseconds) {
     String group = "program=" + program;
     double busyNs = 10 * milliseconds * 1e6;

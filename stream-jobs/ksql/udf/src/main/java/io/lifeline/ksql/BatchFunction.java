@@ -10,7 +10,7 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 
-/** The scalar function that tells what a batch's header says, or why the bytes are no batch. */
+/** The scalar function that returns a batch's header, or why the bytes are not a valid batch. */
 @UdfDescription(
     name = "lifeline_batch",
     description = "Tells who sent a batch, its place in the sequence and its size, or why the bytes are no batch",
@@ -40,7 +40,7 @@ public final class BatchFunction {
           .build();
 
   /**
-   * What the header says. Of bytes that are no legal batch, only BYTES and ERROR (code and offset) are set.
+   * Returns the header. For invalid bytes, only BYTES and ERROR (code and offset) are set.
    *
    * @param batch a message of lifeline.batches; null gives null
    */

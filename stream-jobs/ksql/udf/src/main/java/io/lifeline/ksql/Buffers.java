@@ -2,12 +2,12 @@ package io.lifeline.ksql;
 
 import java.nio.ByteBuffer;
 
-/** What ksqlDB hands over as BYTES. */
+/** Reads BYTES values of ksqlDB. */
 final class Buffers {
 
   private Buffers() {}
 
-  /** The buffer's bytes; its position stays where it is, since other functions of the same row get the same buffer. */
+  /** Returns the buffer's bytes; leaves its position, because other functions of the same row get the same buffer. */
   static byte[] bytes(ByteBuffer buffer) {
     byte[] bytes = new byte[buffer.remaining()];
     buffer.duplicate().get(bytes);

@@ -13,15 +13,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One event, with everything as text that differs from type to type, so that events of all types fit into one column.
- * Knows nothing of the engine that shows it.
+ * One event, with type-specific values as text, so that events of all types fit into one column. Independent of the
+ * query engine.
  */
 final class EventRow {
 
-  /** Constants stand in a batch once and in every row: what a row takes is bounded by no size of the batch. */
+  /** Constants are in a batch once but in every row, so the size of a batch does not limit that of its rows. */
   private static final long MAX_VALUES = 2_000_000;
 
-  /** The field that ties events of one object together. */
+  /** The field that links events of one object. */
   private static final String ID = "id";
 
   final long timeNs;
@@ -53,9 +53,9 @@ final class EventRow {
   }
 
   /**
-   * All events of a batch, in its order.
+   * Returns all events of a batch, in order.
    *
-   * @throws RejectedBatchException if the bytes are no legal batch
+   * @throws RejectedBatchException if the bytes are not a valid batch
    * @throws IllegalArgumentException if its rows would have too many values
    */
   static List<EventRow> of(byte[] bytes) throws RejectedBatchException {

@@ -11,7 +11,7 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 
-/** The table function that makes rows of a batch. ksqlDB shares one instance among all queries and their threads. */
+/** The table function that turns a batch into rows. ksqlDB shares one instance among all queries and their threads. */
 @UdtfDescription(
     name = "lifeline_events",
     description = "Makes a row of each event of a batch, for ad-hoc looks at lifeline.batches",
@@ -24,7 +24,7 @@ public final class EventsFunction {
       "STRUCT<ts VARCHAR, ts_ns BIGINT, type VARCHAR, level VARCHAR, host VARCHAR, program VARCHAR, id VARCHAR, "
           + "fields MAP<VARCHAR, VARCHAR>>";
 
-  /** The same for Connect; ksqlDB has capitals where the text above quotes nothing. */
+  /** The same schema for Connect; ksqlDB converts unquoted names to upper case. */
   static final Schema SCHEMA =
       SchemaBuilder.struct()
           .optional()
@@ -41,10 +41,10 @@ public final class EventsFunction {
           .build();
 
   /**
-   * The batch's events. What is no batch makes no rows, and an entry in ksqlDB's processing log.
+   * Returns the batch's events. Invalid batches yield no rows, and an entry in ksqlDB's processing log.
    *
-   * @param batch a message of lifeline.batches; null makes no rows
-   * @throws IllegalArgumentException if it is no legal batch, with the code and the offset
+   * @param batch a message of lifeline.batches; null yields no rows
+   * @throws IllegalArgumentException if it is not a valid batch, with the code and the offset
    */
   @Udtf(description = "The events of a batch; all fields as text, in a map", schema = ROW)
   public List<Struct> events(@UdfParameter(description = "a message of lifeline.batches") ByteBuffer batch) {

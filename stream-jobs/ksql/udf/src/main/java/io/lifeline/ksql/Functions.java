@@ -1,6 +1,6 @@
 package io.lifeline.ksql;
 
-/** What SHOW FUNCTIONS and DESCRIBE FUNCTION say of all functions. */
+/** Common texts for SHOW FUNCTIONS and DESCRIBE FUNCTION. */
 final class Functions {
 
   static final String CATEGORY = "LIFELINE";

@@ -4,7 +4,7 @@ import io.confluent.ksql.function.udf.Udf;
 import io.confluent.ksql.function.udf.UdfDescription;
 import io.confluent.ksql.function.udf.UdfParameter;
 
-/** The way back from {@link TimeFunction}, exact to the nanosecond. */
+/** The inverse of {@link TimeFunction}, exact to the nanosecond. */
 @UdfDescription(
     name = "lifeline_nanos",
     description = "Reads ISO 8601 in UTC as nanoseconds since the Unix epoch",

@@ -20,14 +20,14 @@ final class Nanoseconds {
   /**
    * Reads what {@link #iso} writes, with any number of digits.
    *
-   * @throws java.time.format.DateTimeParseException if the text is no such instant
-   * @throws ArithmeticException if it lies outside of the years 1677 to 2262
+   * @throws java.time.format.DateTimeParseException if the text is not such an instant
+   * @throws ArithmeticException if it is outside the years 1677 to 2262
    */
   static long parse(String iso) {
     Instant instant = Instant.parse(iso);
     long seconds = instant.getEpochSecond();
     long nanos = instant.getNano();
-    if (seconds < 0) { // towards zero, or the very first second would overflow on the way
+    if (seconds < 0) { // towards zero, or the first second would overflow in between
       seconds++;
       nanos -= PER_SECOND;
     }

@@ -8,8 +8,8 @@ import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 
 /**
- * The aggregate that answers one quantile. There is a factory for each type that ksqlDB gives a literal: 0.99 is a
- * DECIMAL, 9.9E-1 a DOUBLE and 1 an INTEGER, and factories are called without a conversion.
+ * The aggregate function for one quantile. There is a factory for each type of literal: 0.99 is a DECIMAL, 9.9E-1 a
+ * DOUBLE and 1 an INTEGER, and ksqlDB does not convert arguments of factories.
  */
 @UdafDescription(
     name = "lifeline_quantile",

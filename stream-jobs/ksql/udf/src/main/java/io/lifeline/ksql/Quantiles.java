@@ -12,8 +12,8 @@ import java.nio.ByteBuffer;
 import java.util.function.Supplier;
 
 /**
- * A mergeable sketch of values that answers quantiles to 1 %, like those of the summaries, with the extremes exact. As
- * bytes it is what ksqlDB keeps as an aggregate's state: nothing for no values, else minimum, maximum and the sketch.
+ * A mergeable sketch of values that estimates quantiles to 1 %, like those of the summaries, with exact extremes. As
+ * bytes it is the aggregate's state in ksqlDB: empty for no values, else minimum, maximum and the sketch.
  */
 final class Quantiles {
 
@@ -39,7 +39,7 @@ final class Quantiles {
     this.max = max;
   }
 
-  /** Takes a value in; NaN and the infinities, which have no place among the others, are left out. */
+  /** Adds a value; ignores NaN and infinities, which have no place in the order. */
   void add(double value) {
     if (Double.isFinite(value)) {
       min = Math.min(min, value);
@@ -54,7 +54,9 @@ final class Quantiles {
     sketch.mergeWith(other.sketch);
   }
 
-  /** The value below which that share of the values lies; null of no values. The shares 0 and 1 are exact. */
+  /**
+   * Returns the value below which that share of the values lies; null if there are none. The shares 0 and 1 are exact.
+   */
   Double at(double share) {
     if (sketch.isEmpty()) {
       return null;

@@ -4,7 +4,7 @@ import io.confluent.ksql.function.udf.Udf;
 import io.confluent.ksql.function.udf.UdfDescription;
 import io.confluent.ksql.function.udf.UdfParameter;
 
-/** ksqlDB's own timestamps end at the millisecond. */
+/** ksqlDB's own timestamps have only millisecond resolution. */
 @UdfDescription(
     name = "lifeline_time",
     description = "Writes nanoseconds since the Unix epoch as ISO 8601 in UTC with nine digits",

@@ -10,7 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** The standard events, from where their C header comes from too. */
+/** Reads the standard events from the source of their C header. */
 final class Catalogue {
 
   private static final Path FILE = Path.of("..", "..", "..", "schemas", "catalogue", "catalogue.json");

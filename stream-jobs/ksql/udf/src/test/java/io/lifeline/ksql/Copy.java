@@ -5,7 +5,7 @@ import io.lifeline.codec.EventType;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What ksqlDB is given to read: two programs that copy for twenty seconds, and a fleet of three generators. */
+/** Test input for ksqlDB: two programs that copy for twenty seconds, and a fleet of three generators. */
 final class Copy {
 
   static final int BLOCKS = 200;
@@ -13,7 +13,7 @@ final class Copy {
   static final int GENERATORS = 3;
   static final int MESSAGES = 20;
 
-  /** These reads of the second program are slow; the first three lie within one window of ten seconds. */
+  /** Slow reads of the second program; the first three are within one window of ten seconds. */
   static final List<Integer> SLOW_BLOCKS = List.of(10, 20, 30, 150);
 
   private static final long MS = 1_000_000;
@@ -21,12 +21,12 @@ final class Copy {
 
   private final long startNs;
 
-  /** @param startNs the first event's time, at the start of a minute */
+  /** @param startNs time of the first event, at the start of a minute */
   Copy(long startNs) {
     this.startNs = startNs;
   }
 
-  /** One batch of each of the two programs, and one of the generators. */
+  /** Returns one batch of each of the two programs, and one of the generators. */
   List<BatchWriter> batches() {
     List<BatchWriter> batches = new ArrayList<>();
     batches.add(copy(1));

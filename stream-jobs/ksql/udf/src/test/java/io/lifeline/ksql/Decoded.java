@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the job decode makes of batches: the messages that ksqlDB reads. */
+/** The output of the job decode: the messages that ksqlDB reads. */
 final class Decoded {
 
   record Message(String topic, String key, String json) {}

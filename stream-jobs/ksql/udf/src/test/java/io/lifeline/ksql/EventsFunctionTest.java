@@ -92,7 +92,7 @@ class EventsFunctionTest {
     }
   }
 
-  /** The bombs, the thousands of types, the rows without measure. */
+  /** Decompression bombs, thousands of types, unbounded rows. */
   @Test
   void takesOrRefusesHostileBatchesWithoutMeasureInBoundedMemory() throws Exception {
     List<Hostile> corpus = Hostile.made("ksqldb");
@@ -117,7 +117,7 @@ class EventsFunctionTest {
     assertThat(outcomes).as(hostile.name()).isEqualTo(hostile.due());
   }
 
-  /** What ksqlDB reads of them: each name once, no value lost, and no time at which Kafka or ksqlDB stops. */
+  /** ksqlDB's input must have each name once, every value, and no time that stops Kafka or ksqlDB. */
   @Test
   void decodedEventsOfHostileBatchesAreWholeJson() throws Exception {
     ObjectMapper strict = new ObjectMapper().enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
@@ -139,7 +139,7 @@ class EventsFunctionTest {
     }
   }
 
-  /** Constants stand in a batch once, and would in every row: from 1 MB came 3 GB. */
+  /** Constants are in a batch once, and would be in every row: 1 MB became 3 GB. */
   @Test
   void refusesBatchesWhoseRowsWouldTakeAllMemory() {
     EventType.Builder wide = EventType.named("wide");

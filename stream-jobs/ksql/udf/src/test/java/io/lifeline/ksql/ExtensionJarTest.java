@@ -37,17 +37,17 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The packaged jar, loaded and looked at as ksqlDB does. A function that breaks one of its rules is only missing there,
- * with a line in the log, or stops the server.
+ * Loads and inspects the packaged jar as ksqlDB does. A function that breaks one of ksqlDB's rules is skipped there
+ * with only a log line, or stops the server.
  */
 class ExtensionJarTest {
 
   private static final Path JAR = Path.of(System.getProperty("lifeline.ksql.jar"));
 
-  /** Java 11, the oldest that runs a ksqlDB with BYTES. */
+  /** Java 11, the oldest version that runs a ksqlDB with BYTES. */
   private static final int NEWEST_CLASS_FILE = 55;
 
-  /** What ksqlDB takes as a parameter of a function or as a literal of a factory. */
+  /** Types that ksqlDB accepts as a parameter of a function or as a literal of a factory. */
   private static final Set<Class<?>> PARAMETERS =
       Set.of(
           int.class, long.class, double.class, boolean.class, Integer.class, Long.class, Double.class, Boolean.class,
@@ -148,7 +148,7 @@ class ExtensionJarTest {
             });
   }
 
-  /** ksqlDB tells overloads apart by the types of their parameters; two alike stop the server. */
+  /** ksqlDB distinguishes overloads by their parameter types; two equal ones stop the server. */
   @Test
   void hasNoTwoFunctionsOfOneNameThatTakeTheSame() {
     for (Class<?> function : (Iterable<Class<?>>) all()::iterator) {

@@ -5,7 +5,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 
-/** Loads classes as ksqlDB does for a jar of its extension directory: from the jar first, but not its own and Kafka's. */
+/** Loads classes as ksqlDB does for an extension jar: from the jar first, except ksqlDB's own and Kafka's. */
 final class ExtensionLoader extends URLClassLoader {
 
   ExtensionLoader(Path jar) throws MalformedURLException {
@@ -20,7 +20,7 @@ final class ExtensionLoader extends URLClassLoader {
         try {
           loaded = findClass(name);
         } catch (ClassNotFoundException e) {
-          loaded = null; // the parent has it, or nobody
+          loaded = null; // only the parent may have it
         }
       }
       return loaded != null ? loaded : super.loadClass(name, resolve);

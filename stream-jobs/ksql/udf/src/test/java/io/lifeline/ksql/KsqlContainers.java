@@ -10,7 +10,7 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.kafka.KafkaContainer;
 import org.testcontainers.utility.MountableFile;
 
-/** Kafka and ksqlDB in containers, with our jar among ksqlDB's extensions. */
+/** Kafka and ksqlDB in containers, with our jar as an extension of ksqlDB. */
 final class KsqlContainers implements AutoCloseable {
 
   static final String KSQLDB = "confluentinc/cp-ksqldb-server:8.2.3";
@@ -19,7 +19,7 @@ final class KsqlContainers implements AutoCloseable {
   private static final int PORT = 8088;
   private static final String KAFKA_WITHIN = "kafka:19092";
 
-  /** As {@code scripts/test-containers} knows what a run left that was killed. */
+  /** Labels by which {@code scripts/test-containers} finds containers that a killed run left. */
   private static final Map<String, String> LABELS =
       Map.of("io.lifeline.test", System.getenv().getOrDefault("LIFELINE_TEST_OWNER", "nobody-0-0"));
 

@@ -17,7 +17,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A ksqlDB server, asked over HTTP. */
+/** Client of a ksqlDB server, over HTTP. */
 final class KsqlServer {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -30,7 +30,7 @@ final class KsqlServer {
     this.url = url;
   }
 
-  /** Runs statements that answer at once; a refusal of the server fails with what it says. */
+  /** Runs statements that return at once; if the server rejects them, fails with its message. */
   JsonNode execute(String statements) {
     ObjectNode request = JSON.createObjectNode().put("ksql", statements);
     HttpResponse<String> response = send("/ksql", "application/vnd.ksql.v1+json", request, BodyHandlers.ofString());
@@ -50,12 +50,12 @@ final class KsqlServer {
     }
   }
 
-  /** The rows that a query answers now: a pull query, or a push query with a limit. */
+  /** Returns the current rows of a query: a pull query, or a push query with a limit. */
   List<JsonNode> rows(String query) {
     return rows(query, Integer.MAX_VALUE);
   }
 
-  /** The first rows of a query that never ends. */
+  /** Returns the first rows of a query that never ends. */
   List<JsonNode> rows(String query, int count) {
     ObjectNode request = JSON.createObjectNode().put("sql", query);
     request.putObject("properties").put("auto.offset.reset", "earliest");
@@ -66,7 +66,7 @@ final class KsqlServer {
       if (response.statusCode() != 200) {
         throw new AssertionError("ksqlDB refuses:\n" + query + "\n" + message(each.next()));
       }
-      each.next(); // what the columns are called
+      each.next(); // the column names
       List<JsonNode> rows = new ArrayList<>();
       while (rows.size() < count && each.hasNext()) {
         JsonNode row = JSON.readTree(each.next());

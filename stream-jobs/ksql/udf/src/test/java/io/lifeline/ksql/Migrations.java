@@ -12,7 +12,7 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The numbered scripts beside this module. */
+/** Reads the numbered scripts beside this module. */
 final class Migrations {
 
   static final Path DIRECTORY = Path.of("..", "migrations");
@@ -35,7 +35,7 @@ final class Migrations {
     }
   }
 
-  /** The settings that ship for a server, as variables of its container. */
+  /** Returns the shipped server settings, as environment variables of its container. */
   static Map<String, String> serverVariables() {
     Properties settings = new Properties();
     try (Reader file = Files.newBufferedReader(Path.of("..", "ksql-server.properties"))) {
@@ -47,7 +47,7 @@ final class Migrations {
         name -> "KSQL_" + name.toUpperCase(Locale.ROOT).replace('.', '_'), settings::getProperty));
   }
 
-  /** All scripts in their order. */
+  /** Returns all scripts in order. */
   static String text() {
     return String.join("\n", files().stream().map(Migrations::text).toList());
   }

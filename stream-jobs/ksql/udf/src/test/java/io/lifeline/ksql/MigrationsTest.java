@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What can be said of the scripts without a server: their form, and that they read what the job decode writes. */
+/** Tests of the scripts that need no server: their form, and that they read what the job decode writes. */
 class MigrationsTest {
 
   private static final Pattern NAME = Pattern.compile("V(\\d{6})__[a-z_]+\\.sql");
@@ -34,7 +34,7 @@ class MigrationsTest {
           "CREATE STREAM \\w+ \\(([^()]*)\\) WITH \\(\\s*KAFKA_TOPIC = '(lifeline\\.events\\.[^']*)'([^;]*)\\);");
   private static final Pattern COLUMN = Pattern.compile("\\s*(\\w+) (VARCHAR|BIGINT|INT|DOUBLE|BOOLEAN)( KEY)?\\s*");
 
-  /** What every event has besides its own fields, and a query seldom asks for. */
+  /** Columns of every event, besides its own fields, that queries rarely need. */
   private static final Set<String> LEFT_OUT = Set.of("level", "incarnation", "route", "sequence", "event_index");
 
   /** A stream over the events of one type. */
@@ -81,8 +81,8 @@ class MigrationsTest {
   }
 
   /**
-   * Not everybody who cuts a script into statements knows what a comment is, and a bare "--" is none at all for ksqlDB:
-   * it takes the next line with it.
+   * Some tools that split scripts into statements do not recognise comments, and for ksqlDB a bare "--" is not a
+   * comment by itself: it includes the next line.
    */
   @ParameterizedTest
   @MethodSource("files")
@@ -100,7 +100,7 @@ class MigrationsTest {
         .allMatch(statement -> statement.matches("(?s)(SET|CREATE (STREAM|TABLE)|INSERT INTO) .*"));
   }
 
-  /** Without it, a query starts with what comes after it, and the events that are there already are missing. */
+  /** Without it, a query starts with new events, and existing ones are missing. */
   @ParameterizedTest
   @MethodSource("files")
   void startStandingQueriesAtTheBeginning(Path file) {
@@ -152,7 +152,7 @@ class MigrationsTest {
         .doesNotHaveDuplicates();
   }
 
-  /** With ksqlDB's defaults a kill counts twice, and a catch-up loses operations. */
+  /** With ksqlDB's defaults, events are counted twice after a kill, and a catch-up loses operations. */
   @Test
   void areServedByTheSameSettingsInComposeAsShip() throws IOException {
     Map<String, String> settings = Migrations.serverVariables();
@@ -163,21 +163,21 @@ class MigrationsTest {
     settings.forEach((name, value) -> assertThat(compose).contains("      " + name + ": " + value + "\n"));
   }
 
-  /** History is read series by series: what a window of an hour's grace has closed would be missing. */
+  /** History is read series by series: events for a window that has closed after an hour's grace would be missing. */
   @Test
   void takeAllOfTheirRetentionLate() {
     assertThat(Pattern.compile("RETENTION 1 DAY, GRACE PERIOD ([^)]*)\\)").matcher(Migrations.text()).results()
         .map(window -> window.group(1))).isNotEmpty().allMatch("23 HOURS"::equals);
   }
 
-  /** Operations from before the scripts have limits, too. */
+  /** Operations from before the scripts have limits too. */
   @Test
   void setLimitsThatHoldFromTheBeginning() {
     assertThat(Migrations.text().lines().filter(line -> line.startsWith("INSERT INTO limits"))).isNotEmpty()
         .allMatch(line -> line.startsWith("INSERT INTO limits (ROWTIME, name, max_ms) VALUES (0, "));
   }
 
-  /** What reads goes before what is read, and topics that are not ksqlDB's stay. */
+  /** Queries are dropped before their sources, and topics that ksqlDB did not create stay. */
   @Test
   void areTakenAwayByOneFileInTheReverseOrder() {
     Pattern made = Pattern.compile("CREATE (STREAM|TABLE) (\\w+)([^;]*);");

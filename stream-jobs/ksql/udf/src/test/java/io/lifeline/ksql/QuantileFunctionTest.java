@@ -75,7 +75,7 @@ class QuantileFunctionTest {
     assertThatThrownBy(() -> QuantileFunction.ofDouble(Double.NaN)).hasMessageContaining("between 0 and 1");
   }
 
-  /** Of fewer than the eighteen orders of magnitude that a sketch tells apart. */
+  /** Returns values within the eighteen orders of magnitude that a sketch distinguishes. */
   private static List<Double> values(Inputs any, int min, int max) {
     return any.list(min, max, () -> any.of(-1, 0, 1) * any.between(1e-8, 1e9));
   }

@@ -46,14 +46,14 @@ final class Samples {
         .thread(7);
   }
 
-  /** Legal batches that are made to harm who reads them. */
+  /** Returns valid batches designed to harm readers. */
   static List<Path> hostile() throws IOException {
     try (Stream<Path> files = Files.list(Path.of("..", "..", "..", "schemas", "vectors", "hostile"))) {
       return files.filter(file -> file.toString().endsWith(".llb")).sorted().collect(Collectors.toList());
     }
   }
 
-  /** Two events, compressed in a way that needs a native library. */
+  /** Returns two events, compressed in a way that needs a native library. */
   static ByteBuffer mixed() {
     return ByteBuffer.wrap(
         batch(1, 3)

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
-/** Reads ksqlDB's notation of types, as far as functions use it, and gives what ksqlDB makes of it for Connect. */
+/** Parses ksqlDB's type notation, as far as functions use it, and converts it to Connect schemas as ksqlDB does. */
 final class SqlTypes {
 
   private static final Pattern TOKEN = Pattern.compile("\\s*([A-Za-z_][A-Za-z0-9_]*|[<>,])");
@@ -71,7 +71,7 @@ final class SqlTypes {
     }
   }
 
-  /** Names that nothing quotes are in capitals. */
+  /** Parses a struct; unquoted names become upper case. */
   private Schema struct() {
     SchemaBuilder struct = SchemaBuilder.struct().optional();
     expect("<");

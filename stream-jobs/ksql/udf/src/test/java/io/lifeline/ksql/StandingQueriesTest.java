@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * The scripts on a real ksqlDB: that of LIFELINE_KSQL_URL with the brokers of LIFELINE_KSQL_BOOTSTRAP, which must be
- * fresh and have the jar among its extensions, or one in containers. Needs an engine and images, so it is
- * {@code scripts/test-containers} that runs it.
+ * Runs the scripts on a real ksqlDB: that of LIFELINE_KSQL_URL with the brokers of LIFELINE_KSQL_BOOTSTRAP, which must
+ * be fresh and have the jar among its extensions, or one in containers. Needs a container engine and images, so {@code
+ * scripts/test-containers} runs it.
  */
 @Tag("ksqldb")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -195,7 +195,7 @@ class StandingQueriesTest {
     assertThat(ksql.rows(String.format(query, EMITTER)).toString()).isEqualTo("[[800,null]]");
   }
 
-  /** Whoever reads the README types its queries, so each of them must run. */
+  /** Users copy queries from the README, so each of them must run. */
   @Test
   void runEveryQueryOfTheReadme() {
     List<String> statements = readmeStatements();
@@ -211,7 +211,7 @@ class StandingQueriesTest {
     }
   }
 
-  /** Single queries, but whole blocks of other statements: a SET holds for those that come with it. */
+  /** Returns single queries, but whole blocks of other statements, because a SET applies to the block. */
   private static List<String> readmeStatements() {
     return Pattern.compile("(?s)```sql\n(.*?)```").matcher(Migrations.text(README)).results()
         .map((MatchResult block) -> block.group(1).replaceAll("(?m)^--.*$", ""))
@@ -221,7 +221,7 @@ class StandingQueriesTest {
         .toList();
   }
 
-  /** Queries answer late: a table is filled by a standing query of its own, which takes its time to begin. */
+  /** Polls a query: a standing query fills the table and takes a while to start. */
   private List<JsonNode> until(String query, Predicate<JsonNode> last) {
     return poll(query, rows -> !rows.isEmpty() && last.test(rows.get(rows.size() - 1)));
   }

@@ -16,7 +16,7 @@ import java.io.IOException;
 import java.nio.ByteOrder;
 import java.util.Map;
 
-/** Prints a batch's meaning (FORMAT section 13). */
+/** Converts a batch to its JSON meaning (FORMAT section 13). */
 final class BatchToJson {
   private static final JsonFactory FACTORY = new JsonFactory();
 
@@ -30,7 +30,7 @@ final class BatchToJson {
     this.json = json;
   }
 
-  /** One line, without the line break. */
+  /** Returns one line, without the line break. */
   static byte[] toJson(BatchReader reader) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (JsonGenerator json = FACTORY.createGenerator(out)) {

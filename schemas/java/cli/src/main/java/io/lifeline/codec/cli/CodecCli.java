@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 
-/** {@code decode} and {@code encode}: batches to their JSON meaning (FORMAT section 13) and back. */
+/** {@code decode} and {@code encode}: converts batches to their JSON meaning (FORMAT section 13) and back. */
 public final class CodecCli {
   static final int OK = 0;
   static final int REFUSED = 1;

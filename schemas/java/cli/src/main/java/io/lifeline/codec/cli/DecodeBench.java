@@ -19,9 +19,9 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * How fast batches are read on one core through the public API: every batch checked anew, every field and the converted
- * time of every event consumed. Prints a line of JSON per measurement; the floor sums the batch's bytes as longs.
- * Seconds are those of the thread on its core, so that what else runs on the machine takes no part.
+ * Measures how fast one core reads batches through the public API: every batch is checked anew, and every field and the
+ * converted time of every event are consumed. Prints a line of JSON per measurement; the floor sums the batch's bytes
+ * as longs. Times are the thread's CPU time, so that other processes do not affect them.
  */
 public final class DecodeBench {
   private static final EventType TABLE_1 =
@@ -45,7 +45,7 @@ public final class DecodeBench {
     this.eventsPerRound = eventsPerRound;
   }
 
-  /** What one pass over a batch does; returns a number that depends on all that it read. */
+  /** One pass over a batch; returns a number that depends on everything it read. */
   @FunctionalInterface
   private interface Pass {
     long over(byte[] batch) throws RejectedBatchException;
@@ -116,7 +116,7 @@ public final class DecodeBench {
     return writer.toByteArray();
   }
 
-  /** Half of them events with a string of 16 bytes. */
+  /** Returns a batch in which half of the events have a string of 16 bytes. */
   private static byte[] mixed() {
     SplittableRandom random = new SplittableRandom(2);
     BatchWriter writer = start();

@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Length-prefixed messages in, a line of JSON per message out. */
+/** Reads length-prefixed messages, and writes a line of JSON per message. */
 final class DecodeStream {
   private static final int LENGTH_BYTES = 4;
 
@@ -39,7 +39,7 @@ final class DecodeStream {
     }
   }
 
-  /** The next message, or null at the end of the stream. */
+  /** Returns the next message, or null at the end of the stream. */
   private byte[] next() throws IOException {
     byte[] prefix = in.readNBytes(LENGTH_BYTES);
     if (prefix.length == 0) {

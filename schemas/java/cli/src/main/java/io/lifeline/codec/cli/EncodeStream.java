@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** A line of JSON per batch in, length-prefixed batches out; a refused line becomes a length of 0. */
+/** Reads a line of JSON per batch, and writes length-prefixed batches; an invalid line becomes a length of 0. */
 final class EncodeStream {
   private final BufferedReader in;
   private final OutputStream out;

@@ -2,7 +2,7 @@ package io.lifeline.codec.cli;
 
 import io.lifeline.codec.BatchHeader;
 
-/** The flags by the names that the JSON meaning uses, in bit order. */
+/** The flags, named as in the JSON meaning, in bit order. */
 enum FlagName {
   FINAL(BatchHeader.FINAL),
   RECOVERED(BatchHeader.RECOVERED),

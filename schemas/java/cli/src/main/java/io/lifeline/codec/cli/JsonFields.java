@@ -2,7 +2,7 @@ package io.lifeline.codec.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
-/** Members of a JSON object, checked: what is missing or of another kind is refused by name. */
+/** Reads members of a JSON object; errors name members that are missing or of the wrong type. */
 final class JsonFields {
   private JsonFields() {}
 
@@ -55,7 +55,7 @@ final class JsonFields {
     return node.booleanValue();
   }
 
-  /** The constant of an enumeration whose name is that text in upper case. */
+  /** Returns the constant of an enumeration whose name is the text in upper case. */
   static <E extends Enum<E>> E constant(Class<E> type, JsonNode object, String name) {
     String text = text(object, name);
     for (E constant : type.getEnumConstants()) {

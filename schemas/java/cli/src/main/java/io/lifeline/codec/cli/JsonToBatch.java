@@ -23,7 +23,7 @@ final class JsonToBatch {
   private static final ObjectMapper MAPPER =
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
 
-  /** How far a tick may lie before base_tick, and not quite as far behind it, for its low 48 bits to tell it. */
+  /** Distance from base_tick up to which a tick's low 48 bits identify it; after base_tick the limit is exclusive. */
   private static final long TICK_REACH = 1L << 47;
 
   private final JsonNode meaning;
@@ -35,7 +35,8 @@ final class JsonToBatch {
   }
 
   /**
-   * @throws IllegalArgumentException if this is no JSON, or not the meaning of a legal batch; says what is not
+   * @throws IllegalArgumentException if this is not JSON, or not the meaning of a valid batch; the message names the
+   *     fault
    */
   static byte[] toBatch(byte[] json) {
     JsonNode meaning;

@@ -66,9 +66,9 @@ final class JsonValues {
   }
 
   /**
-   * The value as {@link io.lifeline.codec.Constant} and {@link io.lifeline.codec.BatchWriter} take it.
+   * Returns the value as {@link io.lifeline.codec.Constant} and {@link io.lifeline.codec.BatchWriter} accept it.
    *
-   * @throws IllegalArgumentException if the JSON is not one of that type
+   * @throws IllegalArgumentException if the JSON value is not of that type
    */
   static Object read(FieldType type, JsonNode node) {
     switch (type) {

@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine;
 
 /**
- * Rows per second from batches in memory to Parquet files that are synced and published: decoding, de-duplication, the
- * columns and the manifests included. The event is that of NetLogger's Table 1 (HPDC 2002): a time, an i32, an f32,
- * here with random values, next to the ten columns that tell where each event comes from.
+ * Measures rows per second from batches in memory to synced and published Parquet files, including decoding,
+ * de-duplication, columns and manifests. The event is that of NetLogger's Table 1 (HPDC 2002): a time, an i32 and an
+ * f32, here with random values, plus the ten columns of the event's origin.
  */
 @Command(
     name = "archive-bench",

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Which archive a command is to read. */
+/** Options that select the archive a command reads. */
 final class ArchiveOptions {
 
   @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
@@ -35,7 +35,7 @@ final class ArchiveOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
-  /** Opens the archive, which must be there. */
+  /** Opens the archive, which must exist. */
   ArchiveReader open() throws IOException, SQLException {
     if (!PostgresUrl.isMeantBy(archive)) {
       return ArchiveDatabase.open(Path.of(archive));

@@ -26,7 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Tells what an archive says about the programs in it. */
+/** Reports on the programs in an archive. */
 @Command(
     name = "report",
     mixinStandardHelpOptions = true,
@@ -135,7 +135,7 @@ public final class ReportCommand implements Callable<Integer> {
     return cells.toArray(new String[0]);
   }
 
-  /** The share of the operation's stage; the network's two operations share theirs. */
+  /** Returns the share of the operation's stage; the network's two operations share one. */
   private static String atWork(Bottleneck bottleneck, String operation) {
     Stage stage = Stage.of(operation);
     return stage == null || bottleneck.shares() == null

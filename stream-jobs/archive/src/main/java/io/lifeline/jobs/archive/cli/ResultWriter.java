@@ -91,7 +91,7 @@ enum ResultWriter {
     }
   },
 
-  /** Quoted as in RFC 4180, but with lines that end as everything else here; a title line; nulls are empty. */
+  /** CSV quoted as in RFC 4180, but with plain line feeds; with a header line; nulls are empty. */
   CSV {
     @Override
     void write(ResultSet rows, PrintWriter out) throws SQLException {

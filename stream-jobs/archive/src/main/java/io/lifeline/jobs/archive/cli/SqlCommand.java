@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Asks the archive a question in SQL. */
+/** Runs an SQL query on the archive. */
 @Command(
     name = "sql",
     mixinStandardHelpOptions = true,

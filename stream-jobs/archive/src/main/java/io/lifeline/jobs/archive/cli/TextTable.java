@@ -3,13 +3,13 @@ package io.lifeline.jobs.archive.cli;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Aligned columns. */
+/** Prints text in aligned columns. */
 final class TextTable {
   private TextTable() {}
 
   /**
-   * @param rows the first one holds the titles
-   * @param right which columns are aligned to the right
+   * @param rows rows; the first one holds the titles
+   * @param right for each column, whether it is right-aligned
    */
   static void print(List<String[]> rows, boolean[] right, PrintWriter out) {
     int[] widths = new int[right.length];

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Says whether an archive's files are as they were written. */
+/** Checks whether an archive's files are unchanged. */
 @Command(
     name = "verify",
     mixinStandardHelpOptions = true,

@@ -14,19 +14,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Where things lie in an archive, and the few operations that must reach the disk before the next one starts.
+ * Directory layout of an archive, and operations that must reach the disk before the next one starts.
  *
  * <pre>
  * manifests/0-00000000000000000042.json                        a roll of partition 0 that begins at offset 42
  * manifests/0-00000000000000000042.00000000000000000977.json   a compaction of [42, 977)
- * data/*.parquet                                               what manifests name; .tmp until its manifest stands
- * locks/partition-0, locks/compaction                          held by whoever writes
+ * data/*.parquet                                               files named in manifests; .tmp before publication
+ * locks/partition-0, locks/compaction                          held by the active writer
  * </pre>
  */
 public final class ArchiveDirectory {
   static final String TEMPORARY = ".tmp";
 
-  /** A writer that lives renames within moments; one that died is not waited for. */
+  /** A live writer renames its file within moments; a dead one is not waited for. */
   private static final int RENAME_POLLS = 20;
 
   private static final long RENAME_POLL_NS = 10_000_000;
@@ -75,7 +75,7 @@ public final class ArchiveDirectory {
     return "%d-%020d.%020d.json".formatted(partition, from, to);
   }
 
-  /** The end of the range of a compaction's manifest; -1 if the name is no such manifest's of that partition. */
+  /** Returns the end offset of a compaction's manifest; -1 if the name is not such a manifest of that partition. */
   static long compactedUpTo(String name, int partition) {
     Matcher matcher = COMPACTED.matcher(name);
     return matcher.matches() && matcher.group(1).equals(Integer.toString(partition))
@@ -86,14 +86,14 @@ public final class ArchiveDirectory {
     return COMPACTED.matcher(name).matches();
   }
 
-  /** Forces a file's content, or a directory's entries, to the disk. */
+  /** Syncs a file's content, or a directory's entries, to the disk. */
   static void sync(Path path) throws IOException {
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
       channel.force(true);
     }
   }
 
-  /** The names of the files in a directory, in order; none if it is not there. */
+  /** Returns the names of the files in a directory, in order; none if it does not exist. */
   static List<String> names(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return List.of();
@@ -103,7 +103,7 @@ public final class ArchiveDirectory {
     }
   }
 
-  /** Takes a lock. */
+  /** Takes a lock, or fails if another writer has it. */
   WriterLock lock(String name, String what) throws IOException {
     Path file = locks.resolve(name);
     WriterLock lock = WriterLock.tryLock(file);
@@ -116,8 +116,8 @@ public final class ArchiveDirectory {
   }
 
   /**
-   * The file as it is now: under its name, or still under its temporary one because its manifest was published a moment
-   * ago, or by a process that died then.
+   * Returns the path of a data file: its name, or still its temporary name if the manifest was published only just now,
+   * or by a process that died at that point.
    */
   public Path locate(String dataFile) throws IOException {
     Path published = data.resolve(dataFile);

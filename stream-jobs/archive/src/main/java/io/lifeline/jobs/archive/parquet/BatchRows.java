@@ -13,9 +13,9 @@ import java.util.Map;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBDataChunkWriter;
 
-/** The batches of a roll as a table: what their events have in common, and the header that is worth keeping. */
+/** The batches of a roll as a table: the data common to their events, and the header fields worth keeping. */
 public final class BatchRows implements RowSource {
-  /** Rough size of one entry in memory. */
+  /** Approximate size of one entry in memory. */
   private static final long ENTRY_BYTES = 400;
 
   private static final List<VectorColumn> COLUMNS = columnList();
@@ -25,7 +25,7 @@ public final class BatchRows implements RowSource {
   private final List<Entry> entries = new ArrayList<>();
   private long contextBytes;
 
-  /** Remembers the header; returns the batch's place in the roll. */
+  /** Adds a batch's header; returns its index in the roll. */
   int add(BatchReader batch, Position position) {
     Map<String, String> clean = new LinkedHashMap<>();
     batch.context().forEach((key, value) -> clean.put(Sql.clean(key), Sql.clean(value)));
@@ -58,7 +58,7 @@ public final class BatchRows implements RowSource {
     return ENTRY_BYTES * entries.size() + contextBytes;
   }
 
-  /** SQL that reads files of batches; an earlier program wrote some without the column crc. */
+  /** Returns SQL that reads batch files; files of earlier releases may lack the column crc. */
   public static String read(List<String> files) {
     return "FROM read_parquet(" + Sql.literals(files) + ", union_by_name = true)"
         + " UNION ALL BY NAME SELECT NULL::UINTEGER AS crc WHERE false";

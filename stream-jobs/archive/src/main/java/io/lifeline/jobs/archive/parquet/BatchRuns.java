@@ -3,16 +3,16 @@ package io.lifeline.jobs.archive.parquet;
 import java.util.Arrays;
 import org.duckdb.DuckDBWritableVector;
 
-/** Which batch each row came with. The rows of a batch follow one another, so there is an entry per batch. */
+/** The batch of each row. The rows of a batch are adjacent, so one entry per batch is enough. */
 final class BatchRuns {
   private int[] batches = new int[4];
   private int[] ends = new int[4];
   private int count;
 
   /**
-   * Takes a batch.
+   * Adds a batch.
    *
-   * @param end the first row behind those that came with it
+   * @param end index after the batch's last row
    */
   void append(int batch, int end) {
     if (count == batches.length) {
@@ -23,7 +23,7 @@ final class BatchRuns {
     ends[count++] = end;
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return 8L * batches.length;
   }

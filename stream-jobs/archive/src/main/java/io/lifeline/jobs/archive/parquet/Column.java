@@ -6,7 +6,7 @@ import io.lifeline.jobs.core.JsonWriter;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBWritableVector;
 
-/** The values of one field, appended batch by batch and handed to DuckDB in one go. */
+/** The values of one field, appended batch by batch and passed to DuckDB all at once. */
 abstract class Column {
   private static final int FIRST_CAPACITY = 64;
 
@@ -26,27 +26,27 @@ abstract class Column {
     };
   }
 
-  /** Takes the field's values of all events of the group; {@code rows} are here already. */
+  /** Appends the field's values of all events of the group, after {@code rows} existing ones. */
   abstract void append(ColumnarBatch.Columns group, int field, int rows);
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   abstract long bytes();
 
-  /** The vector's type: the nearest that a table function can have. */
+  /** Returns the vector's type: the closest one that a table function supports. */
   abstract DuckDBColumnType vectorType();
 
-  /** SQL that turns the vector's value into the field's. */
+  /** Returns SQL that converts the vector's value to the field's. */
   abstract String value(String vector);
 
   /** Writes into a vector of {@link #vectorType}. */
   abstract void write(DuckDBWritableVector vector, int at, int from, int count);
 
-  /** Writes into a vector of the type that the {@link Slots} of a shared file have for the field. */
+  /** Writes into a vector of the field's type in the {@link Slots} of a shared file. */
   void writeToSlot(DuckDBWritableVector vector, int at, int from, int count) {
     write(vector, at, from, count);
   }
 
-  /** The value as JSON has it: no infinities, no NaN and no bytes, which come as text. */
+  /** Writes the value as JSON; infinities, NaN and bytes are written as text. */
   abstract void writeJson(JsonWriter json, int row);
 
   abstract String text(int row);

@@ -23,11 +23,12 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Merges the files of many rolls into few, while writers write and readers read.
+ * Merges the files of many rolls into a few, while writers write and readers read.
  *
- * <p>A compaction is published like a roll, by one manifest that lists those that it replaces; from then on those
- * count no more. It then removes them. Their data files stay for a grace period, for readers that opened the archive
- * before, and are deleted by a later compaction. Death at any moment leaves either the old or the new in force.
+ * <p>A compaction is published like a roll, by one manifest that lists the manifests it replaces; from then on those
+ * are ignored. It then removes them. Their data files stay for a grace period, for readers that opened the archive
+ * earlier, and are deleted by a later compaction. After a crash at any moment either the old or the new manifests are
+ * valid.
  */
 public final class Compactor {
   private static final long DUCKDB_BYTES = 1L << 30;
@@ -39,15 +40,15 @@ public final class Compactor {
   private final Consumer<PublicationStep> progress;
 
   /**
-   * What a compaction did.
+   * Result of a compaction.
    *
-   * @param damages what was left alone, a sentence each
+   * @param damages damaged files that were not merged, one sentence each
    */
   public record Result(int manifestsBefore, int manifestsAfter, int filesBefore, int filesAfter, int filesDeleted,
       List<String> damages) {}
 
   /**
-   * @param targetBytes rolls are merged as long as their files together do not exceed this
+   * @param targetBytes maximum total size of the files of rolls merged together
    * @param grace how long replaced data files are kept
    */
   public Compactor(ParquetOptions options, long targetBytes, Duration grace) {
@@ -63,9 +64,9 @@ public final class Compactor {
   }
 
   /**
-   * Merges what can be merged.
+   * Merges all rolls that can be merged.
    *
-   * @throws ArchiveCollisionException if another compaction is under way
+   * @throws ArchiveCollisionException if another compaction is running
    */
   public Result compact() throws IOException {
     if (!Files.isDirectory(options.directory())) {
@@ -84,7 +85,7 @@ public final class Compactor {
             merge(sound, duck);
           } catch (ArchiveWriteException | ArchiveCollisionException e) {
             throw e;
-          } catch (ArchiveException e) { // what is damaged and has no hash
+          } catch (ArchiveException e) { // damaged, and without a hash
             damages.add(e.getMessage());
           }
         }
@@ -99,7 +100,7 @@ public final class Compactor {
     return manifests.values().stream().mapToInt(manifest -> manifest.files().size()).sum();
   }
 
-  /** Completes what a compaction that died has published, and clears away what it has not. */
+  /** Finishes published compactions that were interrupted, and removes the files of unpublished ones. */
   private void finishFormerOnes(Map<String, Manifest> manifests, List<String> damages) throws IOException {
     Publication publication = new Publication(directory, progress);
     for (Manifest manifest : manifests.values()) {
@@ -107,7 +108,7 @@ public final class Compactor {
         try {
           publication.rollForward(manifest.files());
           removeReplaced(manifest);
-        } catch (ArchiveException e) { // a file is lost, and what it was made of may be there still
+        } catch (ArchiveException e) { // a file is lost, but its sources may still exist
           damages.add(e.getMessage());
         }
       }
@@ -142,7 +143,7 @@ public final class Compactor {
     return deleted;
   }
 
-  /** Neighbours of a partition that are small enough to be merged, at least two at a time. */
+  /** Returns groups of at least two adjacent rolls of a partition that are small enough to be merged. */
   private List<Map<String, Manifest>> groups(Map<String, Manifest> manifests) throws IOException {
     List<Map<String, Manifest>> groups = new ArrayList<>();
     Map<String, Manifest> group = new LinkedHashMap<>();
@@ -167,7 +168,7 @@ public final class Compactor {
     return groups;
   }
 
-  /** Whether its writer has given all its files their names. */
+  /** Returns whether all files have been renamed to their final names. */
   private boolean isInPlace(Manifest manifest) {
     return manifest.files().stream().allMatch(file -> Files.exists(directory.data().resolve(file.name())));
   }
@@ -201,7 +202,7 @@ public final class Compactor {
     removeReplaced(merged);
   }
 
-  /** Without what is damaged, which must not be copied: the copy would be sound, and wrong for good. */
+  /** Splits a group at damaged files. They must not be merged: the copy would look sound but stay wrong forever. */
   private List<Map<String, Manifest>> soundParts(Map<String, Manifest> group, List<String> damages) {
     List<Map<String, Manifest>> parts = new ArrayList<>();
     Map<String, Manifest> part = new LinkedHashMap<>();
@@ -272,7 +273,7 @@ public final class Compactor {
     return List.copyOf(routes.values());
   }
 
-  /** The data files that the merged one makes superfluous, and those that former ones did and that are still there. */
+  /** Returns the data files that the merged ones replace, and earlier obsolete ones that still exist. */
   private List<String> obsolete(List<Manifest> manifests) {
     List<String> names = new ArrayList<>();
     for (Manifest manifest : manifests) {

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Data files in the making: complete, but under temporary names, and no manifest knows them. */
+/** Data files before publication: complete, but with temporary names and not yet in a manifest. */
 final class DataFiles {
-  /** What DuckDB says of a query that is wrong, whatever the disk is like. */
+  /** DuckDB errors caused by the query rather than the disk. */
   private static final Pattern FAULT = Pattern.compile(
       "^(Parser|Binder|Catalog|Syntax|Conversion|Invalid Input|Not implemented|INTERNAL) Error");
 
@@ -21,9 +21,7 @@ final class DataFiles {
   private final String prefix;
   private final List<Manifest.FileEntry> entries = new ArrayList<>();
 
-  /**
-   * @param prefix of the files' names; nobody else uses the same
-   */
+  /** @param prefix unique prefix of the file names */
   DataFiles(ArchiveDirectory directory, DuckTables duck, String prefix) {
     this.directory = directory;
     this.duck = duck;
@@ -58,7 +56,7 @@ final class DataFiles {
     return List.copyOf(entries);
   }
 
-  /** Deletes all of them. */
+  /** Deletes all the files. */
   void remove() throws IOException {
     for (Manifest.FileEntry file : entries) {
       Files.deleteIfExists(temporary(file.name()));

@@ -21,16 +21,16 @@ import org.duckdb.DuckDBTableFunctionCallInfo;
 import org.duckdb.DuckDBTableFunctionInitInfo;
 
 /**
- * An in-memory DuckDB that reads {@link RowSource}s as tables and writes Parquet. A COPY pulls the columns through a
- * table function straight into Parquet, without a table in between: several times faster than the appender.
+ * An in-memory DuckDB that reads {@link RowSource}s as tables and writes Parquet. A COPY reads the columns through a
+ * table function directly into Parquet, without an intermediate table: several times faster than the appender.
  */
 final class DuckTables implements AutoCloseable {
   private static final String FUNCTION = "lifeline_rows";
 
-  /** What DuckDB makes of rows that are not long. */
+  /** DuckDB's default row group size. */
   private static final int ROW_GROUP = 122_880;
 
-  /** Values that recur less often than this are looked for in vain; those of a measurement hardly ever recur. */
+  /** Dictionary size limit. Larger dictionaries rarely pay off; values of measurements hardly ever repeat. */
   private static final int MAX_DICTIONARY = 4_096;
 
   private final int threads;
@@ -48,7 +48,7 @@ final class DuckTables implements AutoCloseable {
       execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       execute("SET temp_directory = ''");
       execute("SET preserve_insertion_order = false");
-      // Queries are written as they should be run; to plan a join takes as long as to write thousands of rows.
+      // Queries are written in their optimal form; planning a join takes as long as writing thousands of rows.
       execute("PRAGMA disable_optimizer");
       DuckDBFunctions.tableFunction()
           .withName(FUNCTION)
@@ -60,7 +60,7 @@ final class DuckTables implements AutoCloseable {
     }
   }
 
-  /** A source that SQL can name until it is closed. */
+  /** A row source that SQL can refer to until it is closed. */
   final class Table implements AutoCloseable {
     private final long id = nextId.getAndIncrement();
 
@@ -68,7 +68,7 @@ final class DuckTables implements AutoCloseable {
       sources.put(id, source);
     }
 
-    /** The SQL that stands for the rows. */
+    /** Returns the SQL table expression of the rows. */
     String sql() {
       return FUNCTION + "(" + id + ")";
     }
@@ -84,8 +84,8 @@ final class DuckTables implements AutoCloseable {
   }
 
   /**
-   * Writes the rows of a query to a file and returns how many there were. Row groups end by size too: as many rows of
-   * long texts as of numbers would not fit into memory.
+   * Writes the rows of a query to a file and returns their number. Row groups are limited by size too, because as many
+   * rows of long texts as of numbers would not fit into memory.
    */
   long copy(String query, Path file) throws SQLException {
     try (Statement statement = connection.createStatement()) {
@@ -96,8 +96,8 @@ final class DuckTables implements AutoCloseable {
   }
 
   /**
-   * Tells how many rows the largest of the next files will have: in files of less than a row group a second thread
-   * finds nothing to do, and the first one looks after it all the time.
+   * Sets the expected number of rows of the largest of the next files. For less than a row group a second thread has no
+   * work, and only costs scheduling.
    */
   void expect(int rows) throws SQLException {
     int useful = Math.min(threads, 1 + rows / ROW_GROUP);
@@ -107,7 +107,7 @@ final class DuckTables implements AutoCloseable {
     }
   }
 
-  /** The number that is all that a query gives. */
+  /** Returns the single number that a query yields. */
   long number(String query) throws SQLException {
     try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(query)) {
       row.next();
@@ -115,7 +115,7 @@ final class DuckTables implements AutoCloseable {
     }
   }
 
-  /** Takes a row of a result. */
+  /** Receives a row of a result. */
   interface RowVisitor {
     void visit(ResultSet row) throws SQLException;
   }
@@ -143,7 +143,7 @@ final class DuckTables implements AutoCloseable {
     }
   }
 
-  /** The table function: hands out the rows of a source chunk by chunk to as many threads as ask. */
+  /** The table function: returns the rows of a source chunk by chunk, to several threads. */
   private final class Reader implements DuckDBTableFunction<RowSource, AtomicInteger, Object> {
     private final int threads;
 

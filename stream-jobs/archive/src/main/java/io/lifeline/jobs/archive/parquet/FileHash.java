@@ -10,13 +10,13 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** By which a data file is known to be as it was written: bits rot, and what is copied then is wrong for good. */
+/** Detects changed data files: a copy of a corrupted file would be wrong forever. */
 final class FileHash {
   private static final int BUFFER_BYTES = 1 << 20;
 
   private FileHash() {}
 
-  /** The file's SHA-256, in hexadecimal digits. */
+  /** Returns the file's SHA-256, in hexadecimal digits. */
   static String of(Path file) throws IOException {
     MessageDigest digest = sha256();
     ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
@@ -29,7 +29,7 @@ final class FileHash {
     return HexFormat.of().formatHex(digest.digest());
   }
 
-  /** What is wrong with a data file; null if it is as its manifest says, as far as that can be told. */
+  /** Describes the damage of a data file; null if it matches its manifest as far as can be checked. */
   static String damage(ArchiveDirectory directory, Manifest.FileEntry file) throws IOException {
     Path path = directory.locate(file.name());
     if (Files.size(path) != file.bytes()) {

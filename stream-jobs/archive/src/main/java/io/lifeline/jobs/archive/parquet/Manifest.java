@@ -6,18 +6,18 @@ import io.lifeline.jobs.archive.TypeEntry;
 import java.util.List;
 
 /**
- * What one roll (or one compaction) published: the only thing that says which files belong to the archive. The
- * manifests of a partition tile its offsets without gap or overlap.
+ * Describes what one roll (or one compaction) published: only manifests define which files belong to the archive. The
+ * manifests of a partition cover its offsets without gap or overlap.
  *
- * @param version of this format: 1
- * @param from first offset that the roll was responsible for
- * @param to first offset that it was not
- * @param duplicates repeats that were absorbed
- * @param rejected messages that were no legal batches, or conflicts
- * @param replaces names of the manifests whose content a compaction took over; they count no more
+ * @param version format version: 1
+ * @param from first offset of the roll
+ * @param to first offset after the roll
+ * @param duplicates duplicates absorbed
+ * @param rejected invalid messages and conflicts
+ * @param replaces names of the manifests that a compaction replaced; they are ignored
  * @param obsolete names of data files that no manifest uses any more, for a later compaction to delete
- * @param source what the offsets count in, such as the id of the topic; null if nobody could tell
- * @param lastMessage CRC-32 of the message before {@code to}; null if there was none or it is not known
+ * @param source identity of the offsets' source, such as the topic ID; null if unknown
+ * @param lastMessage CRC-32 of the message before {@code to}; null if there was none or it is unknown
  */
 public record Manifest(
     int version,
@@ -37,13 +37,13 @@ public record Manifest(
 
   public static final int VERSION = 1;
 
-  /** What a data file holds. */
+  /** Content of a data file. */
   public enum Kind {
     /** Events of one type. */
     TYPE,
-    /** Events of several rare types, their fields in {@link Slots}. */
+    /** Events of several rare types, with their fields in {@link Slots}. */
     SHARED,
-    /** The batches' headers. */
+    /** Headers of batches. */
     BATCHES
   }
 
@@ -51,11 +51,11 @@ public record Manifest(
    * A data file.
    *
    * @param types ids of the types whose events it holds
-   * @param sha256 of its content; null if an earlier program wrote it
+   * @param sha256 SHA-256 of the content; null if an earlier release wrote it
    */
   public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes, String sha256) {}
 
-  /** With the names of types as they would be written now. */
+  /** Returns the manifest with type names as the current release writes them. */
   Manifest clean() {
     return new Manifest(version, partition, from, to, written, files, types.stream().map(TypeEntry::clean).toList(),
         routes, duplicates, rejected, replaces, obsolete, source, lastMessage);
@@ -66,7 +66,7 @@ public record Manifest(
     return ArchiveDirectory.manifestName(partition, from);
   }
 
-  /** Events in its files. */
+  /** Returns the number of events in its files. */
   @JsonIgnore
   public long events() {
     return files.stream().filter(file -> file.kind() != Kind.BATCHES).mapToLong(FileEntry::rows).sum();

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How many events of each route the archive holds, by its manifests. Each manifest is parsed once, so asking again
- * costs a listing. Used by one thread.
+ * Counts the archived events of each route, from the manifests. Each manifest is parsed once, so later calls only list
+ * the directory. Used by one thread.
  */
 public final class ManifestCounts {
   private final ArchiveDirectory directory;
@@ -20,7 +20,7 @@ public final class ManifestCounts {
     this.directory = new ArchiveDirectory(directory);
   }
 
-  /** The events archived so far; an archive that does not exist yet holds none. */
+  /** Returns the events archived so far; none if the archive does not exist yet. */
   public Map<RouteKey, Long> refresh() throws IOException {
     Map<RouteKey, Long> events = new HashMap<>();
     for (Manifest manifest : Manifests.readByName(directory, known).values()) {

@@ -26,7 +26,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** The manifests of an archive: the list of what it holds. */
+/** Reads and publishes the manifests of an archive, which list its content. */
 public final class Manifests {
   private static final String END = ".end";
   private static final int READ_ATTEMPTS = 5;
@@ -35,12 +35,12 @@ public final class Manifests {
 
   private Manifests() {}
 
-  /** The manifests that count, ordered by partition and offset: those that no compaction has replaced. */
+  /** Returns the valid manifests, which no compaction has replaced, ordered by partition and offset. */
   public static List<Manifest> read(ArchiveDirectory directory) throws IOException {
     return readByName(directory).values().stream().sorted(ORDER).toList();
   }
 
-  /** The same of one partition, for its writer. */
+  /** Returns the valid manifests of one partition, for its writer. */
   static List<Manifest> read(ArchiveDirectory directory, int partition) throws IOException {
     return readByName(directory, partition + "-", new TreeMap<>()).values().stream().sorted(ORDER).toList();
   }
@@ -52,7 +52,7 @@ public final class Manifests {
   /**
    * As {@link #read}, by name.
    *
-   * @param known manifests that were read before: they never change. Brought up to date.
+   * @param known manifests read before, which never change; updated by this call
    */
   static Map<String, Manifest> readByName(ArchiveDirectory directory, Map<String, Manifest> known)
       throws IOException {
@@ -72,14 +72,14 @@ public final class Manifests {
             known.put(name, parse(directory.manifests().resolve(name)));
           }
         }
-        // A listing is no snapshot: one that a compaction overtakes may lack the old manifests and the new one.
+        // A listing is not a snapshot: during a compaction it may lack both the old manifests and the new one.
         if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory, prefix)))) {
           Map<String, Manifest> current = current(directory, known);
           checkEnds(directory, ends, current.values());
           return current;
         }
       } catch (NoSuchFileException e) {
-        // A compaction removed it between the listing and the reading; its successor is in the next listing.
+        // A compaction removed it after the listing; its successor is in the next listing.
         if (attempt == READ_ATTEMPTS) {
           throw e;
         }
@@ -87,7 +87,7 @@ public final class Manifests {
     }
   }
 
-  /** By partition and offset. */
+  /** Returns the entries ordered by partition and offset. */
   static List<Map.Entry<String, Manifest>> ordered(Map<String, Manifest> manifests) {
     return manifests.entrySet().stream().sorted(Map.Entry.comparingByValue(ORDER)).toList();
   }
@@ -139,7 +139,7 @@ public final class Manifests {
     }
   }
 
-  /** With nulls for what earlier programs did not write. */
+  /** Adds nulls for properties that earlier releases did not write. */
   private static JsonNode withNewer(JsonNode manifest) {
     addMissing(manifest, "source");
     addMissing(manifest, "last_message");
@@ -154,8 +154,8 @@ public final class Manifests {
   }
 
   /**
-   * Makes a manifest part of the archive, all at once: it is written and synced under a temporary name, and link(2)
-   * gives it its own, which fails if there is one of that name already.
+   * Adds a manifest to the archive atomically: it is written and synced under a temporary name, then link(2) creates
+   * its final name, which fails if that name exists already.
    *
    * @throws ArchiveCollisionException if another writer published this range first
    */
@@ -184,12 +184,14 @@ public final class Manifests {
     }
     progress.accept(PublicationStep.MANIFEST_LINKED);
     ArchiveDirectory.sync(directory.manifests());
-    if (manifest.replaces().isEmpty()) { // a compaction moves no end, and its writer may be beyond it
+    if (manifest.replaces().isEmpty()) { // a compaction does not move the end, and the writer may be beyond it
       noteEnd(directory, manifest);
     }
   }
 
-  /** Notes how far a partition goes, so that it shows when its last manifest gets lost. A death may leave it behind. */
+  /**
+   * Records the end of a partition, so that a lost last manifest is detected. After a crash the record may lag behind.
+   */
   private static void noteEnd(ArchiveDirectory directory, Manifest manifest) throws IOException {
     Path end = directory.manifests().resolve(manifest.partition() + END);
     Path temporary = directory.manifests().resolve(manifest.partition() + END + "." + UUID.randomUUID()
@@ -199,12 +201,12 @@ public final class Manifests {
       ArchiveDirectory.sync(temporary);
       Files.move(temporary, end, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      // The manifest stands; a note that stayed behind tells less, and nothing wrong.
+      // The manifest is published; an outdated end only detects less.
       Files.deleteIfExists(temporary);
     }
   }
 
-  /** How far each partition went, as far as that was noted. */
+  /** Returns the recorded end of each partition. */
   private static Map<Integer, Long> ends(ArchiveDirectory directory) throws IOException {
     Map<Integer, Long> ends = new TreeMap<>();
     for (String name : ArchiveDirectory.names(directory.manifests())) {
@@ -237,7 +239,7 @@ public final class Manifests {
         + ": only one may write a partition; stop one of the two");
   }
 
-  /** Whether a compaction holds the manifest's first offset already, so that its name may be free again. */
+  /** Returns whether a compaction covers the manifest's first offset, so that its name may be free again. */
   private static boolean isCompacted(ArchiveDirectory directory, Manifest manifest) throws IOException {
     for (String name : names(directory, manifest.partition() + "-")) {
       if (ArchiveDirectory.compactedUpTo(name, manifest.partition()) > manifest.from()) {

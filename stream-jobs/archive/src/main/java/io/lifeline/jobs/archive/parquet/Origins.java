@@ -5,21 +5,21 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Where the events of a roll come from, as a table that the rows of each of its files are joined with.
+ * The origins of a roll's events, as a table that the rows of each file are joined with.
  *
- * <p>The texts are enumerations as long as there are few of them: their numbers go into Parquet's dictionary as they
- * are, while every other text is hashed again for each row. What a reader sees is the same.
+ * <p>Texts are enumerations while there are few distinct ones: their numbers go into Parquet's dictionary directly,
+ * while other texts are hashed again for each row. Readers see no difference.
  */
 final class Origins implements AutoCloseable {
   private static final String TABLE = "origins";
   private static final List<String> TEXTS = List.of("host", "program", "incarnation");
 
-  /** An enumeration stands in every row group as a whole, used or not, so a long one would outgrow the rows. */
+  /** Every row group contains the whole enumeration, used or not, so a long one would be larger than the rows. */
   private static final int MAX_ENUMERATED = 1_000;
 
   private final DuckTables duck;
 
-  /** Makes the table of the batches of a roll. */
+  /** Creates the table from the batches of a roll. */
   Origins(DuckTables duck, DuckTables.Table batches) throws SQLException {
     this.duck = duck;
     StringBuilder select = new StringBuilder("SELECT batch::INTEGER AS batch");
@@ -40,7 +40,7 @@ final class Origins implements AutoCloseable {
     return "origin_" + text;
   }
 
-  /** The SQL that joins the rows {@code r} with where they come from, as {@code b}. */
+  /** Returns the SQL that joins the rows {@code r} with their origins {@code b}. */
   String join() {
     return " JOIN " + TABLE + " b ON r.batch = b.batch";
   }

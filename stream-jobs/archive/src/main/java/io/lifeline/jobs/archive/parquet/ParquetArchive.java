@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 /** A directory of Parquet files, written through DuckDB. */
 public final class ParquetArchive implements Archive {
-  /** For what DuckDB holds while it encodes, besides what grows with a roll. */
+  /** Memory for DuckDB's encoder, in addition to the part that grows with a roll. */
   private static final long DUCKDB_BYTES = 512L << 20;
 
   private final ParquetOptions options;
@@ -39,7 +39,7 @@ public final class ParquetArchive implements Archive {
     return options.directory().toAbsolutePath().normalize().toString();
   }
 
-  /** What the partitions of one writer share: the directory and DuckDB. */
+  /** Resources shared by the partitions of one writer: the directory and DuckDB. */
   private static final class Partitions implements PartitionedWriter.Backend {
     private final ParquetOptions options;
     private final ArchiveDirectory directory;

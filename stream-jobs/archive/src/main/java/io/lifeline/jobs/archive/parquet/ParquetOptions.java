@@ -6,12 +6,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a Parquet archive is written.
+ * Options of a Parquet archive.
  *
- * @param directory of the archive; made if it is not there
+ * @param directory directory of the archive; created if it does not exist
  * @param roll when files are closed
  * @param rareRows an event type with fewer rows than this in a roll shares a file with the other rare ones
- * @param threads that DuckDB may use to encode Parquet
+ * @param threads number of threads that DuckDB may use to encode Parquet
  */
 public record ParquetOptions(Path directory, RollOptions roll, int rareRows, int threads) {
   public static final RollOptions DEFAULT_ROLL =
@@ -29,7 +29,7 @@ public record ParquetOptions(Path directory, RollOptions roll, int rareRows, int
     }
   }
 
-  /** The defaults: 128 MiB or 60 seconds, on all processors. */
+  /** Returns the defaults: 128 MiB or 60 seconds, on all processors. */
   public static ParquetOptions in(Path directory) {
     return new ParquetOptions(
         directory, DEFAULT_ROLL, DEFAULT_RARE_ROWS, Runtime.getRuntime().availableProcessors());

@@ -35,7 +35,7 @@ final class ParquetPartition extends PartitionWriter {
   private Roll roll = new Roll();
   private boolean needsReopening;
 
-  /** Takes the partition, finishes or clears away what a dead writer left, and finds the end of the archive. */
+  /** Takes the partition, finishes or removes what a crashed writer left, and finds the end of the archive. */
   ParquetPartition(int partition, ParquetOptions options, ArchiveDirectory directory, DuckTables duck,
       ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
     super(partition, options.roll(), feed);
@@ -132,7 +132,10 @@ final class ParquetPartition extends PartitionWriter {
     }
   }
 
-  /** The files that can hold one of these, by what manifests know of routes: of thousands of rolls, mostly one. */
+  /**
+   * Returns the files that may contain one of these batches, by the manifests' routes: of thousands of rolls, mostly
+   * one.
+   */
   private List<String> batchesFiles(List<LateBatch> batches) throws IOException {
     Map<RouteKey, SequenceSet> wanted = new HashMap<>();
     batches.forEach(late -> wanted.computeIfAbsent(late.route(), key -> new SequenceSet()).add(late.sequence()));

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Makes written data files part of the archive, all or none, in the order of {@link PublicationStep}. */
+/** Adds written data files to the archive, all or none, in the order of {@link PublicationStep}. */
 final class Publication {
   private final ArchiveDirectory directory;
   private final Consumer<PublicationStep> progress;
@@ -19,7 +19,7 @@ final class Publication {
     this.progress = progress;
   }
 
-  /** Syncs the files and publishes the manifest that names them. After this they are in the archive. */
+  /** Syncs the files and publishes the manifest that names them. After this they belong to the archive. */
   void publish(String manifestName, Manifest manifest) throws IOException {
     progress.accept(PublicationStep.FILES_WRITTEN);
     for (Manifest.FileEntry file : manifest.files()) {
@@ -33,7 +33,7 @@ final class Publication {
     Manifests.publish(directory, manifestName, manifest, progress);
   }
 
-  /** Gives the files of a published manifest their names, as far as they lack them. */
+  /** Renames the files of a published manifest to their final names, where that is still to do. */
   void rollForward(List<Manifest.FileEntry> files) throws IOException {
     boolean renamed = false;
     for (Manifest.FileEntry file : files) {
@@ -63,7 +63,7 @@ final class Publication {
     }
   }
 
-  /** A writer that believed the partition to be free takes away what it finds unpublished. */
+  /** Fails if a file is gone: a writer that wrongly took the partition removes unpublished files. */
   private void requireSomewhere(Manifest.FileEntry file) throws ArchiveException {
     Path published = directory.data().resolve(file.name());
     if (!Files.exists(temporary(file)) && !Files.exists(published)) {

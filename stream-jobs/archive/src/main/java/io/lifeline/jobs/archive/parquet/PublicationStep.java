@@ -1,17 +1,17 @@
 package io.lifeline.jobs.archive.parquet;
 
-/** The steps by which files become part of the archive. A process may die after any of them. */
+/** The steps that add files to the archive. The process may crash after any of them. */
 enum PublicationStep {
-  /** Data files are complete under temporary names. Death here leaves garbage, which the next start removes. */
+  /** Data files are complete under temporary names. A crash here leaves garbage, which the next start removes. */
   FILES_WRITTEN,
-  /** They are on the disk, and so are their names. */
+  /** The files and their names are synced to the disk. */
   FILES_SYNCED,
-  /** The manifest is on the disk under a temporary name. */
+  /** The manifest is synced to the disk under a temporary name. */
   MANIFEST_WRITTEN,
-  /** The manifest has its name: all of it is in the archive, and the next start finishes the renaming. */
+  /** The manifest has its name: all its files belong to the archive, and the next start finishes the renaming. */
   MANIFEST_LINKED,
-  /** One data file has its own name. */
+  /** One data file has its final name. */
   FIRST_FILE_RENAMED,
-  /** All have. */
+  /** All data files have their final names. */
   FILES_RENAMED
 }

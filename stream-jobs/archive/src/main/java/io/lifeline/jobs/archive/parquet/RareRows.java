@@ -16,8 +16,8 @@ import org.duckdb.DuckDBDataChunkWriter;
 import org.duckdb.DuckDBWritableVector;
 
 /**
- * The rows of several rare types as one table. Fields stand there twice: typed, in {@link Slots}, for the view of their
- * type, and together as JSON, so that the view over all types reads each shared file once and not once per type.
+ * The rows of several rare types as one table. Each field is stored twice: typed, in {@link Slots}, for the view of its
+ * type, and in a JSON column of all fields, so that the view over all types reads each shared file only once.
  */
 final class RareRows implements RowSource {
   private static final List<VectorColumn> TYPE_COLUMNS =
@@ -73,7 +73,7 @@ final class RareRows implements RowSource {
     return columns;
   }
 
-  /** The names of the columns that hold fields. */
+  /** Returns the names of the columns that hold fields. */
   List<String> slots() {
     return slots;
   }

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a partition collected since its last manifest. */
+/** Data that a partition has buffered since its last manifest. */
 final class Roll {
 
   private final Map<EventType, TypeRows> types = new LinkedHashMap<>();
@@ -36,7 +36,7 @@ final class Roll {
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return typeBytes + batches.bytes();
   }

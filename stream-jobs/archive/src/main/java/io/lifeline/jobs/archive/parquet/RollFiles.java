@@ -14,7 +14,7 @@ final class RollFiles {
   private static final String BATCH_COLUMNS = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route,"
       + " b.sequence, r.event_index::UINTEGER AS event_index";
 
-  /** TIMESTAMP_NS keeps the two ends of 64 bits for its infinities; only a broken clock gets there. */
+  /** TIMESTAMP_NS reserves both ends of the 64-bit range for infinities; only a broken clock reaches them. */
   private static final String TIME =
       "make_timestamp_ns(greatest(least(r.ts, 9223372036854775806), -9223372036854775806)) AS ts";
 
@@ -26,7 +26,7 @@ final class RollFiles {
     this.files = files;
   }
 
-  /** Writes a file per type, one for all rare types, and one for the batches. On failure none is left. */
+  /** Writes a file per type, one for all rare types, and one for the batches. On failure no file is left. */
   void write(Roll roll, int rareRows) throws IOException {
     if (roll.batches().rows() == 0) {
       return;

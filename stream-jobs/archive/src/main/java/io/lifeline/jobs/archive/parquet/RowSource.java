@@ -4,16 +4,16 @@ import java.util.List;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBDataChunkWriter;
 
-/** Rows in memory that DuckDB can read as a table. Does not change while it is read, by several threads at once. */
+/** Rows in memory that DuckDB can read as a table. They do not change while several threads read them. */
 interface RowSource {
 
-  /** A column as DuckDB sees it. */
+  /** A column of the DuckDB table. */
   record VectorColumn(String name, DuckDBColumnType type) {}
 
   List<VectorColumn> columns();
 
   int rows();
 
-  /** Writes {@code count} rows from {@code from} on into the beginning of the chunk. */
+  /** Writes {@code count} rows starting at row {@code from} to the beginning of the chunk. */
   void fill(DuckDBDataChunkWriter chunk, int from, int count);
 }

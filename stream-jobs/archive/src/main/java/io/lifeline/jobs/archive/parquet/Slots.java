@@ -9,13 +9,13 @@ import java.util.Map;
 import org.duckdb.DuckDBColumnType;
 
 /**
- * Where the fields of rare types stand in the file that they share: the first integer of a type in column {@code i0},
- * its second one in {@code i1}, its first float in {@code d0}, and so on. It follows from the order of the type's
- * fields alone, so readers compute it as the writer did.
+ * Assigns the fields of rare types to columns of the file that they share: the first integer of a type to column {@code
+ * i0}, the second to {@code i1}, the first float to {@code d0}, and so on. The assignment depends only on the order of
+ * the type's fields, so readers compute it as the writer did.
  */
 public final class Slots {
 
-  /** The kinds of columns that a shared file has, under the letter that begins their names. */
+  /** The kinds of columns in a shared file, with the letter that begins their names. */
   enum Kind {
     INTEGER("i", DuckDBColumnType.BIGINT),
     FLOATING("d", DuckDBColumnType.DOUBLE),
@@ -39,7 +39,7 @@ public final class Slots {
 
   private Slots() {}
 
-  /** The name of each field's column, in the order of the fields. */
+  /** Returns the name of each field's column, in the order of the fields. */
   public static List<String> columns(List<FieldType> fields) {
     Map<Kind, Integer> used = new EnumMap<>(Kind.class);
     List<String> names = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class Slots {
     return names;
   }
 
-  /** SQL that gives the field's value from its column in a shared file. */
+  /** Returns SQL for the field's value, from its column in a shared file. */
   public static String value(FieldType type, String column) {
     return switch (type) {
       case U64 -> Sql.unsigned(column);

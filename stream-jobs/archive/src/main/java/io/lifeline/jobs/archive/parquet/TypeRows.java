@@ -14,10 +14,12 @@ import org.duckdb.DuckDBWritableVector;
 
 /** The events of one type since the last roll, as columns. */
 final class TypeRows implements RowSource {
-  /** What a type costs before its first row: guards the memory bound against batches that only bring types. */
+  /** Memory that a type uses before its first row: enforces the memory limit for batches that only bring types. */
   private static final long OVERHEAD_BYTES = 2_000;
 
-  /** In a shared file constants stand in every row, so there may be this much of them; else the type gets its own. */
+  /**
+   * Maximum total size of constants in a shared file, where every row repeats them; a type with more gets its own file.
+   */
   private static final long MAX_SHARED_CONSTANT_BYTES = 1 << 20;
 
   private final EventType type;
@@ -53,7 +55,7 @@ final class TypeRows implements RowSource {
     return threads;
   }
 
-  /** Takes the events of a batch, whose place in the roll is {@code batch}. */
+  /** Appends the events of a batch; {@code batch} is its index in the roll. */
   void append(ColumnarBatch.Columns group, int batch) {
     int count = group.size();
     times.append(group.timeNs(), count, rows);
@@ -69,12 +71,12 @@ final class TypeRows implements RowSource {
     rows += count;
   }
 
-  /** Whether it is better off in a file that it shares with other types. */
+  /** Returns whether to store the type in a file shared with other types. */
   boolean isRare(int rareRows) {
     return rows < rareRows && rows * constantBytes <= MAX_SHARED_CONSTANT_BYTES;
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     long sum = OVERHEAD_BYTES + constantBytes + times.bytes() + threads.bytes() + batches.bytes()
         + 4L * eventIndexes.length;
@@ -93,7 +95,7 @@ final class TypeRows implements RowSource {
     return columns;
   }
 
-  /** What every event has besides its fields. */
+  /** Returns the columns of every event, besides its fields. */
   static List<VectorColumn> eventColumns() {
     return List.of(
         new VectorColumn("ts", DuckDBColumnType.BIGINT),
@@ -115,7 +117,7 @@ final class TypeRows implements RowSource {
     }
   }
 
-  /** Writes the {@link #eventColumns} into rows {@code at} and following; returns how many columns those are. */
+  /** Writes the {@link #eventColumns} into rows {@code at} and following; returns the number of columns. */
   int fillEvents(DuckDBDataChunkWriter chunk, int at, int from, int count) {
     times.write(chunk.vector(0), at, from, count);
     threads.write(chunk.vector(1), at, from, count);

@@ -13,14 +13,14 @@ public final class Verifier {
   private Verifier() {}
 
   /**
-   * What was found.
+   * Result of a verification.
    *
-   * @param unhashed files whose manifests an earlier program wrote, without a hash: only their size was compared
-   * @param damages a sentence each
+   * @param unhashed files whose manifests an earlier release wrote, without a hash: only their size was compared
+   * @param damages damaged files, one sentence each
    */
   public record Result(int manifests, int files, long bytes, int unhashed, List<String> damages) {}
 
-  /** Looks at all files; a missing or inconsistent manifest is an exception. */
+  /** Checks all files; throws if a manifest is missing or inconsistent. */
   public static Result verify(Path root) throws IOException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     if (!Files.isDirectory(root)) {
@@ -45,7 +45,7 @@ public final class Verifier {
     return new Result(manifests.size(), files, bytes, unhashed, List.copyOf(damages));
   }
 
-  /** What is wrong with a file; null if it is as its manifest says. */
+  /** Describes the damage of a file; null if it matches its manifest. */
   static String damage(ArchiveDirectory directory, Manifest.FileEntry file) {
     try {
       return FileHash.damage(directory, file);

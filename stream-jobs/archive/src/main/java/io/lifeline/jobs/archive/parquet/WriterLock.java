@@ -10,10 +10,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * A lock on a file that the kernel releases when this process ends, however it ends. POSIX gives such a lock to the
- * whole process, and takes it away as soon as the process closes the file, through whichever of its descriptors: so a
- * file that anybody in this process has locked must not even be opened. Who has locked what is kept in the system
- * properties, which plugins share whose classes were loaded apart.
+ * A file lock that the kernel releases when this process ends for any reason. POSIX grants such a lock to the whole
+ * process, and releases it as soon as the process closes any descriptor of the file: so a file locked by this process
+ * must not even be opened. Held locks are recorded in the system properties, which plugins share even when separate
+ * class loaders loaded their classes.
  */
 final class WriterLock implements Closeable {
   private static final String PROPERTY = "io.lifeline.archive.lock.";
@@ -26,12 +26,12 @@ final class WriterLock implements Closeable {
     this.property = property;
   }
 
-  /** Takes the lock; null if somebody has it, here or in another process. */
+  /** Takes the lock; returns null if this process or another one holds it. */
   static WriterLock tryLock(Path file) throws IOException {
     try {
       Files.createFile(file);
     } catch (FileAlreadyExistsException e) {
-      // It is there, and was not opened.
+      // It exists, and was not opened.
     }
     String property = PROPERTY + identity(file);
     if (System.getProperties().putIfAbsent(property, "held") != null) {
@@ -51,7 +51,7 @@ final class WriterLock implements Closeable {
     }
   }
 
-  /** The file itself, by whatever path it was reached. */
+  /** Returns the identity of the file, independent of the path. */
   private static String identity(Path file) throws IOException {
     Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     return key == null ? file.toRealPath().toString() : key.toString();
@@ -64,7 +64,7 @@ final class WriterLock implements Closeable {
     }
   }
 
-  /** The file is closed before anybody here may open it again. */
+  /** Closes the file before anything else in this process may open it again. */
   private static void release(FileChannel channel, String property) throws IOException {
     try {
       if (channel != null) {

@@ -18,7 +18,7 @@ final class BatchRows {
 
   private static final int COLUMN_COUNT = 17 + Counter.values().length;
 
-  /** Positions as one number, which is all that an event carries of its batch. */
+  /** Number of low bits that hold the offset; events refer to their batch by this single number. */
   private static final int OFFSET_BITS = 48;
 
   private final CopyBuffer rows;
@@ -28,7 +28,7 @@ final class BatchRows {
     rows = new CopyBuffer(COLUMN_COUNT, pool);
   }
 
-  /** The number of the batch at a position: no two in an archive have the same. */
+  /** Returns the number of the batch at a position, unique within an archive. */
   static long number(Position position) {
     if (position.offset() >>> OFFSET_BITS != 0 || position.partition() >>> (63 - OFFSET_BITS) != 0) {
       throw new IllegalArgumentException(
@@ -68,7 +68,7 @@ final class BatchRows {
     return Json.object(clean);
   }
 
-  /** Gives the memory back. */
+  /** Returns the memory to the pool. */
   void release() {
     rows.release();
   }
@@ -77,7 +77,7 @@ final class BatchRows {
     return count;
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return rows.capacity();
   }

@@ -22,19 +22,22 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What tables there are, and the making of those that are missing. Definitions are committed before the rows that need
- * them: a table without rows does no harm, and a transaction must not hold the locks of thousands of new tables.
+ * Keeps track of the event tables and creates missing ones. Definitions are committed before the rows that need them:
+ * empty tables are harmless, and a transaction must not hold the locks of thousands of new tables.
  */
 final class Catalog {
-  /** A hostile emitter may invent types without end, and each is a table. Views over all of them lock them all. */
+  /**
+   * Limit of event types, since a hostile emitter may define any number and each needs a table; views over all lock
+   * them all.
+   */
   static final int MAX_TABLES = 4_000;
 
   static final int MAX_VERSIONS = 1_000;
 
-  /** Of a view, where constants count too. PostgreSQL's limit is 1,600, less for wide types. */
+  /** Maximum number of columns of a view, including constants. PostgreSQL's limit is 1,600, less for wide types. */
   static final int MAX_COLUMNS = 1_000;
 
-  /** New types in one transaction, which locks about ten things for each; a server has room for 6,400 by default. */
+  /** New types per transaction, which takes about ten locks for each; a server has room for 6,400 by default. */
   private static final int CHUNK = 100;
 
   private static final long REFRESH_INTERVAL_NS = 10_000_000_000L;
@@ -53,16 +56,16 @@ final class Catalog {
     this.schema = schema;
     this.views = new Views(schema);
     load();
-    // Whoever made the last of these types may have died before the view over all of them knew it.
+    // The writer that created the last of these types may have died before it updated the view over all of them.
     this.eventsViewIsOld = !tables.isEmpty();
   }
 
-  /** The version that an event type is; it must have been {@link #prepare}d, or {@link #knows known}. */
+  /** Returns the version of an event type; it must have been {@link #prepare}d, or {@link #knows known}. */
   EventTable.Version version(EventType type) {
     return byType.get(type);
   }
 
-  /** Why there is no room for these types, or null if there is. */
+  /** Returns why there is no room for these types, or null if there is. */
   String refusal(List<EventType> types) {
     Map<String, Set<EventTable.Key>> columns = new HashMap<>();
     Map<String, Integer> versions = new HashMap<>();
@@ -87,12 +90,12 @@ final class Catalog {
     return count > MAX_TABLES ? "the archive has no room for more event types" : null;
   }
 
-  /** Whether all of these types have their tables and columns. Does not ask the server. */
+  /** Returns whether all of these types have their tables and columns, without a query. */
   boolean knows(List<EventType> types) {
     return types.stream().allMatch(this::known);
   }
 
-  /** Makes tables and columns for all of these types. */
+  /** Creates tables and columns for all of these types. */
   void prepare(List<EventType> types) throws SQLException {
     schema.lockDefinitions(connection);
     try {
@@ -104,7 +107,7 @@ final class Catalog {
         chunk.clear();
       }
     } catch (SQLException e) {
-      // What is in memory may be ahead of what was committed.
+      // The state in memory may be ahead of the committed one.
       forget();
       throw e;
     } finally {
@@ -127,7 +130,7 @@ final class Catalog {
     Set<EventTable> changed = new HashSet<>();
     try (Statement statement = connection.createStatement()) {
       for (EventType type : types) {
-        if (!known(type)) { // one batch may describe the same type twice
+        if (!known(type)) { // one batch may describe a type twice
           changed.add(create(statement, type));
         }
       }
@@ -166,7 +169,10 @@ final class Catalog {
     return table;
   }
 
-  /** Neither our own tables nor anything that somebody else made gives way to a type that is called like it. */
+  /**
+   * Creates a table with a name that is free: existing relations, ours or not, are never replaced by a type of that
+   * name.
+   */
   private EventTable newTable(Statement statement, String name) throws SQLException {
     Set<String> dataTables = new HashSet<>();
     Set<String> viewNames = new HashSet<>();
@@ -207,7 +213,7 @@ final class Catalog {
     }
   }
 
-  /** Makes the view over all types anew, if there are new ones; later, if somebody is reading it. */
+  /** Recreates the view over all types if there are new ones; postpones it while the view is in use. */
   void refreshEventsView() throws SQLException {
     if (!eventsViewIsOld || System.nanoTime() - nextRefreshNs < 0) {
       return;
@@ -229,7 +235,7 @@ final class Catalog {
     }
   }
 
-  /** After a failure: what is known here may not be so any more. */
+  /** Clears the cached state, which may be wrong after a failure. */
   void forget() {
     tables.clear();
     byId.clear();
@@ -257,7 +263,7 @@ final class Catalog {
     }
   }
 
-  /** A version's fields, as the table types has them. */
+  /** Parses a version's fields from the table types. */
   static List<TypeEntry.FieldEntry> fields(String json) throws SQLException {
     try {
       return Json.MAPPER.readValue(json, new TypeReference<>() {});

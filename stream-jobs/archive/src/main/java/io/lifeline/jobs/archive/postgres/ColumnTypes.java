@@ -4,7 +4,7 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 
-/** What fields and constants are in PostgreSQL, which has no unsigned numbers. */
+/** Maps fields and constants to types of PostgreSQL, which has no unsigned numbers. */
 final class ColumnTypes {
   private ColumnTypes() {}
 
@@ -21,7 +21,7 @@ final class ColumnTypes {
     };
   }
 
-  /** The constant's value as SQL. */
+  /** Returns the constant's value as SQL. */
   static String literal(TypeEntry.ConstantEntry constant) {
     String text = constant.fieldType() == FieldType.BYTES ? "\\x" + constant.value() : constant.value();
     return Sql.literal(text) + "::" + of(constant.fieldType());

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.postgresql.copy.CopyIn;
 
-/** Rows in PostgreSQL's binary COPY format, in memory. Each put writes one value, with its length before it. */
+/** Rows in PostgreSQL's binary COPY format, in memory. Each put writes one value, preceded by its length. */
 final class CopyBuffer {
   private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
@@ -21,15 +21,15 @@ final class CopyBuffer {
   private static final int HEADER = SIGNATURE.length + 8;
   private static final short TRAILER = -1;
 
-  /** The server reads a message as a whole before it looks into it, so small ones keep both sides at work. */
+  /** Message size. The server reads a whole message before it parses it, so small messages keep both sides busy. */
   private static final int MESSAGE = CopySegments.SIZE;
 
-  /** A value of a fixed length is never longer than this, its own length included; a numeric is the longest. */
+  /** Maximum size of a fixed-length value with its length prefix; numeric is the longest. */
   private static final int FIXED = 4 + 8 + 2 * 5;
 
   private static final long NUMERIC_BASE = 10_000;
 
-  /** 1970-01-01 to 2000-01-01, where PostgreSQL's time begins. */
+  /** 2000-01-01, PostgreSQL's epoch, in microseconds since 1970-01-01. */
   private static final long EPOCH_MICROS = 946_684_800_000_000L;
 
   private final int columns;
@@ -40,8 +40,8 @@ final class CopyBuffer {
   private long fullCapacity;
 
   /**
-   * @param columns of each row
-   * @param pool to take memory from
+   * @param columns number of columns per row
+   * @param pool memory pool
    */
   CopyBuffer(int columns, CopySegments pool) {
     this.columns = columns;
@@ -50,18 +50,18 @@ final class CopyBuffer {
     size = HEADER;
   }
 
-  /** Gives the memory back; the buffer is of no use any more. */
+  /** Returns the memory to the pool; the buffer must not be used afterwards. */
   void release() {
     full.forEach(segment -> pool.give(segment.array()));
     pool.give(bytes);
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long capacity() {
     return fullCapacity + bytes.length;
   }
 
-  /** Makes room for so many bytes and then a whole row of values of fixed length, which need not ask any more. */
+  /** Reserves this many bytes plus a row of fixed-length values, which then need no further check. */
   private void reserve(int room) {
     int needed = room + 2 + columns * FIXED;
     if (needed > bytes.length - size) {
@@ -82,7 +82,7 @@ final class CopyBuffer {
     bytes = grown;
   }
 
-  /** Begins a row; all of its columns must follow. */
+  /** Begins a row; values for all columns must follow. */
   void row() {
     reserve(0);
     SHORT.set(bytes, size, (short) columns);
@@ -121,12 +121,12 @@ final class CopyBuffer {
     size += 5;
   }
 
-  /** A timestamptz. */
+  /** Writes a timestamptz. */
   void putMicros(long microsSince1970) {
     putLong(microsSince1970 - EPOCH_MICROS);
   }
 
-  /** A numeric: up to five digits of base 10,000, of which the first stands for the highest power. */
+  /** Writes a numeric: up to five digits of base 10,000, most significant first. */
   void putUnsigned(long value) {
     int digits = numericDigits(value);
     INT.set(bytes, size, 8 + 2 * digits);
@@ -150,7 +150,7 @@ final class CopyBuffer {
     return digits;
   }
 
-  /** Bytes, or a text in UTF-8 without NUL. */
+  /** Writes bytes, or UTF-8 text without NUL. */
   void putBytes(byte[] from, int offset, int length) {
     reserve(4 + length);
     INT.set(bytes, size, length);
@@ -158,13 +158,13 @@ final class CopyBuffer {
     size += 4 + length;
   }
 
-  /** A text that may hold NUL. */
+  /** Writes text that may contain NUL. */
   void putText(String text) {
     byte[] utf8 = Sql.clean(text).getBytes(StandardCharsets.UTF_8);
     putBytes(utf8, 0, utf8.length);
   }
 
-  /** A jsonb: a version and the text. */
+  /** Writes a jsonb: a version and the text. */
   void putJson(String text) {
     byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
     reserve(5 + utf8.length);
@@ -174,7 +174,7 @@ final class CopyBuffer {
     size += 5 + utf8.length;
   }
 
-  /** Sends header, rows and trailer; the buffer stays as it is. */
+  /** Sends header, rows and trailer; the buffer stays unchanged. */
   void sendTo(CopyIn copy) throws SQLException {
     reserve(0);
     SHORT.set(bytes, size, TRAILER);

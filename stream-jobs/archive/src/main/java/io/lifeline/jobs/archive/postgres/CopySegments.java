@@ -3,19 +3,19 @@ package io.lifeline.jobs.archive.postgres;
 import java.util.ArrayDeque;
 
 /**
- * Memory for rows on their way: segments of equal size that go from roll to roll, so that no more of them exist than
- * were once in use together. Buffers of few rows begin with less. Used by one thread.
+ * A memory pool for encoded rows: segments of equal size that are reused, so that no more of them exist than were once
+ * in use together. Buffers of few rows begin with less. Used by one thread.
  */
 final class CopySegments {
-  /** Of a segment, in bytes. */
+  /** Size of a segment, in bytes. */
   static final int SIZE = 64 << 10;
 
-  /** What a buffer begins with, in bytes. */
+  /** Initial size of a buffer, in bytes. */
   static final int SMALLEST = 1 << 10;
 
   private final ArrayDeque<byte[]> free = new ArrayDeque<>();
 
-  /** Memory of at least so many bytes. */
+  /** Returns memory of at least this many bytes. */
   byte[] take(int needed) {
     if (needed > SIZE) {
       return new byte[needed];
@@ -24,7 +24,7 @@ final class CopySegments {
     return segment == null ? new byte[SIZE] : segment;
   }
 
-  /** Larger memory in place of what is not a whole segment yet; null if so much does not fit into one. */
+  /** Returns larger memory to replace a buffer smaller than a segment; null if one segment is not enough. */
   byte[] grown(byte[] bytes, int needed) {
     if (bytes.length >= SIZE || needed > SIZE) {
       return null;
@@ -33,7 +33,7 @@ final class CopySegments {
     return length > SIZE / 2 ? take(SIZE) : new byte[length];
   }
 
-  /** Takes memory back. */
+  /** Takes memory back into the pool. */
   void give(byte[] bytes) {
     if (bytes.length == SIZE) {
       free.push(bytes);

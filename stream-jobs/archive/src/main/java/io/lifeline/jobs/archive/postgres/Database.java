@@ -10,25 +10,25 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Properties;
 
-/** Opens connections, and tells people what went wrong with them. */
+/** Opens connections, and translates SQL errors for users. */
 final class Database {
   private static final String CONNECT_TIMEOUT_S = "10";
 
-  /** Longer than any statement of ours may take; without it a server that vanished would be waited for for ever. */
+  /** Longer than any statement of ours may take; without it a lost server would block the client forever. */
   private static final String SOCKET_TIMEOUT_S = "300";
 
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final String DEPENDENT_OBJECTS = "2BP01";
 
-  /** By an administrator, or by a statement_timeout. */
+  /** Cancelled by an administrator, or by statement_timeout. */
   private static final String CANCELLED = "57014";
 
-  /** After a failover, the server that was the primary. */
+  /** Reported by the former primary after a failover. */
   private static final String READ_ONLY = "25006";
 
   private Database() {}
 
-  /** A connection without auto-commit, whose server notices within a minute when this machine has gone. */
+  /** Opens a connection without auto-commit; the server detects within a minute that this machine is gone. */
   static Connection connect(PostgresOptions options) throws IOException {
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "lifeline-archive");
@@ -50,7 +50,7 @@ final class Database {
       try (Statement statement = connection.createStatement()) {
         statement.execute(
             "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3");
-        // A backslash in a literal is a backslash, whatever this database has for its older clients.
+        // Backslashes in literals are literal, whatever this database is configured for.
         statement.execute("SET standard_conforming_strings = on; SET TIME ZONE 'UTC'; SET lock_timeout = '60s'");
         connection.setAutoCommit(false);
         return connection;
@@ -63,7 +63,7 @@ final class Database {
     }
   }
 
-  /** What the hosts do next depends on what it is: try again, open anew, or give up. */
+  /** Translates an error into the exception that determines the host's reaction: retry, reopen or give up. */
   static IOException translated(String doing, PostgresOptions options, SQLException cause) {
     String state = cause.getSQLState() == null ? "" : cause.getSQLState();
     String what = doing + " the archive in " + options.url() + ": " + firstLineOf(cause.getMessage());
@@ -89,7 +89,7 @@ final class Database {
     };
   }
 
-  /** Whether a definition could not be changed because somebody reads it, or has built a view on it. */
+  /** Returns whether a definition could not be changed because it is in use or another view depends on it. */
   static boolean isInUse(SQLException failure) {
     return LOCK_NOT_AVAILABLE.equals(failure.getSQLState()) || DEPENDENT_OBJECTS.equals(failure.getSQLState());
   }

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The events of one type since the last roll, encoded for COPY, apart for each partition of the table. */
+/** The events of one type since the last roll, encoded for COPY, separately for each partition of the table. */
 final class EventRows {
-  /** What a type costs besides its rows. It bounds how many tables one transaction locks. */
+  /** Memory charged per type in addition to its rows. It limits how many tables one transaction locks. */
   static final long OVERHEAD_BYTES = 8_192;
 
   private final EventTable.Version version;
@@ -31,7 +31,7 @@ final class EventRows {
     this.doubles = new double[fields.length][];
   }
 
-  /** Takes the events of a batch. */
+  /** Appends the events of a batch. */
   void append(ColumnarBatch.Columns group, long batch, TimePartitions partitions, long nowMs) {
     for (int field = 0; field < fields.length; field++) {
       longs[field] = fields[field].isIntegral() ? group.longs(field) : null;
@@ -58,7 +58,7 @@ final class EventRows {
     return buffer;
   }
 
-  /** Gives the memory back. */
+  /** Returns the memory to the pool. */
   void release() {
     byPartition.values().forEach(CopyBuffer::release);
   }
@@ -105,7 +105,7 @@ final class EventRows {
     return false;
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return bytes;
   }
@@ -114,12 +114,12 @@ final class EventRows {
     return version.table().dataTable();
   }
 
-  /** The rows, by the number of their partition. */
+  /** Returns the rows by partition number. */
   Map<Long, CopyBuffer> byPartition() {
     return byPartition;
   }
 
-  /** The columns that the rows have, in order. */
+  /** Returns the columns of the rows, in order. */
   String columns() {
     return version.fieldColumns().stream()
         .map(column -> ", " + Sql.identifier(column)).collect(Collectors.joining("", EventTable.COMMON_COLUMNS, ""));

@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The table of one event type, whose versions share it. A version is a type with that name and its own level, fields
- * and constants. A field keeps the column of its name and type, so a field whose type changed gets a column of its own,
- * such as {@code size:f64}, and no column ever changes.
+ * The table of one event type, whose versions share it. A version is a type of that name with its own level, fields and
+ * constants. A column belongs to one name and type: a field whose type changes gets a new column, such as {@code
+ * size:f64}, and no column ever changes.
  */
 final class EventTable {
-  /** What the table and its view have besides fields and constants, and what PostgreSQL keeps for itself. */
+  /** Other columns of the table and its view, and PostgreSQL's system columns. */
   private static final Set<String> RESERVED = Set.of("ts", "ts_ns", "level", "host", "program", "pid", "thread",
       "incarnation", "route", "sequence", "event_index", "@batch", "@ns", "@version",
       "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid");
 
-  /** The columns of every table, in the order that leaves no gaps. */
+  /** The columns of every table, in an order that needs no padding. */
   static final String COMMON_COLUMNS = "ts, thread, \"@batch\", event_index, \"@ns\", \"@version\"";
 
   static final int COMMON_COLUMN_COUNT = 6;
@@ -28,13 +28,13 @@ final class EventTable {
   static final String COMMON_DEFINITION = "ts timestamptz NOT NULL, thread bigint NOT NULL, \"@batch\" bigint NOT NULL,"
       + " event_index integer NOT NULL, \"@ns\" smallint NOT NULL, \"@version\" smallint NOT NULL";
 
-  /** A field or a constant, which has no column in the table but one in the view. */
+  /** A field or a constant; a constant is a column of the view but not of the table. */
   record Key(String name, FieldType type, boolean constant) {}
 
   /**
    * One version.
    *
-   * @param columns of its fields and then its constants, in the descriptor's order
+   * @param columns columns of its fields and then its constants, in the descriptor's order
    */
   record Version(EventTable table, int number, TypeEntry type, List<String> columns) {
     List<String> fieldColumns() {
@@ -55,7 +55,7 @@ final class EventTable {
     this.view = view;
   }
 
-  /** The event type's. */
+  /** Returns the name of the event type. */
   String name() {
     return name;
   }
@@ -72,12 +72,12 @@ final class EventTable {
     return versions;
   }
 
-  /** Columns of the view, in the order in which they came. */
+  /** Returns the columns of the view, in the order in which they were added. */
   Map<Key, String> columns() {
     return columns;
   }
 
-  /** A version as the catalogue has it. */
+  /** Adds a version read from the catalogue. */
   Version restore(int number, TypeEntry type, List<String> names) {
     List<Key> keys = keys(type);
     for (int i = 0; i < keys.size(); i++) {
@@ -89,7 +89,7 @@ final class EventTable {
     return version;
   }
 
-  /** A new version; whatever of its columns is new is in {@link #columns} from now on. */
+  /** Adds a new version, and its new columns to {@link #columns}. */
   Version add(TypeEntry type) {
     List<String> names = new ArrayList<>();
     for (Key key : keys(type)) {
@@ -100,7 +100,7 @@ final class EventTable {
     return version;
   }
 
-  /** What the type needs columns for. */
+  /** Returns the fields and constants that the type needs columns for. */
   static List<Key> keys(TypeEntry type) {
     List<Key> keys = new ArrayList<>();
     type.fields().forEach(field -> keys.add(new Key(field.name(), field.fieldType(), false)));

@@ -22,14 +22,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The newest event of each type and emitter since the last roll. Its values are kept as they are, and become JSON once
- * per roll: most are replaced by the next batch.
+ * The newest event of each type and emitter since the last roll. Its values are kept unencoded and become JSON once per
+ * roll, because the next batch replaces most of them.
  */
 final class LatestRows {
-  /** What an entry costs besides long values. */
+  /** Memory of an entry without its long values. */
   private static final long ENTRY_BYTES = 500;
 
-  /** Ordered, so that two writers that update the same rows do not wait for each other in a circle. */
+  /** Ordered, so that two writers that update the same rows cannot deadlock. */
   private record Key(String type, String incarnation) implements Comparable<Key> {
     private static final Comparator<Key> ORDER =
         Comparator.comparing(Key::type).thenComparing(Key::incarnation);
@@ -40,7 +40,7 @@ final class LatestRows {
     }
   }
 
-  /** JSON from names and floats, as the views have it: how a float looks is the server's affair. */
+  /** Builds JSON from names and floats as the views do: the server formats floats. */
   private static final String FLOATS = "(SELECT coalesce(jsonb_object_agg(name, value), '{}') FROM"
       + " unnest(?::text[], ?::%s[]) AS f (name, value))";
 
@@ -95,7 +95,7 @@ final class LatestRows {
     return sum;
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return ENTRY_BYTES * entries.size() + valueBytes;
   }
@@ -146,7 +146,7 @@ final class LatestRows {
     row.setArray(at + 1, connection.createArrayOf(array, values.toArray()));
   }
 
-  /** As f32, f64 and text, of which at most one is not null. */
+  /** Sets the ID as f32, f64 and text, of which at most one is not null. */
   private static void setId(PreparedStatement row, int at, Entry entry) throws SQLException {
     int field = entry.version().type().idField();
     FieldType type = field < 0 ? null : entry.type().fields().get(field).type();
@@ -166,7 +166,7 @@ final class LatestRows {
     };
   }
 
-  /** As the view over all events has it, but without floats. */
+  /** Returns JSON as in the view over all events, but without floats. */
   private static String json(Entry entry) {
     JsonWriter json = new JsonWriter().beginObject();
     List<String> columns = entry.version().columns();

@@ -11,16 +11,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the indexes that an archive of an earlier program lacks. On a large table that takes long, so it happens on a
- * thread and a connection of its own, in a way that lets everybody read and write meanwhile; the archive works without
- * them, only slower. What is interrupted is done again when an archive is opened next.
+ * Creates indexes that an archive of an earlier release lacks. On a large table this takes long, so it uses a separate
+ * thread and connection, and does not block readers or writers; without the indexes the archive works, only slower. If
+ * interrupted, it is retried when an archive is opened next.
  */
 final class MissingIndexes {
   private static final Logger LOG = LoggerFactory.getLogger(MissingIndexes.class);
 
   private MissingIndexes() {}
 
-  /** Begins with it, if any is missing. */
+  /** Starts the creation if any index is missing. */
   static void make(PostgresOptions options, Schema schema, Connection connection) throws SQLException {
     boolean missing = false;
     try (Statement statement = connection.createStatement()) {
@@ -48,9 +48,9 @@ final class MissingIndexes {
 
   private static void makeAll(PostgresOptions options, Schema schema) {
     try (Connection connection = Database.connect(options); Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(true); // CONCURRENTLY is not for transactions
+      connection.setAutoCommit(true); // CONCURRENTLY cannot run in a transaction
       connection.setNetworkTimeout(Runnable::run, 0);
-      statement.execute("SET lock_timeout = 0"); // nobody waits for what waits here
+      statement.execute("SET lock_timeout = 0"); // this waits without blocking others
       if (schema.tryLockIndexes(connection)) {
         for (Map.Entry<String, String> index : Schema.INDEXES.entrySet()) {
           make(options, schema, statement, index.getKey(), index.getValue());
@@ -71,7 +71,7 @@ final class MissingIndexes {
     LOG.info("the archive in {} gets the index {}, while it is read and written: how far that is, the server says in"
         + " pg_stat_progress_create_index", options.url(), index);
     long start = System.nanoTime();
-    if (state == State.BROKEN) { // somebody was interrupted
+    if (state == State.BROKEN) { // an earlier attempt was interrupted
       statement.execute("DROP INDEX CONCURRENTLY " + schema.own(index));
     }
     statement.execute("CREATE INDEX CONCURRENTLY " + Sql.identifier(index) + on.formatted(schema.own("batches")));

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** A password, or the file that has it, which is read at each connection: a new password needs no restart. */
+/** A password, or a file that contains it. The file is read at each connection, so a new password needs no restart. */
 public final class Password {
   private final String text;
   private final Path file;
@@ -17,12 +17,12 @@ public final class Password {
     this.file = file;
   }
 
-  /** For hosts that keep secrets themselves. */
+  /** Creates a password from text, for hosts that manage secrets themselves. */
   public static Password of(String text) {
     return new Password(Objects.requireNonNull(text, "text"), null);
   }
 
-  /** The first line of that file. */
+  /** Creates a password from the first line of a file. */
   public static Password inFile(Path file) {
     return new Password(null, Objects.requireNonNull(file, "file"));
   }
@@ -43,7 +43,7 @@ public final class Password {
     return line;
   }
 
-  /** Never the password itself. */
+  /** Returns a text without the password. */
   @Override
   public String toString() {
     return file == null ? "****" : "the first line of " + file;

@@ -11,7 +11,7 @@ import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 
-/** How many events of each route were stored, partitions that retention has dropped included. */
+/** Counts the stored events of each route, including those in partitions that retention has dropped. */
 final class PostgresCounts implements ArchivedEvents {
   private static final String UNDEFINED_TABLE = "42P01";
 
@@ -22,7 +22,7 @@ final class PostgresCounts implements ArchivedEvents {
     this.options = options;
   }
 
-  /** The events archived so far; an archive that does not exist yet holds none. */
+  /** Returns the events archived so far; none if the archive does not exist yet. */
   @Override
   public Map<RouteKey, Long> count() throws IOException {
     if (connection == null) {
@@ -35,7 +35,7 @@ final class PostgresCounts implements ArchivedEvents {
       while (rows.next()) {
         events.put(new RouteKey(Incarnation.parse(rows.getString(1)), rows.getInt(2)), rows.getLong(3));
       }
-      connection.rollback(); // nothing was changed, and no transaction is left open
+      connection.rollback(); // nothing was changed; leave no transaction open
       return events;
     } catch (SQLException e) {
       close();
@@ -53,7 +53,7 @@ final class PostgresCounts implements ArchivedEvents {
         connection.close();
       }
     } catch (SQLException e) {
-      // It is of no use any more.
+      // The connection is unusable anyway.
     }
     connection = null;
   }

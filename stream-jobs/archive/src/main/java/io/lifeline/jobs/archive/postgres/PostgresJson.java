@@ -3,7 +3,7 @@ package io.lifeline.jobs.archive.postgres;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
 
-/** Constants as JSON, infinities and NaN by the names that {@code to_jsonb} gives to those of fields beside them. */
+/** Writes constants as JSON, with the same names for infinities and NaN as {@code to_jsonb} uses for fields. */
 final class PostgresJson {
   private PostgresJson() {}
 

@@ -6,15 +6,16 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a PostgreSQL archive is written.
+ * Options of a PostgreSQL archive.
  *
- * @param url of the database
+ * @param url URL of the database
  * @param password null if none is needed, or if {@code ~/.pgpass} has it
- * @param tlsCa PEM file of the authorities that may vouch for the server; turns TLS on; null to go by the URL
- * @param schema for the tables and views that people see; that of the events' own tables has {@code _data} behind it
- * @param roll when events are stored; a transaction holds half of its bytes, since the next one is collected meanwhile
- * @param partition the time that one partition of a table covers; what an archive was made with stays
- * @param retention after which partitions are dropped; null to keep them
+ * @param tlsCa PEM file of CA certificates that verify the server; enables TLS; null to use the URL's settings
+ * @param schema schema of the public tables and views; event tables are in the schema of that name with suffix {@code
+ *     _data}
+ * @param roll when events are stored; a transaction holds half of its bytes, because the next one is filled meanwhile
+ * @param partition time span of one table partition; cannot be changed for an existing archive
+ * @param retention age at which partitions are dropped; null to keep them
  */
 public record PostgresOptions(
     PostgresUrl url,
@@ -41,7 +42,10 @@ public record PostgresOptions(
     }
   }
 
-  /** The defaults: 32 MiB, half of them a transaction's, or one second, partitions of a day, kept for ever. */
+  /**
+   * Returns the defaults: rolls at 32 MiB (half per transaction) or one second, partitions of a day, unlimited
+   * retention.
+   */
   public static PostgresOptions at(PostgresUrl url) {
     return new PostgresOptions(url, null, null, DEFAULT_SCHEMA, DEFAULT_ROLL, DEFAULT_PARTITION, null);
   }
@@ -50,7 +54,7 @@ public record PostgresOptions(
     return new PostgresOptions(url, secret, tlsCa, schema, roll, partition, retention);
   }
 
-  /** The first line of that file; null for no password. */
+  /** Sets the password file; null for no password. */
   public PostgresOptions withPasswordFile(Path file) {
     return withPassword(file == null ? null : Password.inFile(file));
   }

@@ -19,16 +19,16 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Collects the events of one partition, encoded, and stores them together with its position, if need be while the next
- * ones are collected: encoding and the server's work each take a processor. What tables there must be is seen to before
- * that, on the thread that appends, so that the two have no state in common but the connection, for which {@link
- * PostgresSession} has one wait for the other. The position is changed by
- * compare-and-set, so that even a writer whose lock was lost with its connection cannot store what another has stored.
+ * Buffers the encoded events of one partition, and stores them together with its position, if necessary while the next
+ * ones are buffered: encoding and the server each use a processor. Tables are created before that, on the thread that
+ * appends, so the two threads share only the connection, on which {@link PostgresSession} serialises them. The position
+ * is changed by compare-and-set, so even a writer that lost its lock with its connection cannot store what another has
+ * stored.
  */
 final class PostgresPartition extends PartitionWriter {
   private static final String WRITE = "cannot write";
 
-  /** Times of brokers, who may take producers' word for them: beyond these they would be no timestamps any more. */
+  /** Limits of broker times, which may come from producers: times beyond them would not be valid timestamps. */
   private static final long FIRST_MS = Instant.parse("0001-01-01T00:00:00Z").toEpochMilli();
 
   private static final long LAST_MS = Instant.parse("9999-12-31T23:59:59Z").toEpochMilli();
@@ -40,7 +40,7 @@ final class PostgresPartition extends PartitionWriter {
   private PostgresRoll collected = new PostgresRoll(segments);
   private Storing storing;
 
-  /** What was handed over to be stored, and where that has got to; a task that failed is gone. */
+  /** A roll being stored, with its task; the task is null after a failure. */
   private static final class Storing {
     final PostgresRoll roll;
     final Span span;
@@ -55,7 +55,7 @@ final class PostgresPartition extends PartitionWriter {
   /** The messages of a roll. */
   private record Span(long from, long to, long duplicates, long rejected, String source, Long lastMessage) {}
 
-  /** Takes the partition and finds the end of the archive. */
+  /** Takes the partition and finds the archive's end. */
   PostgresPartition(int partition, PostgresSession session, ArchiveFeed feed) throws IOException {
     super(partition, session.options().roll(), feed);
     this.partition = partition;
@@ -114,7 +114,7 @@ final class PostgresPartition extends PartitionWriter {
 
   @Override
   protected void store() throws IOException {
-    session.expireIfDue(); // before anything is stored, which a failure would leave neither stored nor not
+    session.expireIfDue(); // before storing, since a failure here would leave the outcome unclear
     storeNow(collected, span());
     collectAnew();
   }
@@ -169,7 +169,7 @@ final class PostgresPartition extends PartitionWriter {
     session.reached(StoreStep.TABLES_READY);
   }
 
-  /** Stores a roll whose tables and partitions stand. */
+  /** Returns the work that stores a roll whose tables and partitions exist. */
   private PostgresSession.Work work(PostgresRoll roll, Span span) {
     return () -> {
       try {

@@ -20,19 +20,19 @@ import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
-/** A PostgreSQL archive to ask questions of: its views stand under their names, and nothing can be changed. */
+/** Read-only access to a PostgreSQL archive, whose views are available under their names. */
 public final class PostgresReader implements ArchiveReader {
   private final Connection connection;
   private Map<String, View> views;
 
-  /** The view of an event type, and the columns that each of its fields has had. */
+  /** The view of an event type, and all columns of each field. */
   private record View(String name, Map<String, Map<String, FieldType>> columns) {}
 
   private PostgresReader(Connection connection) {
     this.connection = connection;
   }
 
-  /** Opens an archive that must be there. */
+  /** Opens an existing archive. */
   public static PostgresReader open(PostgresOptions options) throws IOException {
     Connection connection = Database.connect(options);
     try (Statement statement = connection.createStatement()) {
@@ -59,7 +59,7 @@ public final class PostgresReader implements ArchiveReader {
     try {
       connection.close();
     } catch (SQLException e) {
-      // It is of no use any more.
+      // The connection is unusable anyway.
     }
   }
 
@@ -100,7 +100,7 @@ public final class PostgresReader implements ArchiveReader {
     return "ts_ns";
   }
 
-  /** A field has a column for each type that it has had, of which one holds the value. */
+  /** Returns the value of a field, which has one column for each type it ever had; only one of them is not null. */
   private String coalesced(String eventType, String field, BiFunction<String, FieldType, String> value)
       throws SQLException {
     return views().get(eventType).columns().get(field).entrySet().stream()

@@ -16,7 +16,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyManager;
 
-/** What a partition collected since its last transaction. */
+/** Data that a partition has buffered since its last transaction. */
 final class PostgresRoll {
   private final Map<EventType, EventRows> types = new LinkedHashMap<>();
   private final BatchRows batches;
@@ -25,9 +25,7 @@ final class PostgresRoll {
   private final CopySegments pool;
   private long typeBytes;
 
-  /**
-   * @param pool to take memory from
-   */
+  /** @param pool memory pool */
   PostgresRoll(CopySegments pool) {
     this.pool = pool;
     this.batches = new BatchRows(pool);
@@ -55,13 +53,13 @@ final class PostgresRoll {
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
   }
 
-  /** Gives the memory back; the roll is of no use any more. */
+  /** Returns the memory to the pool; the roll must not be used afterwards. */
   void release() {
     types.values().forEach(EventRows::release);
     batches.release();
   }
 
-  /** Memory held, in bytes. */
+  /** Returns the memory used, in bytes. */
   long bytes() {
     return typeBytes + batches.bytes() + latest.bytes();
   }
@@ -70,7 +68,7 @@ final class PostgresRoll {
     return routes.values().stream().map(RouteEntry.Builder::build).toList();
   }
 
-  /** Makes the partitions that the rows need. */
+  /** Creates the partitions that the rows need. */
   void prepare(TimePartitions partitions) throws SQLException {
     List<TimePartitions.Place> places = new ArrayList<>();
     for (EventRows rows : types.values()) {
@@ -80,7 +78,7 @@ final class PostgresRoll {
     partitions.prepare(places);
   }
 
-  /** Writes all rows, into the partitions themselves: to find the partition of each row costs the server a tenth. */
+  /** Writes all rows directly into the partitions: routing each row through the table costs the server a tenth. */
   void copy(Connection connection, Schema schema, TimePartitions partitions) throws SQLException {
     CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
     for (EventRows rows : types.values()) {

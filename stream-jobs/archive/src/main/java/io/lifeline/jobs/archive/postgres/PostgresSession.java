@@ -20,14 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection, and what the partitions of a writer share on it. Used by one thread; it may have work done on another
- * one meanwhile, and everything else on the connection waits for that.
+ * One connection, and the state that a writer's partitions share. Used by one thread; it may start work on another
+ * thread, and everything else on the connection waits for that.
  */
 final class PostgresSession implements PartitionedWriter.Backend {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresSession.class);
   private static final long EXPIRY_INTERVAL_NS = Duration.ofMinutes(10).toNanos();
 
-  /** Before the next try, where there was too much to delete at once. */
+  /** Pause before the next attempt if there was too much to delete at once. */
   private static final long EXPIRY_PAUSE_NS = Duration.ofSeconds(10).toNanos();
 
   private static final long CLOCK_TOLERANCE_MS = Duration.ofHours(1).toMillis();
@@ -52,7 +52,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
     void run() throws SQLException, IOException;
   }
 
-  /** Work that was begun. */
+  /** Work that was started. */
   static final class Task {
     private final CompletableFuture<Void> end;
 
@@ -60,7 +60,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
       this.end = end;
     }
 
-    /** Waits for its end, and fails as it did. */
+    /** Waits for the work to finish, and rethrows its failure. */
     void await() throws IOException {
       try {
         end.join();
@@ -120,7 +120,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
     return partitions;
   }
 
-  /** Takes note of when the broker took a message. */
+  /** Records the broker time of a message. */
   void observe(long brokerMs) {
     lastBrokerMs = brokerMs;
     if (!retentionClock.isSet()) {
@@ -129,14 +129,14 @@ final class PostgresSession implements PartitionedWriter.Backend {
     retentionClock.observe(brokerMs);
   }
 
-  /** When the broker took the message that was read last; before the first, what this machine's clock says. */
+  /** Returns the broker time of the last message read; before the first, this machine's time. */
   long nowMs() {
     return retentionClock.isSet() ? lastBrokerMs : clock.getAsLong();
   }
 
   /**
-   * What time it is for those who delete. No clock alone has data deleted: neither one of the broker's nor this
-   * machine's that was put forward, and none at once.
+   * Returns the time that retention is based on. A clock that is set forward, the broker's or this machine's, cannot
+   * cause data to be deleted, since the earlier of the two applies.
    */
   private long retentionMs() {
     return Math.min(retentionClock.nowMs(), clock.getAsLong());
@@ -152,13 +152,13 @@ final class PostgresSession implements PartitionedWriter.Backend {
     return thread;
   }
 
-  /** Runs the work; when it fails, rolls back and forgets what may have changed meanwhile. */
+  /** Runs the work; on failure, rolls back and clears cached state that may be wrong. */
   void run(String doing, Work work) throws IOException {
     settle();
     runNow(doing, work);
   }
 
-  /** As {@link #run}, on a thread of its own. Until it has ended, nothing that it uses may change. */
+  /** As {@link #run}, on another thread. Until the work has finished, nothing that it uses may change. */
   Task start(String doing, Work work) {
     settle();
     last = new Task(CompletableFuture.runAsync(() -> {
@@ -171,7 +171,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
     return last;
   }
 
-  /** Waits for work that was begun; whoever began it asks for its outcome. */
+  /** Waits for work that was started, ignoring its outcome, which its {@link Task} reports. */
   private void settle() {
     if (last != null) {
       last.awaitEnd();
@@ -223,7 +223,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
     }
   }
 
-  /** Drops what is older than the retention, now and then; not before a message has told what time it is. */
+  /** Drops data older than the retention, at intervals; only once a message has set the time. */
   void expireIfDue() throws IOException {
     if (options.retention() == null || !retentionClock.isSet() || System.nanoTime() - nextExpiryNs < 0) {
       return;

@@ -6,9 +6,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Text as PostgreSQL can hold it. */
+/** Makes text fit PostgreSQL's limits. */
 final class PostgresText {
-  /** The longest name that PostgreSQL does not cut without a word, in bytes. */
+  /** Maximum length of a name in bytes; PostgreSQL silently truncates longer ones. */
   static final int NAME_BYTES = 63;
 
   private static final int HASH_DIGITS = 8;
@@ -16,8 +16,8 @@ final class PostgresText {
   private PostgresText() {}
 
   /**
-   * A name that PostgreSQL leaves as it is: {@code name} and {@code suffix} where they fit, else as much of the name's
-   * beginning as fits, {@code ~}, eight digits that depend on all of the name, and the suffix.
+   * Returns a name that PostgreSQL does not truncate: {@code name} and {@code suffix} if they fit, otherwise as much of
+   * the beginning of the name as fits, {@code ~}, eight digits of a hash of the whole name, and the suffix.
    */
   static String fit(String name, String suffix) {
     String clean = Sql.clean(name);

@@ -6,11 +6,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where the database is: {@code postgresql://[user@]host[:port][,host2...]/database[?parameters]}. The parameters are
- * those of PostgreSQL's JDBC driver. There is no place for a password: a URL is seen in process lists.
+ * The address of the database: {@code postgresql://[user@]host[:port][,host2...]/database[?parameters]}. The parameters
+ * are those of PostgreSQL's JDBC driver. Passwords are not allowed, because URLs are visible in process lists.
  *
  * @param user null for the user who runs this process
- * @param jdbc the URL as the JDBC driver wants it, without the user
+ * @param jdbc the JDBC URL, without the user
  */
 public record PostgresUrl(String user, String jdbc) {
   public static final String ALLOWED =
@@ -20,12 +20,12 @@ public record PostgresUrl(String user, String jdbc) {
       Pattern.compile("postgres(?:ql)?://(?:([^/@?:]+)@)?([^/@?]+)/([^/@?]+)(\\?[^@]*)?");
   private static final Pattern SECRET = Pattern.compile("[?&][^=&]*password[^=&]*=", Pattern.CASE_INSENSITIVE);
 
-  /** Whether the text is meant as such a URL and not as a directory. */
+  /** Returns whether the text is such a URL rather than a directory. */
   public static boolean isMeantBy(String text) {
     return text.startsWith("postgresql:") || text.startsWith("postgres:");
   }
 
-  /** Reads the text; an {@link IllegalArgumentException} does not repeat it, since it may hold a password. */
+  /** Parses the text. An {@link IllegalArgumentException} does not repeat it, because it may contain a password. */
   public static PostgresUrl parse(String text) {
     Matcher url = URL.matcher(text);
     if (!url.matches() || url.group(4) != null && SECRET.matcher(url.group(4)).find()) {
@@ -36,7 +36,7 @@ public record PostgresUrl(String user, String jdbc) {
     return new PostgresUrl(user, "jdbc:postgresql://" + url.group(2) + "/" + url.group(3) + parameters);
   }
 
-  /** Without user and parameters: what logs may show. */
+  /** Returns the URL without user and parameters, for logs. */
   @Override
   public String toString() {
     int parameters = jdbc.indexOf('?');

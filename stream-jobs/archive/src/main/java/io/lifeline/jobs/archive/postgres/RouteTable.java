@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * What a partition's writer knows of each route: which sequences are archived, and the books as they stood last. It is
- * the memory that tells repeats from new batches after a restart.
+ * A partition writer's state of each route: the archived sequences and the latest counters. It distinguishes duplicates
+ * from new batches after a restart.
  */
 final class RouteTable {
   private static final String COLUMNS = "partition, incarnation, route, route_name, host, program, pid, runs, batches,"
@@ -39,7 +39,9 @@ final class RouteTable {
     this.partition = partition;
   }
 
-  /** Reads the routes that had a batch that long before the newest one, or before now, whichever is earlier. */
+  /**
+   * Reads the routes whose last batch is at most that much older than the newest one or than now, whichever is earlier.
+   */
   void load(long nowMs, long rememberedMs, Consumer<RouteEntry> visitor) throws SQLException {
     try (PreparedStatement query = select("last_broker_time >= least(?, (SELECT max(last_broker_time) FROM " + table
         + " WHERE partition = " + partition + ")) - ? * interval '1 millisecond'")) {
@@ -50,7 +52,7 @@ final class RouteTable {
     known.values().forEach(visitor);
   }
 
-  /** Adds what a roll brings. */
+  /** Adds the routes of a roll. */
   void store(List<RouteEntry> added) throws SQLException {
     List<RouteEntry> merged = new ArrayList<>();
     for (RouteEntry entry : added) {
@@ -72,12 +74,12 @@ final class RouteTable {
     merged.forEach(entry -> known.put(entry.key(), entry));
   }
 
-  /** After a failure: what is known here may not have been committed. */
+  /** Clears the cache, which may be ahead of the committed state after a failure. */
   void forget() {
     known.clear();
   }
 
-  /** Forgets here, and not in the database, what was silent since then. */
+  /** Removes silent routes from the cache, not from the database. */
   void forgetSilent(long sinceMs) {
     known.values().removeIf(entry -> entry.lastBrokerTimeMs() < sinceMs);
   }

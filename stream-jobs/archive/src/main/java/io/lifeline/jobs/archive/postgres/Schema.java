@@ -16,26 +16,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The two schemas of an archive. The one that people see has the tables below and the views; the other one, with {@link
- * #DATA} behind its name, has nothing but the events, since their types may have any name.
+ * The two schemas of an archive. The public one has the tables below and the views; the other one, named with the
+ * suffix {@link #DATA}, has only event tables, because event types may have any name.
  */
 final class Schema {
   static final String DATA = "_data";
 
-  /** Of these tables, as a program that does not know them must not write to them. */
+  /** Version of these tables; a release that does not know it must not write to them. */
   private static final int VERSION = 1;
 
-  /** The second of an advisory lock's two numbers where it does not mean a partition. */
+  /** Second number of the advisory lock on definitions; other values are partitions. */
   private static final int DEFINITIONS = -1;
 
-  /** The same, of who makes indexes. */
+  /** Second number of the advisory lock for creating indexes. */
   private static final int MAKING_INDEXES = -2;
 
-  /** Of the table batches: their names and what follows. */
+  /** Indexes of the table batches: name and definition. */
   static final Map<String, String> INDEXES = Map.of(
       "batches_broker_time", " ON %s (broker_time)", "batches_identity", " ON %s (incarnation, sequence)");
 
-  /** To change a table that others use, half a minute in all. */
+  /** Attempts to change a table that is in use; half a minute in all. */
   private static final int MAX_ATTEMPTS = 60;
 
   private static final long PAUSE_NS = 300_000_000;
@@ -49,17 +49,17 @@ final class Schema {
     this.name = options.schema();
   }
 
-  /** A table or view for people, quoted. */
+  /** Returns the quoted name of a public table or view. */
   String own(String table) {
     return Sql.identifier(name) + "." + Sql.identifier(table);
   }
 
-  /** A table of events or one of its partitions, quoted. */
+  /** Returns the quoted name of an event table or one of its partitions. */
   String data(String table) {
     return Sql.identifier(name + DATA) + "." + Sql.identifier(table);
   }
 
-  /** Makes what is missing and checks what is there. */
+  /** Creates what is missing and checks what exists. */
   void create(Connection connection) throws SQLException, ArchiveException {
     lockDefinitions(connection);
     try (Statement statement = connection.createStatement()) {
@@ -85,8 +85,8 @@ final class Schema {
   }
 
   /**
-   * What archives of earlier programs lack. Those programs can go on writing to it: they leave {@code last_message} as
-   * it is, so what it belongs to stands beside it.
+   * Adds columns that archives of earlier releases lack. Those releases can still write to the archive: they do not
+   * update {@code last_message}, so {@code last_message_next} records the position it belongs to.
    */
   private void addNewer(Connection connection, Statement statement) throws SQLException {
     addColumn(connection, statement, "batches", "crc", "bigint");
@@ -95,7 +95,7 @@ final class Schema {
     addColumn(connection, statement, "positions", "last_message_next", "bigint");
   }
 
-  /** Others go on reading and writing the table: this tries for a moment, again and again. */
+  /** Adds a column without blocking others: tries briefly, and repeats until the table is not in use. */
   private void addColumn(Connection connection, Statement statement, String table, String column, String type)
       throws SQLException {
     if (hasColumn(statement, table, column)) {
@@ -139,7 +139,7 @@ final class Schema {
     }
   }
 
-  /** Whether people would find anything of that name: a table, a view, an index. */
+  /** Returns whether the public schema has a relation of that name: a table, view or index. */
   boolean has(Statement statement, String relation) throws SQLException {
     try (ResultSet row = statement.executeQuery(
         "SELECT to_regclass(" + Sql.literal(own(relation)) + ") IS NOT NULL")) {
@@ -189,12 +189,12 @@ final class Schema {
         + " fields jsonb NOT NULL, PRIMARY KEY (type, incarnation))");
   }
 
-  /** Until the connection ends; says whether nobody else makes any. */
+  /** Takes the lock for creating indexes until the connection ends; returns whether it was free. */
   boolean tryLockIndexes(Connection connection) throws SQLException {
     return tryLockPartition(connection, MAKING_INDEXES);
   }
 
-  /** Takes a partition until the connection ends, however it ends; says whether it was free. */
+  /** Takes a partition until the connection ends for any reason; returns whether it was free. */
   boolean tryLockPartition(Connection connection, int partition) throws SQLException {
     try (PreparedStatement lock = connection.prepareStatement("SELECT pg_try_advisory_lock(hashtext(?), ?)")) {
       lock.setString(1, name);
@@ -210,12 +210,12 @@ final class Schema {
     advise(connection, "pg_advisory_unlock", partition);
   }
 
-  /** Only one writer at a time changes what tables and views there are. */
+  /** Takes the lock on definitions: only one writer at a time changes tables and views. */
   void lockDefinitions(Connection connection) throws SQLException {
     advise(connection, "pg_advisory_lock", DEFINITIONS);
   }
 
-  /** Leaves a transaction that failed before. */
+  /** Releases the lock on definitions; first rolls back the transaction, in case it has failed. */
   void unlockDefinitions(Connection connection) throws SQLException {
     if (!connection.isClosed()) {
       connection.rollback();
@@ -225,8 +225,8 @@ final class Schema {
   }
 
   /**
-   * Has the rest of the transaction give up soon what somebody else is using: whoever waits for a table to change it
-   * keeps all who come after from reading it, and the reader may take hours.
+   * Sets a short lock timeout for the rest of the transaction: a pending table change blocks all later readers, and the
+   * current reader may take hours.
    */
   void waitBriefly(Statement statement) throws SQLException {
     statement.execute("SET LOCAL lock_timeout = '200ms'");

@@ -1,13 +1,13 @@
 package io.lifeline.jobs.archive.postgres;
 
-/** Where the storing of a roll has got to. Tests stop or kill the writer between two of these. */
+/** Steps of storing a roll. Tests stop or kill the writer between two of them. */
 enum StoreStep {
-  /** Tables and partitions stand, empty. */
+  /** Tables and partitions exist, empty. */
   TABLES_READY,
   /** The position is in the open transaction. */
   POSITION_MOVED,
-  /** So are all rows. */
+  /** All rows are in the open transaction. */
   ROWS_COPIED,
-  /** From here on they are in the archive. */
+  /** The transaction is committed: the roll is in the archive. */
   COMMITTED
 }

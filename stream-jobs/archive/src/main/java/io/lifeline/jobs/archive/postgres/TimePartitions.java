@@ -20,24 +20,24 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The partitions of the events' tables, by event time. They are made when rows come for them, and dropped as a whole
- * when they are too old. Rows far from the present go to a partition for all other times, so that no broken clock makes
- * partitions without end; what is in there moves when its time gets a partition of its own.
+ * The partitions of the event tables, by event time. They are created on demand, and dropped as a whole when they
+ * expire. Rows far from the current time go to a default partition, so that a broken clock cannot create any number of
+ * partitions; they are moved when their time gets its own partition.
  */
 final class TimePartitions {
-  /** The number of the partition for all other times. */
+  /** Number of the default partition, for all other times. */
   static final long OTHER = Long.MIN_VALUE;
 
-  /** Rows that are older than this, or further ahead than one partition, are far from the present. */
+  /** Rows older than this, or further ahead than one partition, are far from the current time. */
   private static final Duration NEAR = Duration.ofDays(31);
 
   /** New partitions in one transaction, which locks each of them. */
   private static final int CHUNK = 200;
 
-  /** After so many partitions in use, the others are not tried: a backup uses all of them. */
+  /** After this many partitions in use, the others are not tried: a backup uses all of them. */
   private static final int MOST_IN_USE = 10;
 
-  /** So many rows are deleted in one transaction, and so many times until the writer goes on. */
+  /** Rows deleted per transaction, and transactions until the writer continues. */
   private static final int DELETE_ROWS = 20_000;
 
   private static final int DELETE_ROUNDS = 10;
@@ -60,18 +60,18 @@ final class TimePartitions {
     this.lengthNs = length.toNanos();
   }
 
-  /** A name for a table that leaves room for those of its partitions. */
+  /** Returns a table name that leaves room for the suffixes of its partitions. */
   static String fit(String name) {
     String fitted = PostgresText.fit(name, LONGEST_SUFFIX);
     return fitted.substring(0, fitted.length() - LONGEST_SUFFIX.length());
   }
 
-  /** Whether a partition of another table may be called like that. */
+  /** Returns whether a partition of another table may have that name. */
   static boolean mayBeCalled(String table) {
     return SUFFIX.matcher(table).find();
   }
 
-  /** The number of the partition of a time, counted from 1970; {@link #OTHER} far from now. */
+  /** Returns the partition number of a time, counted from 1970; {@link #OTHER} far from now. */
   long number(long timeNs, long nowMs) {
     long number = Math.floorDiv(timeNs, lengthNs);
     return number < first(nowMs) || number > last(nowMs) ? OTHER : number;
@@ -85,7 +85,7 @@ final class TimePartitions {
     return Math.floorDiv(nowMs * 1_000_000, lengthNs) + 1;
   }
 
-  /** Where the run of times from {@code from} on that belong to the same partition ends. */
+  /** Returns the end of the run of times, starting at {@code from}, that belong to the same partition. */
   int endOfRun(long[] times, int from, int count, long number, long nowMs) {
     int to = from + 1;
     if (number == OTHER) {
@@ -101,15 +101,17 @@ final class TimePartitions {
     return to;
   }
 
-  /** A partition of a table; its {@link #target} is known once it has been {@link #prepare}d. */
+  /** A partition of a table; its {@link #target} is known after {@link #prepare}. */
   record Place(String dataTable, long number) {}
 
-  /** Where rows are written: the partition, or for all other times the table, whose partition they may have by now. */
+  /**
+   * Returns where to write rows: the partition, or for other times the table, because their partition may exist by now.
+   */
   String target(Place place) {
     return place.number() == OTHER ? place.dataTable() : known.get(place);
   }
 
-  /** Makes those of the partitions that are missing. Commits. */
+  /** Creates missing partitions. Commits. */
   void prepare(Collection<Place> places) throws SQLException {
     if (known.keySet().containsAll(places)) {
       return;
@@ -159,7 +161,7 @@ final class TimePartitions {
     String partition = schema.data(name);
     String table = schema.data(place.dataTable());
     String other = known.get(new Place(place.dataTable(), OTHER));
-    // Attached, and not made as a partition, for which all who read the table would have to end first.
+    // ATTACH PARTITION rather than PARTITION OF, which would wait for all readers of the table.
     statement.execute("CREATE TABLE " + partition + " (LIKE " + table + ")");
     if (number != OTHER && other != null) {
       statement.execute("WITH moved AS (DELETE FROM " + schema.data(other) + " WHERE ts >= " + time(number)
@@ -197,9 +199,9 @@ final class TimePartitions {
   }
 
   /**
-   * Drops the partitions that end before the retention, and what was received before it of the other times. Those that
-   * somebody uses are left for the next time. Rows are deleted some at a time, each in a transaction that ends soon:
-   * the writer has other things to do, and one that is cut off keeps what it has done. Commits.
+   * Drops the partitions that end before the retention, and from the default partition the events received before it.
+   * Partitions in use are left for the next call. Rows are deleted in small transactions, so the writer is not held up
+   * for long and an interrupted call keeps its progress. Commits.
    *
    * @return whether nothing is left to do now
    */
@@ -219,7 +221,7 @@ final class TimePartitions {
         isComplete &= deleteSome(statement, schema.data(name), "ctid",
             "\"@batch\" IN (SELECT batch FROM " + batches + " WHERE broker_time < " + cutoff + ")");
       }
-      // Events may be a partition ahead of their batch; those of the other times go before it.
+      // Events may be one partition ahead of their batch; those in the default partition are deleted before it.
       isComplete = isComplete && deleteSome(statement, batches, "batch", "broker_time < " + cutoff + " - interval '"
           + 2 * (lengthNs / 1_000_000_000) + " seconds'");
       forget();
@@ -229,7 +231,7 @@ final class TimePartitions {
     }
   }
 
-  /** Deletes rows, up to a limit; says whether there are no more. */
+  /** Deletes rows, up to a limit; returns whether none are left. */
   private boolean deleteSome(Statement statement, String table, String key, String condition) throws SQLException {
     for (int round = 0; round < DELETE_ROUNDS; round++) {
       int deleted = statement.executeUpdate("DELETE FROM " + table + " WHERE " + key + " IN (SELECT " + key + " FROM "
@@ -242,7 +244,7 @@ final class TimePartitions {
     return false;
   }
 
-  /** Drops a partition, in a transaction of its own: one that a long query uses must not keep the others. */
+  /** Drops a partition in its own transaction, so that one in use by a long query does not block the others. */
   private boolean drop(Statement statement, String name) throws SQLException {
     try {
       schema.waitBriefly(statement);

@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The views, which have the same names and columns as those of a Parquet archive. A view only ever gets columns at its
- * end, so that it can be replaced while other views depend on it.
+ * Creates the views, with the same names and columns as those of a Parquet archive. Columns are only added at the end
+ * of a view, so that it can be replaced while other views depend on it.
  */
 final class Views {
-  /** In numeric: the first nanosecond that there is lies in a microsecond that is none any more. */
+  /** Computed as numeric: the earliest nanoseconds lie in a microsecond that is out of range for bigint nanoseconds. */
   private static final String TS_NS = "(extract(epoch FROM r.ts) * 1000000000 + r.\"@ns\")::bigint";
   private static final String THREAD =
       "(CASE WHEN r.thread < 0 THEN 18446744073709551616 ELSE 0 END + r.thread)::numeric";
@@ -32,7 +32,7 @@ final class Views {
     this.schema = schema;
   }
 
-  /** Those that do not depend on what event types there are; events is empty for now. */
+  /** Creates the views that do not depend on event types; events is empty for now. */
   void createFixed(Statement statement) throws SQLException {
     createRoutes(statement);
     createEvents(statement, List.of());
@@ -67,7 +67,7 @@ final class Views {
         + " max(last_broker_time) AS last_broker_time FROM " + schema.own("routes") + " GROUP BY incarnation");
   }
 
-  /** The view of one event type. Counting its rows does not touch the batches. */
+  /** Creates the view of one event type. Counting its rows does not read the batches. */
   void createType(Statement statement, EventTable table) throws SQLException {
     StringBuilder select = new StringBuilder("SELECT r.ts, " + TS_NS + " AS ts_ns, " + level(table) + " AS level, "
         + ORIGIN.formatted(THREAD, "r"));
@@ -81,9 +81,9 @@ final class Views {
   }
 
   /**
-   * The view over all types. Each leg has a WHERE, so that it is planned as a query of its own: PostgreSQL would merge
-   * simpler legs into one query of all tables and their partitions, whose planning takes time and memory quadratic in
-   * their number.
+   * Creates the view over all types. Each leg has a WHERE, so that it is planned as a separate query: PostgreSQL would
+   * merge simpler legs into one query of all tables and their partitions, whose planning takes time and memory
+   * quadratic in their number.
    */
   void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
     List<String> legs = new ArrayList<>();
@@ -125,7 +125,7 @@ final class Views {
         .collect(Collectors.joining("", "CASE r.\"@version\"", " END"));
   }
 
-  /** What ties events to lifelines: the field id of any type but bytes. */
+  /** Returns the ID that ties events to lifelines: the field id of any type but bytes. */
   private static String id(EventTable table) {
     List<String> columns = table.columns().entrySet().stream()
         .filter(column -> column.getKey().name().equals("id") && !column.getKey().constant()
@@ -134,7 +134,7 @@ final class Views {
     return columns.isEmpty() ? "NULL::text" : "coalesce(" + String.join(", ", columns) + ")";
   }
 
-  /** All fields and constants as JSON; those that a version does not have are left out. */
+  /** Returns all fields and constants as JSON, without those that a version does not have. */
   private static String fields(EventTable table) {
     String fields =
         "jsonb_strip_nulls(to_jsonb(r) - ARRAY['ts', 'thread', '@batch', 'event_index', '@ns', '@version'])";

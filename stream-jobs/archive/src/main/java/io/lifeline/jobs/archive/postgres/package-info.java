@@ -1,8 +1,8 @@
 /**
  * The archive in a PostgreSQL database.
  *
- * <p>A {@code PostgresPartition} collects a {@code PostgresRoll} of rows that are encoded already, and stores it in one
- * transaction: COPY into the tables, then the position. {@code Catalog} knows the tables, of which there is one per
- * event type, {@code TimePartitions} their partitions, {@code Views} what people see of them.
+ * <p>A {@code PostgresPartition} collects a {@code PostgresRoll} of encoded rows, and stores it in one transaction with
+ * the position, by COPY. {@code Catalog} manages the tables, one per event type, {@code TimePartitions} their
+ * partitions, and {@code Views} the public views.
  */
 package io.lifeline.jobs.archive.postgres;

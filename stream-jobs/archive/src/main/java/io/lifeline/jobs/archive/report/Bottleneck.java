@@ -8,23 +8,23 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
- * Which stage is the bottleneck of a copy, and how sure that is.
+ * The bottleneck stage of a copy, and the certainty of that result.
  *
  * <p>A stage is the bottleneck if it is at work (see {@link WorkShares}) for more than half of the time, and no other
- * is for more than four fifths of that: the 20 % by which NetLogger's tools wanted the slowest rate below the next
- * one. How sure that is comes from a circular block bootstrap over time: the run is cut into slices of equal length,
- * runs of neighbouring slices are drawn with replacement (neighbours resemble each other, so slices are not drawn one
- * by one), and the rule is asked anew, 2,000 times. Below 95 % agreement the answer is {@code none}. The t-test of
- * papers/003 between rates would claim more than it knows: rates of neighbouring blocks are not independent.
+ * stage for more than four fifths of that: NetLogger's tools required the slowest rate to be 20 % below the next one.
+ * The certainty comes from a circular block bootstrap over time: the run is cut into slices of equal length, runs of
+ * neighbouring slices are drawn with replacement (neighbours are correlated, so slices are not drawn one by one), and
+ * the rule is applied again, 2,000 times. Below 95 % agreement the answer is {@code none}. The t-test of papers/003
+ * between rates would overstate the certainty: rates of neighbouring blocks are not independent.
  *
  * @param stage null for none
  * @param shares part of the time for which each stage was at work, by {@link Stage#ordinal}; null if unknown
  * @param low with {@code high}, a 95 % interval of the largest share
  * @param certainty part of the resamples in which the rule names the stage with the largest share
- * @param reason why there is no answer at all; else null
+ * @param reason why there is no answer; null if there is one
  */
 public record Bottleneck(Stage stage, double[] shares, double low, double high, double certainty, String reason) {
-  /** Below this there is too little to resample. */
+  /** Minimum number of blocks to resample. */
   private static final int MIN_BLOCKS = 40;
 
   private static final int SLICES = 200;
@@ -34,10 +34,10 @@ public record Bottleneck(Stage stage, double[] shares, double low, double high, 
   private static final double NEXT_AT_MOST = 0.8;
   private static final double ENOUGH_CERTAINTY = 0.95;
 
-  /** Blocks received before they were sent, beyond this part, are a matter of clocks. */
+  /** If a larger part of the blocks was received before it was sent, the clocks disagree. */
   private static final double TOLERATED_BACKWARDS = 0.05;
 
-  /** Finds the bottleneck of the blocks' way. */
+  /** Finds the bottleneck from the lifelines of blocks. */
   static Bottleneck of(List<Lifeline> lifelines) {
     if (lifelines.isEmpty()) {
       return unknown("no block has all of " + String.join(", ", Lifeline.WAY) + ", each with .start and .end");
@@ -62,7 +62,7 @@ public record Bottleneck(Stage stage, double[] shares, double low, double high, 
   private static Bottleneck resample(List<WorkShares.Slice> slices) {
     double[] shares = shares(slices);
     int top = indexOfLargest(shares);
-    // Seeded, so that the same archive gets the same answer.
+    // A fixed seed: the same archive always gives the same answer.
     SplittableRandom random = new SplittableRandom(slices.size());
     int runLength = (int) Math.ceil(Math.cbrt(slices.size()));
     double[] topShares = new double[RESAMPLES];
@@ -124,7 +124,7 @@ public record Bottleneck(Stage stage, double[] shares, double low, double high, 
     return top;
   }
 
-  /** The line that the report ends with, without its {@code bottleneck: }. */
+  /** Returns the last line of the report, without its {@code bottleneck: }. */
   public String sentence() {
     if (reason != null) {
       return "none (" + reason + ")";

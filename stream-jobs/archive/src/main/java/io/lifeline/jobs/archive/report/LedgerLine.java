@@ -6,17 +6,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * The books of an archive, in events.
+ * The event counts of an archive.
  *
- * @param emitted by the emitters' own counters, or as the caller counted
+ * @param emitted counted by the emitters, or by the caller
  * @param archived rows, counted by SQL
- * @param inFlight emitted but not here, while an emitter has not said its last word
- * @param dropped counted as such by the emitters
- * @param missing neither here nor counted
+ * @param inFlight emitted but not archived, while an emitter has not sent its final batch
+ * @param dropped counted as dropped by the emitters
+ * @param missing neither archived nor counted as dropped
  * @param duplicated rows beyond the first of each (incarnation, route, sequence, event_index)
  */
 public record LedgerLine(long emitted, long archived, long inFlight, long dropped, long missing, long duplicated) {
-  /** Counters are what emitters claim: none has dropped more than it emitted, and no sum turns over. */
+  /** Counters from emitters are untrusted: drops are limited to the events emitted, and sums must not overflow. */
   private static final String ROUTES =
       "SELECT " + sum("emitted") + ", " + sum("least(dropped, emitted)") + ", " + sum("greatest(missing, 0)")
           + ", coalesce(bool_and(final), false) FROM ledger";
@@ -24,9 +24,7 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
       "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM events"
           + " GROUP BY incarnation, route, sequence, event_index HAVING count(*) > 1) repeated";
 
-  /**
-   * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
-   */
+  /** @param emitted number of events counted by the emitting programs; null to use the counters in the batches */
   static LedgerLine of(ArchiveReader archive, Long emitted) throws SQLException {
     long archived = number(archive, "SELECT count(*) FROM events");
     long duplicated = number(archive, DUPLICATED);

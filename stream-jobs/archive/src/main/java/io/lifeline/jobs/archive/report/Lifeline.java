@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * One block's way through a copy.
+ * One block's path through a copy.
  *
- * @param times of its eight events, in the order of {@link #EVENTS}
- * @param unread bytes that lay in the receiver's socket when the block had been received; 0 if nobody looked
+ * @param times times of its eight events, in the order of {@link #EVENTS}
+ * @param unread unread bytes in the receiver's socket after the block was received; 0 if not sampled
  */
 record Lifeline(String id, String sender, String receiver, long[] times, long unread) {
-  /** The operations on the way of a block. */
+  /** The operations on a block, in order. */
   static final List<String> WAY = List.of("disk.read", "net.send", "net.receive", "disk.write");
 
   static final int READ = 0;
@@ -41,9 +41,9 @@ record Lifeline(String id, String sender, String receiver, long[] times, long un
   }
 
   /**
-   * The lifelines of all blocks of which every event is there, ordered by their first one.
+   * Returns the lifelines of all blocks that have every event, ordered by the first event.
    *
-   * @param unread what {@link SocketSamples#unread} read
+   * @param unread result of {@link SocketSamples#unread}
    */
   static List<Lifeline> of(Map<String, List<Operation>> operations, Map<String, Long> unread) {
     Map<String, Operation[]> blocks = new HashMap<>();

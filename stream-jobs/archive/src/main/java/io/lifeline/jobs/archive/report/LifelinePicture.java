@@ -6,8 +6,8 @@ import java.util.Locale;
 
 /**
  * Draws lifelines as NetLogger's Figure 2 does (HPDC 2002): events on the Y axis, time on the X axis, one line per
- * block. Work is drawn in the colour of its stage, waiting thin and grey, so that the eye finds where time goes.
- * Above, blocks spread over the whole run; below, neighbours from its middle, near enough to see each step.
+ * block. Work is drawn in the colour of its stage, waiting as a thin grey line. The upper panel has blocks spread over
+ * the whole run, the lower one adjacent blocks from its middle, at a scale that shows each step.
  */
 final class LifelinePicture {
   private static final int WIDTH = 960;
@@ -21,7 +21,7 @@ final class LifelinePicture {
   private static final int NEIGHBOURS = 16;
   private static final int TICKS = 5;
 
-  /** Plain classes rather than variables: not every viewer knows those. */
+  /** Plain classes rather than CSS variables, which some viewers do not support. */
   private static final String STYLE = """
       <style>
         .paper { fill: #ffffff; }
@@ -51,7 +51,7 @@ final class LifelinePicture {
 
   private LifelinePicture() {}
 
-  /** The picture of at least one lifeline; they are ordered by their first event. */
+  /** Draws at least one lifeline; they are ordered by their first event. */
   static String draw(List<Lifeline> lifelines) {
     return new LifelinePicture().picture(lifelines);
   }
@@ -131,7 +131,7 @@ final class LifelinePicture {
     }
   }
 
-  /** 1, 2 or 5 times a power of ten, not below the step. */
+  /** Returns 1, 2 or 5 times a power of ten, not below the step. */
   private static double roundStep(double step) {
     double power = Math.pow(10, Math.floor(Math.log10(Math.max(1, step))));
     for (int factor : new int[] {1, 2, 5}) {

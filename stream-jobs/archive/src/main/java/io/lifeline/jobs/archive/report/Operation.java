@@ -3,8 +3,8 @@ package io.lifeline.jobs.archive.report;
 /**
  * One operation on one object: a start event and its end.
  *
- * @param actor who did it: incarnation and thread
- * @param repeat counts the operations of the same kind on the same id, from 1
+ * @param actor incarnation and thread that ran it
+ * @param repeat number of this operation among those of the same kind and id, from 1
  */
 record Operation(String id, long repeat, String actor, long startNs, long endNs, long bytes) {
   long durationNs() {

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Pairs the events {@code X.start} and {@code X.end} of an archive. A start belongs to the end with equal (incarnation,
- * thread, id); where an id repeats, the first start to the first end.
+ * Pairs the events {@code X.start} and {@code X.end} of an archive by (incarnation, thread, id); if an id repeats, the
+ * first start belongs to the first end, and so on.
  */
 final class Operations {
   private Operations() {}
 
-  /** The operations of each name {@code X} that has both events with a field {@code id}, ordered by start. */
+  /** Returns the operations of each name {@code X} that has both events with a field {@code id}, ordered by start. */
   static Map<String, List<Operation>> read(ArchiveReader archive) throws SQLException {
     Map<String, List<Operation>> operations = new LinkedHashMap<>();
     for (String type : archive.eventTypes()) {
@@ -48,7 +48,7 @@ final class Operations {
     return pairs;
   }
 
-  /** With ids as text, since nothing makes a start and its end declare them alike. */
+  /** Returns SQL with ids as text, because a start and its end may declare them with different types. */
   private static String numbered(ArchiveReader archive, String type) throws SQLException {
     String id = archive.text(type, "id");
     String nbytes = archive.has(type, "nbytes") ? archive.integer(type, "nbytes") : "NULL::BIGINT";

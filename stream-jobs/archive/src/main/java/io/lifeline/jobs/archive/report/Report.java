@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 
-/** Everything that {@code lifeline-jobs report} tells about an archive, computed from the archive alone. */
+/** The content of {@code lifeline-jobs report}, computed from the archive alone. */
 public final class Report {
   private final List<StageRow> stages;
   private final List<Lifeline> lifelines;
@@ -19,9 +19,7 @@ public final class Report {
     this.ledger = ledger;
   }
 
-  /**
-   * @param emitted what the emitting programs counted themselves; null to believe the counters in the batches
-   */
+  /** @param emitted number of events counted by the emitting programs; null to use the counters in the batches */
   public static Report of(ArchiveReader archive, Long emitted) throws SQLException {
     Map<String, List<Operation>> operations = Operations.read(archive);
     List<StageRow> stages = operations.isEmpty() ? List.of() : StageRow.of(operations);
@@ -41,7 +39,7 @@ public final class Report {
     return ledger;
   }
 
-  /** The picture of the blocks' ways, or null if there are none. */
+  /** Returns the picture of the lifelines, or null if there are none. */
   public String lifelinesSvg() {
     return lifelines.isEmpty() ? null : LifelinePicture.draw(lifelines);
   }

@@ -8,13 +8,13 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What {@code net.socket} events saw of the connections. */
+/** Reads the samples of {@code net.socket} events. */
 final class SocketSamples {
   private static final String TYPE = "net.socket";
 
   private SocketSamples() {}
 
-  /** The unread bytes of each sample above none, by {@link #key}. */
+  /** Returns the unread bytes of each sample that has any, by {@link #key}. */
   static Map<String, Long> unread(ArchiveReader archive) throws SQLException {
     Map<String, Long> unread = new HashMap<>();
     if (!archive.has(TYPE, "unread") || !archive.has(TYPE, "id")) {
@@ -32,8 +32,10 @@ final class SocketSamples {
   }
 
   /**
-   * @param actor incarnation and thread of who looked
-   * @param id of the block that it had just moved
+   * Returns the key of a sample.
+   *
+   * @param actor incarnation and thread that took the sample
+   * @param id ID of the block that it had just transferred
    */
   static String key(String actor, String id) {
     return actor + " " + id;

@@ -2,13 +2,16 @@ package io.lifeline.jobs.archive.report;
 
 import java.util.List;
 
-/** What can hold a copy up, each with the operations ({@code X.start}, {@code X.end}) that are its work. */
+/**
+ * The stages of a copy that can be the bottleneck, with the operations ({@code X.start}, {@code X.end}) that are their
+ * work.
+ */
 public enum Stage {
   DISK_READ("disk-read", "disk.read"),
-  /** From the send call's begin to the receive call's end: the kernels' buffers and the wire lie between. */
+  /** From the start of the send call to the end of the receive call, including kernel buffers and transmission. */
   NETWORK("network", "net.send", "net.receive"),
   DISK_WRITE("disk-write", "disk.write"),
-  /** The programs themselves: blocks wait, or none is under way, and no operation runs. */
+  /** The programs themselves: blocks wait, or none is in progress, and no operation runs. */
   CPU("cpu");
 
   private final String label;
@@ -23,7 +26,7 @@ public enum Stage {
     return label;
   }
 
-  /** The stage whose work the operation is; null if it is none's. */
+  /** Returns the stage that the operation belongs to; null if none. */
   public static Stage of(String operation) {
     for (Stage stage : values()) {
       if (stage.operations.contains(operation)) {

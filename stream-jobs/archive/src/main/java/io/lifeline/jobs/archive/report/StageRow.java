@@ -8,15 +8,15 @@ import java.util.Map;
 /**
  * One line of the table of stages.
  *
- * @param bytesPerSecond while it was at work: the sum of bytes over the sum of durations
- * @param busyShare part of the run during which at least one such operation was under way, waiting in the kernel
- *     included
+ * @param bytesPerSecond rate while it was at work: the sum of bytes over the sum of durations
+ * @param busyShare part of the run during which at least one such operation was in progress, including waits in the
+ *     kernel
  */
 public record StageRow(
     String operation, long count, long bytes, double meanNs, long p50Ns, long p99Ns, double bytesPerSecond,
     double busyShare) {
 
-  /** The rows, in the order in which the stages first start. */
+  /** Returns the rows, in the order in which the stages first start. */
   static List<StageRow> of(Map<String, List<Operation>> operations) {
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
@@ -41,12 +41,12 @@ public record StageRow(
         quantile(durations, 0.99), sum == 0 ? 0 : bytes / (sum / 1e9), (double) busyNs(operations) / runNs);
   }
 
-  /** The smallest value that at least that part of all values do not exceed. */
+  /** Returns the smallest value that is not exceeded by at least that part of all values. */
   private static long quantile(long[] sorted, double part) {
     return sorted[Math.max(0, (int) Math.ceil(part * sorted.length) - 1)];
   }
 
-  /** The length of the union of the operations' times. */
+  /** Returns the length of the union of the operations' times. */
   private static long busyNs(List<Operation> operations) {
     long busy = 0;
     long until = Long.MIN_VALUE;

@@ -7,30 +7,30 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * For how much of a copy's time each stage was at work, waiting for its neighbours excluded.
+ * Computes for how much of a copy's time each stage was at work, not counting waits for its neighbours.
  *
- * <p>A copy is a row of workers with bounded queues between them: read, send, (the network,) receive, write. An
- * operation is long for two reasons: because its stage is slow, or because it waits for a neighbour; a send that
- * blocks since the receiver's disk is slow looks like a slow network. The disk operations wait outside their pairs of
- * events. For the network, lifelines tell the two apart (NetLogger, HPDC 2002, section 4.0: the time between the
- * events of one block, not the events alone), since <b>blocks pile up before the stage that cannot keep up</b>:
+ * <p>A copy is a pipeline of workers with bounded queues between them: read, send, (the network,) receive, write. An
+ * operation takes long either because its stage is slow, or because it waits for a neighbour; a send that blocks
+ * because the receiver's disk is slow looks like a slow network. The disk operations wait outside their pairs of
+ * events. For the network, lifelines distinguish the two (NetLogger, HPDC 2002, section 4.0: the time between the
+ * events of one block, not the events alone), because <b>blocks queue before the slowest stage</b>:
  *
  * <ul>
- *   <li>While a receive is under way, the network is at work: its start says that the block has begun to arrive.
- *   <li>While none is, but a block has begun to be sent, the network is at work (the block is on its way) unless the
- *       receiver is what it waits for: received blocks wait to be written, or bytes lie unread in the receiver's socket
- *       ({@code net.socket}), so that it has no free block to receive into.
+ *   <li>While a receive is in progress, the network is at work: its start means that the block has begun to arrive.
+ *   <li>While no receive is in progress but a block is being sent, the network is at work (the block is in transit)
+ *       unless it waits for the receiver: received blocks wait to be written, or the receiver's socket has unread bytes
+ *       ({@code net.socket}), so it has no free block to receive into.
  * </ul>
  *
- * <p>The programs' own work ({@link Stage#CPU}) is what remains: blocks wait and the worker that should take them is
- * in no operation, or nothing at all is under way.
+ * <p>The programs' own work ({@link Stage#CPU}) is the rest: blocks wait while the worker that should take them runs no
+ * operation, or nothing is in progress at all.
  *
- * <p>Since all stages move the same bytes, the stage that is at work for the largest part of the time is the one with
- * the lowest bytes per second of work: the rule of papers/003 (Kissel et al., section IV.C, {@code tput_i}), freed
- * from the waiting inside of network calls, by which that rule went wrong there when buffers were large.
+ * <p>All stages move the same bytes, so the stage that is at work for the largest part of the time has the lowest bytes
+ * per second of work. This is the rule of papers/003 (Kissel et al., section IV.C, {@code tput_i}) without the waits
+ * inside network calls, which made that rule fail when buffers were large.
  *
- * <p>Sender's and receiver's clocks are compared only coarsely, to say that a block is on its way while others wait
- * to be written; a skew that is small against the time for which blocks wait does no harm.
+ * <p>The sender's and receiver's clocks are compared only coarsely, to determine that a block is in transit while
+ * others wait to be written; a skew much smaller than the time that blocks wait is harmless.
  */
 final class WorkShares {
   private static final int WAIT_FOR_SEND = 0;
@@ -43,7 +43,7 @@ final class WorkShares {
   private static final int UNREAD = 7;
   private static final int COUNTERS = 8;
 
-  /** A piece of a run: its length, and for how much of it each stage was at work, by {@link Stage#ordinal}. */
+  /** A slice of a run: its length, and for how much of it each stage was at work, by {@link Stage#ordinal}. */
   static final class Slice {
     double lengthNs;
     final double[] workNs = new double[Stage.values().length];
@@ -123,7 +123,7 @@ final class WorkShares {
     }
   }
 
-  /** Adds the time from one moment to another, in which nothing changed, to the slices that it crosses. */
+  /** Adds a period in which nothing changed to the slices that it crosses. */
   private static void spread(List<Slice> slices, double sliceNs, double from, double to, int[] now) {
     int last = slices.size() - 1;
     int index = Math.min(last, (int) (from / sliceNs));

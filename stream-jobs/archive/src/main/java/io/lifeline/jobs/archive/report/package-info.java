@@ -1,5 +1,5 @@
 /**
- * What an archive tells about the programs in it: the table of stages, the bottleneck ({@link
- * io.lifeline.jobs.archive.report.Bottleneck} says what that is), the picture of lifelines, the books.
+ * Reports on the programs in an archive: the table of stages, the bottleneck (defined in {@link
+ * io.lifeline.jobs.archive.report.Bottleneck}), the picture of lifelines, and the event counts.
  */
 package io.lifeline.jobs.archive.report;

@@ -28,10 +28,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * An archive as a SQL database that exists in memory and cannot change the archive: one view per event type under its
- * own name, {@code events} over all types, {@code lifelines} of the events that share an id, {@code batches}, {@code
- * ledger} and {@code emitters}. It shows the archive as its manifests were when it was opened. Nothing but the data
- * files of the archive can be read through it.
+ * A read-only in-memory SQL database of an archive: one view per event type under its own name, {@code events} over all
+ * types, {@code lifelines} of the events that share an id, {@code batches}, {@code ledger} and {@code emitters}. It
+ * shows the archive as of the manifests at the time of opening. Queries can read no files except the archive's data
+ * files.
  */
 public final class ArchiveDatabase implements ArchiveReader {
   private static final Set<String> OWN_VIEWS = Set.of("events", "lifelines", "batches", "ledger", "emitters", "routes");
@@ -40,7 +40,7 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   private final Connection connection;
 
-  /** What is not made yet, by lower-case name: a view opens its files when it is made, and there may be many. */
+  /** Views not yet created, by lower-case name: creating a view opens its files, and there may be many. */
   private final Map<String, View> pending;
 
   private record View(String name, String sql) {}
@@ -54,7 +54,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     this.viewByType = viewByType;
   }
 
-  /** Opens an archive that must be there. */
+  /** Opens an existing archive. */
   public static ArchiveDatabase open(Path root) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     if (!Files.isDirectory(root)) {
@@ -81,7 +81,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     }
   }
 
-  /** Adds all views; returns which one is which event type's. */
+  /** Adds all views; returns the view of each event type. */
   private static Map<String, String> describe(
       ArchiveDirectory directory, List<Manifest> manifests, Map<String, View> views) throws IOException {
     Map<String, String> paths = paths(directory, manifests);
@@ -98,7 +98,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     return viewByType;
   }
 
-  /** Where each data file is. */
+  /** Returns the path of each data file. */
   static Map<String, String> paths(ArchiveDirectory directory, List<Manifest> manifests) throws IOException {
     Map<String, String> paths = new HashMap<>();
     for (Manifest manifest : manifests) {
@@ -113,7 +113,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     views.put(name.toLowerCase(Locale.ROOT), new View(name, sql));
   }
 
-  /** Makes the view of that name, if there is one and it is not made yet. */
+  /** Creates the view of that name, if it exists and is not created yet. */
   private void make(String name) throws SQLException {
     View view = pending.remove(name.toLowerCase(Locale.ROOT));
     if (view != null) {
@@ -173,7 +173,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     return columns;
   }
 
-  /** Prepares a query: one statement, and one that only reads. */
+  /** Prepares a query: a single, read-only statement. */
   @Override
   public PreparedStatement prepare(String sql) throws SQLException {
     JsonNode parsed = parse(sql);
@@ -194,7 +194,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     return connection.prepareStatement(sql);
   }
 
-  /** DuckDB's own parser, which takes a statement apart only if it is a query. */
+  /** Parses with DuckDB's own parser, which serialises a statement only if it is a query. */
   private JsonNode parse(String sql) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement("SELECT json_serialize_sql(?)")) {
       statement.setString(1, sql);

@@ -18,14 +18,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The SQL of the views over events: one per event type, and one over all of them. */
+/** Generates the SQL of the views over events: one per event type, and one over all of them. */
 final class EventViews {
   private static final String ORIGIN = "host, program, pid, thread, incarnation, route, sequence, event_index";
   private static final String NO_EVENTS =
       "SELECT NULL::TIMESTAMP_NS AS ts, '' AS type, '' AS level, '' AS host, '' AS program, 0::UINTEGER AS pid,"
           + " 0::UBIGINT AS thread, '' AS incarnation, 0::USMALLINT AS route, 0::UBIGINT AS sequence,"
           + " 0::UINTEGER AS event_index, '' AS id, NULL::JSON AS fields WHERE false";
-  /** The path of each object, by its id, through event types over time; on top of the view {@code events}. */
+  /** The path of each object through event types over time, by its ID; based on the view {@code events}. */
   static final String LIFELINES = "SELECT id, row_number() OVER path AS step, ts, epoch_ns(ts) AS ts_ns, type, level, "
       + ORIGIN + ", epoch_ns(ts) - lag(epoch_ns(ts)) OVER path AS since_previous_ns,"
       + " epoch_ns(ts) - first_value(epoch_ns(ts)) OVER path AS since_first_ns, fields FROM events WHERE id IS NOT NULL"
@@ -34,7 +34,7 @@ final class EventViews {
   private static final Set<FieldType> NUMBERS =
       Set.of(FieldType.I32, FieldType.I64, FieldType.F32, FieldType.F64, FieldType.U32, FieldType.U64);
 
-  /** Where the events of one type lie. */
+  /** Files with the events of one type. */
   private static final class Placed {
     final TypeEntry type;
     final List<String> ownFiles = new ArrayList<>();
@@ -49,13 +49,11 @@ final class EventViews {
   private record ViewColumn(String name, FieldType type, String own, String shared) {}
 
   private final Map<String, Placed> byId = new LinkedHashMap<>();
-  /** Names in lower case come first, so that no DISK.READ.END takes the place of disk.read.end. */
+  /** Lower-case names come first, so that DISK.READ.END cannot take the name disk.read.end. */
   private final Map<String, List<Placed>> byName =
       new TreeMap<>(Comparator.comparing(EventViews::hasUpperCase).thenComparing(Comparator.naturalOrder()));
 
-  /**
-   * @param paths where each data file is
-   */
+  /** @param paths path of each data file */
   EventViews(List<Manifest> manifests, Map<String, String> paths) {
     for (Manifest manifest : manifests) {
       for (TypeEntry type : manifest.types()) {
@@ -75,8 +73,8 @@ final class EventViews {
   }
 
   /**
-   * The name of each event type's view, by the type's name: the same, unless another view has it (SQL tells names apart
-   * without case); then it is {@code event:} and the name, as often as needed.
+   * Returns the name of each event type's view, by the type's name: the same, unless another view has it (SQL names are
+   * case-insensitive); then {@code event:} is prepended, repeatedly if needed.
    *
    * @param taken lower-case names of the other views
    */
@@ -93,12 +91,12 @@ final class EventViews {
     return views;
   }
 
-  /** The view of one event type. */
+  /** Returns the view of one event type. */
   String ofType(String name) {
     return typeView(byName.get(name));
   }
 
-  /** What other programs need to read the events of one type; null if there is no such type. */
+  /** Returns the files of one event type, for other programs; null if the type does not exist. */
   TypeFiles filesOf(String name) {
     List<Placed> versions = byName.get(name);
     return versions == null ? null : new TypeFiles(
@@ -131,7 +129,7 @@ final class EventViews {
     return String.join(" UNION ALL BY NAME ", legs);
   }
 
-  /** The view over all types; there may be none. */
+  /** Returns the view over all types, also if there are none. */
   String all() {
     List<String> legs = new ArrayList<>();
     Set<String> sharedFiles = new LinkedHashSet<>();
@@ -160,7 +158,7 @@ final class EventViews {
         + " FROM read_parquet(" + Sql.literals(version.ownFiles) + ")";
   }
 
-  /** JSON has no infinities, no NaN and no bytes: those come as text. */
+  /** Returns the value as JSON, which represents infinities, NaN and bytes as text. */
   private static String jsonValue(FieldType type, String value) {
     if (type.isFloating()) {
       return "CASE WHEN isfinite(" + value + ") THEN to_json(" + value + ") ELSE to_json(" + value + "::VARCHAR) END";
@@ -203,7 +201,7 @@ final class EventViews {
     return columns;
   }
 
-  /** Columns, in lower case, that versions of a type disagree about so much that only text can hold them all. */
+  /** Returns the lower-case names of columns whose types in different versions can only be combined as text. */
   private static Set<String> textColumns(List<Placed> versions) {
     Map<String, FieldType> seen = new TreeMap<>();
     Set<String> text = new HashSet<>();

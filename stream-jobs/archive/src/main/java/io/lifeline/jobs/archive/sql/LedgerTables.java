@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The tables {@code ledger} and {@code emitters}: what the manifests know of each route, as SQL. */
+/** Creates {@code ledger} and {@code emitters} from the manifests' data on each route. */
 final class LedgerTables {
   private static final List<Counter> DROPS =
       Arrays.stream(Counter.values()).filter(counter -> counter.label().startsWith("dropped_")).toList();
 
   private LedgerTables() {}
 
-  /** Everything the manifests know of each route. */
+  /** Returns the merged entries of each route in the manifests. */
   static Collection<RouteEntry> routes(List<Manifest> manifests) {
     Map<RouteKey, RouteEntry> routes = new LinkedHashMap<>();
     for (Manifest manifest : manifests) {

@@ -11,17 +11,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Where the events of one type are, for programs that read Parquet themselves. Only manifests know: a compaction leaves
- * the files that it replaced for a while, so reading all of {@code data/} counts events twice.
+ * The files of one event type, for programs that read Parquet themselves. The manifests are needed to find them: a
+ * compaction leaves replaced files for a while, so reading all of {@code data/} counts events twice.
  *
- * @param own files with events of this type alone, the fields as columns; versions of it differ in these
+ * @param own files with events of only this type, with fields as columns, which differ between versions of the type
  * @param shared files with rare events of several types: the type's name in column {@code name}, the fields as JSON in
  *     {@code fields}
- * @param sql DuckDB's query of all of them, with the columns that the type's view has
+ * @param sql DuckDB query of all of them, with the columns of the type's view
  */
 public record TypeFiles(List<String> own, List<String> shared, String sql) {
 
-  /** Looks them up in an archive, which must be there and have such a type. */
+  /** Finds the files in an archive; fails if the archive or the type does not exist. */
   public static TypeFiles of(Path root, String type) throws IOException {
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root);

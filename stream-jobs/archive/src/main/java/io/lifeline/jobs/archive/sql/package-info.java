@@ -1,2 +1,2 @@
-/** The archive as a database: views over the files that the manifests name, which can be asked and not changed. */
+/** The archive as a read-only database: views over the files that the manifests name. */
 package io.lifeline.jobs.archive.sql;

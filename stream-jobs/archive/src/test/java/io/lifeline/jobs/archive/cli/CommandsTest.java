@@ -97,8 +97,8 @@ class CommandsTest {
   }
 
   /**
-   * Operations that are called as types of the corpus are, in an archive that has all of the corpus but the batch of
-   * 1,500 types, which would take a minute here and is only many.
+   * Reports on operations named like types of the corpus, in an archive of the whole corpus except the batch of 1,500
+   * types, which would take a minute here and add only quantity.
    */
   @Test
   @Tag("system")
@@ -133,7 +133,7 @@ class CommandsTest {
     assertThat(new ObjectMapper().readTree(out.toString()).path("stages")).hasSizeGreaterThan(25);
   }
 
-  /** With the thousands of types, the events without measure, and what was refused. */
+  /** Includes the thousands of types, the unbounded events and the rejected batches. */
   @Test
   @Tag("system")
   void whatPeopleAskOfHostileBatchesWithoutMeasureIsAnsweredInBoundedMemory() throws Exception {
@@ -151,7 +151,7 @@ class CommandsTest {
     assertThat(out.toString()).endsWith("n\n" + (2 * 20_000 + 65_535 + 6 + 1 + 1 + 301 + 2 * 131_072 + 2) + "\n");
   }
 
-  /** A start and an end of an operation for every type of a batch, as honest emitters name them. */
+  /** Returns a start and an end of an operation for every type of a batch, named as valid emitters do. */
   private static byte[] operations(byte[] hostile, long emitter) throws Exception {
     BatchWriter batch = Archives.batch(new Incarnation(7, emitter), 1);
     for (EventType type : new BatchReader().read(hostile, 0, hostile.length).types()) {
@@ -189,7 +189,7 @@ class CommandsTest {
     assertThat(out.toString()).isEqualTo("compact: manifests=2->1 files=4->2 deleted=0" + System.lineSeparator());
   }
 
-  /** What those do who have no Lifeline: versions, rare ones and hostile names, and files that a compaction left. */
+  /** Covers readers without Lifeline: versions, rare types, hostile names, and files that a compaction left. */
   @Test
   void filesTellsOtherProgramsWhereTheEventsOfATypeAre() throws Exception {
     String name = "../o'dd\"\0\n".repeat(25);
@@ -222,7 +222,7 @@ class CommandsTest {
     assertThat(err.toString()).contains("has no event type 'no.such.type'");
   }
 
-  /** The first row, in a DuckDB that knows nothing of the archive. */
+  /** Returns the first row, in a DuckDB that does not know the archive. */
   private static String duckdb(String sql) throws Exception {
     try (var duck = DuckDb.open(); var statement = duck.createStatement(); var row = statement.executeQuery(sql)) {
       row.next();

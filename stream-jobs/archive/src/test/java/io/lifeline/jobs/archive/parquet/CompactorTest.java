@@ -213,7 +213,7 @@ class CompactorTest {
     assertThatThrownBy(this::answers).hasMessageContaining("has lost the last manifests of partition 0");
   }
 
-  /** Death, as far as the program can tell: nothing behind it runs. */
+  /** Simulates a crash: no code after it runs. */
   private static final class Death extends Error {}
 
   @ParameterizedTest

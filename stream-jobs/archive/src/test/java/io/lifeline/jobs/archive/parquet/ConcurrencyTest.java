@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A writer, a compactor and a reader at work on one archive at the same time. */
+/** Tests a writer, a compactor and a reader working on one archive concurrently. */
 @Tag("system")
 @Timeout(300)
 class ConcurrencyTest {
@@ -70,7 +70,7 @@ class ConcurrencyTest {
     try {
       boolean isLast;
       do {
-        isLast = writing.isDone(); // however late this thread came, there is something to merge then
+        isLast = writing.isDone(); // even if this thread starts late, there is something to merge
         Compactor.Result result = new Compactor(options, 1 << 30, Duration.ofHours(1)).compact();
         merges += result.manifestsAfter() < result.manifestsBefore() ? 1 : 0;
       } while (!isLast);

@@ -62,7 +62,7 @@ class ParquetArchiveTest extends ArchiveContract {
     Files.delete(directory.resolve("locks/partition-" + partition));
   }
 
-  /** Where a type is frequent its fields are columns of a file, which NUL is no name for. */
+  /** The fields of a frequent type are columns of a file, whose names cannot contain NUL. */
   @Test
   void aNulInTheNamesOfAFrequentTypeStopsNothing() throws Exception {
     EventType poison = EventType.named("a\0b").field("id", FieldType.I64).field("a\0", FieldType.I64)
@@ -103,7 +103,7 @@ class ParquetArchiveTest extends ArchiveContract {
     assertThat(rejections).extracting(rejection -> rejection.position().offset()).containsExactly(2L, 3L);
   }
 
-  /** In the files of an earlier program nothing says with which bytes a batch came. */
+  /** Files of earlier releases have no checksums of batches. */
   @Test
   void aRepeatOfABatchWithoutAChecksumIsNoConflict() throws Exception {
     try (ArchiveWriter writer = open()) {
@@ -124,7 +124,7 @@ class ParquetArchiveTest extends ArchiveContract {
     assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("true", "false");
   }
 
-  /** Manifests that an earlier program wrote have names as they came. */
+  /** Manifests of earlier releases have unclean names. */
   @Test
   void namesOfOldManifestsAreMadeClean() throws Exception {
     EventType type = EventType.named("a_b").field("n", FieldType.I64).build();

@@ -50,7 +50,7 @@ class VerifierTest {
     Files.write(file, bytes);
   }
 
-  /** As an earlier program wrote manifests. */
+  /** Rewrites the manifests as earlier releases wrote them. */
   private void forgetHashes() throws Exception {
     for (Path manifest : files("manifests", ".json")) {
       ObjectNode json = (ObjectNode) Json.MAPPER.readTree(manifest.toFile());

@@ -22,13 +22,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several tasks of one process, as in a worker of Kafka Connect, and other processes. */
+/** Tests locks between tasks of one process, as in a Kafka Connect worker, and between processes. */
 @Tag("system")
 @Timeout(120)
 class WriterLockTest {
   @TempDir Path directory;
 
-  /** Tries to take partition 0, in a process of its own. */
+  /** Tries to take partition 0, in a separate process. */
   public static void main(String[] arguments) throws Exception {
     try (ArchiveWriter writer = Archives.open(Path.of(arguments[0]))) {
       writer.nextOffset(0);
@@ -60,7 +60,7 @@ class WriterLockTest {
     }
   }
 
-  /** Plugins of a worker are loaded apart, and share the process. */
+  /** Plugins of a worker have separate class loaders in one process. */
   @Test
   void neitherDoesOneWhoseClassesWereLoadedApart() throws Exception {
     Path file = Files.createDirectories(directory.resolve("locks")).resolve("partition-0");
@@ -82,7 +82,7 @@ class WriterLockTest {
     }
   }
 
-  /** As if locks did not work, and another writer had cleared away what it took for a dead one's. */
+  /** As if locks failed and another writer had removed the files as those of a dead one. */
   @Test
   void filesThatVanishBeforeTheirManifestStandsAreNotPublished() throws Exception {
     ArchiveWriter writer = open(PublicationStep.FILES_SYNCED);
@@ -106,7 +106,7 @@ class WriterLockTest {
     writer.abandon();
   }
 
-  /** All files that are not published vanish at that step. */
+  /** Opens a writer whose unpublished files disappear at that step. */
   private ArchiveWriter open(PublicationStep when) throws IOException {
     return new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejection -> {}, step -> {
       if (step == when) {

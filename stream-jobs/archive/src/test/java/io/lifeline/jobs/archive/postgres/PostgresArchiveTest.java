@@ -17,7 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 
-/** The contract, on a real server. */
+/** Runs the contract on a real server. */
 @Tag("system")
 class PostgresArchiveTest extends ArchiveContract {
   private final String schema = PostgresDatabases.newSchema();
@@ -29,7 +29,7 @@ class PostgresArchiveTest extends ArchiveContract {
     return new AtTheTimeOfTheEvents(PostgresDatabases.options(schema, roll));
   }
 
-  /** The archive as it was then, so that rows have partitions by day. */
+  /** An archive opened with the clock of that time, so that rows have partitions by day. */
   private final class AtTheTimeOfTheEvents implements Archive {
     private final PostgresOptions options;
 
@@ -90,7 +90,7 @@ class PostgresArchiveTest extends ArchiveContract {
     if (query("SELECT 1 FROM pg_tablespace WHERE spcname = '" + space + "'").isEmpty()) {
       assertThat(SmallDisk.run("chown", "postgres:", disk.path().toString())).isZero();
       server.execute("CREATE TABLESPACE \"" + space + "\" LOCATION '" + disk.path() + "'");
-      disk.beforeItGoes(() -> { // or the server could write no checkpoint any more
+      disk.beforeItGoes(() -> { // otherwise the server could no longer write checkpoints
         server.execute("DROP SCHEMA " + schema + ", " + schema + Schema.DATA + " CASCADE");
         server.execute("DROP TABLESPACE \"" + space + "\"");
       });
@@ -104,7 +104,7 @@ class PostgresArchiveTest extends ArchiveContract {
     return query(sql);
   }
 
-  /** Some connection pools lose the locks of their sessions. */
+  /** Some connection pools lose session locks. */
   @Override
   protected void loseLock(int partition) throws Exception {
     session.schema().unlockPartition(session.connection(), partition);

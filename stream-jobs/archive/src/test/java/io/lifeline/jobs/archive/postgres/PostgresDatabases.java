@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An archive of a test's own in the server that the tests share. */
+/** A separate archive for each test, in the server that tests share. */
 final class PostgresDatabases {
-  /** A moment near the events of {@code Archives}. */
+  /** A time near the events of {@code Archives}. */
   static final long NOW_MS = Instant.parse("2026-09-21T15:00:00Z").toEpochMilli();
 
   private static final AtomicInteger SCHEMAS = new AtomicInteger();
@@ -33,7 +33,7 @@ final class PostgresDatabases {
     return PostgresOptions.at(PostgresUrl.parse(url)).withPasswordFile(passwordFile).withSchema(schema);
   }
 
-  /** The rows, the cells of each joined by a blank. */
+  /** Returns the rows of a query, with cells joined by a blank. */
   static List<String> query(String schema, String sql) throws Exception {
     return query(PostgresServer.shared(), schema, sql);
   }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is PostgreSQL's own: names, columns, partitions by time, the newest values, who may connect. */
+/** Tests what is specific to PostgreSQL: names, columns, partitions by time, the newest values, access rights. */
 @Tag("system")
 class PostgresTablesTest {
   private static final Incarnation EMITTER = new Incarnation(5, 6);
@@ -69,7 +69,7 @@ class PostgresTablesTest {
     return PostgresDatabases.query(schema, sql);
   }
 
-  /** A batch whose ticks are nanoseconds from that moment on. */
+  /** Returns a batch whose ticks are nanoseconds since that time. */
   private static BatchWriter at(String moment, long sequence) {
     long ns = Instant.parse(moment).getEpochSecond() * 1_000_000_000;
     return new BatchWriter().incarnation(EMITTER).sequence(sequence).host("host").program("program").pid(42)
@@ -159,7 +159,7 @@ class PostgresTablesTest {
     assertThat(query("SELECT archived, missing_batches FROM ledger")).containsExactly("4 0");
   }
 
-  /** Neither this machine's clock alone nor the broker's alone deletes anything. */
+  /** Neither this machine's clock alone nor the broker's alone causes deletions. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aClockThatIsWrongDropsNothing(boolean brokers) throws Exception {
@@ -182,7 +182,7 @@ class PostgresTablesTest {
     }
   }
 
-  /** The broker's is right all the time, and nothing that is stored or deleted follows from the other. */
+  /** The broker's clock is right all the time; the other one must not affect what is stored or deleted. */
   @ParameterizedTest
   @ValueSource(longs = {-40, 40})
   void aMachinesClockThatWasWrongAndIsRightAgainDropsNothing(long days) throws Exception {
@@ -203,7 +203,7 @@ class PostgresTablesTest {
         .containsExactly("4");
   }
 
-  /** Nobody can say whether it is the same one: so it is neither archived nor counted as a repeat in silence. */
+  /** Such a batch cannot be compared, so it is reported: neither archived nor silently counted as a duplicate. */
   @Test
   void aBatchWhoseSequenceWasArchivedAndDeletedIsReported() throws Exception {
     PostgresOptions kept = options().withRetention(Duration.ofDays(7));
@@ -231,7 +231,7 @@ class PostgresTablesTest {
         .contains("batches_broker_time");
   }
 
-  /** As an earlier program made it. */
+  /** The archive is as an earlier release created it. */
   @Test
   void anOlderArchiveGetsWhatItLacksAndItsRepeatsAreKnown() throws Exception {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
@@ -249,7 +249,7 @@ class PostgresTablesTest {
     assertThat(query("SELECT crc IS NULL FROM batches ORDER BY sequence")).containsExactly("t", "f");
   }
 
-  /** It knows nothing of the column last_message, and leaves there what belongs to an earlier position. */
+  /** The earlier release does not update the column last_message, which then belongs to an earlier position. */
   @Test
   void anEarlierProgramThatWroteMeanwhileMakesTheTopicNoOtherOne() throws Exception {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
@@ -261,7 +261,7 @@ class PostgresTablesTest {
     }
   }
 
-  /** As in an archive whose program is exchanged while others write to it, and after a server that fell meanwhile. */
+  /** As after an upgrade while others write to the archive, and a server crash during it. */
   @Test
   void indexesThatAnOlderArchiveLacksAreMadeWhileOthersWrite() throws Exception {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
@@ -370,7 +370,7 @@ class PostgresTablesTest {
     assertThat(query("SELECT count(*) FROM value")).containsExactly("4");
   }
 
-  /** Were the legs of the view merged into one query, these types would take 460 MB. */
+  /** If the legs of the view were merged into one query, these types would take 460 MB. */
   @Test
   void planningTheViewOfAllEventsTakesNoMoreMemoryPerTypeWhenThereAreMany() throws Exception {
     BatchWriter batch = at("2026-09-21T12:00:00Z", 1);
@@ -557,7 +557,7 @@ class PostgresTablesTest {
     assertThat(partitions()).containsExactly("value:20260920", "value:20261001");
   }
 
-  /** Has every such change fail with a serialization failure, as a conflict with another transaction would. */
+  /** Makes every such change fail with a serialization failure, as a conflict with another transaction would. */
   private void refuse(String kind, String when) throws Exception {
     PostgresServer.shared().execute("CREATE FUNCTION " + schema + ".refuse() RETURNS trigger LANGUAGE plpgsql AS"
         + " $$BEGIN RAISE SQLSTATE '40001'; END$$; CREATE " + kind + " refuse " + when + " EXECUTE FUNCTION "

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The command {@code sql} on a database. */
+/** Tests the command {@code sql} on a database. */
 @Tag("system")
 class SqlOnPostgresTest {
   private final String schema = PostgresDatabases.newSchema();

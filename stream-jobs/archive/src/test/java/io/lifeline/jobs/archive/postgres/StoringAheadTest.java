@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A full roll is stored while the next one is collected. */
+/** Tests that a full roll is stored while the next one is filled. */
 @Tag("system")
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StoringAheadTest {
@@ -49,8 +49,8 @@ class StoringAheadTest {
       while (writer.heldBytes() < BYTES / 2) {
         writer.append(Archives.at(writer.nextOffset(0)), batch(writer.nextOffset(0)));
       }
-      // The next one begins to store. More than it must wait until the server is as busy as the test wants it: enough
-      // of them would fill the memory, and then the writer rightly waits for the server, which waits for the test.
+      // The next batch starts storing. Further batches must wait until the server is busy as the test requires: enough
+      // of them would fill the memory, and then the writer would wait for the server, which waits for the test.
       writer.append(Archives.at(writer.nextOffset(0)), batch(writer.nextOffset(0)));
       storing.await();
       long taken = writer.nextOffset(0);

@@ -14,8 +14,8 @@ import java.util.Random;
 import java.util.function.IntToLongFunction;
 
 /**
- * A copy of known truth: the recurrences of four workers with bounded queues between them and a network with bounded
- * buffers, so that every wait follows from the service times alone.
+ * A copy with a known bottleneck: the recurrences of four workers with bounded queues between them and a network with
+ * bounded buffers, so that every wait follows from the service times alone.
  */
 final class CopySimulation {
   static final int BLOCK_BYTES = 256 << 10;
@@ -56,7 +56,7 @@ final class CopySimulation {
     this.blocks = blocks;
   }
 
-  /** Service times that vary by a half around a mean. */
+  /** Returns service times that vary by a half around a mean. */
   static IntToLongFunction around(long meanNs, long seed) {
     Random random = new Random(seed);
     return block -> (long) (meanNs * (0.5 + random.nextDouble()));
@@ -72,7 +72,7 @@ final class CopySimulation {
     }
   }
 
-  /** The batches of its two programs. */
+  /** Returns the batches of its two programs. */
   List<byte[]> batches() {
     List<List<Emitted>> threads = run();
     return List.of(batch(SENDER, threads.subList(0, 2)), batch(RECEIVER, threads.subList(2, 4)));

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * There are two ways to the bottleneck, since a job sees sums and a report sees each block's way: on the same copy they
- * must give the same answer.
+ * The bottleneck is computed in two ways: a job uses sums, a report the path of each block. For the same copy they must
+ * give the same answer.
  */
 class LiveBottleneckTest {
   private static final long SLOW_NS = 400_000;
@@ -53,7 +53,9 @@ class LiveBottleneckTest {
     }
   }
 
-  /** What the job has named at the end. The copy takes less than a second, hence the short intervals. */
+  /**
+   * Returns the bottleneck that the job names at the end. The copy takes less than a second, hence the short intervals.
+   */
   private static String live(CopySimulation copy) throws Exception {
     Map<String, String> settings =
         Map.of("broker.url", "nats://localhost", "bottleneck.interval", "10ms", "bottleneck.hold", "50ms");

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** The command {@code report} says the same of the same events, whatever archive they are in. */
+/** Tests that the command {@code report} gives the same result for the same events in any archive. */
 @Tag("system")
 class ReportOnPostgresTest {
   @TempDir Path directory;
@@ -44,7 +44,7 @@ class ReportOnPostgresTest {
     }
   }
 
-  /** Archives the batches in both archives; returns what is reported of them, which is the same. */
+  /** Archives the batches in both archives; returns their common report. */
   private String report(TestInfo test, List<byte[]> batches, String... arguments) throws Exception {
     PostgresServer server = PostgresServer.shared();
     String schema = "report_" + test.getTestMethod().orElseThrow().getName().toLowerCase().substring(0, 20);

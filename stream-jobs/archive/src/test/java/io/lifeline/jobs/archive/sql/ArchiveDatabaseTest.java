@@ -32,7 +32,7 @@ class ArchiveDatabaseTest {
 
   @TempDir Path directory;
 
-  /** Types with fewer rows than this share a file; both ways must look the same. */
+  /** Types with fewer rows than this share a file; both layouts must look the same. */
   private int rareRows;
 
   @BeforeEach
@@ -157,7 +157,7 @@ class ArchiveDatabaseTest {
     assertThat(query("SELECT count(*) FROM (SHOW TABLES) WHERE name LIKE 'type.%'")).containsExactly("1000");
   }
 
-  /** Other than the time, it does not depend on what else the machine does. */
+  /** Unlike time, this does not depend on the load of the machine. */
   private static long processCpuNs() {
     return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
   }

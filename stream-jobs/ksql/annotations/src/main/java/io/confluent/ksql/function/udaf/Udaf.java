@@ -1,7 +1,8 @@
 package io.confluent.ksql.function.udaf;
 
 /**
- * An aggregate function, as far as ours implement it: ksqlDB's own interface has default methods besides.
+ * The part of ksqlDB's aggregate function interface that our functions implement; ksqlDB's own also has default
+ * methods.
  *
  * @param <I> the type of a value
  * @param <A> the type of the state
