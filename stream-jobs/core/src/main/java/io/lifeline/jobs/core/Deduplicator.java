@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 public final class Deduplicator {
 
   /** What to do with a batch. */
-  public enum Verdict {
+  public enum Result {
     /** Not seen before; it is remembered from now on. */
     NEW,
     /** Seen before. */
@@ -76,7 +76,7 @@ public final class Deduplicator {
     state.scan(PREFIX, (key, value) -> routes.put(RouteKey.parse(key.substring(PREFIX.length())), Route.decode(value)));
   }
 
-  public Verdict check(RouteKey key, long sequence, int crc, long nowMs) {
+  public Result check(RouteKey key, long sequence, int crc, long nowMs) {
     Route route = routes.computeIfAbsent(key, k -> new Route());
     if (route.seen.contains(sequence)) {
       return checkAgain(key, route, sequence, crc);
@@ -86,18 +86,18 @@ public final class Deduplicator {
     boundRuns(key, route, sequence);
     route.lastNewMs = Math.max(route.lastNewMs, nowMs);
     changed.add(key);
-    return Verdict.NEW;
+    return Result.NEW;
   }
 
-  private Verdict checkAgain(RouteKey key, Route route, long sequence, int crc) {
+  private Result checkAgain(RouteKey key, Route route, long sequence, int crc) {
     Checksums checksums = route.recent(Checksums.chunkOf(sequence));
     if (checksums == null) {
       checksums = stored(key, route, Checksums.chunkOf(sequence));
     }
     if (!checksums.knows(sequence)) {
-      return Verdict.UNKNOWN;
+      return Result.UNKNOWN;
     }
-    return checksums.matches(sequence, crc) ? Verdict.DUPLICATE : Verdict.CONFLICT;
+    return checksums.matches(sequence, crc) ? Result.DUPLICATE : Result.CONFLICT;
   }
 
   /** Returns the sequence's chunk, for changing; it displaces the least recently changed one from memory. */

@@ -23,7 +23,7 @@ public record Destination(Kind kind, String name) {
     REJECTED(false),
     /** Window revisions; their contents depend on the time of publication. */
     SUMMARIES(true),
-    /** Partial summaries of groups of emitters, sent between the two halves of a job. */
+    /** Partial summaries of groups of emitters, sent between the two stages of a job. */
     PARTIALS(true),
     /** Balances of emitters; their contents depend on the time of publication. */
     LEDGER(true),

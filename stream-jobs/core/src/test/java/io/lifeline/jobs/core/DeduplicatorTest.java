@@ -1,9 +1,9 @@
 package io.lifeline.jobs.core;
 
-import static io.lifeline.jobs.core.Deduplicator.Verdict.CONFLICT;
-import static io.lifeline.jobs.core.Deduplicator.Verdict.DUPLICATE;
-import static io.lifeline.jobs.core.Deduplicator.Verdict.NEW;
-import static io.lifeline.jobs.core.Deduplicator.Verdict.UNKNOWN;
+import static io.lifeline.jobs.core.Deduplicator.Result.CONFLICT;
+import static io.lifeline.jobs.core.Deduplicator.Result.DUPLICATE;
+import static io.lifeline.jobs.core.Deduplicator.Result.NEW;
+import static io.lifeline.jobs.core.Deduplicator.Result.UNKNOWN;
 import static io.lifeline.jobs.core.TestBatches.route;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,7 +32,7 @@ class DeduplicatorTest {
         int sequence = arrival % 50 + 1;
         int number = arrival / 50 % 3;
         boolean crash = arrival >= 150;
-        Deduplicator.Verdict verdict = deduplicator.check(route(number), sequence, 7 * sequence, 1000);
+        Deduplicator.Result verdict = deduplicator.check(route(number), sequence, 7 * sequence, 1000);
         assertThat(verdict).isEqualTo(accepted.add(arrival % 150) ? NEW : DUPLICATE);
         if (crash) {
           deduplicator.save();
@@ -152,7 +152,7 @@ class DeduplicatorTest {
       deduplicator = new Deduplicator(reopened(state), DAY_MS);
     }
     for (long sequence = 11; sequence <= 30_000; sequence++) {
-      Deduplicator.Verdict verdict = deduplicator.check(route(1), sequence, 1, 0);
+      Deduplicator.Result verdict = deduplicator.check(route(1), sequence, 1, 0);
       assertThat(verdict).as("%d", sequence).isIn(forged.contains(sequence) ? List.of(CONFLICT, NEW) : List.of(NEW));
     }
   }

@@ -48,7 +48,7 @@ final class ArchiveTask extends LeasedTask {
       Signatures signatures,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(NAME, broker, leaseName(target), lease, Turn.ALWAYS, failure);
+    super(NAME, broker, leaseName(target), lease, ShardQuota.ALWAYS, failure);
     this.target = target;
     this.subjects = subjects;
     this.prefix = prefix;

@@ -4,7 +4,7 @@ import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.Signatures;
-import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 
 /** Processes the messages that a task reads. Used by the task's thread. */
 interface Intake {
@@ -62,8 +62,8 @@ interface Intake {
     };
   }
 
-  /** Returns an intake that merges the output of the first halves. The merger itself counts expired messages. */
-  static Intake of(InTwoHalves.Merger merger) {
+  /** Returns an intake that merges the output of the first stages. The merger itself counts expired messages. */
+  static Intake of(TwoStagePlan.Merger merger) {
     return new Intake() {
       @Override
       public void accept(BatchStream.Received message, Output output) {

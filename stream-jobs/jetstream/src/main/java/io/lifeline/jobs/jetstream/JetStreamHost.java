@@ -13,9 +13,9 @@ import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.plan.ByEmitter;
-import io.lifeline.jobs.core.plan.InTwoHalves;
 import io.lifeline.jobs.core.plan.JobFactory;
 import io.lifeline.jobs.core.plan.Plan;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.KeyValue;
 import java.io.IOException;
@@ -170,31 +170,31 @@ public final class JetStreamHost implements JobHost {
     // reader's.
     String name = config.derivedInput().map(stream -> job + "-of-" + stream).orElse(job);
     int groups = config.get(Keys.NATS_GROUPS);
-    if (plan instanceof InTwoHalves<?> halves) {
-      addHalves(job, name, groups, halves);
+    if (plan instanceof TwoStagePlan<?> stages) {
+      addStages(job, name, groups, stages);
     } else {
       addGroupTasks(name, groups, (group, state, life) -> ((ByEmitter) plan).job().apply(state));
     }
   }
 
   /** Adds one task if it must read everything; otherwise one per group, and one that merges their output. */
-  private void addHalves(String job, String name, int groups, InTwoHalves<?> halves) throws HostException {
-    InTwoHalves.InGroups inGroups = groups == 1 ? null : halves.inGroups(groups).orElse(null);
-    if (inGroups == null) {
-      addGroupTasks(name, 1, (group, state, life) -> halves.whole(state));
+  private void addStages(String job, String name, int groups, TwoStagePlan<?> stages) throws HostException {
+    TwoStagePlan.Grouped grouped = groups == 1 ? null : stages.grouped(groups).orElse(null);
+    if (grouped == null) {
+      addGroupTasks(name, 1, (group, state, life) -> stages.whole(state));
       return;
     }
-    String subject = inGroups.between().topic(config.get(Keys.NAMES_PREFIX));
+    String subject = grouped.between().topic(config.get(Keys.NAMES_PREFIX));
     broker.requireOutput(subject, "which " + job + " needs with nats.groups above 1");
-    addGroupTasks(name, groups, inGroups::first);
+    addGroupTasks(name, groups, grouped::first);
     tasks.add(
         new JobTask(
-            name + "-" + halves.second() + "-of-" + groups,
+            name + "-" + stages.second() + "-of-" + groups,
             broker,
             new JobTask.Source(broker.output(), new String[] {subject}, false),
-            Turn.ALWAYS,
+            ShardQuota.ALWAYS,
             taskSettings(),
-            (state, life) -> Intake.of(inGroups.second(state, life, System::nanoTime)),
+            (state, life) -> Intake.of(grouped.second(state, life, System::nanoTime)),
             metrics,
             failure));
   }
@@ -217,7 +217,7 @@ public final class JetStreamHost implements JobHost {
               name,
               broker,
               new JobTask.Source(broker.batches(), nats.subjects(group, groups), readsAll),
-              sharing == null ? Turn.ALWAYS : sharing.turn(),
+              sharing == null ? ShardQuota.ALWAYS : sharing.turn(),
               taskSettings(),
               (state, life) ->
                   Intake.of(

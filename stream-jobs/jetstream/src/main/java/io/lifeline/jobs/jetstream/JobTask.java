@@ -57,7 +57,7 @@ final class JobTask extends LeasedTask {
       String name,
       Broker broker,
       Source source,
-      Turn turn,
+      ShardQuota turn,
       Settings settings,
       Intakes intakes,
       Metrics metrics,

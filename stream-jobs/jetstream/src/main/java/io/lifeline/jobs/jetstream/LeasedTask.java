@@ -14,7 +14,7 @@ abstract class LeasedTask extends Task {
   private final Broker broker;
   private final String leaseName;
   private final Duration leaseLength;
-  private final Turn turn;
+  private final ShardQuota turn;
 
   /**
    * @param leaseName the same in all instances that share the work
@@ -25,7 +25,7 @@ abstract class LeasedTask extends Task {
       Broker broker,
       String leaseName,
       Duration leaseLength,
-      Turn turn,
+      ShardQuota turn,
       CompletableFuture<Throwable> failure) {
     super(name, failure);
     this.turn = turn;

@@ -61,7 +61,7 @@ final class Sharing {
   }
 
   /** Creates the turn of one group. */
-  Turn turn() {
+  ShardQuota turn() {
     return new GroupTurn();
   }
 
@@ -142,7 +142,7 @@ final class Sharing {
     return !isDead;
   }
 
-  private final class GroupTurn implements Turn {
+  private final class GroupTurn implements ShardQuota {
     private boolean left;
 
     @Override

@@ -154,8 +154,8 @@ class OwnershipTest {
     first.spill();
     first.spill();
     Deduplicator after = new Deduplicator(spilled(inner), 1000);
-    assertThat(after.check(ROUTE, 2, -2, 0)).isEqualTo(Deduplicator.Verdict.CONFLICT);
-    assertThat(after.check(ROUTE, 2, 2, 0)).isEqualTo(Deduplicator.Verdict.DUPLICATE);
+    assertThat(after.check(ROUTE, 2, -2, 0)).isEqualTo(Deduplicator.Result.CONFLICT);
+    assertThat(after.check(ROUTE, 2, 2, 0)).isEqualTo(Deduplicator.Result.DUPLICATE);
     after.expire(5000);
     assertThat(bucket.keys(task + ".crc.>")).as("older than the retention").isEmpty();
   }
@@ -166,7 +166,7 @@ class OwnershipTest {
 
   private static void fill(Deduplicator deduplicator, int... sequences) {
     for (int sequence : sequences) {
-      assertThat(deduplicator.check(ROUTE, sequence, sequence, 0)).isEqualTo(Deduplicator.Verdict.NEW);
+      assertThat(deduplicator.check(ROUTE, sequence, sequence, 0)).isEqualTo(Deduplicator.Result.NEW);
     }
   }
 

@@ -47,8 +47,8 @@ class SharingTest {
   /** An instance with the turns of its tasks. */
   private final class Instance {
     private final Sharing sharing;
-    private final List<Turn> waiting = new ArrayList<>();
-    private final List<Turn> working = new ArrayList<>();
+    private final List<ShardQuota> waiting = new ArrayList<>();
+    private final List<ShardQuota> working = new ArrayList<>();
 
     Instance() throws Exception {
       sharing =
@@ -70,14 +70,14 @@ class SharingTest {
      * tasks.
      */
     int works() throws Exception {
-      for (Turn turn : List.copyOf(working)) {
+      for (ShardQuota turn : List.copyOf(working)) {
         if (turn.isOver()) {
           turn.end();
           working.remove(turn);
           waiting.add(turn);
         }
       }
-      for (Turn turn : List.copyOf(waiting)) {
+      for (ShardQuota turn : List.copyOf(waiting)) {
         if (turn.take()) {
           waiting.remove(turn);
           working.add(turn);

@@ -10,8 +10,8 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.StateWriter;
 import io.lifeline.jobs.core.plan.ByEmitter;
-import io.lifeline.jobs.core.plan.InTwoHalves;
 import io.lifeline.jobs.core.plan.Plan;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -22,8 +22,8 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * The first half of the topology, one task per partition of the batch topic: validates and de-duplicates batches, runs
- * the jobs that work by emitter, and turns batches into the input of the second half.
+ * The first stage of the topology, one task per partition of the batch topic: validates and de-duplicates batches, runs
+ * the jobs that work by emitter, and turns batches into the input of the second stage.
  *
  * <p>State is saved to the store after every batch, because a commit may follow any batch without notice.
  */
@@ -111,13 +111,13 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   }
 
   private Job job(Plan plan, KeyedState state) {
-    if (plan instanceof InTwoHalves<?> halves) {
-      return firstHalf(halves, state);
+    if (plan instanceof TwoStagePlan<?> stages) {
+      return firstStage(stages, state);
     }
     return ((ByEmitter) plan).job().apply(state);
   }
 
-  private <P> Job firstHalf(InTwoHalves<P> job, KeyedState state) {
+  private <P> Job firstStage(TwoStagePlan<P> job, KeyedState state) {
     return job.first(
         state,
         (part, brokerTimeMs) -> {

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.core.plan.InTwoHalves;
 import io.lifeline.jobs.core.plan.Plan;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -37,8 +37,8 @@ import org.apache.kafka.streams.state.Stores;
 final class JobsTopology {
 
   /**
-   * Number of tasks of each second half. Few are enough: each batch sends the merging half one small record per window
-   * and summary, and each merging task tracks all emitters; the monitoring half receives a few samples a second per
+   * Number of tasks of each second stage. Few are enough: each batch sends the merging stage one small record per window
+   * and summary, and each merging task tracks all emitters; the monitoring stage receives a few samples a second per
    * emitter.
    */
   static final int SECOND_HALF_TASKS = 4;
@@ -52,10 +52,10 @@ final class JobsTopology {
 
   /** @param plans plans of the jobs that run, those by emitter first */
   static Topology build(TopologySettings settings, List<Plan> plans) {
-    List<InTwoHalves<?>> inTwoHalves = new ArrayList<>();
+    List<TwoStagePlan<?>> twoStage = new ArrayList<>();
     plans.forEach(plan -> {
-      if (plan instanceof InTwoHalves<?> job) {
-        inTwoHalves.add(job);
+      if (plan instanceof TwoStagePlan<?> job) {
+        twoStage.add(job);
       }
     });
     StreamsBuilder builder = new StreamsBuilder();
@@ -71,21 +71,21 @@ final class JobsTopology {
                 IntakeProcessor.STORE,
                 IntakeProcessor.CHECKSUMS)
             .split(Named.as("lifeline-"));
-    for (InTwoHalves<?> job : inTwoHalves) {
+    for (TwoStagePlan<?> job : twoStage) {
       outgoing =
           outgoing.branch((key, message) -> job.parts().equals(message.parts()), Branched.as(job.parts()));
     }
     var branches = outgoing.defaultBranch(Branched.as("results"));
     publish(branches.get("lifeline-results"), "lifeline-intake-results");
-    for (InTwoHalves<?> job : inTwoHalves) {
-      String second = SecondHalfProcessor.name(job);
+    for (TwoStagePlan<?> job : twoStage) {
+      String second = SecondStageProcessor.name(job);
       builder.addStateStore(store(second));
       KStream<String, Outgoing> results =
           branches
               .get("lifeline-" + job.parts())
               .mapValues(Outgoing::value, Named.as("lifeline-" + job.parts() + "-bytes"))
               .repartition(toSecondHalf(job))
-              .process(() -> new SecondHalfProcessor<>(settings, job), Named.as(second), second);
+              .process(() -> new SecondStageProcessor<>(settings, job), Named.as(second), second);
       publish(results, second + "-results");
     }
     return builder.build();
@@ -99,7 +99,7 @@ final class JobsTopology {
             .withValueSerde(RESULT));
   }
 
-  private static Repartitioned<String, byte[]> toSecondHalf(InTwoHalves<?> job) {
+  private static Repartitioned<String, byte[]> toSecondHalf(TwoStagePlan<?> job) {
     StreamPartitioner<String, byte[]> partitioner =
         (topic, key, value, partitions) -> job.isForAll(key) ? Optional.of(all(partitions)) : Optional.empty();
     return Repartitioned.<String, byte[]>as("lifeline-" + job.parts())

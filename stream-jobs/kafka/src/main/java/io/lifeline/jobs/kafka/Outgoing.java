@@ -1,10 +1,10 @@
 package io.lifeline.jobs.kafka;
 
 /**
- * A record that leaves the first half of the topology.
+ * A record that leaves the first stage of the topology.
  *
  * @param topic topic of a result; null for a part
- * @param parts for a part: name of the second half's input, see {@code InTwoHalves.parts}; null for a result
+ * @param parts for a part: name of the second stage's input, see {@code TwoStagePlan.parts}; null for a result
  * @param value the bytes of the message
  */
 record Outgoing(String topic, String parts, byte[] value) {

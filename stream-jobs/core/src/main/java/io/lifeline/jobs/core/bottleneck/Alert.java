@@ -26,7 +26,7 @@ record Alert(
     long sinceNs,
     long atNs,
     long changedNs,
-    Map<String, Traits> components) {
+    Map<String, ComponentStats> components) {
 
   void send(Output output) {
     String key = BottleneckJob.NAME + ":" + KeyText.encode(group) + ":" + KeyText.encode(component);
@@ -56,7 +56,7 @@ record Alert(
   }
 
   /** Levels are of logarithms, so that the numbers written are geometric means. */
-  private static void component(JsonWriter json, String name, Traits traits) {
+  private static void component(JsonWriter json, String name, ComponentStats traits) {
     json.beginObject()
         .field("component", name)
         .field("samples", traits.samples())

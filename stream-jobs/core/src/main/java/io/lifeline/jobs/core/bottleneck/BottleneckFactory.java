@@ -3,8 +3,8 @@ package io.lifeline.jobs.core.bottleneck;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.plan.InTwoHalves;
 import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.util.List;
 
 /** Makes the job bottleneck. */
@@ -21,7 +21,7 @@ public final class BottleneckFactory implements JobFactory {
   }
 
   @Override
-  public InTwoHalves<Sample> plan(JobConfig config, Metrics metrics) {
+  public TwoStagePlan<Sample> plan(JobConfig config, Metrics metrics) {
     return new BottleneckPlan(BottleneckSettings.of(config), metrics);
   }
 }

@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 
-/** Both halves of the job in one, for a host where one task reads all emitters. */
+/** Both stages of the job in one, for a host where one task reads all emitters. */
 public final class BottleneckJob implements Job {
 
   public static final String NAME = "bottleneck";

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The second half of the job: turns the samples of all emitters of a group into alerts. Used by one thread.
+ * The second stage of the job: turns the samples of all emitters of a group into alerts. Used by one thread.
  *
  * <p>A host calls {@link #accept} for each sample, {@link #punctuate} every second, and {@link #save} before it makes
  * the state durable.

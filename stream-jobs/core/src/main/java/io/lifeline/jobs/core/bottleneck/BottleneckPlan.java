@@ -4,10 +4,10 @@ import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
-import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 
 /** Plan of bottleneck, which turns the samples of a group into alerts. */
-record BottleneckPlan(BottleneckSettings settings, Metrics metrics) implements InTwoHalves<Sample> {
+record BottleneckPlan(BottleneckSettings settings, Metrics metrics) implements TwoStagePlan<Sample> {
 
   @Override
   public Job whole(KeyedState state) {
@@ -35,9 +35,9 @@ record BottleneckPlan(BottleneckSettings settings, Metrics metrics) implements I
   }
 
   @Override
-  public SecondHalf<Sample> second(KeyedState state) {
+  public SecondStage<Sample> second(KeyedState state) {
     BottleneckMonitor monitor = new BottleneckMonitor(settings, state, metrics);
-    return new SecondHalf<>() {
+    return new SecondStage<>() {
       @Override
       public void accept(Sample sample, long brokerTimeMs, Output output) {
         monitor.accept(sample, brokerTimeMs, output);

@@ -50,7 +50,7 @@ final class Rule {
    * @param now the components since the last change; at least two
    * @param before the components when their rates were last reliable; empty if unknown
    */
-  static Verdict judge(Map<String, Traits> now, Map<String, Traits> before) {
+  static Verdict judge(Map<String, ComponentStats> now, Map<String, ComponentStats> before) {
     if (now.values().stream().anyMatch(traits -> traits.samples() < LEAST_SAMPLES)) {
       return Verdict.none(Verdict.Reason.TOO_LITTLE);
     }
@@ -65,7 +65,7 @@ final class Rule {
     return uneven != null ? uneven : Verdict.none(isIdle ? Verdict.Reason.IDLE : Verdict.Reason.UNEXPLAINED);
   }
 
-  private static Verdict bySpeed(List<String> bySpeed, Map<String, Traits> now) {
+  private static Verdict bySpeed(List<String> bySpeed, Map<String, ComponentStats> now) {
     Level slowest = now.get(bySpeed.get(0)).rate();
     List<String> alike = new ArrayList<>();
     double chance = 0;
@@ -83,7 +83,7 @@ final class Rule {
     return Verdict.of(bySpeed.get(0), Verdict.Reason.SLOWEST, chance);
   }
 
-  private static boolean isUnexplained(Traits now, Traits before) {
+  private static boolean isUnexplained(ComponentStats now, ComponentStats before) {
     if (before == null) {
       return false;
     }
@@ -94,11 +94,11 @@ final class Rule {
   }
 
   /** Names the component that became most uneven while its throughput fell; returns null if there is none. */
-  private static Verdict uneven(Map<String, Traits> now, Map<String, Traits> before) {
+  private static Verdict uneven(Map<String, ComponentStats> now, Map<String, ComponentStats> before) {
     Verdict found = null;
     double most = UNEVENNESS;
-    for (Map.Entry<String, Traits> entry : now.entrySet()) {
-      Traits then = before.get(entry.getKey());
+    for (Map.Entry<String, ComponentStats> entry : now.entrySet()) {
+      ComponentStats then = before.get(entry.getKey());
       Level unevenness = entry.getValue().unevenness();
       if (then == null || !unevenness.isKnown() || !then.unevenness().isKnown()) {
         continue;

@@ -8,7 +8,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
-import io.lifeline.jobs.core.plan.InTwoHalves.Next;
+import io.lifeline.jobs.core.plan.TwoStagePlan.Next;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * The first half of the job: makes {@link Sample}s from the events of each emitter.
+ * The first stage of the job: makes {@link Sample}s from the events of each emitter.
  *
  * <ul>
  *   <li>A caliper's report is a sample already: three events {@code lifeline.summary} of its value, duration and rate.

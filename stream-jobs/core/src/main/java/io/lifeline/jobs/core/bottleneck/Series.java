@@ -96,19 +96,19 @@ final class Series {
     return clearest;
   }
 
-  Traits traits() {
+  ComponentStats traits() {
     return traits(points);
   }
 
   /** Removes the samples before that time, and returns their traits. */
-  Traits cutAt(long timeNs) {
+  ComponentStats cutAt(long timeNs) {
     List<Point> before = points.stream().filter(point -> point.timeNs() < timeNs).toList();
     points.removeIf(point -> point.timeNs() < timeNs);
     return traits(before);
   }
 
-  private static Traits traits(List<Point> points) {
-    return new Traits(
+  private static ComponentStats traits(List<Point> points) {
+    return new ComponentStats(
         points.size(),
         level(points, Point::rate),
         level(points, Point::unevenness),

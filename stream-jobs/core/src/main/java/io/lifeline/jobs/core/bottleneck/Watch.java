@@ -23,7 +23,7 @@ final class Watch {
   private final TreeMap<String, Series> series = new TreeMap<>();
 
   /** The components' traits when their rates were last reliable. */
-  private final TreeMap<String, Traits> reference = new TreeMap<>();
+  private final TreeMap<String, ComponentStats> reference = new TreeMap<>();
 
   private final long idleNs;
   private long changedNs;
@@ -52,8 +52,8 @@ final class Watch {
     return series.size() < 2 ? Verdict.none(Verdict.Reason.TOO_LITTLE) : Rule.judge(traits(), reference);
   }
 
-  Map<String, Traits> traits() {
-    TreeMap<String, Traits> traits = new TreeMap<>();
+  Map<String, ComponentStats> traits() {
+    TreeMap<String, ComponentStats> traits = new TreeMap<>();
     series.forEach((component, known) -> traits.put(component, known.traits()));
     return traits;
   }
@@ -74,7 +74,7 @@ final class Watch {
    * throughput recovers or a rate explains its fall.
    */
   private void cutAt(long timeNs) {
-    TreeMap<String, Traits> before = new TreeMap<>();
+    TreeMap<String, ComponentStats> before = new TreeMap<>();
     series.forEach((component, known) -> before.put(component, known.cutAt(timeNs)));
     changedNs = timeNs;
     boolean isEnough = before.values().stream().allMatch(traits -> traits.samples() >= Rule.LEAST_SAMPLES);
@@ -98,7 +98,7 @@ final class Watch {
       watch.series.put(in.text(), Series.decode(in));
     }
     for (int left = in.count(2); left > 0; left--) {
-      watch.reference.put(in.text(), Traits.decode(in));
+      watch.reference.put(in.text(), ComponentStats.decode(in));
     }
     return watch;
   }

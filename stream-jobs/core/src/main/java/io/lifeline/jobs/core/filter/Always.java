@@ -10,7 +10,7 @@ final class Always extends Term {
   }
 
   @Override
-  Verdict judge(EventGroup group, long[] wanted) {
+  MatchBits judge(EventGroup group, long[] wanted) {
     verdict.set(judgement, group.words());
     return verdict;
   }

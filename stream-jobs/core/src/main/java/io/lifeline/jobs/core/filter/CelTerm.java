@@ -38,7 +38,7 @@ final class CelTerm extends Term implements CelVariableResolver {
   }
 
   @Override
-  Verdict judge(EventGroup events, long[] wanted) {
+  MatchBits judge(EventGroup events, long[] wanted) {
     group = events;
     int words = events.words();
     if (perBatch) {

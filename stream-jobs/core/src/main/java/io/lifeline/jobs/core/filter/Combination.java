@@ -12,8 +12,8 @@ abstract class Combination extends Term {
     }
     return new Combination() {
       @Override
-      Verdict judge(EventGroup group, long[] wanted) {
-        Verdict of = operand.judge(group, wanted);
+      MatchBits judge(EventGroup group, long[] wanted) {
+        MatchBits of = operand.judge(group, wanted);
         int words = group.words();
         verdict.reset(words);
         System.arraycopy(of.no, 0, verdict.yes, 0, words);
@@ -32,10 +32,10 @@ abstract class Combination extends Term {
     }
     return new Combination() {
       @Override
-      Verdict judge(EventGroup group, long[] wanted) {
+      MatchBits judge(EventGroup group, long[] wanted) {
         int words = group.words();
-        Verdict first = left.judge(group, wanted);
-        Verdict second = right.judge(group, except(wanted, first.no, words));
+        MatchBits first = left.judge(group, wanted);
+        MatchBits second = right.judge(group, except(wanted, first.no, words));
         verdict.reset(words);
         for (int i = 0; i < words; i++) {
           verdict.yes[i] = first.yes[i] & second.yes[i];
@@ -55,10 +55,10 @@ abstract class Combination extends Term {
     }
     return new Combination() {
       @Override
-      Verdict judge(EventGroup group, long[] wanted) {
+      MatchBits judge(EventGroup group, long[] wanted) {
         int words = group.words();
-        Verdict first = left.judge(group, wanted);
-        Verdict second = right.judge(group, except(wanted, first.yes, words));
+        MatchBits first = left.judge(group, wanted);
+        MatchBits second = right.judge(group, except(wanted, first.yes, words));
         verdict.reset(words);
         for (int i = 0; i < words; i++) {
           verdict.yes[i] = first.yes[i] | second.yes[i];
@@ -79,11 +79,11 @@ abstract class Combination extends Term {
     }
     return new Combination() {
       @Override
-      Verdict judge(EventGroup group, long[] wanted) {
+      MatchBits judge(EventGroup group, long[] wanted) {
         int words = group.words();
-        Verdict chosen = condition.judge(group, wanted);
-        Verdict first = then.judge(group, except(wanted, chosen.no, words));
-        Verdict second = otherwise.judge(group, except(wanted, chosen.yes, words));
+        MatchBits chosen = condition.judge(group, wanted);
+        MatchBits first = then.judge(group, except(wanted, chosen.no, words));
+        MatchBits second = otherwise.judge(group, except(wanted, chosen.yes, words));
         verdict.reset(words);
         for (int i = 0; i < words; i++) {
           verdict.yes[i] = chosen.yes[i] & first.yes[i] | chosen.no[i] & second.yes[i];

@@ -73,7 +73,7 @@ public final class Filter {
         return;
       }
     }
-    Verdict verdict = term.judge(group, all(size));
+    MatchBits verdict = term.judge(group, all(size));
     int[] places = group.columns().eventIndex();
     int decided = 0;
     for (int word = 0; word < group.words(); word++) {

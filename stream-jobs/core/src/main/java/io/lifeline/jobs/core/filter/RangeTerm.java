@@ -28,7 +28,7 @@ abstract class RangeTerm extends Term {
   }
 
   @Override
-  final Verdict judge(EventGroup group, long[] wanted) {
+  final MatchBits judge(EventGroup group, long[] wanted) {
     int words = group.words();
     verdict.reset(words);
     judge(group.columns(), lowest, span, verdict.yes);

@@ -7,14 +7,14 @@ package io.lifeline.jobs.core.filter;
 abstract class Term {
 
   /** The last result. */
-  final Verdict verdict = new Verdict();
+  final MatchBits verdict = new MatchBits();
 
   /**
    * Judges all events of the group.
    *
    * @param wanted a bit per event; the results of other events are not used
    */
-  abstract Verdict judge(EventGroup group, long[] wanted);
+  abstract MatchBits judge(EventGroup group, long[] wanted);
 
   /** Returns the judgement of all events of the type, or null if it depends on the event or its batch. */
   Judgement always() {

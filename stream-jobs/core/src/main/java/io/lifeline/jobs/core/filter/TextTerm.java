@@ -65,7 +65,7 @@ final class TextTerm extends Term {
   }
 
   @Override
-  Verdict judge(EventGroup group, long[] wanted) {
+  MatchBits judge(EventGroup group, long[] wanted) {
     Columns columns = group.columns();
     int[] offsets = columns.offsets(field);
     int[] lengths = columns.lengths(field);

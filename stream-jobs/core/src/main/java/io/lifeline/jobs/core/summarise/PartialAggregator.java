@@ -18,7 +18,7 @@ import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
- * The first half of summarise: aggregates one batch, column by column, into one {@link Partial} per window and summary.
+ * The first stage of summarise: aggregates one batch, column by column, into one {@link Partial} per window and summary.
  * Keeps no data between batches. Used by one thread.
  */
 public final class PartialAggregator {

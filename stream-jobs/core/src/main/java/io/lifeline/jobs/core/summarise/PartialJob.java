@@ -6,12 +6,12 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RouteKey;
-import io.lifeline.jobs.core.plan.InTwoHalves.Next;
+import io.lifeline.jobs.core.plan.TwoStagePlan.Next;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The first half of summarise: batches are partitioned by emitter, summaries by key, so a batch becomes partial
+ * The first stage of summarise: batches are partitioned by emitter, summaries by key, so a batch becomes partial
  * aggregates for the tasks that own their keys. Their progress advances those tasks' watermarks. All tasks are also
  * sent each emitter's progress at intervals and when it ends, since they may receive none of its partials.
  */

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The first half of summarise for one of several groups of emitters, on a host without transactions. Contributions of
+ * The first stage of summarise for one of several groups of emitters, on a host without transactions. Contributions of
  * batches to windows are merged until {@link #punctuate}, and then sent as {@link Share}s to {@link ShareMerger}. A
  * share is part of the checkpoint that it was made for, so its number never has two contents.
  */

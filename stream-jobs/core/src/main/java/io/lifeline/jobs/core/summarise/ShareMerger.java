@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.SequenceSet;
 import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
-import io.lifeline.jobs.core.plan.InTwoHalves.Merger;
+import io.lifeline.jobs.core.plan.TwoStagePlan.Merger;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * The second half of summarise for emitters in groups: merges each {@link Share} once, in any order, and publishes the
+ * The second stage of summarise for emitters in groups: merges each {@link Share} once, in any order, and publishes the
  * windows. Used by one thread.
  */
 public final class ShareMerger implements Merger {

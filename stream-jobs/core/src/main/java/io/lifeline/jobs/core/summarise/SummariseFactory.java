@@ -3,8 +3,8 @@ package io.lifeline.jobs.core.summarise;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.plan.InTwoHalves;
 import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.util.List;
 
 /** Makes the job summarise. */
@@ -21,7 +21,7 @@ public final class SummariseFactory implements JobFactory {
   }
 
   @Override
-  public InTwoHalves<Partial> plan(JobConfig config, Metrics metrics) {
+  public TwoStagePlan<Partial> plan(JobConfig config, Metrics metrics) {
     return new SummarisePlan(SummariseSettings.of(config), metrics);
   }
 }

@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 
-/** Both halves of summarise in one job, for a host where one task reads all emitters. */
+/** Both stages of summarise in one job, for a host where one task reads all emitters. */
 public final class SummariseJob implements Job {
 
   public static final String NAME = "summarise";

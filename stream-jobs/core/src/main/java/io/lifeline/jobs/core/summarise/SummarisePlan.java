@@ -5,12 +5,12 @@ import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
-import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /** Plan of summarise, which merges partial aggregates with equal window and key into one summary. */
-record SummarisePlan(SummariseSettings settings, Metrics metrics) implements InTwoHalves<Partial> {
+record SummarisePlan(SummariseSettings settings, Metrics metrics) implements TwoStagePlan<Partial> {
 
   @Override
   public Job whole(KeyedState state) {
@@ -38,9 +38,9 @@ record SummarisePlan(SummariseSettings settings, Metrics metrics) implements InT
   }
 
   @Override
-  public SecondHalf<Partial> second(KeyedState state) {
+  public SecondStage<Partial> second(KeyedState state) {
     WindowMerger merger = new WindowMerger(settings, state, metrics);
-    return new SecondHalf<>() {
+    return new SecondStage<>() {
       @Override
       public void accept(Partial partial, long brokerTimeMs, Output output) {
         if (!isForAll(partial.key())) {
@@ -82,8 +82,8 @@ record SummarisePlan(SummariseSettings settings, Metrics metrics) implements InT
   }
 
   @Override
-  public Optional<InGroups> inGroups(int groups) {
-    return Optional.of(new InGroups() {
+  public Optional<Grouped> grouped(int groups) {
+    return Optional.of(new Grouped() {
       @Override
       public Destination between() {
         return Destination.PARTIALS;

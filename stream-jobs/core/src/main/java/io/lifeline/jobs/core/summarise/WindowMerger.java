@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The second half of summarise: merges partials with equal window and key into one summary. A window is published when
+ * The second stage of summarise: merges partials with equal window and key into one summary. A window is published when
  * all events before its end are expected to have arrived, and again as a new revision when late data has changed it. It
  * is removed when its time for late data has passed (see {@link Watermark}). Used by one thread.
  *

@@ -11,15 +11,15 @@ class RuleTest {
   private static final double UNEVENNESS = 0.4;
 
   /** Returns a component with the spread of a steady one; rates and throughput have the same arbitrary unit. */
-  private static Traits component(double rate, double throughput, double unevenness) {
-    return new Traits(60, level(rate), level(unevenness), level(throughput), throughput / rate);
+  private static ComponentStats component(double rate, double throughput, double unevenness) {
+    return new ComponentStats(60, level(rate), level(unevenness), level(throughput), throughput / rate);
   }
 
   private static Level level(double value) {
     return new Level(60, Math.log(value), 0.01);
   }
 
-  private static Verdict judge(Map<String, Traits> now) {
+  private static Verdict judge(Map<String, ComponentStats> now) {
     return Rule.judge(now, Map.of());
   }
 
@@ -53,7 +53,7 @@ class RuleTest {
 
   @Test
   void fewSamplesAreNoAnswer() {
-    Traits few = new Traits(4, level(1), level(UNEVENNESS), level(1), 1);
+    ComponentStats few = new ComponentStats(4, level(1), level(UNEVENNESS), level(1), 1);
     assertThat(judge(Map.of("read", few, "write", component(4, 4, UNEVENNESS))).reason())
         .isEqualTo(Reason.TOO_LITTLE);
   }
@@ -61,9 +61,9 @@ class RuleTest {
   /** The paper's Figures 4b and 5: network reads became half as frequent, faster on average, and uneven. */
   @Test
   void theOneThatBecameUnevenIsNamedWhenNoneThatBecameSlowerExplainsTheFall() {
-    Map<String, Traits> before =
+    Map<String, ComponentStats> before =
         Map.of("network", component(3.2, 3.2, UNEVENNESS), "disk.write", component(4.4, 3.2, UNEVENNESS));
-    Map<String, Traits> after =
+    Map<String, ComponentStats> after =
         Map.of("network", component(6, 1.6, 3 * UNEVENNESS), "disk.write", component(4.4, 1.6, UNEVENNESS));
     Verdict verdict = Rule.judge(after, before);
     assertThat(verdict.component()).isEqualTo("network");
@@ -73,9 +73,9 @@ class RuleTest {
   /** A disk that four streams write to is busy for more than half of the time. */
   @Test
   void thatTheOthersOperationsOverlapDoesNotHideIt() {
-    Map<String, Traits> before =
+    Map<String, ComponentStats> before =
         Map.of("network", component(0.8, 3.2, UNEVENNESS), "disk.write", component(1.1, 3.2, UNEVENNESS));
-    Map<String, Traits> after =
+    Map<String, ComponentStats> after =
         Map.of("network", component(1.5, 1.6, 3 * UNEVENNESS), "disk.write", component(1.1, 1.6, UNEVENNESS));
     assertThat(after.get("disk.write").busy()).isGreaterThan(1);
     assertThat(Rule.judge(after, before).component()).isEqualTo("network");
@@ -83,9 +83,9 @@ class RuleTest {
 
   @Test
   void noneIsNamedWhenNothingThatIsMeasuredExplainsTheFall() {
-    Map<String, Traits> before =
+    Map<String, ComponentStats> before =
         Map.of("network", component(2, 3.2, UNEVENNESS), "disk.write", component(0.8, 3.2, UNEVENNESS));
-    Map<String, Traits> after =
+    Map<String, ComponentStats> after =
         Map.of("network", component(2, 1.6, UNEVENNESS), "disk.write", component(0.8, 1.6, UNEVENNESS));
     Verdict verdict = Rule.judge(after, before);
     assertThat(verdict.reason()).isEqualTo(Reason.UNEXPLAINED);
@@ -95,9 +95,9 @@ class RuleTest {
   /** The paper's Figure 3d. */
   @Test
   void aFallThatTheSlowestExplainsIsPutDownToIt() {
-    Map<String, Traits> before =
+    Map<String, ComponentStats> before =
         Map.of("network", component(9, 4.4, UNEVENNESS), "disk.write", component(4.4, 4.4, UNEVENNESS));
-    Map<String, Traits> after =
+    Map<String, ComponentStats> after =
         Map.of("network", component(2, 2, 3 * UNEVENNESS), "disk.write", component(4.4, 2, UNEVENNESS));
     Verdict verdict = Rule.judge(after, before);
     assertThat(verdict.component()).isEqualTo("network");

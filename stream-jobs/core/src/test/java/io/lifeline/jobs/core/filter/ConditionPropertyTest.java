@@ -25,14 +25,14 @@ class ConditionPropertyTest {
       for (Columns columns : new ColumnarBatch().fill(batch).groups()) {
         EventGroup group = new EventGroup(batch, columns);
         long[] all = {~0L, ~0L};
-        Verdict compiled = condition.on(columns.type(), code -> {}).judge(group, all);
-        Verdict interpreted = condition.interpretedOn(columns.type()).judge(group, all);
+        MatchBits compiled = condition.on(columns.type(), code -> {}).judge(group, all);
+        MatchBits interpreted = condition.interpretedOn(columns.type()).judge(group, all);
         assertThat(judgements(compiled, columns)).isEqualTo(judgements(interpreted, columns));
       }
     });
   }
 
-  private static List<Judgement> judgements(Verdict verdict, Columns columns) {
+  private static List<Judgement> judgements(MatchBits verdict, Columns columns) {
     List<Judgement> judgements = new ArrayList<>();
     for (int event = 0; event < columns.size(); event++) {
       long bit = 1L << event;

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The two halves of summarise for emitters in groups. */
+/** The two stages of summarise for emitters in groups. */
 class ShareTest {
 
   private static final EventType READ = EventType.named("disk.read.end").field("nbytes", FieldType.U64, "B").build();
@@ -160,7 +160,7 @@ class ShareTest {
     assertThat(summaries).singleElement().asString().contains("\"count\":1", "\"sum\":7");
   }
 
-  /** The checkpoints of both halves were removed: numbers start anew, and the old shares are still in the stream. */
+  /** The checkpoints of both stages were removed: numbers start anew, and the old shares are still in the stream. */
   @Test
   void whenAllStartsOverEachValueCountsOnce() throws Exception {
     for (String life : List.of(LIFE, "second")) {

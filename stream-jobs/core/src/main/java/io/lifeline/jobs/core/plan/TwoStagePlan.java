@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * A job whose results combine several emitters. The first half works by emitter and passes parts on; the second half
+ * A job whose results combine several emitters. The first stage works by emitter and passes parts on; the second stage
  * receives all parts with equal keys. A host with one task for all emitters runs {@link #whole} instead.
  *
  * @param <P> the parts
  */
-public non-sealed interface InTwoHalves<P> extends Plan {
+public non-sealed interface TwoStagePlan<P> extends Plan {
 
-  /** Receives what a first half finds. */
+  /** Receives what a first stage finds. */
   @FunctionalInterface
   interface Next<P> {
     /** @param brokerTimeMs when the broker received the last batch of the part */
@@ -23,7 +23,7 @@ public non-sealed interface InTwoHalves<P> extends Plan {
   }
 
   /** Combines parts of all emitters. Used by one thread. */
-  interface SecondHalf<P> {
+  interface SecondStage<P> {
 
     void accept(P part, long brokerTimeMs, Output output);
 
@@ -39,16 +39,16 @@ public non-sealed interface InTwoHalves<P> extends Plan {
   }
 
   /**
-   * Both halves where several tasks read a group of emitters each, on a host without transactions. What the first
-   * halves send to {@link #between} is delivered to the second at least once, in any order.
+   * Both stages where several tasks read a group of emitters each, on a host without transactions. What the first
+   * stages send to {@link #between} is delivered to the second at least once, in any order.
    */
-  interface InGroups {
+  interface Grouped {
 
     Destination between();
 
     /**
      * @param group from 0
-     * @param life the same for all groups and the second half; another one after their checkpoints were removed
+     * @param life the same for all groups and the second stage; another one after their checkpoints were removed
      */
     Job first(int group, KeyedState state, String life);
 
@@ -56,7 +56,7 @@ public non-sealed interface InTwoHalves<P> extends Plan {
     Merger second(KeyedState state, String life, LongSupplier nanoTime);
   }
 
-  /** The second half of {@link InGroups}. Used by one thread. */
+  /** The second stage of {@link Grouped}. Used by one thread. */
   interface Merger {
 
     void accept(byte[] message);
@@ -70,26 +70,26 @@ public non-sealed interface InTwoHalves<P> extends Plan {
     void close();
   }
 
-  /** Both halves in one job. */
+  /** Both stages in one job. */
   Job whole(KeyedState state);
 
-  /** What the messages between the halves are called, in the plural: {@code partials}. */
+  /** What the messages between the stages are called, in the plural: {@code partials}. */
   String parts();
 
-  /** What the second half is called, also in the names of its topics and stores: {@code merge}. */
+  /** What the second stage is called, also in the names of its topics and stores: {@code merge}. */
   String second();
 
-  /** How long the second half waits for a silent source, in nanoseconds. */
+  /** How long the second stage waits for a silent source, in nanoseconds. */
   long idleNs();
 
   Job first(KeyedState state, Next<P> next);
 
-  SecondHalf<P> second(KeyedState state);
+  SecondStage<P> second(KeyedState state);
 
-  /** Parts with equal keys must reach the same second half. */
+  /** Parts with equal keys must reach the same second stage. */
   String key(P part);
 
-  /** Whether every second half receives the parts with this key. */
+  /** Whether every second stage receives the parts with this key. */
   default boolean isForAll(String key) {
     return false;
   }
@@ -99,7 +99,7 @@ public non-sealed interface InTwoHalves<P> extends Plan {
   P fromBytes(byte[] bytes);
 
   /** How the job is divided into groups of emitters; empty if one task has to read all. */
-  default Optional<InGroups> inGroups(int groups) {
+  default Optional<Grouped> grouped(int groups) {
     return Optional.empty();
   }
 }

@@ -6,13 +6,13 @@ import java.util.Arrays;
  * Results of a condition for a group of events: yes, no, or neither if it cannot be evaluated for that event. One bit
  * per event; bits beyond the last event are undefined.
  */
-final class Verdict {
+final class MatchBits {
 
   long[] yes = {};
   long[] no = {};
 
   /** Sets that many words to neither, enlarging the arrays if needed. */
-  Verdict reset(int words) {
+  MatchBits reset(int words) {
     if (yes.length < words) {
       yes = new long[words];
       no = new long[words];

@@ -5,7 +5,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.SourceClocks;
 import io.lifeline.jobs.core.StateReader;
-import io.lifeline.jobs.core.plan.InTwoHalves;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.apache.kafka.streams.processor.PunctuationType;
@@ -14,25 +14,25 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * Runs the second half of a job, which receives parts from all emitters. It keeps its state and the stream time in one
+ * Runs the second stage of a job, which receives parts from all emitters. It keeps its state and the stream time in one
  * store, and works by stream time.
  */
-final class SecondHalfProcessor<P> implements Processor<String, byte[], String, Outgoing>, Output {
+final class SecondStageProcessor<P> implements Processor<String, byte[], String, Outgoing>, Output {
 
   private static final Duration PUNCTUATION = Duration.ofSeconds(1);
 
   private final TopologySettings settings;
-  private final InTwoHalves<P> job;
+  private final TwoStagePlan<P> job;
   private ProcessorContext<String, Outgoing> context;
-  private InTwoHalves.SecondHalf<P> half;
+  private TwoStagePlan.SecondStage<P> stage;
   private SourceClocks clocks;
 
-  SecondHalfProcessor(TopologySettings settings, InTwoHalves<P> job) {
+  SecondStageProcessor(TopologySettings settings, TwoStagePlan<P> job) {
     this.settings = settings;
     this.job = job;
   }
 
-  static String name(InTwoHalves<?> job) {
+  static String name(TwoStagePlan<?> job) {
     return "lifeline-" + job.second();
   }
 
@@ -40,7 +40,7 @@ final class SecondHalfProcessor<P> implements Processor<String, byte[], String, 
   public void init(ProcessorContext<String, Outgoing> processorContext) {
     context = processorContext;
     KeyedState state = new StoreState(context.getStateStore(name(job)));
-    half = job.second(state);
+    stage = job.second(state);
     clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), job.idleNs());
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
   }
@@ -48,7 +48,7 @@ final class SecondHalfProcessor<P> implements Processor<String, byte[], String, 
   @Override
   public void process(Record<String, byte[]> message) {
     clocks.observe(partition(message), message.timestamp());
-    half.accept(job.fromBytes(message.value()), message.timestamp(), this);
+    stage.accept(job.fromBytes(message.value()), message.timestamp(), this);
     save();
   }
 
@@ -60,14 +60,14 @@ final class SecondHalfProcessor<P> implements Processor<String, byte[], String, 
 
   private void tick(long systemTimeMs) {
     if (clocks.isSet()) {
-      half.punctuate(clocks.nowMs(), clocks.isComplete(), this);
+      stage.punctuate(clocks.nowMs(), clocks.isComplete(), this);
       save();
     }
   }
 
   private void save() {
     clocks.save();
-    half.save();
+    stage.save();
   }
 
   @Override

@@ -25,14 +25,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the stream time of groups whose samples were read from several partitions. */
-class SecondHalfProcessorTest {
+class SecondStageProcessorTest {
 
   private static final long NOW_MS = 1_800_000_000_000L;
   private static final long BACKLOG_MS = NOW_MS - Duration.ofHours(8).toMillis();
 
   @TempDir private Path stateDirectory;
   private MockProcessorContext<String, Outgoing> context;
-  private SecondHalfProcessor<Sample> monitor;
+  private SecondStageProcessor<Sample> monitor;
   private long wallClockMs = NOW_MS;
 
   @BeforeEach
@@ -59,7 +59,7 @@ class SecondHalfProcessorTest {
             .withLoggingDisabled()
             .build();
     store.init(context.getStateStoreContext(), store);
-    monitor = new SecondHalfProcessor<>(settings, new BottleneckFactory().plan(config, new Metrics()));
+    monitor = new SecondStageProcessor<>(settings, new BottleneckFactory().plan(config, new Metrics()));
     monitor.init(context);
   }
 

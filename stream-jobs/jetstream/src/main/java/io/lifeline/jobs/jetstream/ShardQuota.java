@@ -4,11 +4,11 @@ import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 
 /** Decides whether this instance should run a task that it could run. Used by the task's thread. */
-interface Turn {
+interface ShardQuota {
 
   /** For tasks that any instance may run. */
-  Turn ALWAYS =
-      new Turn() {
+  ShardQuota ALWAYS =
+      new ShardQuota() {
         @Override
         public boolean take() {
           return true;

@@ -12,7 +12,7 @@ import io.lifeline.jobs.core.StateWriter;
  * @param throughput bytes per second of elapsed time
  * @param busy share of the time spent at work; above 1 if operations overlap
  */
-record Traits(int samples, Level rate, Level unevenness, Level throughput, double busy) {
+record ComponentStats(int samples, Level rate, Level unevenness, Level throughput, double busy) {
 
   void encode(StateWriter out) {
     out.varint(samples);
@@ -22,7 +22,7 @@ record Traits(int samples, Level rate, Level unevenness, Level throughput, doubl
     out.real(busy);
   }
 
-  static Traits decode(StateReader in) {
-    return new Traits((int) in.varint(), Level.decode(in), Level.decode(in), Level.decode(in), in.real());
+  static ComponentStats decode(StateReader in) {
+    return new ComponentStats((int) in.varint(), Level.decode(in), Level.decode(in), Level.decode(in), in.real());
   }
 }
