@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// Calibration ties a tick to two clocks.
+// Calibration relates a tick to two clocks.
 type Calibration struct {
 	Tick             uint64
 	MonotonicNs      uint64 // CLOCK_MONOTONIC_RAW
 	RealtimeOffsetNs int64  // CLOCK_REALTIME minus CLOCK_MONOTONIC_RAW
-	ErrorNs          uint32 // bound on the reading of the three as one instant
-	Step             bool   // realtime was set between the calibration before and this one
+	ErrorNs          uint32 // maximum distance in time between the three readings
+	Step             bool   // realtime was set between the previous calibration and this one
 }
 
-// realNs is the calibration's CLOCK_REALTIME, and whether it lies within int64.
+// realNs returns the calibration's CLOCK_REALTIME, and whether it is within int64.
 func (c *Calibration) realNs() (int64, bool) {
 	sum, carry := bits.Add64(c.MonotonicNs, uint64(c.RealtimeOffsetNs), 0)
 	high := carry
@@ -60,7 +60,7 @@ func (t *timeline) seek(tick uint64) {
 	t.current = t.spans[behind-1] // the first span begins at 0
 }
 
-// slope is floor(rise * 2^32 / run), and whether it is below 2^62.
+// slope returns floor(rise * 2^32 / run), and whether it is below 2^62.
 func slope(rise, run uint64) (uint64, bool) {
 	high, low := rise>>32, rise<<32
 	if high >= run {
@@ -70,7 +70,8 @@ func slope(rise, run uint64) (uint64, bool) {
 	return mult, mult < 1<<62
 }
 
-// calibrate checks the calibrations and prepares the conversion. On a fault it tells which calibration has it.
+// calibrate checks the calibrations and prepares the conversion. On a fault it returns the index of the faulty
+// calibration.
 func (t *timeline) calibrate(calibrations []Calibration, tickHz uint64) (index int, fault string) {
 	t.spans = t.spans[:0]
 	if tickHz < 1 || tickHz > maxTickHz {
@@ -110,7 +111,7 @@ func (t *timeline) calibrate(calibrations []Calibration, tickHz uint64) (index i
 		}
 		t.spans[i-1].length = c.Tick - 1 - t.spans[i-1].from
 		t.spans[i-1].mult = mult
-		s.mult = mult // of the last span, unless another follows
+		s.mult = mult // applies to the last span unless another follows
 		t.spans = append(t.spans, s)
 	}
 	last := &t.spans[len(t.spans)-1]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// exactTimeNs is FORMAT.md, section 7, in integers without a limit.
+// exactTimeNs computes FORMAT.md, section 7, in unbounded integers.
 func exactTimeNs(calibrations []Calibration, tickHz, tick uint64) int64 {
 	real := func(i int) *big.Int {
 		sum := new(big.Int).SetUint64(calibrations[i].MonotonicNs)

@@ -7,7 +7,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decompressor undoes compression and shuffle into buffers that it keeps.
+// decompressor undoes compression and shuffle in reusable buffers.
 type decompressor struct {
 	zstd               *zstd.Decoder
 	unpacked, unfolded []byte
@@ -53,8 +53,8 @@ func (d *decompressor) expandZstd(frame []byte) bool {
 	return err == nil && len(unpacked) == len(d.unpacked)
 }
 
-// lz4WellFormed walks the sequences of a block (lz4_Block_format.md). Decoders leave out parts of this: some copy from
-// a distance of 0, which hands out what their buffer held before.
+// lz4WellFormed checks the sequences of a block (lz4_Block_format.md). Decoders omit parts of this: some copy from a
+// distance of 0, which discloses earlier content of their buffer.
 func lz4WellFormed(block []byte, length int) bool {
 	const minMatch, lastLiterals, lastMatchBefore = 4, 5, 12
 	at, out := 0, 0
@@ -91,8 +91,8 @@ func lz4WellFormed(block []byte, length int) bool {
 	return false
 }
 
-// zstdFrameLength walks the blocks of the frame that b begins with (RFC 8878, section 3.1.1), because decoders
-// accept any number of frames one behind the other, where a batch holds one. It returns -1 where there is none.
+// zstdFrameLength walks the blocks of the frame that b begins with (RFC 8878, section 3.1.1), because decoders accept
+// several consecutive frames, but a batch holds exactly one. It returns -1 if there is none.
 func zstdFrameLength(b []byte) int {
 	if len(b) < 5 || binary.LittleEndian.Uint32(b) != 0xFD2FB528 {
 		return -1

@@ -2,7 +2,7 @@ package llb
 
 import "unicode/utf8"
 
-// cursor reads a section front to back. Past its end it reads nothing and stays broken.
+// cursor reads a section sequentially. Past its end it reads nothing and stays broken.
 type cursor struct {
 	data   []byte
 	order  byteOrder
@@ -35,17 +35,17 @@ func (c *cursor) str16() []byte {
 	return nil
 }
 
-// Interned types are forgotten beyond this, so that nobody can fill the reader's memory with types.
+// Beyond this limit interned types are dropped, so that types cannot fill the reader's memory.
 const maxInternedBytes = 8 << 20
 
-// interner makes equal types of different batches one pointer.
+// interner maps equal types of different batches to one pointer.
 type interner struct {
 	types    map[string]*EventType
 	bytes    int    // of all identities in types
 	identity []byte // of the type being read
 }
 
-// read checks the descriptor that lies in c, and returns its type unless it has a fault.
+// read checks the descriptor in c, and returns its type unless it has a fault.
 func (n *interner) read(c *cursor, found *findings) *EventType {
 	start := c.at
 	head := c.take(entOffName)
@@ -169,7 +169,7 @@ func (n *interner) value(c *cursor, found *findings, kind FieldType) {
 	}
 }
 
-// intern builds the type of the identity just read, which has no fault but, perhaps, a name twice.
+// intern builds the type of the identity just read, whose only possible fault is a repeated name.
 func (n *interner) intern(hash uint64, start int, found *findings) *EventType {
 	identity := string(n.identity)
 	c := cursor{data: []byte(identity), end: len(identity)}

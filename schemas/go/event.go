@@ -5,25 +5,25 @@ import "math"
 // Header returns the header of the batch. It is valid until the next Read.
 func (r *Reader) Header() *Header { return &r.header }
 
-// Types returns the types that the batch describes. The slice is valid until the next Read, the types are for ever.
+// Types returns the types that the batch describes. The slice is valid until the next Read, the types forever.
 func (r *Reader) Types() []Descriptor { return r.descriptors }
 
 // CRC returns the CRC-32C that the batch carries.
 func (r *Reader) CRC() uint32 { return r.order.u32(r.data[r.frame.end:]) }
 
-// Rewind goes back before the first event.
+// Rewind moves back before the first event.
 func (r *Reader) Rewind() {
 	r.segment, r.end, r.next, r.index = -1, 0, 0, -1
 	r.number, r.kind, r.places = 0, nil, nil
 }
 
-// fullTick is the tick nearest to base that has those low 48 bits: the distance is sign-extended from 48 bits.
+// fullTick returns the tick nearest to base that has those low 48 bits: the distance is sign-extended from 48 bits.
 // FORMAT.md, section 6.
 func fullTick(base, tick48 uint64) uint64 {
 	return base + uint64(int64((tick48-base)<<16)>>16)
 }
 
-// Next goes to the next event, and returns false behind the last one.
+// Next moves to the next event, and returns false after the last one.
 func (r *Reader) Next() bool {
 	for r.next == r.end {
 		if r.segment+1 >= len(r.header.Segments) {
@@ -70,20 +70,20 @@ func (r *Reader) Type() *EventType { return r.kind }
 // Number returns the number of the event's type in this batch.
 func (r *Reader) Number() uint16 { return r.number }
 
-// Index returns the event's place in the batch, from 0.
+// Index returns the event's index in the batch, from 0.
 func (r *Reader) Index() int { return r.index }
 
-// Thread returns the kernel's id of the thread that emitted the event.
+// Thread returns the kernel's ID of the thread that emitted the event.
 func (r *Reader) Thread() uint64 { return r.header.Segments[r.segment].Thread }
 
 // Tick returns the event's full tick.
 func (r *Reader) Tick() uint64 { return r.tick }
 
-// TimeNs returns the event's time in nanoseconds since the Unix epoch, the same number as every other reader.
+// TimeNs returns the event's time in nanoseconds since the Unix epoch; all readers return the same number.
 func (r *Reader) TimeNs() int64 { return r.time.timeNs(r.tick) }
 
-// The values of the event's fields. Each getter panics where the type's field is not of its kind, as an index out of
-// range does: what a field is stands in Type().Fields.
+// The values of the event's fields. Each getter panics if the field has another type, as with an index out of range;
+// see Type().Fields for the types.
 
 // Int32 returns a field of type i32.
 func (r *Reader) Int32(field int) int32 { return int32(r.load32(field, I32)) }
@@ -106,8 +106,8 @@ func (r *Reader) Float64(field int) float64 { return math.Float64frombits(r.load
 // Bool returns a field of type bool.
 func (r *Reader) Bool(field int) bool { return r.value(field, Bool)[0] != 0 }
 
-// RawString returns the bytes of a field of type string as the program emitted them, which AppendText and Text turn
-// into text. They are valid until the next Read.
+// RawString returns the bytes of a field of type string as the program emitted them; AppendText and Text convert them
+// to text. They are valid until the next Read.
 func (r *Reader) RawString(field int) []byte { return r.sized(r.value(field, String)) }
 
 // Bytes returns a field of type bytes, valid until the next Read.
@@ -141,7 +141,7 @@ func (r *Reader) sized(value []byte) []byte {
 	return value[2 : 2+length : 2+length]
 }
 
-// value is the events from the field on.
+// value returns the events from the field on.
 func (r *Reader) value(field int, kind FieldType) []byte {
 	p := r.places[field]
 	if p.kind != kind {

@@ -17,7 +17,7 @@ type Constant struct {
 	Raw []byte // the value as in a little-endian record, without the length of strings and bytes
 }
 
-// Uint64 is the value of a u32, u64 or bool, and the bits of any other number (an i32 is sign-extended).
+// Uint64 returns the value of a u32, u64 or bool, and the bits of any other number (an i32 is sign-extended).
 func (c *Constant) Uint64() uint64 {
 	switch len(c.Raw) {
 	case 1:
@@ -32,16 +32,16 @@ func (c *Constant) Uint64() uint64 {
 	}
 }
 
-// Int64 is the value of an i32 or i64.
+// Int64 returns the value of an i32 or i64.
 func (c *Constant) Int64() int64 { return int64(c.Uint64()) }
 
-// Float32 is the value of an f32.
+// Float32 returns the value of an f32.
 func (c *Constant) Float32() float32 { return math.Float32frombits(uint32(c.Uint64())) }
 
-// Float64 is the value of an f64.
+// Float64 returns the value of an f64.
 func (c *Constant) Float64() float64 { return math.Float64frombits(c.Uint64()) }
 
-// EventType is what every event of a type has in common. It never changes. A Reader returns the same pointer for the
+// EventType holds what all events of a type have in common. It never changes. A Reader returns the same pointer for the
 // same type in all its batches.
 type EventType struct {
 	Hash      uint64
@@ -50,12 +50,12 @@ type EventType struct {
 	Fields    []Field
 	Constants []Constant
 
-	places   []place // of the fields in a record, as far as the record's own strings do not decide them
-	size     int     // of every record, padding included; 0 if strings or bytes decide
+	places   []place // of the fields in a record, as far as they do not depend on its strings
+	size     int     // of every record, padding included; 0 if it depends on strings or bytes
 	hasBools bool
 }
 
-// place is where a field lies in its record.
+// place locates a field in its record.
 type place struct {
 	kind   FieldType
 	offset uint16
@@ -67,7 +67,7 @@ type Descriptor struct {
 	*EventType
 }
 
-// Identity is what the hash covers, in little-endian order. FORMAT.md, section 4.
+// Identity returns the bytes that the hash covers, in little-endian order. FORMAT.md, section 4.
 func (t *EventType) Identity() []byte {
 	identity := []byte{byte(t.Level), byte(len(t.Fields)), byte(len(t.Constants)), 0}
 	identity = appendStr16(identity, byteOrder{}, t.Name)
@@ -100,7 +100,7 @@ func (c *Constant) appendTo(to []byte, order byteOrder) []byte {
 	}
 }
 
-// fits tells whether every length can be written, and every constant is as long as its type.
+// fits returns whether every length can be written, and every constant has the size of its type.
 func (t *EventType) fits() bool {
 	ok := len(t.Name) <= math.MaxUint16
 	part := func(f *Field) {
@@ -121,7 +121,7 @@ func (t *EventType) fits() bool {
 	return ok
 }
 
-// prepare computes what makes reading records fast.
+// prepare computes values that speed up reading records.
 func (t *EventType) prepare() {
 	t.places = make([]place, len(t.Fields))
 	at := 8
@@ -137,7 +137,7 @@ func (t *EventType) prepare() {
 	}
 }
 
-// fixedSize is the size of a record that needs no look at its fields to be known legal, or 0.
+// fixedSize returns the size of a record that is valid without a check of its fields, or 0.
 func (t *EventType) fixedSize() int {
 	if t.hasBools {
 		return 0

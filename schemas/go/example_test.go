@@ -15,7 +15,7 @@ func ExampleReader() {
 	}
 	var reader llb.Reader
 	if err := reader.Read(message); err != nil {
-		log.Fatal(err) // a *llb.Rejection: code, offset and a sentence, never the bytes
+		log.Fatal(err) // a *llb.Rejection: code, offset and message, never the bytes
 	}
 	for reader.Next() {
 		fmt.Println(reader.TimeNs(), reader.Type().Name, reader.Int32(0), reader.Float32(1))

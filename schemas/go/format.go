@@ -1,7 +1,7 @@
 // Package llb reads and writes Lifeline batches, format version 1 (schemas/FORMAT.md).
 //
-// A Reader checks the whole of a batch before it delivers the first event, so what it delivers needs no further
-// checks, and it does not allocate per event. What it refuses is a *Rejection, with code, offset and a sentence.
+// A Reader checks the whole batch before it delivers the first event, so the events need no further checks, and it does
+// not allocate per event. It rejects a batch with a *Rejection: code, offset and message.
 package llb
 
 // The layout of the fixed header. FORMAT.md, section 3.
@@ -73,7 +73,7 @@ type Flags uint32
 // The flags that readers know.
 const (
 	Final          Flags = 1 << 0 // the last batch of this (incarnation, route)
-	Recovered      Flags = 1 << 1 // written by a recovery, after the emitter's death
+	Recovered      Flags = 1 << 1 // written by a recovery after the emitter's process died
 	ClockUncertain Flags = 1 << 2 // the tick jumped without explanation
 	Derived        Flags = 1 << 3 // made from another batch by a filter
 
@@ -91,7 +91,7 @@ const (
 	Zstd
 )
 
-// Clock says what a tick is.
+// Clock is the unit of a tick.
 type Clock uint8
 
 // The clocks.
@@ -173,7 +173,7 @@ func FieldTypeNamed(name string) (FieldType, bool) {
 	return FieldType(index), known
 }
 
-// fixedSizes holds the bytes of a value in a record; 0 for those that begin with their own length.
+// fixedSizes holds the size of a value in a record; 0 for values that begin with their own length.
 var fixedSizes = [...]int{I32: 4, I64: 8, F32: 4, F64: 8, String: 0, U32: 4, U64: 8, Bool: 1, Bytes: 0}
 
 func nameOf(names []string, index int) string {

@@ -20,14 +20,14 @@ func addVectors(f *testing.F, add func([]byte)) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			if len(data) <= 20_000 { // larger ones slow the fuzzer down and reach nothing else
+			if len(data) <= 20_000 { // larger ones slow down the fuzzer and reach no other code
 				add(data)
 			}
 		}
 	}
 }
 
-// repair makes the lengths add up, and hashes and CRC true, without which nearly every mutation ends at the door.
+// repair corrects lengths, hashes and CRC, without which the first checks reject nearly every mutation.
 func repair(data []byte) []byte {
 	if len(data) < fixedHeaderLength+crcLength || len(data) > MaxBatchLength {
 		return data
@@ -65,7 +65,7 @@ func repairHashes(data []byte, at int, order byteOrder) {
 	}
 }
 
-// consume reads all that an accepted batch offers, and counts the events.
+// consume reads everything that an accepted batch offers, and counts the events.
 func consume(r *Reader) (events uint32) {
 	for r.Next() {
 		events++
@@ -99,7 +99,7 @@ func consume(r *Reader) (events uint32) {
 
 func FuzzReader(f *testing.F) {
 	addVectors(f, func(data []byte) { f.Add(data) })
-	var reader Reader // one for all inputs, as a job has: nothing may be left over from a batch to the next
+	var reader Reader // one for all inputs, as in a job: no state may carry over from one batch to the next
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = repair(data)
 		err := reader.Read(data)
@@ -118,7 +118,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzRecords enters behind decompression: the input is the events section of a batch whose types are in order.
+// FuzzRecords starts after decompression: the input is the events section of a batch whose types are valid.
 func FuzzRecords(f *testing.F) {
 	addVectors(f, func(data []byte) {
 		var seed Reader
@@ -135,7 +135,7 @@ func FuzzRecords(f *testing.F) {
 		if err := readers[i].Read(batch); err != nil {
 			f.Fatal(err)
 		}
-		// Many short types beside the one of all fields, so that mutated numbers meet some.
+		// Many short types in addition to the one with all fields, so that mutated numbers hit some.
 		for code := I32; code <= Bytes; code++ {
 			kind := &EventType{Level: Info, Name: code.String(), Fields: []Field{{Type: code, Name: "value"}}}
 			kind.prepare()
@@ -162,7 +162,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzDecompress gives compressors' streams to the decoders, whatever length is announced.
+// FuzzDecompress passes compressed streams to the decoders, with any announced length.
 func FuzzDecompress(f *testing.F) {
 	addVectors(f, func(data []byte) {
 		if r, rejection := readFrame(data); rejection == nil && data[offCompression] != byte(None) {

@@ -2,7 +2,7 @@ package llb
 
 import "unicode/utf8"
 
-// Header is what a batch says before its events.
+// Header is the header of a batch.
 type Header struct {
 	BigEndian   bool
 	Compression Compression
@@ -45,14 +45,14 @@ type Parent struct {
 // KeyValue is one entry of the context. Keys may repeat; the last one counts.
 type KeyValue struct{ Key, Value string }
 
-// frame is where the sections lie.
+// frame holds the offsets of the sections.
 type frame struct {
 	order                            byteOrder
 	header, descriptors, events, end int // end of events, where the CRC is
 	raw                              int // length of the events after decompression
 }
 
-// readFrame makes the checks that come before the CRC, one after the other. FORMAT.md, section 9.
+// readFrame performs the checks that come before the CRC, in order. FORMAT.md, section 9.
 func readFrame(data []byte) (frame, *Rejection) {
 	reject := func(code Code, offset int, message string) (frame, *Rejection) {
 		return frame{}, &Rejection{code, offset, message}
@@ -265,7 +265,7 @@ func (r *Reader) readParent(c *cursor, found *findings) {
 	}
 }
 
-// headerText returns the text that comes next; `before` saves a copy where it repeats from batch to batch.
+// headerText returns the next text; `before` saves a copy if the text repeats from batch to batch.
 func headerText(c *cursor, before string, limit int, what string, found *findings) string {
 	if c.broken {
 		return ""

@@ -2,7 +2,7 @@ package llb
 
 import "encoding/binary"
 
-// byteOrder is the emitter's; the zero value is little-endian.
+// byteOrder is the emitter's byte order; the zero value is little-endian.
 type byteOrder struct{ big bool }
 
 func (o byteOrder) u16(b []byte) uint16 {

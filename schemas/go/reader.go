@@ -42,8 +42,8 @@ type Reader struct {
 	computed [math.MaxUint8]place
 }
 
-// Read checks the batch in data, all of it, and makes its header and events available. It keeps data, which must not
-// change until the next Read. The error is a *Rejection; after one there is nothing to deliver.
+// Read checks the whole batch in data, and makes its header and events available. It keeps data, which must not change
+// until the next Read. The error is a *Rejection; after an error there is nothing to deliver.
 func (r *Reader) Read(data []byte) error {
 	r.forget()
 	r.data = data
@@ -129,7 +129,7 @@ func (r *Reader) decompress(stored []byte) *Rejection {
 	return nil
 }
 
-// checkRecords walks all records, so that the iteration over them cannot fail.
+// checkRecords checks all records, so that iterating over them cannot fail.
 func (r *Reader) checkRecords() *Rejection {
 	start := 0
 	for i := range r.header.Segments {

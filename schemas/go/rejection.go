@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Code says why a batch was rejected. FORMAT.md, section 9.
+// Code is the reason why a batch was rejected. FORMAT.md, section 9.
 type Code string
 
 // The codes.
@@ -26,10 +26,10 @@ const (
 	BadRecord      Code = "bad_record"
 )
 
-// Rejection is the error of a batch that breaks the format. Its message never holds the batch's bytes.
+// Rejection is the error of a batch that breaks the format. Its message never contains the batch's bytes.
 type Rejection struct {
 	Code    Code
-	Offset  int // from the start of the batch; in compressed events, where it would be uncompressed
+	Offset  int // from the start of the batch; for compressed events, as if the batch were uncompressed
 	Message string
 }
 
@@ -37,8 +37,8 @@ func (r *Rejection) Error() string {
 	return fmt.Sprintf("rejected: %s at %d: %s", r.Code, r.Offset, r.Message)
 }
 
-// findings collects what is wrong with header and descriptors, and keeps what the format names first: by the order of
-// the codes, then by the order in which it was seen.
+// findings collects faults of header and descriptors, and keeps the one that the format ranks first: by the order of
+// the codes, then by the order of detection.
 type findings struct {
 	first *Rejection
 	rank  int

@@ -19,7 +19,7 @@ import (
 //	w.Int32(4)
 //	batch, err := w.Bytes()
 //
-// Errors wait for Bytes, which also reads the batch back: a Writer gives out nothing that a Reader rejects.
+// Bytes reports all errors; it also reads the batch back, so a Writer never returns a batch that a Reader rejects.
 type Writer struct {
 	header      Header
 	order       byteOrder
@@ -33,7 +33,7 @@ type Writer struct {
 	err          error
 }
 
-// NewWriter begins a batch. Of the header, EventCount and Segments come from the events that are written.
+// NewWriter begins a batch. EventCount and Segments of the header are set from the events that are written.
 func NewWriter(header Header) *Writer {
 	header.Segments = nil
 	header.EventCount = 0
@@ -46,7 +46,7 @@ func (w *Writer) fail(format string, arguments ...any) {
 	}
 }
 
-// AddType describes a type, whose hash is computed.
+// AddType describes a type and computes its hash.
 func (w *Writer) AddType(number uint16, t *EventType) {
 	if len(t.Fields) > math.MaxUint8 || len(t.Constants) > math.MaxUint8 {
 		w.fail("type %s has more than 255 fields or constants", t.Name)
@@ -121,7 +121,7 @@ func (w *Writer) endEvent() {
 	}
 }
 
-// expect moves on to the next field, if it is of this type.
+// expect moves to the next field, if it is of this type.
 func (w *Writer) expect(kind FieldType) bool {
 	if w.kind == nil || w.field >= len(w.kind.Fields) || w.kind.Fields[w.field].Type != kind {
 		w.fail("a value of type %s does not fit the event's next field", kind)
@@ -143,10 +143,10 @@ func (w *Writer) Uint32(value uint32) { w.write32(U32, value) }
 // Uint64 writes a field of type u64.
 func (w *Writer) Uint64(value uint64) { w.write64(U64, value) }
 
-// Float32 writes a field of type f32, to the bit.
+// Float32 writes a field of type f32, bit-exactly.
 func (w *Writer) Float32(value float32) { w.write32(F32, math.Float32bits(value)) }
 
-// Float64 writes a field of type f64, to the bit.
+// Float64 writes a field of type f64, bit-exactly.
 func (w *Writer) Float64(value float64) { w.write64(F64, math.Float64bits(value)) }
 
 // Bool writes a field of type bool.
@@ -182,7 +182,7 @@ func (w *Writer) write64(kind FieldType, bits uint64) {
 	}
 }
 
-// Bytes ends the batch.
+// Bytes ends the batch and returns it.
 func (w *Writer) Bytes() ([]byte, error) {
 	w.endEvent()
 	h := &w.header
@@ -200,7 +200,7 @@ func (w *Writer) Bytes() ([]byte, error) {
 		return nil, err
 	}
 	b := w.headerBytes(len(stored))
-	if w.err != nil { // of a text in the header
+	if w.err != nil { // from a text in the header
 		return nil, w.err
 	}
 	b = append(b, w.descriptors...)
@@ -213,7 +213,7 @@ func (w *Writer) Bytes() ([]byte, error) {
 	return b, nil
 }
 
-// headerBytes is the header, with a total_length of 0.
+// headerBytes returns the header, with a total_length of 0.
 func (w *Writer) headerBytes(stored int) []byte {
 	h, o := &w.header, w.order
 	b := append([]byte(magic), version, boolByte(h.BigEndian), byte(h.Compression), h.Shuffle)
@@ -301,13 +301,13 @@ func compressLZ4(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 { // the library's word for "no match found"
+	if n == 0 { // the library returns 0 for "no match found"
 		return literalBlock(raw), nil
 	}
 	return stored[:n], nil
 }
 
-// literalBlock is an LZ4 block of one sequence without a match.
+// literalBlock returns an LZ4 block of one sequence without a match.
 func literalBlock(raw []byte) []byte {
 	length := len(raw)
 	if length < 15 {

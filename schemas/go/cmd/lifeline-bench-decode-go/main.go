@@ -38,7 +38,7 @@ type row struct {
 	BytesPerBatch  int     `json:"bytes_per_batch"`
 }
 
-// A pass goes once over a batch.
+// A pass reads a batch once.
 type pass func(*sample.Sums, []byte) error
 
 func main() {
@@ -109,7 +109,7 @@ func decode(consume func(*sample.Sums, *llb.Reader)) pass {
 	}
 }
 
-// sumOfLongs is what no decoder can beat: one load per 8 bytes.
+// sumOfLongs is the lower bound for any decoder: one load per 8 bytes.
 func sumOfLongs(sums *sample.Sums, batch []byte) error {
 	for at := 0; at+8 <= len(batch); at += 8 {
 		sums.Integers += binary.LittleEndian.Uint64(batch[at:])

@@ -34,7 +34,7 @@ const (
 	exitUsage    = 2
 )
 
-// maxMessage keeps a wrong length prefix from asking for gigabytes.
+// maxMessage limits the allocation that a wrong length prefix can cause.
 const maxMessage = 64 << 20
 
 func main() {

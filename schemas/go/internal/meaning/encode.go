@@ -15,7 +15,7 @@ import (
 	llb "lifeline/schemas/go"
 )
 
-// Parse reads a meaning in which every member stands, optional ones apart.
+// Parse reads a meaning that has every member except optional ones.
 func Parse(text []byte) (*Batch, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
@@ -264,7 +264,7 @@ func parse(kind llb.FieldType, value any) (any, error) {
 	return nil, fmt.Errorf("this JSON value is no %s", kind)
 }
 
-// floatBits returns the bits of a JSON number, or of the words that stand for what JSON has no numbers for.
+// floatBits returns the bits of a JSON number, or of the words for values that JSON numbers cannot express.
 func floatBits(text string, isNumber bool, size int) (uint64, error) {
 	if digits, isNaN := strings.CutPrefix(text, "nan:"); isNaN {
 		bits, err := strconv.ParseUint(digits, 16, size)

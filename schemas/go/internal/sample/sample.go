@@ -1,4 +1,4 @@
-// Package sample makes the batches that decode rates are measured with, and consumes them.
+// Package sample creates the batches used to measure decode rates, and consumes them.
 package sample
 
 import (
@@ -15,7 +15,7 @@ const (
 	ticksBetween = 40
 	epoch2003    = 1_049_155_200_000_000_000
 
-	// What fits into a default batch of 64 KiB.
+	// Number of events in a default batch of 64 KiB.
 	table1Events = 4073
 	mixedPairs   = 1010
 )
@@ -86,7 +86,7 @@ func Mixed() ([]byte, error) {
 	return w.Bytes()
 }
 
-// Sums is what is left of consumed events, so that no field and no time can be optimised away.
+// Sums accumulates consumed events, so that no field and no time can be optimised away.
 type Sums struct {
 	Events   uint64
 	TimeNs   int64
