@@ -84,7 +84,7 @@ final class JobsTopology {
           branches
               .get("lifeline-" + job.parts())
               .mapValues(Outgoing::value, Named.as("lifeline-" + job.parts() + "-bytes"))
-              .repartition(toSecondHalf(job))
+              .repartition(toSecondStage(job))
               .process(() -> new SecondStageProcessor<>(settings, job), Named.as(second), second);
       publish(results, second + "-results");
     }
@@ -99,7 +99,7 @@ final class JobsTopology {
             .withValueSerde(RESULT));
   }
 
-  private static Repartitioned<String, byte[]> toSecondHalf(TwoStagePlan<?> job) {
+  private static Repartitioned<String, byte[]> toSecondStage(TwoStagePlan<?> job) {
     StreamPartitioner<String, byte[]> partitioner =
         (topic, key, value, partitions) -> job.isForAll(key) ? Optional.of(all(partitions)) : Optional.empty();
     return Repartitioned.<String, byte[]>as("lifeline-" + job.parts())
