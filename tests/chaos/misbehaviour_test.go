@@ -78,7 +78,7 @@ var misbehaviours = []misbehaviour{
 		begin:     func(p *patient) { p.broker.LimitMessages(p.t, 3000) },
 		end:       func(p *patient) { p.broker.LimitMessages(p.t, 1<<20) },
 		lasts:     misbehaveFor,
-		complaint: "rejects messages",
+		complaint: "rejects messages|accepts",
 		refuses:   true,
 	},
 }

@@ -73,7 +73,7 @@ public final class ConnectionLog implements ConnectionListener, ErrorListener {
 
   @Override
   public void slowConsumerDetected(Connection connection, Consumer consumer) {
-    LOG.debug("the broker delivers faster than anybody reads");
+    LOG.debug("the broker delivers faster than messages are read");
   }
 
   @Override

@@ -26,7 +26,7 @@ final class HostNames extends X509ExtendedTrustManager {
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket) throws CertificateException {
     if (!(socket instanceof SSLSocket tls)) {
-      throw new CertificateException("the broker's name is not known, so its certificate cannot be compared");
+      throw new CertificateException("the name of the broker is unknown, so its certificate cannot be verified");
     }
     SSLParameters parameters = tls.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm(COMPARED);
@@ -45,7 +45,7 @@ final class HostNames extends X509ExtendedTrustManager {
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-    throw new CertificateException("the broker's name is not known, so its certificate cannot be compared");
+    throw new CertificateException("the name of the broker is unknown, so its certificate cannot be verified");
   }
 
   @Override

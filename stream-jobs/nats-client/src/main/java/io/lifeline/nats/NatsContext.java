@@ -48,15 +48,15 @@ public final class NatsContext {
     try {
       JsonValue json = JsonParser.parse(Files.readString(file));
       if (json.map == null) {
-        throw new IllegalArgumentException(file + " is no context: it holds no JSON object");
+        throw new IllegalArgumentException(file + " is not a context: it contains no JSON object");
       }
       return new NatsContext(file, home, json);
     } catch (JsonParseException e) {
-      throw new IllegalArgumentException(file + " is no context: it holds no JSON");
+      throw new IllegalArgumentException(file + " is not a context: it contains no JSON");
     } catch (IOException e) {
       throw new IllegalArgumentException(
           "the NATS context '" + nameOrFile + "' cannot be read from " + file
-              + "; 'nats context ls' says what there is, for this user");
+              + "; see 'nats context ls', as this user");
     }
   }
 
@@ -65,7 +65,7 @@ public final class NatsContext {
       return Path.of(nameOrFile);
     }
     if (!NAME.matcher(nameOrFile).matches()) {
-      throw new IllegalArgumentException("'" + nameOrFile + "' is neither a context's name nor an absolute path");
+      throw new IllegalArgumentException("'" + nameOrFile + "' is neither a context name nor an absolute path");
     }
     return Path.of(configuration, "nats", "context", nameOrFile + ".json");
   }

@@ -42,7 +42,7 @@ public final class TlsContext {
    */
   public static SSLContext of(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key) {
     if (certificate.isPresent() != key.isPresent()) {
-      throw new IllegalArgumentException("the client's certificate and its private key go together: set both or none");
+      throw new IllegalArgumentException("the client certificate and its private key must be set together");
     }
     try {
       SSLContext context = SSLContext.getInstance("TLS");

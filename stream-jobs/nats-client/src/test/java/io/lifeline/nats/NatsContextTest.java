@@ -63,14 +63,14 @@ class NatsContextTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
             "the NATS context 'prod' cannot be read from " + home.resolve("nats/context/prod.json")
-                + "; 'nats context ls' says what there is, for this user");
+                + "; see 'nats context ls', as this user");
     assertThatThrownBy(() -> NatsContext.read("../prod", environment))
-        .hasMessage("'../prod' is neither a context's name nor an absolute path");
+        .hasMessage("'../prod' is neither a context name nor an absolute path");
     Path list = Files.writeString(home.resolve("list.json"), "[1]");
     assertThatThrownBy(() -> NatsContext.read(list.toString(), environment))
-        .hasMessage(list + " is no context: it holds no JSON object");
+        .hasMessage(list + " is not a context: it contains no JSON object");
     Path text = Files.writeString(home.resolve("text.json"), "password=secret");
     assertThatThrownBy(() -> NatsContext.read(text.toString(), environment))
-        .hasMessage(text + " is no context: it holds no JSON");
+        .hasMessage(text + " is not a context: it contains no JSON");
   }
 }

@@ -113,7 +113,7 @@ final class HeldPartitions {
       throw new ConnectException(
           "the archive " + archive.name() + " holds " + partition + " up to offset " + from
               + ", but the topic goes on with " + taken.originalKafkaOffset()
-              + ": it was made anew, so give it another archive");
+              + ": it was recreated, so give it another archive");
     }
     return from != null;
   }

@@ -128,7 +128,7 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
       other.nextOffset(0);
       run(settings("archive.takeover.timeout.ms", "0"));
       await("the task to fail", () -> failedTask() != null);
-      assertThat(failedTask().trace()).contains("partition 0 of the archive", "is in the hands of another writer");
+      assertThat(failedTask().trace()).contains("partition 0 of the archive", "is in use by another writer");
     }
   }
 
@@ -176,7 +176,7 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
     sendSerials(101, 100 + batches);
     connect.resumeConnector(name);
     await("the task to fail", () -> failedTask() != null);
-    assertThat(failedTask().trace()).contains("it was made anew, so give it another archive");
+    assertThat(failedTask().trace()).contains("it was recreated, so give it another archive");
   }
 
   @Test

@@ -156,7 +156,7 @@ final class SubjectCursor {
     if (nextSequence > state.getLastSequence() + 1) {
       throw new ConnectException(
           "the offset " + (nextSequence - 1) + " of " + filter + " lies beyond the end of stream " + stream + " ("
-              + state.getLastSequence() + "): the stream was made anew. To start over, stop the connector, reset its"
+              + state.getLastSequence() + "): the stream was recreated. To start over, stop the connector, reset its"
               + " offsets (DELETE /connectors/NAME/offsets) and resume it");
     }
     long first = Math.max(1, state.getFirstSequence());
@@ -222,7 +222,7 @@ final class SubjectCursor {
       heardNs = nowNs;
       heard = false;
     } else if (isOpen() && nowNs - heardNs > atMost.toNanos()) {
-      LOG.warn("{}: silence for {} s; the consumer is made anew", filter, atMost.toSeconds());
+      LOG.warn("{}: silence for {} s; the consumer is recreated", filter, atMost.toSeconds());
       doubt();
     }
   }

@@ -159,7 +159,7 @@ class JetStreamSourceTest {
 
       cluster.connect().assertions().assertConnectorIsRunningAndTasksHaveFailed("anew", 1, "the position is unknown");
       assertThat(cluster.connect().connectorStatus("anew").tasks().get(0).trace())
-          .contains("lies beyond the end of stream ANEW (0): the stream was made anew");
+          .contains("lies beyond the end of stream ANEW (0): the stream was recreated");
     } finally {
       cluster.connect().deleteConnector("anew");
     }

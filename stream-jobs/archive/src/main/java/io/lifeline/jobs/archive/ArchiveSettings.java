@@ -25,7 +25,7 @@ public final class ArchiveSettings {
     boolean parquet = config.find(Keys.ARCHIVE_DIR).isPresent();
     boolean postgres = config.find(Keys.ARCHIVE_URL).isPresent();
     if (parquet && postgres) {
-      throw new ConfigException("archive.dir and archive.url are both set: one archive has one place, leave one out");
+      throw new ConfigException("archive.dir and archive.url are both set: remove one of them");
     }
     if (parquet) {
       ParquetOptions options = ParquetOptions.in(config.get(Keys.ARCHIVE_DIR));

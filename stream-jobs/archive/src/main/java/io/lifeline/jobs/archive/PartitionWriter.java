@@ -168,7 +168,7 @@ public abstract class PartitionWriter {
     if (now != null && source != null && !now.equals(source)) {
       throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + stored
           + " of " + source + ", and now there is another one of that name, " + now
-          + ": it was made anew, so give it another archive");
+          + ": it was recreated, so give it another archive");
     }
     source = now == null ? source : now;
   }
@@ -256,7 +256,7 @@ public abstract class PartitionWriter {
     if (position.offset() < to) {
       if (position.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
         throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
-            + ", and another message stands before that now: it was made anew, so give it another archive");
+            + ", but the message before that is another one now: it was recreated, so give it another archive");
       }
       return Appended.ALREADY_ARCHIVED;
     }
@@ -327,8 +327,8 @@ public abstract class PartitionWriter {
         reject(conflict(batch.position(), batch.route(), batch.sequence()));
         duplicates--;
       } else if (!batch.isFound()) {
-        reject(identified(batch.position(), "unverifiable", "a batch with its sequence was archived and is there no"
-            + " more, so nobody can say whether it was the same", batch.route(), batch.sequence()));
+        reject(identified(batch.position(), "unverifiable", "a batch with its sequence was archived and has been "
+            + "removed, so it is unknown whether it was the same", batch.route(), batch.sequence()));
         duplicates--;
       }
       late.remove();
@@ -336,7 +336,7 @@ public abstract class PartitionWriter {
   }
 
   private static Rejection conflict(Position position, RouteKey route, long sequence) {
-    return identified(position, "conflict", "another batch came with the same sequence", route, sequence);
+    return identified(position, "conflict", "another batch has the same sequence", route, sequence);
   }
 
   private static Rejection identified(Position position, String code, String message, RouteKey route, long sequence) {

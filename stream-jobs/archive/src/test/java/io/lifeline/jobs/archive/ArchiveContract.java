@@ -351,7 +351,7 @@ public abstract class ArchiveContract {
       assertThat(writer.comparableOffset(0)).isEqualTo(1);
       assertThat(writer.append(Archives.at(1), last)).isEqualTo(Appended.ALREADY_ARCHIVED);
       assertThatThrownBy(() -> writer.append(Archives.at(1), Archives.serials(EMITTER, 3, 10)))
-          .isInstanceOf(ArchiveException.class).hasMessageContaining("made anew, so give it another archive");
+          .isInstanceOf(ArchiveException.class).hasMessageContaining("recreated, so give it another archive");
     }
   }
 
@@ -458,7 +458,7 @@ public abstract class ArchiveContract {
       first.nextOffset(0);
       assertThatThrownBy(() -> second.nextOffset(0)).isInstanceOf(ArchiveCollisionException.class)
           .hasMessageStartingWith("partition 0 of the archive")
-          .hasMessageContaining("is in the hands of another writer")
+          .hasMessageContaining("is in use by another writer")
           .hasMessageContaining("stop that one, or give this one another archive.");
       assertThat(second.nextOffset(1)).isZero();
     }

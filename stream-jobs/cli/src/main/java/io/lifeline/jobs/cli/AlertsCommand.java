@@ -21,9 +21,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "alerts",
     description = {
-      "Prints what needs attention now: the alerts that jobs have published and not ended since, newest first.",
-      "An alert of the job bottleneck names the component that holds a group up, and how that is known: it is the "
-          + "slowest, or it became uneven while the whole became slower and no component did."
+      "Prints active alerts, newest first: those that jobs have published and not cleared since.",
+      "An alert of the job bottleneck names the component that limits a group, and the evidence: it is the slowest, "
+          + "or it became uneven while the whole became slower and no component did."
     },
     mixinStandardHelpOptions = true)
 final class AlertsCommand implements Callable<Integer> {
@@ -31,10 +31,10 @@ final class AlertsCommand implements Callable<Integer> {
   @Mixin private ConfigOptions options;
   @Spec private CommandSpec spec;
 
-  @Option(names = "--all", description = "Also the last word on those that have ended.")
+  @Option(names = "--all", description = "Also print cleared alerts.")
   private boolean all;
 
-  @Option(names = "--json", description = "One JSON object per alert, with what the decision rests on.")
+  @Option(names = "--json", description = "Print one JSON object per alert, with its evidence.")
   private boolean json;
 
   @Override

@@ -20,7 +20,7 @@ final class ConfigCommand implements Runnable {
   @Mixin private ConfigOptions options;
   @Spec private CommandSpec spec;
 
-  @Option(names = "--keys", description = "Print every setting with its meaning instead, as a properties file.")
+  @Option(names = "--keys", description = "Print all settings with their meaning instead, as a properties file.")
   private boolean keys;
 
   @Override

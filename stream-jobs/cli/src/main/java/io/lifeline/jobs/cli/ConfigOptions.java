@@ -18,7 +18,7 @@ final class ConfigOptions {
   @Option(
       names = {"-s", "--set"},
       paramLabel = "KEY=VALUE",
-      description = "One setting; goes before the environment (LIFELINE_JOBS_<KEY>) and the file. Repeatable.",
+      description = "One setting; overrides the environment (LIFELINE_JOBS_<KEY>) and the file. Repeatable.",
       mapFallbackValue = "")
   private Map<String, String> overrides = new LinkedHashMap<>();
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "ledger",
     description = {
-      "Prints the balance of every emitter and route, as the job ledger has last published it.",
+      "Prints the balance of every emitter and route, as last published by the job ledger.",
       "emitted = archived + in flight + dropped + expired + missing; without an archive, received stands for archived."
     },
     mixinStandardHelpOptions = true)
@@ -29,7 +29,7 @@ final class LedgerCommand implements Callable<Integer> {
   @Mixin private ConfigOptions options;
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", description = "One JSON object per emitter and route, with every counter.")
+  @Option(names = "--json", description = "Print one JSON object per emitter and route, with all counters.")
   private boolean json;
 
   @Override

@@ -14,7 +14,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command {@code lifeline-jobs}. */
 @Command(
     name = "lifeline-jobs",
-    description = "Turns batches of events into summaries, tables and an archive, and keeps the books.",
+    description = "Turns batches of events into summaries, tables and an archive, and accounts for every event.",
     mixinStandardHelpOptions = true,
     version = "lifeline-jobs 0.1.0",
     subcommands = {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "run",
     description = {
-      "Runs the configured jobs until SIGTERM or SIGINT, then ends in good order.",
+      "Runs the configured jobs until SIGTERM or SIGINT, then shuts down gracefully.",
       "Prints one line 'ready: health=URL broker=URL jobs=LIST' when they run; health is at URL/health, metrics at "
           + "URL/metrics."
     },
@@ -96,8 +96,8 @@ final class RunCommand implements Callable<Integer> {
     }
     if (!inGoodOrder) {
       System.err.println(
-          "lifeline-jobs: did not end in good order within " + END_TIMEOUT.toSeconds()
-              + " s, and is stopped: the next start reads again what was not made durable");
+          "lifeline-jobs: did not shut down gracefully within " + END_TIMEOUT.toSeconds()
+              + " s, and is stopped: the next start repeats work that was not checkpointed");
     }
     System.out.flush();
     System.err.flush();

@@ -76,7 +76,8 @@ class CommandLineTest {
     assertThat(result.exitCode()).isEqualTo(2);
     assertThat(result.err())
         .startsWith(
-            "lifeline-jobs: broker.url is not set: Where the batches are, and where results go. Expected nats://");
+            "lifeline-jobs: broker.url is not set: Broker with the batches, to which results are written as well. "
+                + "Expected nats://");
   }
 
   @Tag("system") // it takes the 30 seconds that a broker has to start

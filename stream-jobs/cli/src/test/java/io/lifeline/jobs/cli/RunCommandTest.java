@@ -110,7 +110,8 @@ class RunCommandTest {
     broker("kill");
     Process process =
         lifelineJobs("run", "-s", "jobs=archive", "-s", "archive.dir=" + directory.resolve("archive"));
-    assertThat(process.errorReader().readLine()).contains(url + "/lifeline.batches cannot be reached; waiting up to 30 s");
+    assertThat(process.errorReader().readLine()).contains(url + "/lifeline.batches cannot be reached; waiting up to "
+        + "30 s");
     broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
     assertThat(process.inputReader().readLine()).startsWith("ready: ");
     process.toHandle().destroy();
@@ -123,7 +124,7 @@ class RunCommandTest {
     assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(1);
     assertThat(process.errorReader().lines())
-        .containsExactly("lifeline-jobs: the stream LIFELINE_OUT does not exist; 'lifeline-setup' makes it");
+        .containsExactly("lifeline-jobs: the stream LIFELINE_OUT does not exist; create it with lifeline-setup");
   }
 
   @Test
@@ -134,7 +135,8 @@ class RunCommandTest {
     assertThat(process.exitValue()).isEqualTo(2);
     assertThat(process.errorReader().lines())
         .containsExactly(
-            "lifeline-jobs: the job archive needs archive.dir (a directory of Parquet files) or archive.url (a PostgreSQL"
+            "lifeline-jobs: the job archive needs archive.dir (a directory of Parquet files) or archive.url (a "
+                + "PostgreSQL"
                 + " database)");
   }
 

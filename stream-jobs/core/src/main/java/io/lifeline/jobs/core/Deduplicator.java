@@ -131,7 +131,7 @@ public final class Deduplicator {
     }
     if (forgotten.value() == 0) {
       LOG.warn("emitter {} has more than {} gaps in its sequences: the shortest runs of them are forgotten, so that"
-          + " repeats of those count twice; lifeline_sequences_forgotten_total counts them", key, MAX_RUNS);
+          + " repeats of those count twice; see lifeline_sequences_forgotten_total", key, MAX_RUNS);
     }
     forgotten.add(route.seen.forgetShortest(RUNS_LEFT, newest));
   }

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 public final class Pipeline {
 
   private static final String UNVERIFIABLE =
-      "a batch with its sequence came before, so long ago that nobody can say whether it was the same";
+      "a batch with its sequence was received so long ago that it is unknown whether it was the same";
 
   private final Runnable removeGauge;
   private final StreamClock clock;
@@ -64,7 +64,8 @@ public final class Pipeline {
     this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
     this.gaps =
         metrics.counter(
-            "lifeline_expired_gaps_total", "How often retention removed messages before they were read.", "task", task);
+            "lifeline_expired_gaps_total", "Number of times that retention removed messages before they were "
+                + "read.", "task", task);
   }
 
   public void accept(byte[] message, Position position, Output output) {
@@ -93,7 +94,7 @@ public final class Pipeline {
         }
       }
       case CONFLICT ->
-          reject(identified(position, "conflict", "another batch came with the same sequence", route), output);
+          reject(identified(position, "conflict", "another batch has the same sequence", route), output);
       case UNKNOWN -> reject(identified(position, "unverifiable", UNVERIFIABLE, route), output);
     }
   }

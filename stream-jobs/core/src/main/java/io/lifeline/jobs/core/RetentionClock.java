@@ -97,8 +97,9 @@ public final class RetentionClock {
     jumps++;
     if (jumps == 1 || now - loggedNs > LOG_INTERVAL_NS) {
       loggedNs = now;
-      LOG.warn("the broker's time went on by {} s within {} s: retention follows at the pace of a monotonic clock, and"
-          + " things are kept longer. That is right after an outage or in a backlog; else the broker's clock is wrong",
+      LOG.warn("the broker's time advanced by {} s within {} s: retention follows a monotonic clock instead, and "
+          + "data is kept longer. This is normal after an outage or in a backlog; otherwise the broker's clock is "
+          + "wrong",
           jumpMs / 1000, passedMs / 1000);
     }
   }

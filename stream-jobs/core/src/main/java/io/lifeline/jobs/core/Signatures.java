@@ -51,7 +51,7 @@ public final class Signatures {
     if (allow(batch == null ? new byte[0] : batch, signature)) {
       return null;
     }
-    String message = signature == null ? "it is not signed" : "its signature is of none of the keys";
+    String message = signature == null ? "it is not signed" : "its signature matches none of the keys";
     return new Rejection(position, "unsigned", 0, message, null);
   }
 

@@ -40,8 +40,8 @@ public final class StateReader {
 
   private static CorruptStateException otherRelease(int found, String read) {
     return new CorruptStateException("the state is that of another release (layout " + found + ", this one reads "
-        + read + "): go on with that release, or have the jobs start over, on NATS with another nats.bucket or that one"
-        + " removed, on Kafka with another kafka.application.id");
+        + read + "): use that release, or start the jobs over: on NATS set another nats.bucket or remove this one, "
+            + "on Kafka set another kafka.application.id");
   }
 
   public int fixed8() {

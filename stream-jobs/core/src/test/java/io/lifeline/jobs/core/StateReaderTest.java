@@ -48,7 +48,7 @@ class StateReaderTest {
   @Test
   void refusesAnotherVersion() {
     assertThatThrownBy(() -> new StateReader(new StateWriter().version(2).toBytes()).version(1))
-        .hasMessageStartingWith("the state is that of another release (layout 2, this one reads 1): go on with that")
+        .hasMessageStartingWith("the state is that of another release (layout 2, this one reads 1): use that")
         .hasMessageContainingAll("nats.bucket", "kafka.application.id");
   }
 

@@ -110,7 +110,7 @@ final class ArchiveTask extends LeasedTask {
       nextSequence = next;
       gauges.add(
           metrics.gauge(
-              "lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", NAME));
+              "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", NAME));
       gauges.add(
           metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", NAME));
       try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, next)) {

@@ -116,7 +116,7 @@ record Broker(
       if (e.getErrorCode() == NOT_FOUND) {
         throw new HostException(
             (name.startsWith("KV_") ? "the key-value bucket " + name.substring(3) : "the stream " + name)
-                + " does not exist; 'lifeline-setup' makes it");
+                + " does not exist; create it with lifeline-setup");
       }
       throw e;
     }
@@ -150,7 +150,7 @@ record Broker(
       }
       throw e;
     } catch (IOException e) {
-      LOG.info("whether there is a bucket {} cannot be found out: {}", name, e.getMessage());
+      LOG.info("cannot find out whether the bucket {} exists: {}", name, e.getMessage());
       return null;
     }
   }

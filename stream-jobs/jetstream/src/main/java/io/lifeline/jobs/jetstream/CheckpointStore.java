@@ -118,7 +118,7 @@ final class CheckpointStore {
     chunks = (int) head.varint();
     byte[] payload = chunks == 0 ? head.blob() : readChunks();
     if (checksum(payload) != checksum) {
-      throw new IOException("the checkpoint " + key + " is damaged: another program has written to its bucket");
+      throw new IOException("the checkpoint " + key + " is damaged: another program wrote to its bucket");
     }
     return Checkpoint.decode(inflate(payload));
   }

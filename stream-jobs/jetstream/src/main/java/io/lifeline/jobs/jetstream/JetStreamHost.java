@@ -138,7 +138,7 @@ public final class JetStreamHost implements JobHost {
     try {
       sharing.leave();
     } catch (IOException | JetStreamApiException | IllegalStateException e) {
-      LOG.debug("the other instances were not told of the end: {}", e.getMessage());
+      LOG.debug("the other instances could not be notified of the end: {}", e.getMessage());
     }
   }
 

@@ -92,7 +92,7 @@ final class JobTask extends LeasedTask {
     nextSequence = next;
     List<Runnable> gauges = List.of(
         metrics.gauge(
-            "lifeline_next_position", "First position not yet worked off.", () -> nextSequence, "task", name()),
+            "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", name()),
         metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name()));
     try (BatchStream stream = BatchStream.open(broker, source.stream(), bounds.made(), source.subjects(), next)) {
       begins();

@@ -123,7 +123,7 @@ final class Publisher implements Output {
       Thread.currentThread().interrupt();
       failure = new InterruptedIOException("interrupted while waiting for the broker");
     } catch (ExecutionException e) {
-      failure = new IOException("the broker did not take a result: " + e.getCause().getMessage(), e.getCause());
+      failure = new IOException("the broker rejected a result: " + e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
       failure = new IOException("the broker did not acknowledge a result within " + ACK_TIMEOUT_S + " s");
     }

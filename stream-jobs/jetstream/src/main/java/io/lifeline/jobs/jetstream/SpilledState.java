@@ -128,7 +128,7 @@ final class SpilledState implements KeyedState {
           return false;
         }
       }
-      throw new IOException("the broker did not take checksums: " + e.getCause().getMessage(), e.getCause());
+      throw new IOException("the broker rejected checksums: " + e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
       throw new IOException("the broker did not acknowledge checksums within " + ACK_TIMEOUT_S + " s");
     } catch (InterruptedException e) {

@@ -38,8 +38,8 @@ record StreamBounds(String name, Instant made, long first, long last) {
     if (isAnother || nextSequence > last + 1) {
       throw new IOException(
           "the position " + nextSequence + " is not one of stream " + name + " (made at " + made + ", ends at " + last
-              + "): the stream was made anew. To start over, remove the checkpoints (the key-value bucket) or the"
-              + " archive that the position comes from");
+              + "): the stream was recreated. To start over, remove the checkpoints (the key-value bucket) or the "
+              + "archive that contains the position");
     }
   }
 }

@@ -382,7 +382,7 @@ class JetStreamHostTest {
     management.addStream(batches);
     new Emitter(2).publish(jetStream, 20, true);
     try (JetStreamHost host = start(settings)) {
-      assertThat(host.health().values()).allSatisfy(status -> assertThat(status).contains("was made anew"));
+      assertThat(host.health().values()).allSatisfy(status -> assertThat(status).contains("was recreated"));
     }
   }
 
@@ -499,7 +499,7 @@ class JetStreamHostTest {
     JetStreamHost host = new JetStreamHost(config("jobs", "summarise"), new Metrics());
     assertThatThrownBy(host::start)
         .isInstanceOf(HostException.class)
-        .hasMessage("the stream LIFELINE does not exist; 'lifeline-setup' makes it");
+        .hasMessage("the stream LIFELINE does not exist; create it with lifeline-setup");
     host.close();
   }
 

@@ -82,7 +82,7 @@ final class ArchivePartitions {
     try {
       archive.checkSources();
     } catch (KafkaException e) {
-      LOG.debug("the topic's id cannot be found out now", e);
+      LOG.debug("the topic id is not available", e);
     }
   }
 
@@ -111,7 +111,7 @@ final class ArchivePartitions {
     if (next > end) {
       throw new ArchiveException(
           "the archive holds " + partition + " up to offset " + next + ", but the topic ends at " + end
-              + ": it was made anew, so give it another archive");
+              + ": it was recreated, so give it another archive");
     }
     if (next > 0 && next < start) {
       expired.add(start - next);

@@ -28,17 +28,16 @@ final class BrokerTrouble {
 
   private static String remedy(Throwable cause) {
     if (cause instanceof SslAuthenticationException) {
-      return ": " + root(cause) + ": check broker.tls.ca, and broker.tls.cert and .key if the broker wants them";
+      return ": " + root(cause) + ": check broker.tls.ca, and broker.tls.cert and .key if the broker requires them";
     }
     if (cause instanceof AuthenticationException) {
       return ": " + cause.getMessage() + ": check broker.user and broker.password.file";
     }
     if (cause instanceof AuthorizationException) {
-      return ": " + cause.getMessage() + ": the user lacks that right on the broker";
+      return ": " + cause.getMessage() + ": the user lacks this permission on the broker";
     }
     if (cause instanceof TimeoutException || cause instanceof org.apache.kafka.common.errors.TimeoutException) {
-      return " does not answer: check that it runs, that broker.url is right, and that both sides agree on TLS and"
-          + " passwords";
+      return " does not answer: check that it is running, broker.url, and that both sides agree on TLS and passwords";
     }
     return null;
   }

@@ -16,7 +16,7 @@ final class ClientMetrics {
   static void show(KafkaStreams streams, Metrics metrics) {
     metrics.gauge(
         "lifeline_kafka_lag_max",
-        "Messages of the furthest behind partition that are not yet read.",
+        "Unread messages of the partition with the largest lag.",
         () -> largest(streams, "consumer-fetch-manager-metrics", "records-lag-max"));
     metrics.gauge(
         "lifeline_kafka_threads",
@@ -24,11 +24,11 @@ final class ClientMetrics {
         () -> largest(streams, "stream-metrics", "alive-stream-threads"));
     metrics.gauge(
         "lifeline_kafka_active_tasks",
-        "Tasks that this instance works on.",
+        "Active tasks of this instance.",
         () -> tasks(streams, ThreadMetadata::activeTasks));
     metrics.gauge(
         "lifeline_kafka_standby_tasks",
-        "Tasks of other instances whose state this one holds as well.",
+        "Standby tasks: tasks of other instances whose state this instance replicates.",
         () -> tasks(streams, ThreadMetadata::standbyTasks));
   }
 

@@ -65,7 +65,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
             settings.metrics());
     untopical =
         settings.metrics().counter(
-            "lifeline_decode_untopical_total", "Events left out, because there are too many topics.");
+            "lifeline_decode_untopical_total", "Events left out: there are too many topics.");
     readPosition =
         new ReadPosition(
             state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));

@@ -208,7 +208,7 @@ final class KafkaSettings {
     Optional<Path> certificate = file(Keys.BROKER_TLS_CERT, "tls_cert");
     Optional<Path> key = file(Keys.BROKER_TLS_KEY, "tls_key");
     if (certificate.isPresent() != key.isPresent()) {
-      throw new ConfigException("broker.tls.cert and broker.tls.key come together");
+      throw new ConfigException("broker.tls.cert and broker.tls.key must be set together");
     }
     if (key.isPresent()) {
       properties.put(SslConfigs.SSL_KEYSTORE_TYPE_CONFIG, "PEM");

@@ -75,7 +75,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       }
       if (!missing.isEmpty()) {
         throw new HostException(
-            settings.shownUrl() + " has no topic " + String.join(", ", missing) + ": lifeline-setup makes them");
+            settings.shownUrl() + " has no topic " + String.join(", ", missing) + ": create them with lifeline-setup");
       }
     } catch (ExecutionException e) {
       throw BrokerTrouble.explain(settings.shownUrl(), e.getCause());
@@ -156,8 +156,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     if (eventTopics.size() >= settings.maxEventTopics()) {
       if (!isFull) {
         isFull = true;
-        LOG.warn("there are {} topics of decoded events: further types are left out, and counted in"
-            + " lifeline_decode_untopical_total; raise decode.max.topics, or name the types in decode.types",
+        LOG.warn("there are {} topics of decoded events: further types are skipped and counted in "
+            + "lifeline_decode_untopical_total; raise decode.max.topics, or name the types in decode.types",
             eventTopics.size());
       }
       return false;
@@ -268,7 +268,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
             settings.batches(), type, settings.batches());
       }
     } catch (ExecutionException | TimeoutException e) {
-      LOG.info("whether {} has the broker's time cannot be found out: {}", settings.batches(), e.toString());
+      LOG.info("cannot find out whether {} has the broker's time: {}", settings.batches(), e.toString());
     } catch (InterruptedException e) {
       throw interrupted(e);
     }

@@ -13,7 +13,7 @@ class BrokerTroubleTest {
   @Test
   void theReasonIsFoundBelowWhatTheClientWrapsAroundIt() {
     assertThat(BrokerTrouble.explain("kafka://host", new KafkaException(new TimeoutException())))
-        .hasMessageStartingWith("kafka://host does not answer: check that it runs");
+        .hasMessageStartingWith("kafka://host does not answer: check that it is running");
     assertThat(BrokerTrouble.explain(
             "kafka://host", new KafkaException(new ExecutionException(new SaslAuthenticationException("no such user")))))
         .hasMessage("kafka://host: no such user: check broker.user and broker.password.file");

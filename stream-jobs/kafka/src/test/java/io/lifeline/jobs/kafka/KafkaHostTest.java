@@ -277,7 +277,7 @@ class KafkaHostTest {
     try (KafkaHost host = host("archive", settings)) {
       host.start();
       assertThat(host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
-          .hasMessageContaining("it was made anew, so give it another archive");
+          .hasMessageContaining("it was recreated, so give it another archive");
     }
   }
 
@@ -398,13 +398,13 @@ class KafkaHostTest {
         send(1, Batches.reads(2, i, false, 1000, 1));
       }
       Throwable failure = host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      assertThat(failure).hasMessageContaining("it was made anew, so give it another archive");
+      assertThat(failure).hasMessageContaining("it was recreated, so give it another archive");
       assertThat(counts.refresh()).hasSize(1);
     }
     try (KafkaHost host = host("archive", settings)) {
       host.start();
       assertThat(host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
-          .hasMessageContaining("it was made anew, so give it another archive");
+          .hasMessageContaining("it was recreated, so give it another archive");
     }
   }
 
@@ -432,7 +432,7 @@ class KafkaHostTest {
       }
       assertThat(host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
           .isInstanceOf(TopicReplacedException.class)
-          .hasMessageContaining("was made anew");
+          .hasMessageContaining("was recreated");
     } finally {
       host.close();
     }
@@ -453,7 +453,7 @@ class KafkaHostTest {
     try (KafkaHost host = host("summarise", Map.of())) {
       assertThatThrownBy(host::start)
           .isInstanceOf(HostException.class)
-          .hasMessageContaining("has no topic " + prefix + ".rejected: lifeline-setup makes them");
+          .hasMessageContaining("has no topic " + prefix + ".rejected: create them with lifeline-setup");
     }
   }
 

@@ -82,7 +82,7 @@ class KafkaSettingsTest {
     assertThatThrownBy(
             () -> settings("broker.tls.ca", ca.toString(), "broker.tls.cert", certificate.toString()).admin())
         .isInstanceOf(ConfigException.class)
-        .hasMessage("broker.tls.cert and broker.tls.key come together");
+        .hasMessage("broker.tls.cert and broker.tls.key must be set together");
   }
 
   @Test

@@ -80,7 +80,7 @@ class KafkaUpsertsTest {
   void aMissingTopicIsNamedWithWhatMakesItAndNotMade() throws Exception {
     assertThatThrownBy(this::latest)
         .isInstanceOf(HostException.class)
-        .hasMessageContaining("has no topic " + prefix + ".ledger: lifeline-setup makes them");
+        .hasMessageContaining("has no topic " + prefix + ".ledger: create them with lifeline-setup");
     assertThat(kafka.topics()).doesNotContain(prefix + ".ledger");
   }
 }

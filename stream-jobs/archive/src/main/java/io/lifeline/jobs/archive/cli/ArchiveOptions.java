@@ -17,15 +17,15 @@ import picocli.CommandLine.Spec;
 final class ArchiveOptions {
 
   @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
-      description = "the archive's directory, or the URL of its database: archive.dir or archive.url of the jobs")
+      description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
   private String archive;
 
   @Option(names = "--password-file", paramLabel = "FILE",
-      description = "file whose first line is the database's password (default: what ~/.pgpass has)")
+      description = "file whose first line is the database password (default: ~/.pgpass)")
   private Path passwordFile;
 
   @Option(names = "--tls-ca", paramLabel = "FILE",
-      description = "PEM file of the authorities that may vouch for the database's server; turns TLS on")
+      description = "PEM file of the CA certificates for the database server; enables TLS")
   private Path tlsCa;
 
   @Option(names = "--schema", paramLabel = "NAME", defaultValue = PostgresOptions.DEFAULT_SCHEMA,

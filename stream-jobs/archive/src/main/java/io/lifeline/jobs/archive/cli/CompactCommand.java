@@ -16,10 +16,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "compact",
     mixinStandardHelpOptions = true,
-    description = "Merges the archive's small files into few, while jobs write and queries read.",
+    description = "Merges small files of the archive, while jobs write and queries read.",
     footer = {
       "",
-      "Replaced files stay for the grace period, for queries that are under way;",
+      "Replaced files are kept for the grace period, for running queries;",
       "a later run deletes them. It may be killed at any moment. What is damaged is",
       "left alone, each a line, and then the exit code is 1.",
       "",

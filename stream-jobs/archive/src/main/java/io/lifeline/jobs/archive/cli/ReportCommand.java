@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "report",
     mixinStandardHelpOptions = true,
-    description = "Tells which stage of a copy was the bottleneck, and whether the books balance.",
+    description = "Reports which stage of a copy was the bottleneck, and whether all events are accounted for.",
     footer = {
       "",
       "The table has a line per pair of events X.start, X.end with a field id. MB/s",

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sql",
     mixinStandardHelpOptions = true,
-    description = "Asks the archive a question in SQL (DuckDB's dialect, or PostgreSQL's).",
+    description = "Queries the archive in SQL (of DuckDB or PostgreSQL).",
     footer = {
       "",
       "Views: one per event type under its name (\"disk.read.end\": ts, the type's",

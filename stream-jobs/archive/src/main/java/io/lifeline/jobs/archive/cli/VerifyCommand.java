@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
     description = "Reads all files of a Parquet archive and compares them with their hashes.",
     footer = {
       "",
-      "Each damaged file is a line, and then the exit code is 1. Files of earlier",
+      "Prints a line per damaged file; the exit code is then 1. Files of earlier",
       "programs have no hash; 'compact' gives them one, and leaves damaged files alone.",
       "",
       "Example: lifeline-jobs verify --archive archive"

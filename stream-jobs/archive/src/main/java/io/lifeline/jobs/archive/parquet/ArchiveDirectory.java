@@ -109,7 +109,7 @@ public final class ArchiveDirectory {
     WriterLock lock = WriterLock.tryLock(file);
     if (lock == null) {
       throw new ArchiveCollisionException(
-          what + " of the archive " + root + " is in the hands of another writer (lock " + file
+          what + " of the archive " + root + " is in use by another writer (lock " + file
               + "): stop that one, or give this one another archive.dir");
     }
     return lock;

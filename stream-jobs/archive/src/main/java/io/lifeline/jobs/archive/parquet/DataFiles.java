@@ -38,15 +38,15 @@ final class DataFiles {
       rows = duck.copy(query, temporary);
     } catch (SQLException e) {
       if (FAULT.matcher(firstLine(e)).find()) {
-        throw new ArchiveException("DuckDB does not take what is to be written into " + temporary + ": " + firstLine(e)
-            + ". Nothing was published; this is a fault of the program, and no space on the disk helps", e);
+        throw new ArchiveException("DuckDB rejects the data for " + temporary + ": " + firstLine(e)
+            + ". Nothing was published; this is a bug, and not caused by a full disk", e);
       }
       throw new ArchiveWriteException("cannot write " + temporary + ": " + firstLine(e)
-          + ". Nothing was published: free space or repair the disk, and the same batches will be read again", e);
+          + ". Nothing was published: free space or repair the disk; the same batches will be read again", e);
     }
     if (rows != expectedRows) {
       throw new ArchiveException("DuckDB wrote " + rows + " rows into " + temporary + " where " + expectedRows
-          + " are right. Nothing was published; this is a fault of the program or of the disk");
+          + " are correct. Nothing was published; this is a bug, or a fault of the disk");
     }
     entries.set(entries.size() - 1,
         new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary), FileHash.of(temporary)));

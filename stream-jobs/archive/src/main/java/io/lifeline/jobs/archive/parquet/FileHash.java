@@ -36,7 +36,7 @@ final class FileHash {
       return path + " has " + Files.size(path) + " bytes instead of " + file.bytes();
     }
     return file.sha256() == null || file.sha256().equals(of(path)) ? null
-        : path + " is not as it was written: its SHA-256 is another one";
+        : path + " was changed after it was written: its SHA-256 differs";
   }
 
   private static MessageDigest sha256() {

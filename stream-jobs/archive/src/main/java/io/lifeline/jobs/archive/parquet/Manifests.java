@@ -228,7 +228,7 @@ public final class Manifests {
         throw new ArchiveException("the archive " + directory.root() + " has lost the last manifests of partition "
             + end.getKey() + ": it went up to offset " + end.getValue() + " and now ends at " + last
             + "; restore its manifests from a backup, or remove " + directory.manifests().resolve(end.getKey() + END)
-            + " to go on there and read again what the broker still has");
+            + " to continue there and read again the messages that the broker still has");
       }
     }
   }

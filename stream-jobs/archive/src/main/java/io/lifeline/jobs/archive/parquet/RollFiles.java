@@ -52,7 +52,7 @@ final class RollFiles {
         writeShared(rare, origins);
       }
     } catch (SQLException e) {
-      throw new ArchiveException("DuckDB does not take the headers of batches: " + e.getMessage(), e);
+      throw new ArchiveException("DuckDB rejects the headers of batches: " + e.getMessage(), e);
     }
   }
 

@@ -80,7 +80,7 @@ final class Database {
       case "42501" -> new ArchiveException(what + "; the user must own the schemas " + options.schema() + " and "
           + options.schema() + Schema.DATA + ", or be allowed to create them in this database", cause);
       case LOCK_NOT_AVAILABLE ->
-          new ArchiveWriteException(what + "; a transaction of somebody else's holds on to the archive: end it", cause);
+          new ArchiveWriteException(what + "; another transaction locks the archive: end it", cause);
       default ->
           state.startsWith("53") || state.startsWith("40") || state.startsWith("55") || state.equals("42P01")
               || state.equals(CANCELLED)

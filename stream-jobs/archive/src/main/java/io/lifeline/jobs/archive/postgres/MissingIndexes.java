@@ -57,8 +57,8 @@ final class MissingIndexes {
         }
       }
     } catch (SQLException | IOException e) {
-      LOG.warn("an index of the archive in {} could not be made, which makes it slower; it is tried again when the"
-          + " archive is opened next: {}", options.url(), e.getMessage());
+      LOG.warn("an index of the archive in {} could not be created, which makes queries slower; it is retried when "
+          + "the archive is next opened: {}", options.url(), e.getMessage());
     }
   }
 

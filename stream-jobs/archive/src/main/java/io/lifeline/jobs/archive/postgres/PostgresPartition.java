@@ -64,7 +64,7 @@ final class PostgresPartition extends PartitionWriter {
     session.run("cannot open", () -> {
       if (!session.schema().tryLockPartition(session.connection(), partition)) {
         throw new ArchiveCollisionException("partition " + partition + " of the archive in " + session.options().url()
-            + " is in the hands of another writer: stop that one, or give this one another archive.schema");
+            + " is in use by another writer: stop that one, or give this one another archive.schema");
       }
       recover();
       session.connection().commit();

@@ -42,7 +42,7 @@ public final class PostgresReader implements ArchiveReader {
         row.next();
         if (row.getBoolean(1)) {
           throw new ArchiveException("there is no archive in the schema " + options.schema() + " of " + options.url()
-              + ": give --archive what archive.url is for the jobs, and --schema what archive.schema is");
+              + ": set --archive to archive.url of the jobs, and --schema to archive.schema");
         }
       }
       return new PostgresReader(connection);

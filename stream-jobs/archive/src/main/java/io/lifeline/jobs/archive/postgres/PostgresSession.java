@@ -240,8 +240,8 @@ final class PostgresSession implements PartitionedWriter.Backend {
     boolean isNews = warnedNs == 0 || System.nanoTime() - warnedNs > CLOCK_TOLERANCE_MS * 1_000_000;
     if (Math.abs(behindMs) > CLOCK_TOLERANCE_MS && isNews) {
       warnedNs = System.nanoTime();
-      LOG.warn("the newest message that was read is {} s {} than this machine's clock: retention goes by the earlier of"
-          + " the two (is one of the clocks wrong, or is there a backlog?)", Math.abs(behindMs) / 1000,
+      LOG.warn("the newest message that was read is {} s {} than this machine's clock: retention uses the earlier of "
+          + "the two (is one of the clocks wrong, or is there a backlog?)", Math.abs(behindMs) / 1000,
           behindMs > 0 ? "older" : "newer");
     }
   }

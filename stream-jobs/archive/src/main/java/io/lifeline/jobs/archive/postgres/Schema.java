@@ -113,7 +113,7 @@ final class Schema {
           throw e;
         }
         if (attempt == 1) {
-          LOG.info("the archive needs the new column {}.{}: waiting for a moment in which nobody uses that table",
+          LOG.info("the archive needs the new column {}.{}: waiting until the table is not in use",
               own(table), column);
         }
         LockSupport.parkNanos(PAUSE_NS);

@@ -59,7 +59,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root
-          + ": give --archive the directory that archive.dir names for the jobs");
+          + ": set --archive to archive.dir of the jobs");
     }
     List<Manifest> manifests = Manifests.read(directory);
     if (manifests.isEmpty()) {
@@ -203,7 +203,7 @@ public final class ArchiveDatabase implements ArchiveReader {
         return MAPPER.readTree(result.getString(1));
       }
     } catch (JsonProcessingException e) {
-      throw new IllegalStateException("DuckDB writes JSON that is none", e);
+      throw new IllegalStateException("DuckDB returned invalid JSON", e);
     }
   }
 

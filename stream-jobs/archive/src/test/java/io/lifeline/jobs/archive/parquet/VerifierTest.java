@@ -72,7 +72,7 @@ class VerifierTest {
     Path rotten = files("data", ".parquet").get(0);
     flipABit(rotten);
     assertThat(Verifier.verify(directory).damages()).singleElement().asString()
-        .contains(rotten.getFileName().toString(), "is not as it was written", "0-00000000000000000000.json");
+        .contains(rotten.getFileName().toString(), "was changed after it was written", "0-00000000000000000000.json");
     assertThat(compactor().compact().damages()).singleElement().asString()
         .contains(rotten.getFileName().toString(), "restore it from a backup");
     assertThat(Manifests.read(new ArchiveDirectory(directory))).as("nothing was replaced").hasSize(2);

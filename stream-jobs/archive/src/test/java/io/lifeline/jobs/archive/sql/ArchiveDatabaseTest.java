@@ -186,7 +186,7 @@ class ArchiveDatabaseTest {
   void anArchiveThatIsNotThereIsAClearError() {
     assertThatThrownBy(() -> ArchiveDatabase.open(directory.resolve("nowhere"))).isInstanceOf(ArchiveException.class)
         .hasMessage("there is no archive at " + directory.resolve("nowhere")
-            + ": give --archive the directory that archive.dir names for the jobs");
+            + ": set --archive to archive.dir of the jobs");
     assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(ArchiveException.class)
         .hasMessageContaining("is empty: nothing has been published into it yet");
   }

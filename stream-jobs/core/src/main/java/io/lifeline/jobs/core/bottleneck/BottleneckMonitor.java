@@ -30,15 +30,16 @@ public final class BottleneckMonitor {
   public BottleneckMonitor(BottleneckSettings settings, KeyedState state, Metrics metrics) {
     this.settings = settings;
     this.state = state;
-    this.alerts = metrics.counter("lifeline_bottleneck_alerts_total", "Alerts published, their ends included.");
+    this.alerts = metrics.counter("lifeline_bottleneck_alerts_total", "Alerts published, including cleared ones.");
     this.late =
         metrics.counter(
             "lifeline_bottleneck_late_samples_total",
-            "Samples left out: from before a known change, of a clock that is ahead, or of a speed that is no number.");
+            "Samples left out: from before a known change, with a clock that is ahead, or with a speed that is not a "
+                + "number.");
     this.overflow =
         metrics.counter(
             "lifeline_bottleneck_overflow_samples_total",
-            "Samples left out, because bottleneck.max.groups were watched already.");
+            "Samples left out: bottleneck.max.groups were monitored.");
     state.scan(PREFIX, (key, value) -> groups.put(key.substring(PREFIX.length()), Group.decode(settings, value)));
   }
 

@@ -46,10 +46,10 @@ public final class Sampler implements Job {
     this.settings = settings;
     this.state = state;
     this.next = next;
-    this.samples = metrics.counter("lifeline_bottleneck_samples_total", "Samples of components that were looked at.");
+    this.samples = metrics.counter("lifeline_bottleneck_samples_total", "Samples of components that were evaluated.");
     this.unpaired =
         metrics.counter(
-            "lifeline_bottleneck_unpaired_total", "Ends of operations without a start, or later than their interval.");
+            "lifeline_bottleneck_unpaired_total", "Ends of operations without a start, or after their interval.");
     state.scan(
         PREFIX,
         (key, value) ->

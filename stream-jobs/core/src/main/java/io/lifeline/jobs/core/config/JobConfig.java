@@ -127,7 +127,7 @@ public final class JobConfig {
   public void checkOutput(String setting, String stream) {
     String filled = Destination.derived(stream).topic(get(Keys.NAMES_PREFIX));
     if (find(Keys.BROKER_URL_KEY).map(BrokerUrl::path).filter(filled::equals).isPresent()) {
-      throw new ConfigException(setting + " would fill " + filled + ", which broker.url says is read");
+      throw new ConfigException(setting + " would fill " + filled + ", which is the input in broker.url");
     }
   }
 
@@ -249,7 +249,7 @@ public final class JobConfig {
     boolean known = name.startsWith(Keys.KAFKA_PREFIX) || Keys.all().stream().anyMatch(key -> key.name().equals(name));
     if (!known) {
       throw new ConfigException(
-          where + ": there is no setting '" + name + "'; 'lifeline-jobs config --keys' lists what there is");
+          where + ": there is no setting '" + name + "'; see 'lifeline-jobs config --keys'");
     }
     return name;
   }

@@ -22,7 +22,7 @@ final class ValueTypes {
   static final ValueType<Duration> DURATION_TYPE =
       ValueType.of("a number with ms, s, m, h or d, above 0", ValueTypes::duration);
   static final ValueType<Long> SIZE_TYPE =
-      ValueType.of("a number of bytes, above 0, maybe with KiB, MiB or GiB", ValueTypes::size);
+      ValueType.of("a number of bytes above 0, optionally with KiB, MiB or GiB", ValueTypes::size);
   static final ValueType<BrokerUrl> BROKER_URL = ValueType.of(BrokerUrl.ALLOWED, BrokerUrl::parse);
   static final ValueType<List<String>> LIST = ValueType.of("a comma-separated list", ValueTypes::list);
 

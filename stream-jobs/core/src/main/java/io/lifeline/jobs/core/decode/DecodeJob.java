@@ -52,11 +52,11 @@ public final class DecodeJob implements Job {
     this.oversize =
         metrics.counter(
             "lifeline_decode_oversize_total",
-            "Events left out, because a broker takes no such message, or their batch would become more than 100 MB.");
+            "Events left out: the broker cannot take such a message, or their batch would exceed 100 MB.");
     this.skewed =
         metrics.counter(
             "lifeline_decode_skewed_total",
-            "Events left out, further ahead of broker time than decode.skew or before 1970.");
+            "Events left out: further ahead of broker time than decode.skew, or before 1970.");
   }
 
   @Override

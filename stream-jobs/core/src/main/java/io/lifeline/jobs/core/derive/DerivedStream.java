@@ -93,7 +93,7 @@ public final class DerivedStream {
     this.prefix = "derive/" + name + "/";
     this.retentionMs = retentionMs;
     this.destination = Destination.derived(name);
-    this.in = metrics.counter("lifeline_derived_in_total", "Events that a derived stream was made of.", "stream", name);
+    this.in = metrics.counter("lifeline_derived_in_total", "Input events of a derived stream.", "stream", name);
     this.out = metrics.counter("lifeline_derived_out_total", "Events of a derived stream.", "stream", name);
     state.scan(
         prefix,

@@ -98,7 +98,7 @@ public final class Filter {
         code -> {
           if (told < MAX_TOLD && !isTold.getAndSet(true)) {
             told++;
-            LOG.warn("some events {} cannot be judged by \"{}\": {}", name, condition, code);
+            LOG.warn("some events {} cannot be evaluated by \"{}\": {}", name, condition, code);
           }
         });
   }

@@ -40,7 +40,7 @@ public final class FilterJob implements Job {
                             metrics),
                         metrics.counter(
                             "lifeline_filter_undecided_total",
-                            "Events left out, because the condition cannot be evaluated for them.",
+                            "Events left out: the condition cannot be evaluated for them.",
                             "stream",
                             name))));
   }

@@ -39,7 +39,7 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
     try {
       last = archive.count();
     } catch (IOException | RuntimeException e) {
-      LOG.warn("what the archive holds cannot be found out: {}; the ledger keeps what it knew", e.getMessage());
+      LOG.warn("cannot read the counts of the archive: {}; the ledger keeps the previous ones", e.getMessage());
     } finally {
       hasAnswered = true;
     }

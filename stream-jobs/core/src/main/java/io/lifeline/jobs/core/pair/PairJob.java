@@ -49,7 +49,7 @@ public final class PairJob implements Job {
     this.unpaired =
         metrics.counter(
             "lifeline_pair_unpaired_total",
-            "Halves of pairs given up: the other did not come in time, or another took its place.");
+            "Halves of pairs dropped: the other one did not arrive in time, or a newer one replaced it.");
     this.emitters = new EmitterStates<>(state, "pair/", OpenHalves::decode);
   }
 

@@ -40,7 +40,7 @@ public final class RateJob implements Job {
     this.retentionMs = retentionMs;
     this.stream = new DerivedStream(to, recipe, DerivedStream.Rest.LEFT_OUT, state, retentionMs, metrics);
     this.forgotten =
-        metrics.counter("lifeline_rate_forgotten_total", "Series forgotten because their emitter has too many.");
+        metrics.counter("lifeline_rate_forgotten_total", "Series dropped: their emitter has too many.");
     this.emitters = new EmitterStates<>(state, "rate/", Samples::decode);
   }
 

@@ -18,8 +18,8 @@ import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
- * The first stage of summarise: aggregates one batch, column by column, into one {@link Partial} per window and summary.
- * Keeps no data between batches. Used by one thread.
+ * The first stage of summarise: aggregates one batch, column by column, into one {@link Partial} per window and
+ * summary. Keeps no data between batches. Used by one thread.
  */
 public final class PartialAggregator {
 
@@ -46,11 +46,11 @@ public final class PartialAggregator {
     this.early =
         metrics.counter(
             "lifeline_summarise_early_values_total",
-            "Values left out, because their window lies further ahead than summarise.late.");
+            "Values left out: their window is further ahead than summarise.late.");
     this.scattered =
         metrics.counter(
             "lifeline_summarise_scattered_values_total",
-            "Values left out, because their batch touches more than " + MAX_PARTIALS + " windows.");
+            "Values left out: their batch touches more than " + MAX_PARTIALS + " windows.");
   }
 
   /**

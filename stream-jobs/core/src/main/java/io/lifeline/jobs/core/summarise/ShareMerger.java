@@ -51,7 +51,7 @@ public final class ShareMerger implements Merger {
     this.repeated = metrics.counter("lifeline_summarise_repeated_shares_total", "Repeated shares absorbed.");
     this.removeGauge = metrics.gauge(
         "lifeline_summarise_missing_shares",
-        "Shares of groups of emitters that have not come, although later ones have.",
+        "Shares of emitter groups that are missing although later ones have arrived.",
         this::missing);
     state.scan(
         PREFIX,

@@ -60,7 +60,7 @@ public final class WindowMerger {
     this.revised = metrics.counter("lifeline_summarise_revised_total", "Summaries published again for late data.");
     this.lateValues =
         metrics.counter(
-            "lifeline_summarise_late_values_total", "Values left out, because they came after summarise.late.");
+            "lifeline_summarise_late_values_total", "Values left out: they arrived after summarise.late.");
     this.overflowValues = overflowValues(metrics);
     state.scan(
         PREFIX,
@@ -75,7 +75,7 @@ public final class WindowMerger {
   static Metrics.Counter overflowValues(Metrics metrics) {
     return metrics.counter(
         "lifeline_summarise_overflow_values_total",
-        "Values left out, because summarise.max.windows were open already.");
+        "Values left out: summarise.max.windows were open.");
   }
 
   public void merge(Partial partial) {

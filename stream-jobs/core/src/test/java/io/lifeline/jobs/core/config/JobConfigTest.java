@@ -56,12 +56,13 @@ class JobConfigTest {
       value = {
         "summarise.window | 10 | summarise.window=10: expected a number with ms, s, m, h or d, above 0",
         "summarise.window | 0s | summarise.window=0s: expected a number with ms, s, m, h or d, above 0",
-        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, rate, summarise,"
+        "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, rate, "
+            + "summarise,"
             + " bottleneck, archive, ledger",
         "summarise.fields | nbytes | summarise.fields=nbytes: expected a comma-separated list of TYPE:FIELD,"
-            + " where * in either stands for anything",
-        "archive.roll.bytes | 9MB | archive.roll.bytes=9MB: expected a number of bytes, above 0,"
-            + " maybe with KiB, MiB or GiB",
+            + " where * in either matches any text",
+        "archive.roll.bytes | 9MB | archive.roll.bytes=9MB: expected a number of bytes above 0, optionally with KiB, "
+            + "MiB or GiB",
         "nats.groups | 17 | nats.groups=17: expected a number from 1 to 16",
         "nats.stream | a.b | nats.stream=a.b: expected letters, digits, dash and underscore",
       })
@@ -74,7 +75,7 @@ class JobConfigTest {
   @Test
   void refusesSettingsThatDoNotExist() throws IOException {
     assertThatThrownBy(() -> JobConfig.load(null, Map.of(), Map.of("sumarise.window", "1s")))
-        .hasMessage("--set: there is no setting 'sumarise.window'; 'lifeline-jobs config --keys' lists what there is");
+        .hasMessage("--set: there is no setting 'sumarise.window'; see 'lifeline-jobs config --keys'");
     Path file = file("window=1s\n");
     assertThatThrownBy(() -> JobConfig.load(file, Map.of(), Map.of())).hasMessageStartingWith(file + ": there is no");
   }

@@ -63,7 +63,7 @@ class FilterJobTest {
     String url = "kafka://host/lifeline.derived.large";
     assertThatThrownBy(() -> job("filter.small", "true", "filter.large", "true", "broker.url", url))
         .isInstanceOf(ConfigException.class)
-        .hasMessage("filter.large would fill lifeline.derived.large, which broker.url says is read");
+        .hasMessage("filter.large would fill lifeline.derived.large, which is the input in broker.url");
   }
 
   /** Emitters may send any name, and must neither forge log lines nor fill the disk. */

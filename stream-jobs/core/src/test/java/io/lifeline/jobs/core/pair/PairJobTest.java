@@ -231,7 +231,7 @@ class PairJobTest {
     assertThatThrownBy(() -> job("broker.url", url))
         .isInstanceOf(ConfigException.class)
         .hasMessage(
-            "pair.to=durations would fill lifeline.derived.durations, which broker.url says is read");
+            "pair.to=durations would fill lifeline.derived.durations, which is the input in broker.url");
     assertThat(job("broker.url", url, "pair.to", "others").name()).isEqualTo("pair");
   }
 
