@@ -37,9 +37,9 @@ import org.apache.kafka.streams.state.Stores;
 final class JobsTopology {
 
   /**
-   * Number of tasks of each second stage. Few are enough: each batch sends the merging stage one small record per window
-   * and summary, and each merging task tracks all emitters; the monitoring stage receives a few samples a second per
-   * emitter.
+   * Number of tasks of each second stage. Few are enough: each batch sends the merging stage one small record per
+   * window and summary, and each merging task tracks all emitters; the monitoring stage receives a few samples a
+   * second per emitter.
    */
   static final int SECOND_HALF_TASKS = 4;
 
