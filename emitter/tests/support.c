@@ -20,17 +20,32 @@ static int remove_all(const char *path) {
   return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A failed test does not reach its end; atexit removes its directory, but only in the process that made it. */
+/* A failed test does not reach its end; atexit kills its programs and removes its directory, but only in the process
+ * that made it. */
 static char made[sizeof((test_directory *)NULL)->path];
 static pid_t maker;
+
+/* The latest programs, with their output files. */
+enum { CHILDREN_KNOWN = 16 };
+static struct {
+  pid_t pid;
+  char output[200];
+} children[CHILDREN_KNOWN];
+static unsigned child_count;
 
 static void remove_what_is_left(void) {
   if (maker == getpid() && made[0] != '\0') remove_all(made);
   made[0] = '\0';
 }
 
+static void at_exit(void) {
+  for (int i = 0; i < CHILDREN_KNOWN && maker == getpid(); i++)
+    if (children[i].pid > 0 && waitpid(children[i].pid, NULL, WNOHANG) == 0) kill(children[i].pid, SIGKILL);
+  remove_what_is_left();
+}
+
 void test_directory_make(test_directory *directory) {
-  if (maker == 0) atexit(remove_what_is_left);
+  if (maker == 0) atexit(at_exit);
   maker = getpid();
   remove_what_is_left();
   const char *memory = getenv("LIFELINE_TEST_MEMORY"); /* scripts/lib/common.sh sets it where /dev/shm is small */
@@ -59,14 +74,6 @@ unsigned test_ring_files(const test_directory *directory) {
   closedir(rings);
   return count;
 }
-
-/* Output files of the last children. */
-enum { CHILDREN_KNOWN = 16 };
-static struct {
-  pid_t pid;
-  char output[200];
-} children[CHILDREN_KNOWN];
-static unsigned child_count;
 
 static pid_t remember(pid_t pid, const char *output) {
   unsigned slot = child_count++ % CHILDREN_KNOWN;
