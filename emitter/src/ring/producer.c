@@ -203,7 +203,8 @@ static void settle(ll_producer *producer, const ll_ring *ring, const room *found
   uint64_t full = load_acquire(&ring->tail) + ring->bytes;
   bool cpu_clock = ll_the_emitter.clock == LL_CLOCK_CPU; /* else every event comes here for its tick */
   store_ordered(&producer->limit, !cpu_clock ? 0 : next_half < full ? next_half : full);
-  if (load_ordered(&ll_the_emitter.closing) != 0) store_ordered(&producer->limit, 0);
+  /* Also if a signal handler has forked meanwhile: the limit is the parent's. */
+  if (load_ordered(&ll_the_emitter.closing) != 0 || !ll_is_alive()) store_ordered(&producer->limit, 0);
 }
 
 static bool grow(ll_producer *producer, ll_ring *ring) {
