@@ -244,7 +244,7 @@ static bool leave_to_the_late(void) {
   bool quiet = ll_producers_are_quiet(); /* checked first: events published until then are seen */
   if (quiet && ll_streams_work().some == 0) return false;
   ll_log(LL_LOG_WARN,
-         emitter->store.crash_safe
+         load_acquire(&emitter->store.crash_safe)
              ? "a thread was inside an emit during the shutdown; its event is kept in %s for the next start or "
                "lifeline-recover"
              : "a thread was inside an emit during the shutdown; its event is lost: there is no ring file %s",
@@ -255,7 +255,7 @@ static bool leave_to_the_late(void) {
 static void deliver(void) {
   store_release(&recovery_deadline_ns, UINT64_MAX);
   recovering = false; /* a forked child inherits the parent's value */
-  if (emitter->store.crash_safe || emitter->store.cluttered) start_recovery();
+  if (load_acquire(&emitter->store.crash_safe) || emitter->store.cluttered) start_recovery();
   control = ll_streams_watch();
   ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};
   run(&loss);

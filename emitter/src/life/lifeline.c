@@ -210,7 +210,7 @@ static void report_left(void) {
   if (life->stopped && life->end.left == LL_LEFT_IN_SPOOL)
     ll_log(LL_LOG_WARN, "%s are kept in the spool %s for the next start, lifeline-recover or lifeline-spool drain",
            what, life->config.streams.spool.directory);
-  else if (emitter->store.crash_safe)
+  else if (load_acquire(&emitter->store.crash_safe))
     ll_log(LL_LOG_WARN, "%s are kept in %s for the next start or lifeline-recover", what, emitter->store.path);
   else
     ll_log(LL_LOG_WARN, "%s are lost with this process: there is no ring file %s", what, emitter->store.path);
@@ -227,7 +227,7 @@ int ll_shutdown(unsigned timeout_ms) {
   }
   if (!is_running()) return 0;
   if (as_at_exit) timeout_ms = life->config.flush_timeout_ms;
-  bool patient = !as_at_exit || life->config.patient || !emitter->store.crash_safe;
+  bool patient = !as_at_exit || life->config.patient || !load_acquire(&emitter->store.crash_safe);
   uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
   ll_lock(&before);
   if (life->stop_wanted == 0) {
@@ -275,7 +275,7 @@ void ll_stats(ll_statistics *statistics) {
     now.batches_acknowledged = ll_streams_acknowledged();
     now.batches_in_flight = ll_streams_in_flight();
     now.on = state == LL_EMITTER_ON;
-    now.crash_safe = emitter->store.crash_safe;
+    now.crash_safe = load_acquire(&emitter->store.crash_safe);
   }
   uint64_t stopped = load_relaxed(&emitter->dropped_stopped);
   now.emitted += stopped;

@@ -244,8 +244,7 @@ void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
 
 /* Emitting continues, but events are lost if this process is killed. */
 static void lose_crash_safety(ll_store *store, const char *why) {
-  if (!store->crash_safe) return;
-  store_release(&store->crash_safe, false);
+  if (!__atomic_exchange_n(&store->crash_safe, false, __ATOMIC_ACQ_REL)) return;
   ll_log(LL_LOG_WARN, "ring file %s %s; from now on events do not survive a crash of this program", store->path, why);
 }
 
@@ -312,7 +311,7 @@ void ll_store_trim(ll_store *store) {
 
 void ll_store_look(ll_store *store) {
   struct stat status, root;
-  if (!store->in_file || !store->crash_safe || store->unnamed_fd >= 0) return;
+  if (!store->in_file || !load_acquire(&store->crash_safe) || store->unnamed_fd >= 0) return;
   if (stat("/", &root) != 0 || root.st_dev != store->root_device || root.st_ino != store->root_inode) return;
   bool found = lstat(store->path, &status) == 0;
   if (found ? status.st_dev != store->device || status.st_ino != store->inode : errno == ENOENT)
