@@ -25,10 +25,10 @@
  *   ll_event_is_on(ident)          0 while the type is off, to skip computing expensive values. 1 for a type that was
  *                                  never emitted
  *
- * An emit never fails, never blocks under the default policy, takes no lock and allocates nothing. It makes a system
- * call only once per half ring, to wake the sending thread, and on the first event of a thread or a type. An event that
- * finds no room, or is larger than 32,768 bytes, is dropped and counted (ll_stats). If LIFELINE_URL is not set, or
- * LIFELINE=off is, instrumentation is off and an emit tests one flag.
+ * An emit never fails, and never blocks under the default policy. It takes a lock, allocates or makes a system call
+ * only on the first event of a thread or a type, when its ring grows, and to wake the sending thread: once per half
+ * ring, or while the ring is full. An event that finds no room, or is larger than 32,768 bytes, is dropped and counted
+ * (ll_stats). If LIFELINE_URL is not set, or LIFELINE=off is, instrumentation is off and an emit tests one flag.
  *
  * With LIFELINE_DISABLE defined, emits are type-checked and then compiled away: values are not evaluated, and the
  * program needs no library. Operations with a begin and an end: caliper.h. Types that are declared at run time:
@@ -85,8 +85,8 @@ typedef struct ll_options {
   /* where events go, and whose they are */
   const char *url;    /* LIFELINE_URL; none: instrumentation is off */
   const char *routes; /* LIFELINE_ROUTES: "name=url,name=url"; none: further routes that activations may send events to,
-                         at most 15, with names of 1 to 31 of a-z, 0-9 and -. They share half of the budget equally,
-                         which must be at least 2 MiB plus 3 MiB per route */
+                         at most 15, with names of 1 to 31 of a-z, 0-9 and -. They share half of the budget equally;
+                         the budget must be at least 2 MiB plus 3 MiB per route */
   const char *program; /* LIFELINE_PROGRAM; the executable's name */
   const char *host;    /* LIFELINE_HOST; the machine's name */
   const char *context; /* LIFELINE_CONTEXT: "key=value,key=value", sent with every batch; none */

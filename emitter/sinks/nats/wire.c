@@ -416,7 +416,7 @@ static bool log_in(wire *w, const sink_security *security, const char *name, int
       snprintf(detail, detail_bytes, "it says%s", frame.text);
       return false;
     }
-    if (flight_now_ms() >= deadline_ms || frames == LOGIN_FRAMES_MOST) { /* the server may be faulty */
+    if (flight_now_ms() >= deadline_ms || frames + 1 == LOGIN_FRAMES_MOST) { /* the server may be faulty */
       snprintf(detail, detail_bytes, "no answer");
       return false;
     }
