@@ -8,23 +8,17 @@ import static io.lifeline.jobs.core.TestBatches.tick;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.cases.Hostile;
-import io.lifeline.jobs.core.bottleneck.BottleneckJob;
-import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.decode.DecodeJob;
-import io.lifeline.jobs.core.decode.DecodeSettings;
-import io.lifeline.jobs.core.filter.FilterJob;
-import io.lifeline.jobs.core.filter.FilterSettings;
-import io.lifeline.jobs.core.ledger.LedgerJob;
-import io.lifeline.jobs.core.ledger.LedgerSettings;
-import io.lifeline.jobs.core.pair.PairJob;
-import io.lifeline.jobs.core.pair.PairSettings;
-import io.lifeline.jobs.core.summarise.SummariseJob;
-import io.lifeline.jobs.core.summarise.SummariseSettings;
+import io.lifeline.jobs.core.plan.ByEmitter;
+import io.lifeline.jobs.core.plan.JobFactory;
+import io.lifeline.jobs.core.plan.Plan;
+import io.lifeline.jobs.core.plan.TwoStagePlan;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -47,14 +41,14 @@ class HostileBatchesTest {
 
   private List<Job> jobs() {
     JobConfig config = JobConfig.load(null, Map.of(), Map.of("decode.types", "*", "filter.all", "true",
-        "broker.url", "nats://localhost"));
-    return List.of(
-        new DecodeJob(DecodeSettings.of(config), metrics),
-        new SummariseJob(SummariseSettings.of(config), state, metrics),
-        new LedgerJob(LedgerSettings.of(config), state, null, metrics),
-        new FilterJob(FilterSettings.of(config), state, metrics),
-        new PairJob(PairSettings.of(config), state, metrics),
-        new BottleneckJob(BottleneckSettings.of(config), state, metrics));
+        "rate.of", "*:*", "broker.url", "nats://localhost"));
+    List<Job> jobs = new ArrayList<>();
+    for (JobFactory factory : AllJobs.of(Optional::empty)) {
+      Plan plan = factory.plan(config, metrics);
+      jobs.add(
+          plan instanceof TwoStagePlan<?> twoStage ? twoStage.whole(state) : ((ByEmitter) plan).job().apply(state));
+    }
+    return jobs;
   }
 
   @Test

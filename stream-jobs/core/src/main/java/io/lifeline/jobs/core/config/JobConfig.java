@@ -111,7 +111,8 @@ public final class JobConfig {
       throw new ConfigException(setting + ": " + Keys.FILTER_PREFIX + stream + " fills that stream already");
     }
     for (ConfigKey<String> other : List.of(Keys.PAIR_TO, Keys.RATE_TO)) {
-      if (other != key && get(other).equals(stream)) {
+      String job = other.name().substring(0, other.name().indexOf('.'));
+      if (other != key && get(other).equals(stream) && get(Keys.JOBS).contains(job)) {
         throw new ConfigException(setting + ": " + other.name() + " names that stream already");
       }
     }

@@ -67,6 +67,12 @@ public final class EmitterStates<S extends EmitterStates.State> {
     return streamMs;
   }
 
+  /** Forgets an emitter that has ended. */
+  public void forget(Incarnation emitter) {
+    emitters.remove(emitter);
+    changed.add(emitter);
+  }
+
   /** Forgets emitters that have been silent for longer than that, and returns their states. */
   public List<S> forgetSilent(long silenceMs) {
     List<S> forgotten = new ArrayList<>();

@@ -28,6 +28,6 @@ public final class RateFactory implements JobFactory {
     List<FieldSelector> selectors = fields.stream().map(FieldSelector::parse).toList();
     String stream = config.derivedStream(Keys.RATE_TO);
     long retentionMs = config.get(Keys.RETENTION).toMillis();
-    return new ByEmitter(state -> new RateJob(selectors, "of " + fields, stream, retentionMs, state, metrics));
+    return new ByEmitter(state -> new RateJob(selectors, fields.toString(), stream, retentionMs, state, metrics));
   }
 }

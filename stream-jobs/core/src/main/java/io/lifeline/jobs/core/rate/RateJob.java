@@ -25,8 +25,10 @@ public final class RateJob implements Job {
 
   public static final String NAME = "rate";
 
+  /** How long a silent emitter is remembered. It determines the output, as the settings do. */
+  private static final long SILENCE_MS = 3_600_000;
+
   private final List<FieldSelector> fields;
-  private final long retentionMs;
   private final DerivedStream stream;
   private final Metrics.Counter forgotten;
   private final EmitterStates<Samples> emitters;
@@ -34,10 +36,10 @@ public final class RateJob implements Job {
   /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Optional<Rates>> rates = new WeakHashMap<>();
 
-  /** @param recipe the settings that determine the output, see {@link DerivedStream} */
-  RateJob(List<FieldSelector> fields, String recipe, String to, long retentionMs, KeyedState state, Metrics metrics) {
+  /** @param of the text of {@code fields} */
+  RateJob(List<FieldSelector> fields, String of, String to, long retentionMs, KeyedState state, Metrics metrics) {
     this.fields = fields;
-    this.retentionMs = retentionMs;
+    String recipe = "of " + of + " within " + SILENCE_MS + " ms";
     this.stream = new DerivedStream(to, recipe, DerivedStream.Rest.LEFT_OUT, state, retentionMs, metrics);
     this.forgotten =
         metrics.counter("lifeline_rate_forgotten_total", "Series dropped: their emitter has too many.");
@@ -58,7 +60,10 @@ public final class RateJob implements Job {
         rates(batch.type()).flatMap(of -> of.next(batch, samples)).ifPresent(events::add);
       }
       forgotten.add(samples.bound(emitters.streamMs()));
-      emitters.forgetSilent(retentionMs);
+      emitters.forgetSilent(SILENCE_MS);
+      if (batch.isFinal()) {
+        emitters.forget(batch.incarnation());
+      }
     }
     stream.derive(
         batch, position, events.size(), (from, to) -> NewEvent.write(batch, events.subList(from, to)), output);

@@ -6,8 +6,8 @@ import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.core.FieldSelector;
 import io.lifeline.jobs.core.derive.NewEvent;
-import io.lifeline.jobs.core.rate.Samples.Sample;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -18,9 +18,13 @@ import java.util.stream.IntStream;
  *
  * @param texts indices of the fields whose values identify a series
  * @param numbers indices of the selected fields
+ * @param series a letter per number, and what identifies type and fields beyond the hash, which can be forged
  * @param rate the type of the new events
  */
-record Rates(int[] texts, int[] numbers, EventType rate) {
+record Rates(int[] texts, int[] numbers, String series, EventType rate) {
+
+  private static final char FLOATING = 'f';
+  private static final char INTEGRAL = 'i';
 
   private static final int MAX_NAME_BYTES = 255;
   private static final int MAX_TEXT_BYTES = 1000;
@@ -36,15 +40,21 @@ record Rates(int[] texts, int[] numbers, EventType rate) {
                     && selectors.stream().anyMatch(selector -> selector.matches(type.name(), field.name())));
     EventType.Builder rate = EventType.named(type.name() + ".rate").level(type.level());
     boolean fits = fits(type.name() + ".rate");
+    StringBuilder series = new StringBuilder();
     for (int text : texts) {
       rate.field(type.fields().get(text).name(), FieldType.STRING, type.fields().get(text).unit());
     }
     for (int number : numbers) {
       String unit = type.fields().get(number).unit() + "/s";
       fits &= fits(unit);
+      series.append(type.fields().get(number).type().isFloating() ? FLOATING : INTEGRAL);
       rate.field(type.fields().get(number).name(), FieldType.F64, unit);
     }
-    return fits && numbers.length > 0 ? Optional.of(new Rates(texts, numbers, rate.build())) : Optional.empty();
+    if (!fits || numbers.length == 0) {
+      return Optional.empty();
+    }
+    series.append(Arrays.toString(numbers)).append(type.hashHex());
+    return Optional.of(new Rates(texts, numbers, series.toString(), rate.build()));
   }
 
   private static int[] indices(EventType type, Predicate<Field> wanted) {
@@ -55,10 +65,13 @@ record Rates(int[] texts, int[] numbers, EventType rate) {
     return text.getBytes(StandardCharsets.UTF_8).length <= MAX_NAME_BYTES;
   }
 
-  /** Returns the rates since the previous event of the series; empty for its first event and for one that is late. */
+  /**
+   * Returns the rates since the previous event of the series. Empty for the first event, and for one that is not later
+   * than the previous one: a spool sends late, and clocks are set.
+   */
   Optional<NewEvent> next(BatchReader event, Samples samples) {
     Object[] values = new Object[texts.length + numbers.length];
-    StringBuilder series = new StringBuilder(event.type().hashHex());
+    StringBuilder name = new StringBuilder(series);
     int bytes = 0;
     for (int i = 0; i < texts.length; i++) {
       bytes += event.valueLength(texts[i]);
@@ -67,26 +80,30 @@ record Rates(int[] texts, int[] numbers, EventType rate) {
       }
       String text = event.getString(texts[i]);
       values[i] = text;
-      series.append(' ').append(text.length()).append(' ').append(text);
+      name.append(' ').append(text.length()).append(' ').append(text);
     }
-    List<Field> fields = event.type().fields();
-    long[] now = new long[numbers.length];
+    long[] now = new long[1 + numbers.length];
+    now[0] = event.timeNs();
     for (int i = 0; i < numbers.length; i++) {
-      boolean isFloating = fields.get(numbers[i]).type().isFloating();
-      now[i] = isFloating ? Double.doubleToLongBits(event.getDouble(numbers[i])) : event.getLong(numbers[i]);
+      now[1 + i] =
+          isFloating(i) ? Double.doubleToLongBits(event.getDouble(numbers[i])) : event.getLong(numbers[i]);
     }
-    Sample previous = samples.replace(series.toString(), new Sample(event.timeNs(), now));
-    if (previous == null || previous.timeNs() >= event.timeNs()) {
+    long[] before = samples.replace(name.toString(), now);
+    if (before == null || now[0] <= before[0] || now[0] - before[0] < 0) {
       return Optional.empty();
     }
-    double seconds = (event.timeNs() - previous.timeNs()) / 1e9;
+    double seconds = (now[0] - before[0]) / 1e9;
     for (int i = 0; i < numbers.length; i++) {
-      long before = previous.values()[i];
-      boolean isFloating = fields.get(numbers[i]).type().isFloating();
-      double change =
-          isFloating ? Double.longBitsToDouble(now[i]) - Double.longBitsToDouble(before) : (double) (now[i] - before);
-      values[texts.length + i] = change / seconds;
+      long from = before[1 + i];
+      long to = now[1 + i];
+      double change = isFloating(i) ? Double.longBitsToDouble(to) - Double.longBitsToDouble(from) : to - from;
+      // There are many NaNs, and which one comes of infinities depends on the processor.
+      values[texts.length + i] = Double.isNaN(change) ? Double.NaN : change / seconds;
     }
     return Optional.of(new NewEvent(rate, event.timeNs(), event.thread(), values));
+  }
+
+  private boolean isFloating(int number) {
+    return series.charAt(number) == FLOATING;
   }
 }

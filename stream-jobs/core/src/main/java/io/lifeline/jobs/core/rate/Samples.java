@@ -7,19 +7,15 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The latest event of each series of one emitter, the most recent one last. */
+/** The latest event of each series of one emitter, the most recent one last: its time, then the bits of its values. */
 final class Samples implements EmitterStates.State {
-
-  /** Values of one event; floats as their bits. */
-  record Sample(long timeNs, long[] values) {}
 
   /** Kafka clients send at most a megabyte, and all series of an emitter are saved as one value. */
   private static final int MAX_BYTES = 768 << 10;
 
-  private static final int SAMPLE_BYTES = 32;
   private static final int NUMBER_BYTES = 10;
 
-  private final Map<String, Sample> latest = new LinkedHashMap<>();
+  private final Map<String, long[]> latest = new LinkedHashMap<>();
   private int bytes;
   private long lastMs;
 
@@ -28,29 +24,27 @@ final class Samples implements EmitterStates.State {
     return lastMs;
   }
 
-  /** Returns the previous event of the series, or null. A late event replaces nothing. */
-  Sample replace(String series, Sample now) {
-    Sample previous = latest.get(series);
-    if (previous == null || previous.timeNs() < now.timeNs()) {
-      latest.remove(series);
-      latest.put(series, now);
-      bytes += previous == null ? bytes(series, now) : 0;
-    }
+  /** Returns the previous event of the series, or null. */
+  long[] replace(String series, long[] now) {
+    long[] previous = latest.remove(series);
+    latest.put(series, now);
+    bytes += bytes(series, now) - (previous == null ? 0 : bytes(series, previous));
     return previous;
   }
 
-  private static int bytes(String series, Sample sample) {
-    return SAMPLE_BYTES + 3 * series.length() + NUMBER_BYTES * sample.values().length;
+  /** Returns the most that the sample takes when it is saved. */
+  private static int bytes(String series, long[] sample) {
+    return 3 * series.length() + NUMBER_BYTES * (sample.length + 2);
   }
 
   /** Forgets the oldest series if all together are too large, and returns how many. */
   int bound(long nowMs) {
     lastMs = nowMs;
     int before = latest.size();
-    for (Iterator<Map.Entry<String, Sample>> oldest = latest.entrySet().iterator(); bytes > MAX_BYTES; ) {
-      Map.Entry<String, Sample> entry = oldest.next();
-      bytes -= bytes(entry.getKey(), entry.getValue());
-      oldest.remove();
+    for (Iterator<Map.Entry<String, long[]>> all = latest.entrySet().iterator(); bytes > MAX_BYTES && all.hasNext(); ) {
+      Map.Entry<String, long[]> oldest = all.next();
+      bytes -= bytes(oldest.getKey(), oldest.getValue());
+      all.remove();
     }
     return before - latest.size();
   }
@@ -60,8 +54,8 @@ final class Samples implements EmitterStates.State {
     StateWriter out = new StateWriter().version(1).varint(lastMs).varint(latest.size());
     latest.forEach(
         (series, sample) -> {
-          out.text(series).zigzag(sample.timeNs()).varint(sample.values().length);
-          for (long value : sample.values()) {
+          out.text(series).varint(sample.length);
+          for (long value : sample) {
             out.zigzag(value);
           }
         });
@@ -72,14 +66,13 @@ final class Samples implements EmitterStates.State {
     StateReader in = new StateReader(bytes).version(1);
     Samples samples = new Samples();
     samples.lastMs = in.varint();
-    for (int left = in.count(3); left > 0; left--) {
+    for (int left = in.count(2); left > 0; left--) {
       String series = in.text();
-      long timeNs = in.zigzag();
-      long[] values = new long[in.count(1)];
-      for (int i = 0; i < values.length; i++) {
-        values[i] = in.zigzag();
+      long[] sample = new long[in.count(1)];
+      for (int i = 0; i < sample.length; i++) {
+        sample[i] = in.zigzag();
       }
-      samples.replace(series, new Sample(timeNs, values));
+      samples.replace(series, sample);
     }
     return samples;
   }

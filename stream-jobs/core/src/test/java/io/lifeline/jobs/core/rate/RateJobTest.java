@@ -68,10 +68,34 @@ class RateJobTest {
   }
 
   @Test
-  void lateEventsAreIgnoredAndCountersBeyond63BitsAreExact() {
-    accept(1, batch(1, 1).event(NETWORK, tick(5), "a", -10L, 0.0).event(NETWORK, tick(4), "a", 0L, 0.0));
-    accept(2, batch(1, 2).event(NETWORK, tick(6), "a", 5L, 0.0));
-    assertThat(rates()).as("a counter that wrapped around at 2^64").containsExactly("a 15.0");
+  void aClockThatIsSetBackCostsOneRate() {
+    accept(1, batch(1, 1).event(NETWORK, tick(9_000), "a", 1L, 0.0).event(NETWORK, tick(1), "a", 3L, 0.0));
+    accept(2, batch(1, 2).event(NETWORK, tick(2), "a", 5L, 0.0));
+    assertThat(rates()).containsExactly("a 2.0");
+  }
+
+  @Test
+  void aCounterMayWrapAround() {
+    accept(1, batch(1, 1).event(NETWORK, tick(1), "a", -10L, 0.0).event(NETWORK, tick(2), "a", 5L, 0.0));
+    assertThat(rates()).as("at 2^64").containsExactly("a 15.0");
+  }
+
+  @Test
+  void otherFieldsAreOtherSeries() {
+    accept(1, batch(1, 1).event(NETWORK, tick(1), "a", 1L, 0.0));
+    job.save();
+    job = job("rate.of", "net:load");
+    accept(2, batch(1, 2).event(NETWORK, tick(2), "a", 5L, 1.0).event(NETWORK, tick(3), "a", 5L, 3.0));
+    assertThat(rates()).containsExactly("a 2.0");
+  }
+
+  @Test
+  void whatComesOfInfinitiesIsOneNaN() {
+    double infinite = Double.POSITIVE_INFINITY;
+    accept(1, batch(1, 1).event(NETWORK, tick(1), "a", 1L, infinite).event(NETWORK, tick(2), "a", 1L, infinite));
+    BatchReader derived = parse(output.messages().get(0).bytes());
+    assertThat(derived.next()).isTrue();
+    assertThat(derived.getFloatBits(2)).isEqualTo(Double.doubleToRawLongBits(Double.NaN));
   }
 
   @Test
@@ -94,7 +118,7 @@ class RateJobTest {
 
   @Test
   void aStreamHasOneSource() {
-    assertThatThrownBy(() -> job("rate.to", "durations"))
+    assertThatThrownBy(() -> job("rate.to", "durations", "jobs", "pair,rate"))
         .isInstanceOf(ConfigException.class)
         .hasMessage("rate.to=durations: pair.to names that stream already");
   }
