@@ -10,8 +10,8 @@ import (
 
 // Line is how every run ends: for scripts, in one line of fixed form. Times are milliseconds with three decimals.
 func Line(r result.Result) string {
-	return fmt.Sprintf("fleet: connections=%d sent=%d received=%d lost=%d duplicated=%d p50_ms=%.3f p998_ms=%.3f valid=%t",
-		r.Counts.Connections, r.Counts.Sent, r.Counts.Received, r.Counts.Lost, r.Counts.Duplicated,
+	return fmt.Sprintf("fleet: connections=%d sent=%d unsent=%d received=%d lost=%d duplicated=%d p50_ms=%.3f p998_ms=%.3f valid=%t",
+		r.Counts.Connections, r.Counts.Sent, r.Counts.Unsent(), r.Counts.Received, r.Counts.Lost, r.Counts.Duplicated,
 		float64(r.Times.RTT.At(50))/1e6, float64(r.Times.RTT.At(99.8))/1e6, r.Valid)
 }
 
@@ -82,6 +82,13 @@ func delivered(r result.Result) string {
 		case r.Counts.Acknowledged > 0:
 			text += ", none of them acknowledged"
 		}
+	}
+	if unsent := r.Counts.Unsent(); unsent > 0 {
+		text += fmt.Sprintf("; %s could not be published (%s failed, %s because their generator was busy)", format.Count(unsent),
+			format.Count(r.Counts.Failed), format.Count(r.Counts.Skipped))
+	}
+	if refused := r.Counts.Refused; refused > 0 {
+		text += fmt.Sprintf("; %s were acknowledged with an error", format.Count(refused))
 	}
 	if rtt := r.Times.RTT; rtt.Count > 0 {
 		text += fmt.Sprintf("; half made the round trip within %s, 99.8 %% within %s", format.Duration(float64(rtt.At(50))), format.Duration(float64(rtt.At(99.8))))

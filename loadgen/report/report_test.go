@@ -14,11 +14,11 @@ import (
 )
 
 func TestARunEndsWithALineOfFixedForm(t *testing.T) {
-	r := result.Result{Counts: result.Counts{Connections: 800, Sent: 9600, Received: 9598, Lost: 2, Duplicated: 1}, Valid: true}
+	r := result.Result{Counts: result.Counts{Connections: 800, Sent: 9600, Failed: 3, Skipped: 4, Received: 9598, Lost: 2, Duplicated: 1}, Valid: true}
 	var rtt measure.Recorder
 	rtt.Record(183_000)
 	r.Times.RTT = rtt.Distribution()
-	want := "fleet: connections=800 sent=9600 received=9598 lost=2 duplicated=1 p50_ms=0.183 p998_ms=0.183 valid=true"
+	want := "fleet: connections=800 sent=9600 unsent=7 received=9598 lost=2 duplicated=1 p50_ms=0.183 p998_ms=0.183 valid=true"
 	if got := Line(r); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -53,6 +53,9 @@ type Counts struct {
 	Skipped          uint64 `json:"skipped"`    // not published because the generator was still busy with earlier ones
 }
 
+// Unsent is the number of messages that were due and not published.
+func (c Counts) Unsent() uint64 { return c.Failed + c.Skipped }
+
 // Bytes travel as payload; a batch carries many events in one message.
 type Bytes struct {
 	PerMessage float64 `json:"per_message"`

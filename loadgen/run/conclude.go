@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lifeline/loadgen/format"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
@@ -31,12 +32,29 @@ func (r *runner) conclude() {
 	}
 	r.result.Goals = r.goals()
 	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
+	if len(r.scenario.Faults) == 0 {
+		r.result.Invalid = append(r.result.Invalid, unsent(c)...)
+	}
 	if r.result.Times.RTT.Count == 0 {
 		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
 	}
 	r.result.Remarks = append(r.result.Remarks, r.result.Noise.Unseen...)
 	r.result.Valid = len(r.result.Invalid) == 0
 	r.balance()
+}
+
+// maxUnsent is half of the share of messages that p99.8 leaves out: with more unsent, it may be another message's.
+const maxUnsent = 0.001
+
+// unsent returns why the times are invalid if messages that were due are not among them.
+func unsent(c result.Counts) []string {
+	missing := c.Unsent()
+	if float64(missing) <= maxUnsent*float64(c.Sent+missing) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s of %s could not be published (%s failed, %s because their generator was busy): the times "+
+		"are those of the others (limit %s)", format.Count(missing), format.Some(c.Sent+missing, "message"),
+		format.Count(c.Failed), format.Count(c.Skipped), format.Percent(maxUnsent))}
 }
 
 // count reads the broker's own counters.

@@ -56,3 +56,21 @@ func TestAMessageThatWasNeverPublishedMissesItsObjective(t *testing.T) {
 		}
 	}
 }
+
+func TestTimesAreInvalidWithoutTheMessagesThatCouldNotBePublished(t *testing.T) {
+	for name, c := range map[string]struct {
+		counts result.Counts
+		valid  bool
+	}{
+		"all published":       {result.Counts{Sent: 10_000}, true},
+		"too few to matter":   {result.Counts{Sent: 9_990, Failed: 4, Skipped: 6}, true},
+		"most failed":         {result.Counts{Sent: 2_578, Failed: 7_496}, false},
+		"one in 500 too late": {result.Counts{Sent: 9_980, Skipped: 20}, false},
+		"none was ever due":   {result.Counts{}, true},
+		"none could be":       {result.Counts{Failed: 1}, false},
+	} {
+		if reasons := unsent(c.counts); (len(reasons) == 0) != c.valid {
+			t.Errorf("%s: %q", name, reasons)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,32 @@ func TestTheHarnessReportsExactlyWhatTheBrokerDid(t *testing.T) {
 			found := fleet(t, "nats://"+broker.Address(), client, generators)
 			compare(t, found, broker.Counts(), generators)
 			compareDelays(t, found, broker.Held())
+		})
+	}
+}
+
+func TestARunWhoseBrokerWasGoneIsNotValid(t *testing.T) {
+	systemtest.Mark(t)
+	for _, client := range []string{"library", "minimal"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			broker, err := stub.Start(func(int) stub.Treatment { return stub.Treatment{} })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer broker.Close()
+			const generators = 40
+			go func() {
+				for broker.Counts().Taken < 2*generators {
+					time.Sleep(10 * time.Millisecond)
+				}
+				broker.Close()
+			}()
+			found := fleet(t, "nats://"+broker.Address(), client, generators)
+			named := slices.ContainsFunc(found.Invalid, func(reason string) bool { return strings.Contains(reason, "could not be published") })
+			if found.Valid || !named || found.Counts.Unsent() < generators {
+				t.Errorf("the run is valid=%t (%q): %+v", found.Valid, found.Invalid, found.Counts)
+			}
 		})
 	}
 }

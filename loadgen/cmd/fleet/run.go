@@ -24,10 +24,10 @@ const runUsage = `Usage: fleet run [SCENARIO] [OPTION...]
 Runs the generators of a scenario (a file, - for standard input, or the name of a built-in one) against its broker, or against
 a temporary one on this machine. Shows progress on standard error, writes a report, and ends with the line
 
-  fleet: connections=N sent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
+  fleet: connections=N sent=N unsent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
 
-The exit code is 1 if the fleet failed, missed an objective or was interrupted. valid=false means that the times are unreliable
-because of other load on the machine, or missing; the counts are correct. Ctrl-C ends a run early, with a partial report.
+The exit code is 1 if the fleet failed, missed an objective or was interrupted. valid=false means that the times are unreliable:
+the machine was loaded, or messages that were due could not be published (unsent). The counts are correct. Ctrl-C ends a run early, with a partial report.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS

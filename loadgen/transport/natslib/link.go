@@ -45,6 +45,11 @@ func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	options.Timeout = handshakeTimeout
 	options.MaxReconnect = -1
 	options.ReconnectWait = reconnectWait
+	if !t.options.JetStream {
+		// Without a connection a publish fails, as with the minimal client: what nats.go keeps for later would count as sent, and
+		// a broker that stays away as one that loses messages. A stream's publisher knows from its answers.
+		options.ReconnectBufSize = -1
+	}
 	options.Secure, options.TLSConfig = t.settings.TLS != nil, t.settings.TLS
 	options.AsyncErrorCB = l.note
 	if deadline, set := ctx.Deadline(); set {
