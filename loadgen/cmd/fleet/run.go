@@ -27,7 +27,8 @@ a temporary one on this machine. Shows progress on standard error, writes a repo
   fleet: connections=N sent=N unsent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
 
 The exit code is 1 if the fleet failed, missed an objective or was interrupted. valid=false means that the times are unreliable:
-the machine was loaded, or messages that were due could not be published (unsent). The counts are correct. Ctrl-C ends a run early, with a partial report.
+the machine was loaded, or messages that were due could not be published (unsent). The counts are correct. Ctrl-C ends a run
+early, with a partial report.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
