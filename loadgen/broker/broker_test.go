@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/broker/natsnode"
-	"lifeline/loadgen/childtest"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/scenario"
 )
 
 // TestMain is also the program that runs the nodes.
 func TestMain(m *testing.M) {
-	childtest.Main(m, map[string]func([]string) error{natsnode.Verb: func(arguments []string) error {
-		return natsnode.Main(context.Background(), arguments, os.Stdin)
-	}})
+	child.Play()
+	os.Exit(m.Run())
 }
 
 func startIn(ctx context.Context, t *testing.T, s scenario.Scenario) (broker.Cluster, error) {

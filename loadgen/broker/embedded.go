@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"lifeline/loadgen/broker/child"
 	"lifeline/loadgen/broker/ports"
+	"lifeline/loadgen/child"
 )
 
 // logLines is the number of log lines in the report of a node's exit.

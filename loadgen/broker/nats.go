@@ -11,6 +11,7 @@ import (
 
 	"lifeline/loadgen/broker/natsnode"
 	"lifeline/loadgen/broker/ports"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/scenario"
 )
 
@@ -29,10 +30,6 @@ func (c *natsCluster) TLS() *TLS         { return c.tls }
 const natsReadyPoll = 20 * time.Millisecond
 
 func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program, which runs the broker's nodes: %w", err)
-	}
 	nodes, err := newEmbedded(dir, portsPerNATSNode*max(1, s.Broker.Nodes))
 	if err != nil {
 		return nil, err
@@ -55,7 +52,7 @@ func startNATS(ctx context.Context, s scenario.Scenario, dir string) (Cluster, e
 		cluster.nodes = append(cluster.nodes, &node{
 			name:    config.Name,
 			log:     filepath.Join(dir, config.Name+".log"),
-			command: func() *exec.Cmd { return exec.Command(program, natsnode.Verb, file) },
+			command: func() *exec.Cmd { return child.Command(context.Background(), natsnode.Role, file) },
 			ready:   func(ctx context.Context) (bool, error) { return cluster.serves(ctx, i) },
 			poll:    natsReadyPoll,
 		})

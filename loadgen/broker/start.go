@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"lifeline/loadgen/broker/child"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -16,7 +16,7 @@ import (
 const startTimeout = 5 * time.Minute
 
 // Start starts the scenario's embedded broker below dir and returns when it serves, or checks the external one.
-// Nodes run this program again, so main (or TestMain) must handle natsnode.Verb.
+// Nodes of NATS run this program again, so main (or TestMain) must begin with child.Play.
 func Start(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
 	if s.Broker.URL != "" {
 		return findExternal(ctx, s)

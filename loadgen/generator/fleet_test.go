@@ -211,25 +211,25 @@ func TestWhatIsNotSelectedIsNotLost(t *testing.T) {
 	}
 }
 
-func TestTimesAddUpToTheRoundTrip(t *testing.T) {
+func TestTimesAddUpToTheServiceTime(t *testing.T) {
 	systemtest.Mark(t)
 	const call, delay = interval / 10, interval / 4
 	broker := &planned{plan: func(uint32, uint32) treatment { return treatment{call: call, delay: delay} }}
 	times := conductOver(t, broker, 1, 6, 1, "", transport.Traits{}).Times
-	messages := times.RTT.Count()
+	messages := times.ServiceTime.Count()
 	if messages < 6 || times.PRT.Count() != messages || times.PT.Count() != messages || times.SRT.Count() != messages {
 		t.Fatalf("%d round trips of %d, %d and %d parts", messages, times.PRT.Count(), times.PT.Count(), times.SRT.Count())
 	}
 	prt, pt, srt := times.PRT.Mean(), times.PT.Mean(), times.SRT.Mean()
-	if difference := times.RTT.Mean() - (prt + pt + srt); difference < -1 || difference > 1 {
-		t.Errorf("RTT %.0f ns is not PRT %.0f + PT %.0f + SRT %.0f ns", times.RTT.Mean(), prt, pt, srt)
+	if difference := times.ServiceTime.Mean() - (prt + pt + srt); difference < -1 || difference > 1 {
+		t.Errorf("the service time of %.0f ns is not PRT %.0f + PT %.0f + SRT %.0f ns", times.ServiceTime.Mean(), prt, pt, srt)
 	}
 	// A machine that is busy makes each part longer, but moves nothing from one to another: the call is in PRT, and of the delay,
 	// which began a moment before the call returned, PT holds that moment less.
 	if least := times.PRT.Distribution().Min; least < int64(call) {
 		t.Errorf("a call of %v shows as a PRT of %v", call, time.Duration(least))
 	}
-	if least := times.RTT.Distribution().Min; least < int64(call+delay) {
+	if least := times.ServiceTime.Distribution().Min; least < int64(call+delay) {
 		t.Errorf("a call of %v and a delay of %v made a round trip of %v", call, delay, time.Duration(least))
 	}
 	broker.mu.Lock()
@@ -280,7 +280,7 @@ func TestAClientThatBlocksDoesNotMakeTheHarnessLate(t *testing.T) {
 		return treatment{}
 	})
 	sum := func(r *measure.Recorder) time.Duration { return time.Duration(r.Mean() * float64(r.Count())) }
-	late, fromIntended := sum(&totals.Times.Lateness), sum(&totals.Times.IntendedRTT)
+	late, fromIntended := sum(&totals.Times.Lateness), sum(&totals.Times.RTT)
 	// The one took three intervals; the two behind it were held up for two intervals and one, beside what a machine holds them up.
 	if late > fromIntended-blocked-2*interval {
 		t.Errorf("from their intended times all messages took %v; the harness calls itself late by %v", fromIntended, late)

@@ -8,10 +8,10 @@ import (
 // slowestKept is the number of slowest deliveries that a run reports.
 const slowestKept = 100
 
-// Trip is one delivery: the message, when it was sent (CLOCK_MONOTONIC), and its round trip in nanoseconds.
+// Trip is one delivery: the message, when it was due (CLOCK_MONOTONIC), its round trip from then, and from its sending.
 type Trip struct {
-	Generator, Sequence uint32
-	Before, RTT         int64
+	Generator, Sequence    uint32
+	Intended, RTT, Service int64
 }
 
 // Slowest are the slowest deliveries, the slowest first.

@@ -20,7 +20,7 @@ type Ticks struct {
 
 // Times are the recorders behind result.Times.
 type Times struct {
-	RTT, IntendedRTT, WarmUpRTT, PRT, PT, SRT, Acknowledged, Lateness, Connect, FirstDelivery, Subscribe measure.Recorder
+	RTT, ServiceTime, WarmUpRTT, PRT, PT, SRT, Acknowledged, Lateness, Connect, FirstDelivery, Subscribe measure.Recorder
 }
 
 // Merge adds another worker's times.
@@ -32,14 +32,14 @@ func (t *Times) Merge(from *Times) {
 }
 
 func (t *Times) all() []*measure.Recorder {
-	return []*measure.Recorder{&t.RTT, &t.IntendedRTT, &t.WarmUpRTT, &t.PRT, &t.PT, &t.SRT, &t.Acknowledged, &t.Lateness, &t.Connect,
+	return []*measure.Recorder{&t.RTT, &t.ServiceTime, &t.WarmUpRTT, &t.PRT, &t.PT, &t.SRT, &t.Acknowledged, &t.Lateness, &t.Connect,
 		&t.FirstDelivery, &t.Subscribe}
 }
 
 // Result converts the recorders for a report.
 func (t *Times) Result() result.Times {
 	return result.Times{
-		RTT: t.RTT.Distribution(), IntendedRTT: t.IntendedRTT.Distribution(), WarmUpRTT: t.WarmUpRTT.Distribution(),
+		RTT: t.RTT.Distribution(), ServiceTime: t.ServiceTime.Distribution(), WarmUpRTT: t.WarmUpRTT.Distribution(),
 		PRT: t.PRT.Distribution(), PT: t.PT.Distribution(), SRT: t.SRT.Distribution(),
 		Acknowledged: t.Acknowledged.Distribution(), Lateness: t.Lateness.Distribution(), Connect: t.Connect.Distribution(),
 		FirstDelivery: t.FirstDelivery.Distribution(), Subscribe: t.Subscribe.Distribution(),
@@ -126,7 +126,7 @@ func (b *stats) arrived(a arrival) {
 	defer b.mu.Unlock()
 	b.counts.Received++
 	b.tick(a.taken).Received++
-	trip := a.taken - a.before
+	trip := a.taken - a.intended
 	b.recent.Record(trip)
 	if a.began != 0 {
 		b.times.FirstDelivery.Record(a.taken - a.began)
@@ -136,8 +136,8 @@ func (b *stats) arrived(a arrival) {
 		return
 	}
 	b.times.RTT.Record(trip)
-	b.slowest.add(Trip{Generator: a.generator, Sequence: a.sequence, Before: a.before, RTT: trip})
-	b.times.IntendedRTT.Record(a.taken - a.intended)
+	b.times.ServiceTime.Record(a.taken - a.before)
+	b.slowest.add(Trip{Generator: a.generator, Sequence: a.sequence, Intended: a.intended, RTT: trip, Service: a.taken - a.before})
 	b.times.SRT.Record(a.taken - a.received)
 }
 

@@ -1,5 +1,5 @@
 // Package message makes what generators publish and reads what subscribers get: the study's monitoring data as plain bytes, or
-// the same as events in Lifeline batches, or as rows for ksqlDB. All name the generator, its message and the time for which it
+// the same as events in Lifeline batches. All name the generator, its message and the time for which it
 // was meant.
 package message
 

@@ -1,9 +1,7 @@
 package message
 
 import (
-	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 )
 
@@ -22,7 +20,6 @@ func kinds() map[string]struct {
 		"raw, three times":        {NewRaw(3, 1), RawParser{}},
 		"a batch of one event":    {NewBatch(1, 1), &BatchParser{}},
 		"a batch of 1,000 events": {NewBatch(1000, 1), &BatchParser{}},
-		"a row":                   {NewRow(1), RowParser{}},
 	}
 }
 
@@ -58,43 +55,6 @@ func TestEveryKindKnowsTruncatedAndEmptyBytesAsForeign(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestARowHasTheColumnsThatKsqlDBIsToldOf(t *testing.T) {
-	message, err := NewRow(1).Build(someone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var row map[string]any
-	if err := json.Unmarshal(message, &row); err != nil {
-		t.Fatal(err)
-	}
-	columns := strings.Split(RowColumns, ", ")
-	if len(columns) != len(row) {
-		t.Errorf("%d columns, %d fields", len(columns), len(row))
-	}
-	for _, column := range columns {
-		name, kind, _ := strings.Cut(column, " ")
-		if _, text := row[name].(string); row[name] == nil || text != (kind == "VARCHAR") {
-			t.Errorf("column %s: the row has %v", column, row[name])
-		}
-	}
-}
-
-func TestARowIsReadAsKsqlDBWritesIt(t *testing.T) {
-	for _, theirs := range []string{
-		`{"GENERATOR":19799,"SEQUENCE":7,"INTENDED":123456789012,"FLEET_RUN":3405705229,"POWER":1.5}`,
-		`["19799",19799,7,123456789012,3405705229,1.5,"site"]`,
-	} {
-		if got, err := (RowParser{}).Parse([]byte(theirs)); err != nil || got != someone {
-			t.Errorf("%s: parsed as %+v, %v", theirs, got, err)
-		}
-	}
-	for _, other := range []string{`{"generator":1,"sequence":2,"intended":3}`, `["1",1,2,3]`, `[]`, `["1","one",2,3,4]`, `["1",1,2,3,null]`} {
-		if _, err := (RowParser{}).Parse([]byte(other)); !errors.Is(err, ErrForeign) {
-			t.Errorf("%s: %v", other, err)
-		}
 	}
 }
 

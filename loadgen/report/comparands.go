@@ -29,7 +29,8 @@ var comparands = func() []comparand {
 		all = append(all, comparand{fmt.Sprintf("RTT, p%g", p), "ns", true, func(r *result.Result) float64 { return float64(r.Times.RTT.At(p)) }})
 	}
 	return append(all,
-		comparand{"RTT from the intended time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.IntendedRTT.At(99.8)) }},
+		comparand{"service time, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.ServiceTime.At(50)) }},
+		comparand{"service time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.ServiceTime.At(99.8)) }},
 		comparand{"PRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PRT.Mean }},
 		comparand{"PT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PT.Mean }},
 		comparand{"SRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.SRT.Mean }},

@@ -199,7 +199,7 @@ func (c Comparison) pictures() ([]picture, error) {
 	for i, r := range c.runs {
 		curves = append(curves, Curve{Name: c.Names[i], Distribution: r.Times.RTT})
 	}
-	tail, err := Percentiles("The slowest twentieth", "RTT: within what time the given share of messages arrived.", curves, PaperPercentiles(), PaperNote)
+	tail, err := Percentiles("The slowest twentieth", "RTT: within what time the given share of messages arrived.", curves)
 	if err != nil {
 		return nil, err
 	}

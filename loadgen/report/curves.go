@@ -17,12 +17,11 @@ type Curve struct {
 	Dashed       bool
 }
 
-// Percentiles draws RTT over the percentiles from 95 to 100, the form of the study's figures, with marks from elsewhere.
-func Percentiles(title, subtitle string, curves []Curve, marks []plot.Mark, note string) (plot.Figure, error) {
+// Percentiles draws RTT over the percentiles from 95 to 100.
+func Percentiles(title, subtitle string, curves []Curve) (plot.Figure, error) {
 	panel := plot.Panel{
 		X:      plot.Axis{Label: "percentage of messages", From: 95, To: 100, Ticks: []float64{95, 96, 97, 98, 99, 100}, Text: percent},
 		Y:      timeAxis(),
-		Marks:  marks,
 		Height: 320,
 	}
 	var at []float64
@@ -31,7 +30,7 @@ func Percentiles(title, subtitle string, curves []Curve, marks []plot.Mark, note
 	}
 	series, err := lines(curves, at)
 	panel.Series = series
-	return plot.Figure{Title: title, Subtitle: subtitle, Note: note, Panels: []plot.Panel{panel}}, err
+	return plot.Figure{Title: title, Subtitle: subtitle, Panels: []plot.Panel{panel}}, err
 }
 
 // Distribution draws RTT over all percentiles; each further nine takes the same room.

@@ -33,15 +33,5 @@ func plain(text string) string { return markup.Replace(format.OneLine(text)) }
 
 // tables are those of one run, in the order in which they are shown.
 func tables(r result.Result) []table {
-	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r), study()}
-}
-
-// study is what the paper's text gives, to look at beside one's own.
-func study() table {
-	t := table{title: "The study's own figures", head: []string{"where", "what", "value"}, words: 2,
-		note: Paper + ". Its machines had Pentium III processors of 866 MHz and 100 Mbit/s between them."}
-	for _, finding := range Findings {
-		t.add(finding.Where, finding.What, finding.Value)
-	}
-	return t
+	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r)}
 }

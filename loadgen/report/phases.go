@@ -6,12 +6,12 @@ import (
 	"lifeline/loadgen/result"
 )
 
-// Decomposition draws the study's Figure 15: when, on average, the publishing call returned, the message was there, and it
-// was delivered, for each of the runs.
+// Decomposition draws when, on average, the publishing call returned, the message was there, and it was delivered, for each of
+// the runs.
 func Decomposition(title string, names []string, runs []result.Result) plot.Spans {
 	figure := plot.Spans{
 		Title:    title,
-		Subtitle: "Means over all messages, counted from before sending. RTT = PRT + PT + SRT.",
+		Subtitle: "Means over all messages, counted from before sending. Service time = PRT + PT + SRT.",
 		Text:     format.Tick,
 		Lanes:    []string{"PRT: the publishing call", "PT: from its return until the message is here", "SRT: until it is delivered"},
 	}

@@ -28,14 +28,14 @@ func sample(name string, connections int, factor float64) result.Result {
 		return r.Distribution()
 	}
 	r := result.Result{
-		Format:  Format,
+		Format:  result.Format,
 		Started: time.Date(2026, 11, 21, 18, 0, 0, 0, time.UTC), Elapsed: 2 * time.Minute,
 		Machine: result.Machine{CPU: "AMD EPYC", Cores: 2, Memory: 25e9, Kernel: "Linux 6.1"},
 		Client:  "nats.go 1.55.0", Valid: true,
 		Counts: result.Counts{Connections: connections, Sent: 9600, Received: 9598, Lost: 2, Acknowledged: 9600},
 		Bytes:  result.Bytes{PerMessage: 131, PerEvent: 131},
 		Times: result.Times{
-			RTT: drawn(180_000, 0.35), IntendedRTT: drawn(240_000, 0.4), PRT: drawn(110_000, 0.3), PT: negative(), SRT: drawn(60_000, 0.5),
+			RTT: drawn(240_000, 0.4), ServiceTime: drawn(180_000, 0.35), PRT: drawn(110_000, 0.3), PT: negative(), SRT: drawn(60_000, 0.5),
 			Lateness: drawn(60_000, 0.2), Connect: drawn(900_000, 0.3), FirstDelivery: drawn(300_000, 0.3),
 		},
 		Slowest: []result.Trip{

@@ -42,10 +42,10 @@ func setupName(r result.Result) string {
 	return name
 }
 
-// RTTByConnections draws the study's Figure 7 (and 11): RTT and STDDEV, and the 99.8th percentile, over connections.
+// RTTByConnections draws RTT and STDDEV, and the 99.8th percentile, over connections.
 func RTTByConnections(title, subtitle string, setups []Setup) plot.Figure {
 	figure := plot.Figure{Title: title, Subtitle: subtitle,
-		Note: "Vertical, and the ring: what the study's text gives (its network of three brokers, with up to 4,000 connections). Runs that did not get to their end are not drawn."}
+		Note: "Runs that did not get to their end are not drawn."}
 	for i, quantity := range []struct {
 		title string
 		of    func(result.Distribution) float64
@@ -58,12 +58,8 @@ func RTTByConnections(title, subtitle string, setups []Setup) plot.Figure {
 			return quantity.of(r.Times.RTT), r.Times.RTT.Count > 0
 		})
 		panel.Y, panel.Height = timeAxis(), 170
-		switch i {
-		case 0:
+		if i == 0 {
 			panel.Height = 220
-			panel.Rules = PaperLimits()
-		case 2:
-			panel.Marks = []plot.Mark{{X: 4000, Y: 100e6, Label: "NaradaBrokering, network"}}
 		}
 		figure.Panels = append(figure.Panels, panel)
 	}
@@ -71,13 +67,12 @@ func RTTByConnections(title, subtitle string, setups []Setup) plot.Figure {
 	return figure
 }
 
-// LoadByConnections draws the study's Figure 6 (and 13): CPU idle and memory over connections, beside the true memory.
+// LoadByConnections draws CPU idle and memory over connections, beside the true memory.
 func LoadByConnections(title, subtitle string, setups []Setup) plot.Figure {
-	figure := plot.Figure{Title: title, Subtitle: subtitle, Note: "vmstat: peak minus bottom of the machine's used memory, the study's definition; " +
+	figure := plot.Figure{Title: title, Subtitle: subtitle, Note: "vmstat: peak minus bottom of the machine's used memory; " +
 		"it counts broker and fleet together. Resident: of the broker's processes, above what they had before the first connection."}
 	idle := overConnections("CPU idle", setups, format.Percent, func(r result.Result) (float64, bool) { return r.Resources.Idle, true })
 	idle.Y = plot.Axis{From: 0, To: 1, Text: format.Percent, Ticks: []float64{0, 0.25, 0.5, 0.75, 1}}
-	idle.Rules = []plot.Rule{{At: 0.85, Label: "the study's generators: above 85 %"}}
 	bytes := plot.Axis{Text: func(v float64) string { return format.Trim(format.Bytes(v)) }}
 	used := overConnections("Memory by vmstat", setups, format.Bytes, func(r result.Result) (float64, bool) {
 		return float64(r.Resources.VmstatMemory), true

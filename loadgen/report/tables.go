@@ -19,7 +19,7 @@ type quantity struct {
 
 var quantities = []quantity{
 	{"RTT", func(t *result.Times) *result.Distribution { return &t.RTT }},
-	{"RTT from the intended time", func(t *result.Times) *result.Distribution { return &t.IntendedRTT }},
+	{"service time", func(t *result.Times) *result.Distribution { return &t.ServiceTime }},
 	{"RTT during warm-up", func(t *result.Times) *result.Distribution { return &t.WarmUpRTT }},
 	{"PRT: the publishing call", func(t *result.Times) *result.Distribution { return &t.PRT }},
 	{"PT: until it is here", func(t *result.Times) *result.Distribution { return &t.PT }},
@@ -32,12 +32,13 @@ var quantities = []quantity{
 }
 
 func times(r result.Result) table {
-	t := table{title: "Times", head: []string{"ms", "count", "mean", "STDDEV"}}
+	t := table{title: "Times", head: []string{"ms", "count", "mean", "STDDEV"},
+		note: "RTT begins when the message was due, the service time when it was sent: RTT holds what the generator, or a client that blocked it, made it wait."}
 	for _, percent := range columns {
 		t.head = append(t.head, fmt.Sprintf("p%g", percent))
 	}
 	if r.Times.PT.Negative > 0 {
-		t.note = fmt.Sprintf("PT is negative where a message was there before the publishing call had returned (%s of %s messages): "+
+		t.note += fmt.Sprintf(" PT is negative where a message was there before the publishing call had returned (%s of %s messages): "+
 			"clients of today publish in the background.", format.Count(r.Times.PT.Negative), format.Count(r.Times.PT.Count))
 	}
 	for _, q := range quantities {
@@ -82,12 +83,12 @@ func counts(r result.Result) table {
 // slowest are a few of the slowest messages: whether a slow tail is one generator, one moment, or everywhere.
 func slowest(r result.Result) table {
 	const shown = 10
-	t := table{title: "The slowest messages", head: []string{"generator", "its message, from 0", "sent at", "RTT, ms"}}
+	t := table{title: "The slowest messages", head: []string{"generator", "its message, from 0", "due at", "RTT, ms", "service time, ms"}}
 	if more := len(r.Slowest) - shown; more > 0 {
 		t.note = fmt.Sprintf("%s has %s more.", JSONName, format.Count(more))
 	}
 	for _, trip := range r.Slowest[:min(shown, len(r.Slowest))] {
-		t.add(format.Count(int(trip.Generator)), format.Count(int(trip.Sequence)), format.Tick(trip.At*1e9), format.Millis(float64(trip.RTT)))
+		t.add(format.Count(int(trip.Generator)), format.Count(int(trip.Sequence)), format.Tick(trip.At*1e9), format.Millis(float64(trip.RTT)), format.Millis(float64(trip.Service)))
 	}
 	return t
 }

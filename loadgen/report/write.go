@@ -12,9 +12,6 @@ import (
 	"lifeline/loadgen/result"
 )
 
-// Format is the version of the JSON that this package writes and reads.
-const Format = 1
-
 // Names of the files that Write leaves in a folder.
 const (
 	JSONName     = "result.json"
@@ -40,7 +37,7 @@ func Write(folder string, r result.Result) (page string, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", fmt.Errorf("making the report's folder: %w", err)
 	}
-	r.Format = Format
+	r.Format = result.Format
 	// First what cannot be made again.
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -78,8 +75,8 @@ func Read(path string) (result.Result, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("reading %s: it is no result of `fleet run`: %w", path, err)
 	}
-	if r.Format != Format {
-		return r, fmt.Errorf("reading %s: format %d, but this program reads format %d", path, r.Format, Format)
+	if r.Format != result.Format {
+		return r, fmt.Errorf("reading %s: format %d, but this program reads format %d", path, r.Format, result.Format)
 	}
 	return r, nil
 }
@@ -112,9 +109,9 @@ type picture struct {
 func pictures(r result.Result) ([]picture, error) {
 	var all []picture
 	if r.Times.RTT.Count > 0 {
-		curves := []Curve{{Name: "RTT", Distribution: r.Times.RTT}, {Name: "from intended time", Distribution: r.Times.IntendedRTT, Dashed: true}}
+		curves := []Curve{{Name: "RTT", Distribution: r.Times.RTT}, {Name: "service time", Distribution: r.Times.ServiceTime, Dashed: true}}
 		subtitle := fmt.Sprintf("%s. Within what time the given share of messages made the round trip.", Name(r))
-		tail, err := Percentiles("The slowest twentieth", subtitle, curves, PaperPercentiles(), PaperNote)
+		tail, err := Percentiles("The slowest twentieth", subtitle, curves)
 		if err != nil {
 			return nil, err
 		}

@@ -8,9 +8,12 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
+// Format is the version of the JSON. Version 1 named the service time rtt.
+const Format = 2
+
 // Result is one run.
 type Result struct {
-	Format   int               `json:"format"` // 1
+	Format   int               `json:"format"` // of this JSON: Format
 	Scenario scenario.Scenario `json:"scenario"`
 	Started  time.Time         `json:"started"`
 	Elapsed  time.Duration     `json:"elapsed_ns"`
@@ -62,12 +65,19 @@ type Bytes struct {
 	PerEvent   float64 `json:"per_event"`
 }
 
-// Times are the study's figures and ours. Names in its words: RTT before sending to after receiving; PRT before sending to after
-// sending; PT after sending to before receiving, negative where the message is there before the call returns; SRT before
-// receiving to after receiving.
+// Times are what a run measured, of the messages of its measured span.
+//
+// A round trip begins when the message was due, whether or not the generator could send it then. A client that blocks, or a
+// machine that stands still, delays the messages behind: timed from the actual send they look fast, and the ones that were never
+// sent do not appear at all (coordinated omission: G. Tene, "How NOT to Measure Latency", 2013; the correction by an intended
+// schedule is wrk2's and HdrHistogram's). Headline, objectives, grades, aims and comparisons all use RTT.
+//
+// ServiceTime begins with the actual send. It is what the study of package results/study calls RTT, and the sum of its three
+// parts: PRT, from before sending to after sending; PT, from there to before receiving, negative where the message is there
+// before the call returns; SRT, to after receiving.
 type Times struct {
-	RTT           Distribution `json:"rtt"`
-	IntendedRTT   Distribution `json:"intended_rtt"` // from the time when it should have been sent
+	RTT           Distribution `json:"rtt"`          // from the time when it was due to after receiving
+	ServiceTime   Distribution `json:"service_time"` // from before sending to after receiving
 	WarmUpRTT     Distribution `json:"warm_up_rtt"`
 	PRT           Distribution `json:"prt"`
 	PT            Distribution `json:"pt"`
@@ -103,8 +113,9 @@ type Percentile struct {
 type Trip struct {
 	Generator uint32  `json:"generator"`
 	Sequence  uint32  `json:"sequence"` // the generator's first message is 0
-	At        float64 `json:"at_s"`     // when it was sent, since the first message
+	At        float64 `json:"at_s"`     // when it was due, since the first message was sent
 	RTT       int64   `json:"rtt_ns"`
+	Service   int64   `json:"service_ns"` // of that, from before sending
 }
 
 // At is one of the listed percentiles; 0 where the percentage is not listed or nothing was measured.
@@ -260,7 +271,6 @@ const (
 	BrokerExit    Cause = "broker-exit"
 	WorkerExit    Cause = "worker-exit"
 	Objective     Cause = "missed-objective"
-	TimeLimit     Cause = "time-limit"  // of a study's point
-	SetUp         Cause = "set-up"      // what a fleet needs was not there
-	LeftBehind    Cause = "left-behind" // objects on an external server could not be removed
+	TimeLimit     Cause = "time-limit" // of a study's point
+	SetUp         Cause = "set-up"     // what a fleet needs was not there
 )

@@ -22,7 +22,8 @@ func (r *runner) conclude() {
 	origin := r.origin()
 	for _, trip := range r.slowest {
 		r.result.Slowest = append(r.result.Slowest, result.Trip{
-			Generator: trip.Generator, Sequence: trip.Sequence, At: float64(trip.Before-origin) / 1e9, RTT: trip.RTT,
+			Generator: trip.Generator, Sequence: trip.Sequence, At: float64(trip.Intended-origin) / 1e9, RTT: trip.RTT,
+			Service: trip.Service,
 		})
 	}
 	r.result.Timeline = r.timeline()

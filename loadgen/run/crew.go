@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/worker"
 )
@@ -41,13 +42,9 @@ type member struct {
 
 // hire starts the workers. Each logs to a file in dir.
 func hire(workers int, dir string) (*crew, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
 	c := &crew{reports: make(chan said, workers)}
 	for number := range workers {
-		m, out, err := start(program, filepath.Join(dir, fmt.Sprintf("worker-%d.log", number)))
+		m, out, err := start(filepath.Join(dir, fmt.Sprintf("worker-%d.log", number)))
 		if err != nil {
 			c.dismiss()
 			return nil, fmt.Errorf("starting worker %d of %d: %w", number+1, workers, err)
@@ -58,13 +55,13 @@ func hire(workers int, dir string) (*crew, error) {
 	return c, nil
 }
 
-func start(program, log string) (*member, io.Reader, error) {
+func start(log string) (*member, io.Reader, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
-	command := exec.Command(program, worker.Verb)
+	command := child.Command(context.Background(), worker.Role)
 	command.Stderr = file
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the coordinator, which lets the workers finish
 	in, err := command.StdinPipe()

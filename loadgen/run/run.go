@@ -52,7 +52,7 @@ func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Resu
 	defer folder.Remove()
 	r := &runner{
 		scenario: s, options: options, dir: folder.Path, number: rand.Uint32(),
-		result:  result.Result{Format: 1, Scenario: s, Started: time.Now(), Machine: host.Machine()},
+		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), Machine: host.Machine()},
 		history: history{}, seconds: newSeconds(),
 	}
 	err = r.run(ctx)

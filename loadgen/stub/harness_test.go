@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"lifeline/loadgen/childtest"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
@@ -17,14 +17,12 @@ import (
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/stub"
 	"lifeline/loadgen/systemtest"
-	"lifeline/loadgen/worker"
 )
 
 // TestMain lets the coordinator start this program as its workers.
 func TestMain(m *testing.M) {
-	childtest.Main(m, map[string]func([]string) error{worker.Verb: func([]string) error {
-		return worker.Serve(context.Background(), os.Stdin, os.Stdout)
-	}})
+	child.Play()
+	os.Exit(m.Run())
 }
 
 const (

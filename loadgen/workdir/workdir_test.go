@@ -2,6 +2,7 @@ package workdir_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,16 +12,16 @@ import (
 	"strings"
 	"testing"
 
-	"lifeline/loadgen/childtest"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/workdir"
 )
 
-// ownVerb makes this program one that owns a folder until its standard input ends or it is killed.
-const ownVerb = "own"
+// ownerRole is a program that owns a folder until its standard input ends or it is killed.
+const ownerRole = "owner"
 
 func TestMain(m *testing.M) {
-	childtest.Main(m, map[string]func([]string) error{ownVerb: func(arguments []string) error {
+	child.Register(ownerRole, func(_ context.Context, arguments []string) error {
 		folder, err := workdir.New(arguments[0])
 		if err != nil {
 			return err
@@ -28,13 +29,15 @@ func TestMain(m *testing.M) {
 		fmt.Println(folder.Path)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return nil // without a Remove
-	}})
+	})
+	child.Play()
+	os.Exit(m.Run())
 }
 
 // owner is another process with a folder in parent, and that folder.
 func owner(t *testing.T, parent string) (*exec.Cmd, string) {
 	t.Helper()
-	command := exec.Command(os.Args[0], ownVerb, parent)
+	command := child.Command(t.Context(), ownerRole, parent)
 	command.Stderr = os.Stderr
 	if _, err := command.StdinPipe(); err != nil {
 		t.Fatal(err)

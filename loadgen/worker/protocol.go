@@ -3,11 +3,14 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/child"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/login"
 	"lifeline/loadgen/result"
@@ -15,8 +18,12 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// Verb is the hidden command that makes a process a worker.
-const Verb = "worker"
+// Role is the worker's, of package child.
+const Role = "worker"
+
+func init() {
+	child.Register(Role, func(ctx context.Context, _ []string) error { return Serve(ctx, os.Stdin, os.Stdout) })
+}
 
 // Target is the serializable form of transport.Settings.
 type Target struct {

@@ -152,6 +152,7 @@ WITHOUT_CHAOS = [
     c_tests("C under thread sanitizer", WORKING, "tsan", 2),
     c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 2),
     go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 38m", "fleet"),
+    go_tests("generator fleet's study", WAITING, ("go", "java"), "results/study", "-count=1 -timeout 38m", "study"),
     end_to_end("./copy", "./demo", "./unharmed"),
     PYTHON,
     Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
@@ -174,6 +175,8 @@ UNIT = [
     VECTORS,
     CODEC,
     go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=(".",)),
+    go_tests("generator fleet's study, unit tests", WORKING, ("go",), "results/study", "", "study-unit", environment="LIFELINE_TESTS=unit",
+             inputs=(".",)),
     Stage("Python, unit tests", WORKING, ("c",), python_tests("--unit"), reports.tap, "python-unit", inputs=(".",)),
 ]
 

@@ -1,4 +1,4 @@
-// Package natsnode is one node of an embedded NATS cluster, as a process of its own: the hidden verb "nats-server".
+// Package natsnode is one node of an embedded NATS cluster, as a process of its own.
 package natsnode
 
 import (
@@ -13,10 +13,16 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"lifeline/loadgen/child"
 )
 
-// Verb is the subcommand of fleet that runs a node; its one argument is the file that holds the node's Config.
-const Verb = "nats-server"
+// Role is the node's, of package child; its one argument is the file that holds the node's Config.
+const Role = "nats-server"
+
+func init() {
+	child.Register(Role, func(ctx context.Context, arguments []string) error { return run(ctx, arguments, os.Stdin) })
+}
 
 // host is loopback: an embedded broker serves only this machine.
 const host = "127.0.0.1"
@@ -47,11 +53,11 @@ const (
 	closedClientsKept    = 100 // for the monitoring page; the server's own default keeps 10,000 of them in memory
 )
 
-// Main runs the node that the configuration file, its one argument, describes until ctx ends or lifeline, the parent's
+// run runs the node that the configuration file, its one argument, describes until ctx ends or lifeline, the parent's
 // pipe, is closed.
-func Main(ctx context.Context, arguments []string, lifeline io.Reader) error {
+func run(ctx context.Context, arguments []string, lifeline io.Reader) error {
 	if len(arguments) != 1 {
-		return fmt.Errorf("%s needs one argument, the file of the node's configuration", Verb)
+		return fmt.Errorf("%s needs one argument, the file of the node's configuration", Role)
 	}
 	config, err := read(arguments[0])
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lifeline/loadgen/cli"
+
 	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
 )
@@ -25,15 +27,15 @@ baseline.
 `
 
 func compareRuns(_ context.Context, arguments []string) error {
-	set := newFlagSet("compare", compareUsage)
+	set := cli.Options("fleet compare", compareUsage)
 	out := set.String("out", "", "write a page with pictures into this `folder`")
 	asJSON := set.Bool("json", false, "print JSON")
-	paths, err := parse(set, arguments)
+	paths, err := cli.Parse(set, arguments)
 	if err != nil {
 		return err
 	}
 	if len(paths) < 2 {
-		return misused(set, "it takes two results or more")
+		return cli.Misused(set, "it takes two results or more")
 	}
 	var runs []result.Result
 	for _, path := range paths {

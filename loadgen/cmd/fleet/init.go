@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"lifeline/loadgen/cli"
+
 	"lifeline/loadgen/scenario"
 )
 
@@ -22,15 +24,15 @@ Prints a scenario file with every key, its meaning and its default, or the value
 `
 
 func initialise(_ context.Context, arguments []string) error {
-	set := newFlagSet("init", initUsage)
+	set := cli.Options("fleet init", initUsage)
 	var changes scenario.Flags
 	changes.Register(set)
-	rest, err := parse(set, arguments)
+	rest, err := cli.Parse(set, arguments)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return misused(set, "the scenario goes to standard output: write `fleet init > "+rest[0]+"`")
+		return cli.Misused(set, "the scenario goes to standard output: write `fleet init > "+rest[0]+"`")
 	}
 	template, err := scenario.Template(changes.Changes()...)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lifeline/loadgen/cli"
+
 	"lifeline/loadgen/report"
 )
 
@@ -22,14 +24,14 @@ name, such as a study's point, the report goes into a folder beside it, or into 
 `
 
 func reportAgain(_ context.Context, arguments []string) error {
-	set := newFlagSet("report", reportUsage)
+	set := cli.Options("fleet report", reportUsage)
 	out := set.String("out", "", "write into this `folder` instead of the result's own")
-	paths, err := parse(set, arguments)
+	paths, err := cli.Parse(set, arguments)
 	if err != nil {
 		return err
 	}
 	if len(paths) != 1 {
-		return misused(set, "it takes one result")
+		return cli.Misused(set, "it takes one result")
 	}
 	r, err := report.Read(paths[0])
 	if err != nil {

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"lifeline/loadgen/cli"
 
 	"lifeline/loadgen/live"
 	"lifeline/loadgen/report"
@@ -37,24 +38,21 @@ early, with a partial report.
 
 `
 
-// errReported ends the program with exit code 1; the closing lines have said why.
-var errReported = errors.New("the fleet failed")
-
 func runFleet(ctx context.Context, arguments []string) error {
-	set := newFlagSet("run", runUsage)
+	set := cli.Options("fleet run", runUsage)
 	out := set.String("out", "", "`FOLDER` for the report (default fleet-reports/NAME-TIME)")
 	asJSON := set.Bool("json", false, "print the whole result as JSON; page and line go to standard error")
 	repeat := set.Int("repeat", 1, "`TIMES` to repeat a run that other load on the machine made invalid")
 	var changes scenario.Flags
 	changes.Register(set)
-	files, err := parse(set, arguments)
+	files, err := cli.Parse(set, arguments)
 	switch {
 	case err != nil:
 		return err
 	case len(files) > 1:
-		return misused(set, "one scenario at a time")
+		return cli.Misused(set, "one scenario at a time")
 	case len(files) == 0 && len(changes.Changes()) == 0:
-		return misused(set, "which scenario, or which --url?")
+		return cli.Misused(set, "which scenario, or which --url?")
 	}
 	s, err := scenario.Load(strings.Join(files, ""), changes.Changes()...)
 	if err != nil {
@@ -113,7 +111,7 @@ func conclude(found result.Result, folder string, asJSON bool) error {
 		fmt.Printf("\nPage: %s\n%s\n", page, report.Line(found))
 	}
 	if found.Failure != nil || found.Partial {
-		return errReported
+		return cli.ErrReported
 	}
 	return nil
 }

@@ -40,9 +40,6 @@ func printedIn(ctx context.Context, t *testing.T, arguments ...string) (code int
 
 func TestEveryVerbExplainsItself(t *testing.T) {
 	for _, v := range verbs {
-		if v.hidden {
-			continue
-		}
 		code, text := printed(t, v.name, "--help")
 		if code != 0 || !strings.HasPrefix(text, "Usage: fleet "+v.name) {
 			t.Errorf("fleet %s --help: exit %d, %.60q", v.name, code, text)
@@ -86,7 +83,7 @@ func TestOneIsWarnedOfAPasswordThatOthersMayRead(t *testing.T) {
 func TestAStudysPointIsReportedInAFolderOfItsOwn(t *testing.T) {
 	folder := t.TempDir()
 	point := filepath.Join(folder, "point.json")
-	text, err := json.Marshal(result.Result{Format: report.Format, Failure: &result.Failure{Cause: result.Ports, Message: "none is left"}})
+	text, err := json.Marshal(result.Result{Format: result.Format, Failure: &result.Failure{Cause: result.Ports, Message: "none is left"}})
 	if err != nil {
 		t.Fatal(err)
 	}

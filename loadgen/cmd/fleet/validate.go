@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"lifeline/loadgen/cli"
+
 	"lifeline/loadgen/scenario"
 )
 
@@ -27,12 +29,12 @@ built-in scenario. Starts nothing.
 `
 
 func validate(_ context.Context, arguments []string) error {
-	set := newFlagSet("validate", validateUsage)
+	set := cli.Options("fleet validate", validateUsage)
 	schema := set.Bool("schema", false, "print the JSON schema of scenario files")
 	asJSON := set.Bool("json", false, "print the scenarios with all defaults, as a JSON list")
 	var changes scenario.Flags
 	changes.Register(set)
-	files, err := parse(set, arguments)
+	files, err := cli.Parse(set, arguments)
 	switch {
 	case err != nil:
 		return err
@@ -40,7 +42,7 @@ func validate(_ context.Context, arguments []string) error {
 		_, err := os.Stdout.Write(scenario.Schema)
 		return err
 	case len(files) == 0:
-		return misused(set, "which file?")
+		return cli.Misused(set, "which file?")
 	}
 	all := make([]scenario.Scenario, 0, len(files))
 	failed := 0

@@ -1,0 +1,155 @@
+package study
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"lifeline/loadgen/report"
+	"lifeline/loadgen/result"
+	"lifeline/loadgen/scenario"
+)
+
+func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {
+	out := t.TempDir()
+	if _, err := measuring(t, t.Context(), Options{Out: out, Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
+		if s.Generators == 25_000 {
+			return Measured{Result: result.Result{Failure: &result.Failure{Cause: result.Descriptors, Message: "25,000 are too many"}}}, nil
+		}
+		return found(s), nil
+	})}); err != nil {
+		t.Fatal(err)
+	}
+	if err := WritePages(out); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	files, err := filepath.Glob(filepath.Join(out, "*.md"))
+	if err != nil || len(files) != len(pages)+1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(content)
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+		target := filepath.Join(out, link[1])
+		if elsewhere, ok := strings.CutPrefix(link[1], "../../"); ok { // pages are in results/fleet
+			target = filepath.Join("..", "..", elsewhere)
+		}
+		if _, err := os.Stat(target); err != nil {
+			t.Errorf("a page names %s: %v", link[1], err)
+		}
+	}
+	for _, want := range []string{"25,000 are too many (descriptors)", "| quick |", "0.17 %", "99.8 % within 100 ms"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no page says %q", want)
+		}
+	}
+	for _, odd := range []string{"NaN", "Inf", "%!", "<nil>"} {
+		if strings.Contains(text, odd) {
+			t.Errorf("a page says %q", odd)
+		}
+	}
+}
+
+func TestPagesOfASinglePointSayNothingOfTheOthers(t *testing.T) {
+	out := t.TempDir()
+	if _, err := measuring(t, t.Context(), Options{Out: out, Only: []string{"warm-up-nats"},
+		Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) { return found(s), nil })}); err != nil {
+		t.Fatal(err)
+	}
+	if err := WritePages(out); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "5-warm-up.md"))
+	if err != nil || !strings.Contains(string(page), "| core NATS | 10 | 0 |") || strings.Contains(string(page), "Kafka") {
+		t.Errorf("%v\n%s", err, page)
+	}
+}
+
+func TestAPageTellsWhatRanBesideTheLoudestOfItsRows(t *testing.T) {
+	rows := fleets(time.Millisecond, 500, 1000, 2000)
+	rows[1].Noise.Others, rows[1].Machine.Cores = 0.25, 2
+	if said, want := where(rows), "took at most 0.250 cores beside a row (quiet up to 0.300)."; !strings.HasSuffix(said, want) {
+		t.Errorf("%q does not end with %q", said, want)
+	}
+}
+
+func TestWithoutAnyPointThereAreNoPages(t *testing.T) {
+	if err := WritePages(t.TempDir()); err == nil {
+		t.Error("pages of nothing")
+	}
+}
+
+// fleets makes records of so many connections whose round trips all take so long.
+func fleets(took time.Duration, connections ...int) []Record {
+	var all []Record
+	for _, n := range connections {
+		s := scenario.Default()
+		s.Generators = n
+		r := found(s)
+		percentiles := []result.Percentile{}
+		for _, percent := range []float64{50, 99, 99.8} {
+			percentiles = append(percentiles, result.Percentile{Percent: percent, Value: int64(took)})
+		}
+		r.Times.RTT.Percentiles = percentiles
+		all = append(all, Record{Measured: r})
+	}
+	return all
+}
+
+func TestGradesAreThoseOfTheStudyAtItsOwnFigures(t *testing.T) {
+	narada, rgma := fleets(100*time.Millisecond, 500, 2500), fleets(4*time.Second, 100, 500)
+	for _, c := range []struct {
+		what      string
+		got, want grade
+	}{
+		{"NaradaBrokering, real time", first(gradeRealTime(narada)), veryGood},
+		{"R-GMA, real time", first(gradeRealTime(rgma)), average},
+		{"a fleet that lost a tenth, beside a slower one that lost nothing",
+			first(gradeRealTime(append(losing(1, fleets(time.Millisecond, 500)), fleets(50*time.Millisecond, 4000)...))), poor},
+		{"slower than either", first(gradeRealTime(fleets(5*time.Second, 100))), poor},
+		{"more than NaradaBrokering", first(gradeConnections(fleets(time.Millisecond, 4000))), veryGood},
+		{"R-GMA, connections", first(gradeConnections(rgma)), average},
+		{"a network that is as fast and larger", first(gradeScalability(rgma, fleets(time.Second, 500, 1000))), veryGood},
+		{"a network that is larger and slower", first(gradeScalability(narada, fleets(time.Second, 2500, 4000))), average},
+		{"a network that takes no more", first(gradeScalability(narada, fleets(time.Millisecond, 500))), poor},
+		{"a larger network that no single broker of its size stands beside", first(gradeScalability(rgma, fleets(time.Second, 1000))), unknown},
+		{"nothing measured", first(gradeRealTime(nil)), unknown},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s instead of %s", c.what, c.got, c.want)
+		}
+	}
+}
+
+// losing makes fleets lose so many of their messages.
+func losing(messages uint64, fleets []Record) []Record {
+	for i := range fleets {
+		fleets[i].Counts.Lost = messages
+	}
+	return fleets
+}
+
+func first(g grade, _ string) grade { return g }
+
+func TestTheStudysPointsStandBesideOurs(t *testing.T) {
+	figure, err := percentiles("", "", []report.Curve{{Name: "ours", Distribution: found(scenario.Default()).Times.RTT}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(figure.SVG())
+	for _, words := range []string{"R-GMA: 99 % within 4 s", "99.8 % within 100 ms", "are not drawn"} {
+		if !strings.Contains(svg, words) {
+			t.Errorf("no %q", words)
+		}
+	}
+}
