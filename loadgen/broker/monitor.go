@@ -42,6 +42,8 @@ func ask(ctx context.Context, url string, into any) error {
 
 // varz holds the fields used of /varz.
 type varz struct {
+	Name          string `json:"server_name"`
+	ID            string `json:"server_id"` // of this start
 	Version       string `json:"version"`
 	Connections   int64  `json:"connections"`
 	In            int64  `json:"in_client_msgs"`
@@ -136,7 +138,7 @@ func add(ctx context.Context, monitor, run string, sum *Counters, share *Node, s
 			}
 		}
 	}
-	share.In, share.Out = figures.In, figures.Out
+	share.Name, share.Instance, share.In, share.Out = figures.Name, figures.ID, figures.In, figures.Out
 	for _, route := range routes.Routes {
 		share.RoutedBytes += route.OutBytes
 	}

@@ -93,6 +93,8 @@ const (
 // statistics is one server's answer about one account.
 type statistics struct {
 	Server struct {
+		Name    string `json:"name"`
+		ID      string `json:"id"` // of this start
 		Version string `json:"ver"`
 	} `json:"server"`
 	Data struct {
@@ -181,7 +183,7 @@ func (b *natsCounters) accountOnce(ctx context.Context, connection *nats.Conn, s
 		}
 		for _, account := range one.Data.Accounts {
 			sum.Name = "NATS " + one.Server.Version
-			node := Node{In: account.In.clients(), Out: account.Out.clients(), RoutedBytes: account.Out.Routes.Bytes}
+			node := Node{Name: one.Server.Name, Instance: one.Server.ID, In: account.In.clients(), Out: account.Out.clients(), RoutedBytes: account.Out.Routes.Bytes}
 			sum.Nodes = append(sum.Nodes, node)
 			sum.Connections += account.Connections
 			sum.In += node.In

@@ -15,6 +15,8 @@ var (
 	ErrUsage = errors.New("usage")
 	// ErrReported is a failure that has been reported.
 	ErrReported = errors.New("reported")
+	// ErrDisputed is a result, which has been reported, whose counts are incomplete or differ from the broker's.
+	ErrDisputed = errors.New("disputed")
 )
 
 // UntilStopped is a context that ends with the signals that end a run early, with its report; the second one ends the program at
@@ -29,7 +31,7 @@ func UntilStopped() context.Context {
 	return ctx
 }
 
-// Code is the exit code for how a command ended, and prints its error: 0 success, 1 failure, 2 usage error.
+// Code is the exit code for how a command ended, and prints its error: 0 success, 1 failure, 2 usage error, 3 a disputed result.
 func Code(name string, err error) int {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
@@ -38,6 +40,8 @@ func Code(name string, err error) int {
 		return 2
 	case errors.Is(err, ErrReported):
 		return 1
+	case errors.Is(err, ErrDisputed):
+		return 3
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 	return 1

@@ -112,15 +112,6 @@ func (f *Fleet) underWay(g *generator, messages int) {
 	}
 }
 
-// settle gives up a message: what has not arrived is lost. The caller holds its generator's lock.
-func (f *Fleet) settle(flight *flight) {
-	subscribers := f.share.Scenario.Subscribers.Count
-	if missing := flight.missing(subscribers); missing > 0 {
-		f.outstanding.Add(-int64(missing))
-	}
-	f.stats.settle(flight, subscribers)
-}
-
 // Progress is what has happened so far; its round trips are those since the last call.
 func (f *Fleet) Progress() Progress { return f.stats.progress() }
 

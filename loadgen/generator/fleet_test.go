@@ -161,7 +161,7 @@ func TestWhatHappensToMessagesIsCountedExactly(t *testing.T) {
 			}
 			got := totals.Counts
 			got.Sent, got.Received, got.Acknowledged = 0, 0, 0
-			want := result.Counts{Connections: 1, Failed: 1, Refused: 1, Lost: 2, LostAcknowledged: 1, Duplicated: 2, Reordered: 1}
+			want := result.Counts{Connections: 1, Failed: 1, Refused: 1, Lost: 2, Unacknowledged: 1, LostAcknowledged: 1, Duplicated: 2, Reordered: 1}
 			if got != want {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

@@ -42,7 +42,7 @@ func (g *generator) take(f *Fleet) (sequence uint32, before int64) {
 	sequence = g.next
 	g.next++
 	slot := g.flights.slot(sequence)
-	f.settle(slot)
+	f.settle(g, slot)
 	*slot = flight{sequence: sequence, before: clock.Now()}
 	if sequence == 0 {
 		g.began = slot.before
@@ -171,7 +171,7 @@ func (g *generator) settle(f *Fleet) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.flights {
-		f.settle(&g.flights[i])
+		f.settle(g, &g.flights[i])
 		g.flights[i] = flight{}
 	}
 }

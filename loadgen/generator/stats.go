@@ -54,6 +54,7 @@ type stats struct {
 	bytes   uint64 // of payload published
 	times   Times
 	slowest Slowest
+	missing []Missing        // the first ones
 	recent  measure.Recorder // round trips since the last progress
 	ticks   map[int64]*Ticks
 }
@@ -153,21 +154,6 @@ func (b *stats) subscribed(took int64) {
 	b.times.Subscribe.Record(took)
 }
 
-// settle counts the missing deliveries of a message that is no longer awaited.
-func (b *stats) settle(f *flight, subscribers int) {
-	missing := f.missing(subscribers)
-	if missing == 0 {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.counts.Lost += uint64(missing)
-	b.tick(f.before).Lost += uint32(missing)
-	if f.state&acknowledged != 0 {
-		b.counts.LostAcknowledged += uint64(missing)
-	}
-}
-
 func (b *stats) count(which func(*result.Counts) *uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,6 +182,7 @@ type Totals struct {
 	Bytes   uint64 // of payload published
 	Times   Times
 	Slowest Slowest          // of the measured span, as Times.RTT
+	Missing []Missing        // the first lost deliveries
 	Ticks   map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
 }
 
@@ -203,7 +190,7 @@ type Totals struct {
 func (b *stats) totals() Totals {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := Totals{Counts: b.counts, Bytes: b.bytes, Slowest: slices.Clone(b.slowest), Ticks: make(map[int64]*Ticks, len(b.ticks))}
+	t := Totals{Counts: b.counts, Bytes: b.bytes, Slowest: slices.Clone(b.slowest), Missing: slices.Clone(b.missing), Ticks: make(map[int64]*Ticks, len(b.ticks))}
 	t.Times.Merge(&b.times)
 	for at, ticks := range b.ticks {
 		own := *ticks

@@ -19,6 +19,7 @@ var comparands = func() []comparand {
 		{"connections", "connections", true, func(r *result.Result) float64 { return float64(r.Counts.Connections) }},
 		{"sent", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Sent) }},
 		{"lost", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Lost) }},
+		{"lost while our subscriber was away", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.Away) }},
 		{"lost though acknowledged", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.LostAcknowledged) }},
 		{"duplicated", "messages", true, func(r *result.Result) float64 { return float64(r.Counts.Duplicated) }},
 		{"arrived out of order", "messages", false, func(r *result.Result) float64 { return float64(r.Counts.Reordered) }},

@@ -10,9 +10,10 @@ import (
 
 // Line is how every run ends: for scripts, in one line of fixed form. Times are milliseconds with three decimals.
 func Line(r result.Result) string {
-	return fmt.Sprintf("fleet: connections=%d sent=%d unsent=%d received=%d lost=%d duplicated=%d p50_ms=%.3f p998_ms=%.3f valid=%t",
-		r.Counts.Connections, r.Counts.Sent, r.Counts.Unsent(), r.Counts.Received, r.Counts.Lost, r.Counts.Duplicated,
-		float64(r.Times.RTT.At(50))/1e6, float64(r.Times.RTT.At(99.8))/1e6, r.Valid)
+	c, t := r.Counts, r.Times
+	return fmt.Sprintf("fleet: connections=%d sent=%d unsent=%d refused=%d received=%d lost=%d away=%d duplicated=%d p50_ms=%.3f p998_ms=%.3f "+
+		"service_p998_ms=%.3f broker=%s valid=%t", c.Connections, c.Sent, c.Unsent(), c.Refused, c.Received, c.Lost, c.Away, c.Duplicated,
+		float64(t.RTT.At(50))/1e6, float64(t.RTT.At(99.8))/1e6, float64(t.ServiceTime.At(99.8))/1e6, r.Broker.Verdict(), r.Valid)
 }
 
 // Text is what a run prints at its end, before the line: the verdict and the times.
@@ -48,17 +49,14 @@ func Verdict(r result.Result) []string {
 		say("%s", outageSentence(outage))
 	}
 	if r.Broker.Sentence != "" {
-		verdict := "The broker's own counters agree"
-		if !r.Broker.Agree {
-			verdict = "The broker's own counters differ"
-		}
-		say("%s: %s.", verdict, strings.TrimSuffix(r.Broker.Sentence, "."))
+		verdict := map[string]string{"agree": "agree", "differ": "differ", "unknown": "could not be compared"}[r.Broker.Verdict()]
+		say("The broker's own counters %s: %s.", verdict, strings.TrimSuffix(r.Broker.Sentence, "."))
 	}
 	for _, remark := range r.Remarks {
 		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
 	if len(r.Invalid) > 0 && r.Counts.Sent > 0 {
-		said = append(said, "Do not trust these times.")
+		said = append(said, map[bool]string{true: "Do not trust these figures.", false: "Do not trust these times."}[len(r.Disputed) > 0])
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))
 		}
@@ -76,12 +74,7 @@ func delivered(r result.Result) string {
 	} else {
 		were := map[bool]string{true: "was", false: "were"}[lost == 1]
 		text += fmt.Sprintf("%s %s lost (%s)", format.Count(lost), were, format.Percent(float64(lost)/float64(r.Counts.Sent)))
-		switch promised := r.Counts.LostAcknowledged; {
-		case promised > 0:
-			text += fmt.Sprintf(", %s of them acknowledged", format.Count(promised))
-		case r.Counts.Acknowledged > 0:
-			text += ", none of them acknowledged"
-		}
+		text += losses(r.Counts)
 	}
 	if unsent := r.Counts.Unsent(); unsent > 0 {
 		text += fmt.Sprintf("; %s could not be published (%s failed, %s because their generator was busy)", format.Count(unsent),
@@ -94,6 +87,28 @@ func delivered(r result.Result) string {
 		text += fmt.Sprintf("; half made the round trip within %s, 99.8 %% within %s", format.Duration(float64(rtt.At(50))), format.Duration(float64(rtt.At(99.8))))
 	}
 	return text + "."
+}
+
+// losses says whose the losses are.
+func losses(c result.Counts) string {
+	var parts []string
+	for _, part := range []struct {
+		count uint64
+		words string
+	}{
+		{c.LostAcknowledged, "acknowledged by the broker and not delivered"},
+		{c.Undelivered, "published and not delivered"},
+		{c.Unacknowledged, "never acknowledged"},
+		{c.Away, "published while the fleet's own subscriber was disconnected"},
+	} {
+		if part.count > 0 {
+			parts = append(parts, format.Count(part.count)+" "+part.words)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
 }
 
 func goalSentence(goal result.Goal, lost uint64) string {

@@ -14,11 +14,15 @@ import (
 )
 
 func TestARunEndsWithALineOfFixedForm(t *testing.T) {
-	r := result.Result{Counts: result.Counts{Connections: 800, Sent: 9600, Failed: 3, Skipped: 4, Received: 9598, Lost: 2, Duplicated: 1}, Valid: true}
+	r := result.Result{Counts: result.Counts{Connections: 800, Sent: 9600, Failed: 3, Skipped: 4, Refused: 5, Received: 9597, Lost: 3, Away: 2,
+		Duplicated: 1}, Valid: true, Broker: result.BrokerCounters{Compared: true, Agree: true}}
 	var rtt measure.Recorder
 	rtt.Record(183_000)
 	r.Times.RTT = rtt.Distribution()
-	want := "fleet: connections=800 sent=9600 unsent=7 received=9598 lost=2 duplicated=1 p50_ms=0.183 p998_ms=0.183 valid=true"
+	rtt.Record(91_000)
+	r.Times.ServiceTime = rtt.Distribution()
+	want := "fleet: connections=800 sent=9600 unsent=7 refused=5 received=9597 lost=3 away=2 duplicated=1 p50_ms=0.183 p998_ms=0.183 " +
+		"service_p998_ms=0.183 broker=agree valid=true"
 	if got := Line(r); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -128,7 +132,7 @@ func TestTheVerdictTellsWhatAFaultDid(t *testing.T) {
 	r.Faults = append(r.Faults, unended, unrecovered, harmless)
 	said := strings.Join(Verdict(r), "\n")
 	for _, want := range []string{
-		"2 were lost (0.02 %), none of them acknowledged;",
+		"2 were lost (0.02 %): 2 never acknowledged;",
 		"Kill node 1, 60 s after the first message: no delivery for 2.5 s, all as before after 4 s, 2 lost meanwhile.",
 		": no more deliveries, 2 lost meanwhile.",
 		": deliveries were not as before until the end, 2 lost meanwhile.",
@@ -144,13 +148,13 @@ func TestTheVerdictSaysTheWorstFirst(t *testing.T) {
 	r := sample("bad", 800, 1)
 	r.Failure = &result.Failure{Cause: result.BrokerExit, Message: "node 1 ended: out of memory"}
 	r.Valid, r.Invalid = false, []string{"other processes used 1.5 of 2 cores"}
-	r.Counts.Lost, r.Counts.LostAcknowledged = 12, 3
+	r.Counts.Lost, r.Counts.LostAcknowledged, r.Counts.Away = 12, 3, 7
 	r.Goals[0].Met, r.Goals[0].Share = false, 0.98
 	none := uint64(0)
 	r.Goals[0].Objective.MaxLost = &none
 	said := strings.Join(Verdict(r), "\n")
 	for _, want := range []string{
-		"Failed (broker-exit): node 1 ended: out of memory\n", "12 were lost (0.1 %), 3 of them acknowledged",
+		"Failed (broker-exit): node 1 ended: out of memory\n", "12 were lost (0.1 %): 3 acknowledged by the broker and not delivered, 2 never acknowledged, 7 published while",
 		"Objective missed: 99.5 % within 5 s: 98 % were; none lost: 12 were.", "Other processes used 1.5 of 2 cores.",
 	} {
 		if !strings.Contains(said, want) {

@@ -32,7 +32,7 @@ func sample(name string, connections int, factor float64) result.Result {
 		Started: time.Date(2026, 11, 21, 18, 0, 0, 0, time.UTC), Elapsed: 2 * time.Minute,
 		Machine: result.Machine{CPU: "AMD EPYC", Cores: 2, Memory: 25e9, Kernel: "Linux 6.1"},
 		Client:  "nats.go 1.55.0", Valid: true,
-		Counts: result.Counts{Connections: connections, Sent: 9600, Received: 9598, Lost: 2, Acknowledged: 9600},
+		Counts: result.Counts{Connections: connections, Sent: 9600, Received: 9598, Lost: 2, Unacknowledged: 2, Acknowledged: 9598},
 		Bytes:  result.Bytes{PerMessage: 131, PerEvent: 131},
 		Times: result.Times{
 			RTT: drawn(240_000, 0.4), ServiceTime: drawn(180_000, 0.35), PRT: drawn(110_000, 0.3), PT: negative(), SRT: drawn(60_000, 0.5),
@@ -48,7 +48,7 @@ func sample(name string, connections int, factor float64) result.Result {
 		},
 		Noise: result.Noise{HiccupP99: 90_000, HiccupMax: 2_000_000, RunQueueWait: 9_000, Others: 0.05},
 		Broker: result.BrokerCounters{Before: result.Counters{Name: "NATS 2.15.2"}, After: result.Counters{Name: "NATS 2.15.2", In: 9600, Out: 9598, Connections: 802},
-			Agree: true, Sentence: "the broker took 9,600 messages and gave 9,598, as we counted"},
+			Compared: true, Agree: true, Sentence: "the broker took 9,600 messages and gave 9,598, as we counted"},
 		Faults: []result.Outage{{At: 60, LastBefore: 60, FirstAfter: 62.5, Recovered: 64, LostDuring: 2,
 			Fault: scenario.Fault{At: scenario.Duration{Duration: time.Minute}, Node: 1, Action: "kill"}}},
 		Goals: []result.Goal{{Objective: scenario.Objective{Within: scenario.Duration{Duration: 5 * time.Second}, Share: 0.995}, Share: 0.9998, Met: true}},

@@ -21,15 +21,21 @@ type Result struct {
 	Client   string            `json:"client"`  // the client library and its version
 	Partial  bool              `json:"partial"` // ended by Ctrl-C
 	Valid    bool              `json:"valid"`
-	Invalid  []string          `json:"invalid,omitempty"` // why the noise gauges forbid to trust the times
-	Failure  *Failure          `json:"failure,omitempty"`
-	Remarks  []string          `json:"remarks,omitempty"` // examples of client errors, and unclean shutdowns
+	Invalid  []string          `json:"invalid,omitempty"` // why times or counts are not to be trusted
+
+	// Disputed are those of Invalid that are not the machine's: messages that were due and are not in the counts, and broker's
+	// counters that differ from ours. `fleet run` exits with 3 then.
+	Disputed []string `json:"disputed,omitempty"`
+
+	Failure *Failure `json:"failure,omitempty"`
+	Remarks []string `json:"remarks,omitempty"` // examples of client errors, and unclean shutdowns
 
 	Counts Counts `json:"counts"`
 	Bytes  Bytes  `json:"bytes"`
 	Times  Times  `json:"times"`
 
 	Slowest   []Trip         `json:"slowest,omitempty"` // the slowest deliveries that are in Times.RTT, the slowest first
+	Missing   []Missing      `json:"missing,omitempty"` // at most 1,000 of the lost deliveries
 	Timeline  []Second       `json:"timeline"`
 	Resources Resources      `json:"resources"`
 	Noise     Noise          `json:"noise"`
@@ -46,14 +52,42 @@ type Counts struct {
 	Acknowledged     uint64 `json:"acknowledged"`
 	Refused          uint64 `json:"refused"`  // acknowledged with an error: the broker may have it or not
 	Received         uint64 `json:"received"` // each message once per subscriber
-	Lost             uint64 `json:"lost"`
-	LostAcknowledged uint64 `json:"lost_acknowledged"` // of these, promised by the broker
+	Lost             uint64 `json:"lost"`     // the sum of the four that follow
+	Unacknowledged   uint64 `json:"lost_unacknowledged"`
+	LostAcknowledged uint64 `json:"lost_acknowledged"`
+	Undelivered      uint64 `json:"lost_undelivered"`
+	Away             uint64 `json:"lost_subscriber_away"`
 	Duplicated       uint64 `json:"duplicated"`
 	Reordered        uint64 `json:"reordered"`  // arrived after a later one of the same generator
 	Late             uint64 `json:"late"`       // arrived after the histogram's end (120 s); counted as lost
 	Unselected       uint64 `json:"unselected"` // arrived and not selected by the subscriber
 	Foreign          uint64 `json:"foreign"`    // bytes that are no message of this run
 	Skipped          uint64 `json:"skipped"`    // not published because the generator was still busy with earlier ones
+}
+
+// LossKind says whose loss a missing delivery is.
+type LossKind string
+
+// The kinds of losses, in the order in which they are tried.
+const (
+	Unacknowledged LossKind = "unacknowledged"  // the broker did not acknowledge the message: it may never have had it
+	SubscriberAway LossKind = "subscriber-away" // the fleet's own subscription was not in force, and the broker keeps nothing for it
+	Acknowledged   LossKind = "acknowledged"    // the broker acknowledged it, and did not deliver it
+	Undelivered    LossKind = "undelivered"     // the same where the transport does not acknowledge
+)
+
+// LostAs is the counter of a kind.
+func (c *Counts) LostAs(kind LossKind) *uint64 {
+	switch kind {
+	case Unacknowledged:
+		return &c.Unacknowledged
+	case SubscriberAway:
+		return &c.Away
+	case Acknowledged:
+		return &c.LostAcknowledged
+	default:
+		return &c.Undelivered
+	}
 }
 
 // Unsent is the number of messages that were due and not published.
@@ -116,6 +150,14 @@ type Trip struct {
 	At        float64 `json:"at_s"`     // when it was due, since the first message was sent
 	RTT       int64   `json:"rtt_ns"`
 	Service   int64   `json:"service_ns"` // of that, from before sending
+}
+
+// Missing is a delivery that did not come.
+type Missing struct {
+	Generator uint32   `json:"generator"`
+	Sequence  uint32   `json:"sequence"`
+	At        float64  `json:"at_s"` // when it was sent, since the first message
+	Kind      LossKind `json:"kind"`
 }
 
 // At is one of the listed percentiles; 0 where the percentage is not listed or nothing was measured.
@@ -194,8 +236,20 @@ type Process struct {
 type BrokerCounters struct {
 	Before   Counters `json:"before"`
 	After    Counters `json:"after"`
+	Compared bool     `json:"compared"` // false: unknown whether they agree
 	Agree    bool     `json:"agree"`
-	Sentence string   `json:"sentence"` // what was compared, and what it gave
+	Sentence string   `json:"sentence"` // what was compared, and what it gave; or why they could not be compared
+}
+
+// Verdict is "agree", "differ" or "unknown".
+func (b BrokerCounters) Verdict() string {
+	switch {
+	case !b.Compared:
+		return "unknown"
+	case b.Agree:
+		return "agree"
+	}
+	return "differ"
 }
 
 // Counters are a broker's own figures, summed over its nodes; a figure that the broker does not have is -1.
@@ -212,9 +266,11 @@ type Counters struct {
 
 // Node is one node's share, for what has to be seen apart.
 type Node struct {
-	In          int64 `json:"in"` // messages of clients
-	Out         int64 `json:"out"`
-	RoutedBytes int64 `json:"routed_bytes"` // sent to other nodes
+	Name        string `json:"name,omitempty"`     // as it names itself; empty if it did not answer
+	Instance    string `json:"instance,omitempty"` // another one after a restart
+	In          int64  `json:"in"`                 // messages of clients
+	Out         int64  `json:"out"`
+	RoutedBytes int64  `json:"routed_bytes"` // sent to other nodes
 }
 
 // Outage is a fault and what it did. Times are seconds since the first message; 0: not before the end.

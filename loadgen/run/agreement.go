@@ -16,11 +16,11 @@ func stores(s scenario.Scenario) bool { return s.Transport == "jetstream" || s.T
 func agreement(s scenario.Scenario, before, after result.Counters, c result.Counts) (compared, agrees bool, sentence string) {
 	given := c.Received + c.Duplicated + c.Late + c.Unselected
 	killed := slices.ContainsFunc(s.Faults, func(fault scenario.Fault) bool { return fault.Action != "stop" })
-	switch {
+	switch why := incomparable(before, after); {
 	case killed && !stores(s):
 		return false, false, "a node that was killed took its counters along, so the fleet's stand alone"
-	case 0 <= after.In && after.In < before.In && !stores(s):
-		return false, false, "the broker was started again meanwhile and counts from zero, so the fleet's counters stand alone"
+	case why != "" && !stores(s):
+		return false, false, why + ", so the fleet's counters stand alone"
 	case stores(s) && before.Stored >= 0 && after.Stored >= 0:
 		stored, markers := uint64(after.Stored-before.Stored), ""
 		if s.Ack == "transaction" {
@@ -47,4 +47,24 @@ func aborts(s scenario.Scenario, c result.Counts) uint64 {
 		return c.Refused + c.Failed
 	}
 	return 0
+}
+
+// incomparable returns why the difference of both counters is not what happened between them; empty if it is. A node's counters
+// begin with the node.
+func incomparable(before, after result.Counters) string {
+	for _, node := range before.Nodes {
+		now := slices.IndexFunc(after.Nodes, func(other result.Node) bool { return other.Name == node.Name })
+		switch {
+		case node.Name == "":
+			return "a node of the broker did not answer at the begin"
+		case now < 0:
+			return "node " + node.Name + " of the broker does not answer any more"
+		case after.Nodes[now].Instance != node.Instance:
+			return "node " + node.Name + " of the broker was started again and counts from zero"
+		}
+	}
+	if 0 <= after.In && after.In < before.In {
+		return "the broker was started again and counts from zero"
+	}
+	return ""
 }

@@ -26,22 +26,38 @@ func (r *runner) conclude() {
 			Service: trip.Service,
 		})
 	}
+	for _, m := range r.missing {
+		r.result.Missing = append(r.result.Missing, result.Missing{
+			Generator: m.Generator, Sequence: m.Sequence, At: float64(m.Sent-origin) / 1e9, Kind: m.Kind,
+		})
+	}
 	r.result.Timeline = r.timeline()
 	meant := schedule{interval: int64(r.scenario.Interval.Duration) / generator.Tick, end: r.end / generator.Tick}
 	for _, happened := range r.happened {
 		r.result.Faults = append(r.result.Faults, r.history.outage(happened.fault, happened.at, r.origin(), meant))
 	}
 	r.result.Goals = r.goals()
-	r.result.Invalid = host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
-	if len(r.scenario.Faults) == 0 {
-		r.result.Invalid = append(r.result.Invalid, unsent(c)...)
-	}
+	r.balance()
+	r.result.Disputed = r.disputed()
+	r.result.Invalid = append(host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness), r.result.Disputed...)
 	if r.result.Times.RTT.Count == 0 {
 		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
 	}
 	r.result.Remarks = append(r.result.Remarks, r.result.Noise.Unseen...)
 	r.result.Valid = len(r.result.Invalid) == 0
-	r.balance()
+}
+
+// disputed returns why the counts are not those of the whole fleet, or not the broker's. A planned fault explains what it keeps from
+// being published.
+func (r *runner) disputed() []string {
+	var reasons []string
+	if len(r.scenario.Faults) == 0 {
+		reasons = unsent(r.result.Counts)
+	}
+	if broker := r.result.Broker; broker.Verdict() == "differ" {
+		reasons = append(reasons, "the broker's counters differ from the fleet's: "+broker.Sentence)
+	}
+	return reasons
 }
 
 // maxUnsent is half of the share of messages that p99.8 leaves out: with more unsent, it may be another message's.
@@ -49,13 +65,13 @@ const maxUnsent = 0.001
 
 // unsent returns why the times are invalid if messages that were due are not among them.
 func unsent(c result.Counts) []string {
-	missing := c.Unsent()
-	if float64(missing) <= maxUnsent*float64(c.Sent+missing) {
+	missing, due := c.Unsent()+c.Refused, c.Sent+c.Unsent()
+	if float64(missing) <= maxUnsent*float64(due) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s of %s could not be published (%s failed, %s because their generator was busy): the times "+
-		"are those of the others (limit %s)", format.Count(missing), format.Some(c.Sent+missing, "message"),
-		format.Count(c.Failed), format.Count(c.Skipped), format.Percent(maxUnsent))}
+	return []string{fmt.Sprintf("%s of %s could not be published (%s failed, %s because their generator was busy, %s refused by the "+
+		"broker): the times are those of the others (limit %s)", format.Count(missing), format.Some(due, "message"),
+		format.Count(c.Failed), format.Count(c.Skipped), format.Count(c.Refused), format.Percent(maxUnsent))}
 }
 
 // count reads the broker's own counters.
@@ -69,16 +85,11 @@ func (r *runner) balance() {
 	counters := &r.result.Broker
 	after, err := r.count()
 	if err != nil {
-		r.result.Remarks = append(r.result.Remarks, "the broker's own counters could not be read at the end: "+err.Error())
+		counters.Sentence = "they could not be read at the end: " + err.Error()
 		return
 	}
 	counters.After = after
-	compared, agree, sentence := agreement(r.scenario, counters.Before, after, r.result.Counts)
-	if !compared {
-		r.result.Remarks = append(r.result.Remarks, sentence)
-		return
-	}
-	counters.Agree, counters.Sentence = agree, sentence
+	counters.Compared, counters.Agree, counters.Sentence = agreement(r.scenario, counters.Before, after, r.result.Counts)
 }
 
 // goals are the objectives' results; none if the run ended before measuring, or a worker did not report its losses.
@@ -145,7 +156,10 @@ func add(to *result.Counts, from result.Counts) {
 	to.Refused += from.Refused
 	to.Received += from.Received
 	to.Lost += from.Lost
+	to.Unacknowledged += from.Unacknowledged
 	to.LostAcknowledged += from.LostAcknowledged
+	to.Undelivered += from.Undelivered
+	to.Away += from.Away
 	to.Duplicated += from.Duplicated
 	to.Reordered += from.Reordered
 	to.Late += from.Late

@@ -154,6 +154,7 @@ func (r *runner) finish(number int, final worker.Final) {
 	r.progress[number].Counts = final.Totals.Counts
 	r.totals.Merge(&final.Totals.Times)
 	r.slowest.Merge(final.Totals.Slowest)
+	r.missing = generator.MergeMissing(r.missing, final.Totals.Missing)
 	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end
 	r.history.add(final.Totals.Ticks)
 	for _, text := range []string{final.Trouble, final.Untidy} {

@@ -92,6 +92,7 @@ type runner struct {
 	seconds  *seconds
 	totals   generator.Times
 	slowest  generator.Slowest
+	missing  []generator.Missing
 	history  history
 	begin    int64 // of the measured span
 	end      int64

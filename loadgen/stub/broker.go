@@ -20,6 +20,7 @@ type Broker struct {
 	counts      Counts
 	held        []Held
 	closed      bool
+	shut        bool // to subscribers
 	connections map[net.Conn]bool
 	subscribers map[string][]subscriber // by subject
 }
@@ -59,6 +60,29 @@ func (b *Broker) Held() []Held {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return slices.Clone(b.held)
+}
+
+// DropSubscribers closes the connections of those who receive messages, behind all that has been delivered to them, and admits no
+// new ones until AdmitSubscribers.
+func (b *Broker) DropSubscribers() {
+	b.delivering.Lock()
+	defer b.delivering.Unlock()
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.shut = true
+	for subject, all := range b.subscribers {
+		for _, one := range all {
+			one.session.connection.Close()
+		}
+		delete(b.subscribers, subject)
+	}
+}
+
+// AdmitSubscribers ends what DropSubscribers began.
+func (b *Broker) AdmitSubscribers() {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.shut = false
 }
 
 // Close closes all connections.
@@ -113,6 +137,10 @@ func (b *Broker) leave(s *session) {
 func (b *Broker) subscribe(s *session, subject, id string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
+	if b.shut {
+		s.connection.Close()
+		return
+	}
 	b.subscribers[subject] = append(b.subscribers[subject], subscriber{s, id})
 }
 
@@ -136,6 +164,10 @@ func (b *Broker) deliver(m message) {
 	defer b.delivering.Unlock()
 	var receivers []subscriber
 	b.note(func(counts *Counts) {
+		if receivers = b.subscribers[m.subject]; len(receivers) == 0 {
+			counts.Missed++
+			return
+		}
 		counts.Delivered++
 		counts.Copies += m.copies
 		if m.nth < m.from.newest {
@@ -144,7 +176,6 @@ func (b *Broker) deliver(m message) {
 		if m.kept {
 			b.held = append(b.held, Held{Payload: m.payload, For: time.Since(m.taken)})
 		}
-		receivers = b.subscribers[m.subject]
 	})
 	m.from.newest = max(m.from.newest, m.nth)
 	for range 1 + m.copies {

@@ -92,6 +92,39 @@ func TestARunWhoseBrokerWasGoneIsNotValid(t *testing.T) {
 	}
 }
 
+func TestWhatItsOwnSubscribersMissIsNotTheBrokersLoss(t *testing.T) {
+	systemtest.Mark(t)
+	for _, client := range []string{"library", "minimal"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			broker, err := stub.Start(func(int) stub.Treatment { return stub.Treatment{} })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer broker.Close()
+			const generators = 40
+			go func() {
+				for broker.Counts().Taken < 3*generators {
+					time.Sleep(10 * time.Millisecond)
+				}
+				broker.DropSubscribers()
+				for broker.Counts().Missed < generators {
+					time.Sleep(10 * time.Millisecond)
+				}
+				broker.AdmitSubscribers()
+			}()
+			found := fleet(t, "nats://"+broker.Address(), client, generators)
+			did, c := broker.Counts(), found.Counts
+			if did.Missed < generators || c.Lost != uint64(did.Missed) || c.Away != c.Lost || c.Received != uint64(did.Delivered) {
+				t.Errorf("the harness counted %+v\nand the broker did %+v", c, did)
+			}
+			if len(found.Missing) != did.Missed {
+				t.Errorf("%d lost messages are listed, not %d", len(found.Missing), did.Missed)
+			}
+		})
+	}
+}
+
 // fleet runs generators against the broker, on two worker processes.
 func fleet(t *testing.T, url, client string, generators int) result.Result {
 	t.Helper()
@@ -139,7 +172,7 @@ func compare(t *testing.T, found result.Result, did stub.Counts, generators int)
 	}
 	counts := found.Counts
 	expected := result.Counts{
-		Connections: generators, Sent: uint64(did.Taken), Received: uint64(did.Delivered), Lost: uint64(did.Lost),
+		Connections: generators, Sent: uint64(did.Taken), Received: uint64(did.Delivered), Lost: uint64(did.Lost), Undelivered: uint64(did.Lost),
 		Duplicated: uint64(did.Copies), Reordered: uint64(did.Overtaken), Skipped: counts.Skipped,
 	}
 	if counts != expected {

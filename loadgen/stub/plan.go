@@ -16,12 +16,13 @@ type Treatment struct {
 // called from several goroutines.
 type Plan func(nth int) Treatment
 
-// Counts are what a broker did, in messages; a copy is no message. Taken = Lost + Delivered once nothing is held any more.
+// Counts are what a broker did, in messages; a copy is no message. Taken = Lost + Delivered + Missed once nothing is held any more.
 type Counts struct {
 	Publishers int // connections that published
 	Taken      int
 	Lost       int
 	Delivered  int // to each subscriber
+	Missed     int // there was no subscriber
 	Copies     int
 	Delayed    int
 	Overtaken  int // delivered after a later message of the same publisher

@@ -29,7 +29,7 @@ type Dialer interface {
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Arrival tells when bytes last came in: CLOCK_MONOTONIC nanoseconds at the return of the last Read, the study's
+// Arrival tells when bytes last came in: CLOCK_MONOTONIC nanoseconds at the return of the last Read that had any, the study's
 // "before receiving". Where a client library reads ahead in a goroutine of its own, it may be later than the read that
 // carried a certain message, never earlier than the message's arrival at this process.
 type Arrival interface {
@@ -76,6 +76,13 @@ type Acknowledged func(at int64, err error)
 // Subscription is a running delivery.
 type Subscription interface {
 	Close(ctx context.Context) error
+}
+
+// Interrupted is a Subscription to a broker that keeps nothing for a subscriber who is away.
+type Interrupted interface {
+	// Missed reports whether the subscription may have missed a message that was sent at a time (CLOCK_MONOTONIC nanoseconds)
+	// because it was not in force then.
+	Missed(sent int64) bool
 }
 
 // Traits are what the fleet has to know of a transport before it uses it.

@@ -29,7 +29,7 @@ func main() {
 	os.Exit(execute(cli.UntilStopped(), os.Args[1:]))
 }
 
-// execute returns the exit code: 0 success, 1 failure, 2 usage error.
+// execute returns the exit code: 0 success, 1 failure, 2 usage error, 3 a disputed result.
 func execute(ctx context.Context, arguments []string) int {
 	if len(arguments) == 0 {
 		usage(os.Stderr)

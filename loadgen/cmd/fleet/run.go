@@ -25,11 +25,17 @@ const runUsage = `Usage: fleet run [SCENARIO] [OPTION...]
 Runs the generators of a scenario (a file, - for standard input, or the name of a built-in one) against its broker, or against
 a temporary one on this machine. Shows progress on standard error, writes a report, and ends with the line
 
-  fleet: connections=N sent=N unsent=N received=N lost=N duplicated=N p50_ms=X p998_ms=X valid=true
+  fleet: connections=N sent=N unsent=N refused=N received=N lost=N away=N duplicated=N p50_ms=X p998_ms=X
+    service_p998_ms=X broker=agree valid=true
 
-The exit code is 1 if the fleet failed, missed an objective or was interrupted. valid=false means that the times are unreliable:
-the machine was loaded, or messages that were due could not be published (unsent). The counts are correct. Ctrl-C ends a run
-early, with a partial report.
+(in one line). p50_ms and p998_ms begin when a message was due, service_p998_ms when it was sent. away: of the lost ones, those
+published while the fleet's own subscriber was disconnected. broker: whether its counters agree with the fleet's, differ, or are
+unknown. valid=false: the reasons are printed above the line.
+
+Exit codes: 0; 1 if the fleet failed, missed an objective or was interrupted; 2 for a usage error; 3 if, without a planned fault,
+more than 0.1 % of the messages that were due could not be published (unsent, refused), or if the broker's counters differ.
+A run that is invalid only because the machine was loaded exits with 0: its counts are correct. Ctrl-C ends a run early, with a
+partial report.
 
   fleet run demo
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
@@ -110,8 +116,11 @@ func conclude(found result.Result, folder string, asJSON bool) error {
 		fmt.Print(report.Text(found))
 		fmt.Printf("\nPage: %s\n%s\n", page, report.Line(found))
 	}
-	if found.Failure != nil || found.Partial {
+	switch {
+	case found.Failure != nil || found.Partial:
 		return cli.ErrReported
+	case len(found.Disputed) > 0:
+		return cli.ErrDisputed
 	}
 	return nil
 }

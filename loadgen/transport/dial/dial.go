@@ -75,7 +75,9 @@ type Conn struct {
 
 func (c *Conn) Read(into []byte) (int, error) {
 	n, err := c.TCPConn.Read(into)
-	c.lastRead.Store(clock.Now())
+	if n > 0 {
+		c.lastRead.Store(clock.Now())
+	}
 	return n, err
 }
 

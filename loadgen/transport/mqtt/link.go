@@ -16,6 +16,7 @@ import (
 
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 	"lifeline/loadgen/transport/dial"
 )
 
@@ -34,6 +35,7 @@ const (
 type link struct {
 	paho.Client
 	transport *Transport
+	absent    *absence.Log // of a subscription; nil for a publisher
 	arrival   atomic.Pointer[transport.Arrival]
 
 	first  atomic.Pointer[context.Context] // of the caller that waits for the first connection; then nil
@@ -41,11 +43,11 @@ type link struct {
 }
 
 // connect opens a client on the node. connected, unless it is nil, is called after each time that it is connected anew.
-func (t *Transport) connect(ctx context.Context, node int, connected func(*link)) (*link, error) {
+func (t *Transport) connect(ctx context.Context, node int, absent *absence.Log, connected func(*link)) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	address := t.settings.Servers[node]
-	l := &link{transport: t}
+	l := &link{transport: t, absent: absent}
 	l.first.Store(&ctx)
 	options := paho.NewClientOptions().
 		SetClientID("fleet-" + nuid.Next()).
@@ -95,6 +97,11 @@ func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
 			l.failed.Store(&err)
 		}
 		return connection, err
+	}
+	if l.absent != nil {
+		l.absent.Begin(l.lastRead())
+	} else {
+		l.transport.absences.Await(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 )
 
 const (
@@ -23,6 +24,7 @@ const (
 // Transport implements transport.Transport. Every connection and every subscription is an MQTT client with a clean session.
 type Transport struct {
 	settings transport.Settings
+	absences absence.Absences
 	qos      byte
 }
 
@@ -85,7 +87,7 @@ func (t *Transport) Prepare(ctx context.Context, _ []string) error {
 
 func (t *Transport) awaitSessions(ctx context.Context, node int) error {
 	for {
-		l, err := t.connect(ctx, node, nil)
+		l, err := t.connect(ctx, node, nil, nil)
 		if err == nil {
 			l.Disconnect(quiesce)
 			return nil

@@ -14,7 +14,7 @@ import (
 
 // Connect returns when the broker has accepted the session.
 func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection, error) {
-	l, err := t.connect(ctx, node, nil)
+	l, err := t.connect(ctx, node, nil, nil)
 	if err != nil {
 		return nil, err
 	}

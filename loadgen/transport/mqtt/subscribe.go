@@ -29,12 +29,13 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 			err := receive(ctx, l)
 			cancel()
 			if err == nil {
+				l.absent.End()
 				return
 			}
 			time.Sleep(retryPause)
 		}
 	}
-	l, err := t.connect(ctx, node, again)
+	l, err := t.connect(ctx, node, t.absences.New(), again)
 	if err != nil {
 		return nil, err
 	}
@@ -85,5 +86,9 @@ type subscription struct{ *link }
 
 func (s *subscription) Close(context.Context) error {
 	s.Disconnect(quiesce)
+	s.absent.End()
 	return nil
 }
+
+// Missed implements transport.Interrupted.
+func (s *subscription) Missed(sent int64) bool { return s.absent.Missed(sent) }

@@ -12,6 +12,7 @@ import (
 
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 	"lifeline/loadgen/transport/dial"
 )
 
@@ -25,14 +26,16 @@ const (
 // link is a nats.Conn, the socket below it and what the server refused.
 type link struct {
 	*nats.Conn
+	absent  *absence.Log // nil for a publisher, and where a stream keeps what comes meanwhile
 	dialer  *dialer
 	refused atomic.Pointer[error]
 }
 
-func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
+// connect opens a connection, with the record of a subscription that may be absent, or nil.
+func (t *Transport) connect(ctx context.Context, node int, absent *absence.Log) (*link, error) {
 	address := t.settings.Servers[node]
 	first := &firstDial{ctx: ctx}
-	l := &link{dialer: &dialer{inner: t.settings.Dialer}}
+	l := &link{absent: absent, dialer: &dialer{inner: t.settings.Dialer, absent: absent, absences: &t.absences}}
 	l.dialer.first.Store(first)
 	options := nats.GetDefaultOptions()
 	// Given all of them, nats.go would quietly take another one, and the topology would not be what the scenario says.
@@ -45,6 +48,9 @@ func (t *Transport) connect(ctx context.Context, node int) (*link, error) {
 	options.Timeout = handshakeTimeout
 	options.MaxReconnect = -1
 	options.ReconnectWait = reconnectWait
+	if absent != nil {
+		options.ReconnectedCB = func(*nats.Conn) { l.returned() }
+	}
 	if !t.options.JetStream {
 		// Without a connection a publish fails, as with the minimal client: what nats.go keeps for later would count as sent, and
 		// a broker that stays away as one that loses messages. A stream's publisher knows from its answers.
@@ -113,6 +119,13 @@ func (l *link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
 	}
 }
 
+// returned ends a subscription's absence once the server has confirmed that it is in force. nats.go has repeated it.
+func (l *link) returned() {
+	if l.FlushTimeout(handshakeTimeout) == nil {
+		l.absent.End()
+	}
+}
+
 // usable returns why the server does not want what is published here.
 func (l *link) usable() error {
 	if refused := l.refused.Load(); refused != nil {
@@ -126,6 +139,9 @@ type dialer struct {
 	inner   transport.Dialer
 	first   atomic.Pointer[firstDial] // nil once the connection is established
 	arrival atomic.Pointer[transport.Arrival]
+
+	absences *absence.Absences
+	absent   *absence.Log // as link's
 }
 
 // firstDial is the way to the connection that a caller waits for. It ends with the caller's context.
@@ -144,6 +160,11 @@ func (f *firstDial) end() {
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	first := d.first.Load()
 	if first == nil {
+		if d.absent != nil {
+			d.absent.Begin(d.lastRead())
+		} else {
+			d.absences.Await(context.Background())
+		}
 		return d.dial(context.Background(), network, address)
 	}
 	connection, err := d.dial(first.ctx, network, address)

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 )
 
 // Options select NATS features.
@@ -22,6 +23,7 @@ type Options struct {
 type Transport struct {
 	settings transport.Settings
 	options  Options
+	absences absence.Absences
 	created  bool // the stream, by Prepare
 }
 
@@ -61,7 +63,7 @@ func (t *Transport) Prepare(ctx context.Context, _ []string) error {
 
 // Connect returns when the server has answered to the handshake.
 func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection, error) {
-	link, err := t.connect(ctx, node)
+	link, err := t.connect(ctx, node, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +77,13 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {
-	link, err := t.connect(ctx, node)
+	subscribe, absent := t.subscribeCore, t.absences.New()
+	if t.options.JetStream {
+		subscribe, absent = t.subscribeStream, nil // the stream keeps what comes meanwhile
+	}
+	link, err := t.connect(ctx, node, absent)
 	if err != nil {
 		return nil, err
-	}
-	subscribe := t.subscribeCore
-	if t.options.JetStream {
-		subscribe = t.subscribeStream
 	}
 	subscription, err := subscribe(ctx, link, node, channel, deliver)
 	if err != nil {

@@ -105,7 +105,7 @@ func (t *Transport) deleteStream(ctx context.Context) error {
 
 // manage does something with JetStream over a connection of its own to the node.
 func (t *Transport) manage(ctx context.Context, node int, do func(*link, jetstream.JetStream) error) error {
-	l, err := t.connect(ctx, node)
+	l, err := t.connect(ctx, node, nil)
 	if err != nil {
 		return err
 	}

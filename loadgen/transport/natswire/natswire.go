@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 )
 
 const (
@@ -25,6 +26,7 @@ const (
 type Transport struct {
 	settings transport.Settings
 	watch    watch
+	absences absence.Absences
 	redial   chan struct{} // a token for each connection that dials anew
 	largest  atomic.Int64  // payload, as the servers say
 }

@@ -243,7 +243,7 @@ func (p *publisher) lose() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	lost := p.node
-	go func() { _ = p.transport.dialAnew(ctx, lost, p.attach) }()
+	go func() { _ = p.transport.dialAnew(ctx, lost, p.transport.dialInTurn, p.attach) }()
 }
 
 // release closes the socket, if there is one. The mutex is held.

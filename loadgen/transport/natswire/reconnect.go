@@ -11,10 +11,10 @@ const reconnectWait = 250 * time.Millisecond
 
 // dialAnew tries the servers in their order, beginning behind the one that was lost, as nats.go does. It ends when use has
 // accepted a socket, or with ctx.
-func (t *Transport) dialAnew(ctx context.Context, lost int, use func(s socket, node int) error) error {
+func (t *Transport) dialAnew(ctx context.Context, lost int, dial dialling, use func(s socket, node int) error) error {
 	for attempt := 1; ; attempt++ {
 		node := (lost + attempt) % len(t.settings.Servers)
-		if s, err := t.dialInTurn(ctx, node); err == nil {
+		if s, err := dial(ctx, node); err == nil {
 			if use(s, node) == nil {
 				return nil
 			}
@@ -33,7 +33,12 @@ func (t *Transport) dialAnew(ctx context.Context, lost int, use func(s socket, n
 	}
 }
 
+// dialling makes a connection to a node.
+type dialling func(ctx context.Context, node int) (socket, error)
+
+// dialInTurn is how publishers dial: after the subscriptions, and not too many at once.
 func (t *Transport) dialInTurn(ctx context.Context, node int) (socket, error) {
+	t.absences.Await(ctx)
 	select {
 	case t.redial <- struct{}{}:
 		defer func() { <-t.redial }()

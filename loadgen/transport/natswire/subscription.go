@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 	"lifeline/loadgen/transport/interest"
 	"lifeline/loadgen/transport/natsproto"
 )
@@ -20,11 +21,12 @@ type subscription struct {
 	transport      *Transport
 	channel, inbox string
 	deliver        transport.Deliver
-	ready          chan error  // the server's answer to SUB
-	probed         chan string // what came over inbox
-	ctx            context.Context
-	stop           context.CancelFunc // by Close
-	ended          chan struct{}
+	*absence.Log
+	ready  chan error  // the server's answer to SUB
+	probed chan string // what came over inbox
+	ctx    context.Context
+	stop   context.CancelFunc // by Close
+	ended  chan struct{}
 
 	socket socket // of run
 	node   int    // of run
@@ -34,7 +36,7 @@ func subscribe(ctx context.Context, t *Transport, first socket, node int, channe
 	transport.Subscription, error,
 ) {
 	s := &subscription{
-		transport: t, channel: channel, inbox: interest.Channel(), deliver: deliver, socket: first, node: node,
+		transport: t, channel: channel, inbox: interest.Channel(), deliver: deliver, Log: t.absences.New(), socket: first, node: node,
 		ready: make(chan error, 1), probed: make(chan string, 1), ended: make(chan struct{}),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -53,11 +55,15 @@ func (s *subscription) subject(channel string) string {
 // run reads until Close, over as many connections as that takes.
 func (s *subscription) run() {
 	defer close(s.ended)
+	defer s.End()
 	for {
 		err := s.read()
+		if s.ctx.Err() == nil {
+			s.Begin(s.socket.arrival.LastRead())
+		}
 		s.socket.Close()
 		s.tell(err)
-		err = s.transport.dialAnew(s.ctx, s.node, func(made socket, node int) error {
+		err = s.transport.dialAnew(s.ctx, s.node, s.transport.handshake, func(made socket, node int) error {
 			s.socket, s.node = made, node
 			return nil
 		})
@@ -103,6 +109,7 @@ func (s *subscription) take(frame natsproto.Frame) error {
 		_, err := s.socket.Write([]byte("PONG\r\n"))
 		return err
 	case "PONG":
+		s.End()
 		s.tell(nil)
 	case "-ERR":
 		s.tell(refusal(frame.Arguments))
