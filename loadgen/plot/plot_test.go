@@ -246,3 +246,16 @@ func TestAFigureWithoutDataIsStillAFigure(t *testing.T) {
 		parse(t, svg)
 	}
 }
+
+func TestABarOfTenTimesTheValueIsOnePowerOfTenLonger(t *testing.T) {
+	bars := Bars{Title: "title", Unit: "ns", Kinds: []string{"ours", "others"}, Bars: []Bar{{"a", 20, "ours", "20"}, {"b", 200, "others", "200"}, {"c", 2000, "ours", "2 k"}}}
+	var lengths []float64
+	for _, e := range parse(t, bars.SVG()) {
+		if e.name == "rect" && e.attributes["height"] == "18" {
+			lengths = append(lengths, e.number(t, "width"))
+		}
+	}
+	if len(lengths) != 3 || math.Abs((lengths[2]-lengths[1])-(lengths[1]-lengths[0])) > 0.2 || lengths[1] <= lengths[0] {
+		t.Errorf("bars of 20, 200 and 2,000 are %v long", lengths)
+	}
+}

@@ -177,7 +177,7 @@ UNIT = [
     go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=(".",)),
     go_tests("generator fleet's study, unit tests", WORKING, ("go",), "results/study", "", "study-unit", environment="LIFELINE_TESTS=unit",
              inputs=(".",)),
-    Stage("Python, unit tests", WORKING, ("c",), python_tests("--unit"), reports.tap, "python-unit", inputs=(".",)),
+    Stage("Python, unit tests", WORKING, ("c", "go"), python_tests("--unit"), reports.tap, "python-unit", inputs=(".",)),
 ]
 
 TIERS = {

@@ -18,7 +18,6 @@ from benching.jobs import row as jobs_row  # noqa: E402
 from benching.jobs.__main__ import families  # noqa: E402
 from benching.processes import BIN  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
-from benching.results.chart import Bar, chart  # noqa: E402
 from benching.suite import updated  # noqa: E402
 
 
@@ -122,11 +121,6 @@ class Programs(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    def test_a_bar_of_ten_times_the_value_is_one_power_of_ten_longer(self):
-        drawn = chart("title", "ns", [Bar("a", 20, "ours", "20"), Bar("b", 200, "others", "200"), Bar("c", 2000, "paper", "2 k")])
-        lengths = [float(line.split('width="')[1].split('"')[0]) for line in drawn.splitlines() if 'height="18"' in line]
-        self.assertAlmostEqual(lengths[2] - lengths[1], lengths[1] - lengths[0], delta=0.2)
-
     def test_results_hold_what_make_results_would_write(self):
         bench = {path.stem: json.loads(path.read_text()) for path in (ROOT / "results/bench").glob("*.json")}
         for name, text in pages(bench).items():

@@ -31,7 +31,7 @@ def page(emitter):
         "| test | threads | events/s, all threads | share | |", "| --- | ---: | ---: | ---: | --- |", *rows, "",
         "Threads share nothing when they emit, each has its ring: bursts keep nearly all of their speed. Without a pause the "
         "harvester needs a processor as well, and 2 threads on 2 processors have to give it theirs; a server takes a third one "
-        "that is not there. The paper's five and eight threads had processors to spare, and kept 79 %.", "",
+        "that is not there. The paper's eight threads had a processor each and none to spare, and kept 79 %.", "",
         emitter.source(), ""])
 
 

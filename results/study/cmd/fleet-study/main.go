@@ -3,10 +3,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
+
+	"lifeline/loadgen/plot"
 
 	"lifeline/loadgen/child"
 	"lifeline/loadgen/cli"
@@ -21,7 +26,29 @@ import (
 
 func main() {
 	child.Play()
+	if len(os.Args) == 2 && os.Args[1] == "chart" {
+		os.Exit(cli.Code("fleet-study chart", chart(os.Stdin, os.Stdout)))
+	}
 	os.Exit(cli.Code("fleet-study", run(cli.UntilStopped(), os.Args[1:])))
+}
+
+// chart draws the bar charts, a plot.Bars as JSON on each line of in, as one SVG after the other, for the pages of results/ that
+// other programs write.
+func chart(in io.Reader, out io.Writer) error {
+	decoder := json.NewDecoder(in)
+	decoder.DisallowUnknownFields()
+	for {
+		var bars plot.Bars
+		switch err := decoder.Decode(&bars); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("reading a bar chart: %w", err)
+		}
+		if _, err := out.Write(bars.SVG()); err != nil {
+			return fmt.Errorf("writing a bar chart: %w", err)
+		}
+	}
 }
 
 const usage = `Usage: fleet-study --out FOLDER [OPTION...]
