@@ -43,8 +43,13 @@ func (f *Fleet) kindOfLoss(g *generator, flight *flight, subscriber int) result.
 	}
 	// subscribe appends subscriptions by subscriber, then by channel.
 	index := subscriber*len(f.share.Channels) + slices.Index(f.share.Channels, g.channel)
-	if s, interrupted := f.subscriptions[index].(transport.Interrupted); interrupted && s.Missed(flight.before) {
-		return result.SubscriberAway
+	if s, interrupted := f.subscriptions[index].(transport.Interrupted); interrupted {
+		switch s.Missed(flight.before) {
+		case transport.Away:
+			return result.SubscriberAway
+		case transport.Unclear:
+			return result.Unclear
+		}
 	}
 	if f.traits.Acknowledges {
 		return result.Acknowledged
@@ -61,7 +66,7 @@ func (b *stats) lose(m Missing) {
 	}
 }
 
-// MergeMissing returns the first lost deliveries of both lists.
+// MergeMissing returns both lists by time, as far as there is room.
 func MergeMissing(a, b []Missing) []Missing {
 	all := slices.Concat(a, b)
 	slices.SortStableFunc(all, func(a, b Missing) int { return cmp.Compare(a.Sent, b.Sent) })

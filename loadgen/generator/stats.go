@@ -54,7 +54,7 @@ type stats struct {
 	bytes   uint64 // of payload published
 	times   Times
 	slowest Slowest
-	missing []Missing        // the first ones
+	missing []Missing        // some of the lost deliveries
 	recent  measure.Recorder // round trips since the last progress
 	ticks   map[int64]*Ticks
 }
@@ -182,7 +182,7 @@ type Totals struct {
 	Bytes   uint64 // of payload published
 	Times   Times
 	Slowest Slowest          // of the measured span, as Times.RTT
-	Missing []Missing        // the first lost deliveries
+	Missing []Missing        // some of the lost deliveries
 	Ticks   map[int64]*Ticks // by CLOCK_MONOTONIC / Tick
 }
 

@@ -56,7 +56,7 @@ func Verdict(r result.Result) []string {
 		say("Remark: %s", strings.TrimSuffix(remark, ".")+".")
 	}
 	if len(r.Invalid) > 0 && r.Counts.Sent > 0 {
-		said = append(said, map[bool]string{true: "Do not trust these figures.", false: "Do not trust these times."}[len(r.Disputed) > 0])
+		said = append(said, map[bool]string{true: "These figures are invalid.", false: "These times are invalid."}[len(r.Disputed) > 0])
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))
 		}
@@ -100,6 +100,7 @@ func losses(c result.Counts) string {
 		{c.Undelivered, "published and not delivered"},
 		{c.Unacknowledged, "never acknowledged"},
 		{c.Away, "published while the fleet's own subscriber was disconnected"},
+		{c.Unclear, "within a second of that, so that nobody can tell"},
 	} {
 		if part.count > 0 {
 			parts = append(parts, format.Count(part.count)+" "+part.words)

@@ -66,6 +66,7 @@ func counts(r result.Result) table {
 		{"sent", c.Sent}, {"received", c.Received}, {"lost", c.Lost}, {"of them acknowledged and not delivered", c.LostAcknowledged},
 		{"of them published and not delivered", c.Undelivered}, {"of them never acknowledged", c.Unacknowledged},
 		{"of them published while our subscriber was away", c.Away},
+		{"of them within a second of that", c.Unclear},
 		{"duplicated", c.Duplicated}, {"arrived out of order", c.Reordered}, {"arrived after 120 s, counted as lost", c.Late}, {"not selected by the subscriber", c.Unselected},
 		{"acknowledged", c.Acknowledged}, {"acknowledged with an error", c.Refused}, {"publishing failed", c.Failed},
 		{"not published, the generator being busy", c.Skipped}, {"of somebody else", c.Foreign},

@@ -52,11 +52,12 @@ type Counts struct {
 	Acknowledged     uint64 `json:"acknowledged"`
 	Refused          uint64 `json:"refused"`  // acknowledged with an error: the broker may have it or not
 	Received         uint64 `json:"received"` // each message once per subscriber
-	Lost             uint64 `json:"lost"`     // the sum of the four that follow
+	Lost             uint64 `json:"lost"`     // the sum of the five that follow
 	Unacknowledged   uint64 `json:"lost_unacknowledged"`
 	LostAcknowledged uint64 `json:"lost_acknowledged"`
 	Undelivered      uint64 `json:"lost_undelivered"`
 	Away             uint64 `json:"lost_subscriber_away"`
+	Unclear          uint64 `json:"lost_unclear"`
 	Duplicated       uint64 `json:"duplicated"`
 	Reordered        uint64 `json:"reordered"`  // arrived after a later one of the same generator
 	Late             uint64 `json:"late"`       // arrived after the histogram's end (120 s); counted as lost
@@ -72,6 +73,7 @@ type LossKind string
 const (
 	Unacknowledged LossKind = "unacknowledged"  // the broker did not acknowledge the message: it may never have had it
 	SubscriberAway LossKind = "subscriber-away" // the fleet's own subscription was not in force, and the broker keeps nothing for it
+	Unclear        LossKind = "unclear"         // sent within a second before or after that: the broker's loss, or the fleet's own
 	Acknowledged   LossKind = "acknowledged"    // the broker acknowledged it, and did not deliver it
 	Undelivered    LossKind = "undelivered"     // the same where the transport does not acknowledge
 )
@@ -83,6 +85,8 @@ func (c *Counts) LostAs(kind LossKind) *uint64 {
 		return &c.Unacknowledged
 	case SubscriberAway:
 		return &c.Away
+	case Unclear:
+		return &c.Unclear
 	case Acknowledged:
 		return &c.LostAcknowledged
 	default:

@@ -33,13 +33,24 @@ func agreement(s scenario.Scenario, before, after result.Counters, c result.Coun
 			stored, markers, c.Sent, c.Acknowledged, c.Refused, c.Failed)
 	case s.Transport == "mqtt" && before.In >= 0 && after.In >= 0: // nats-server does not count what it gives to MQTT clients
 		in := uint64(after.In - before.In)
+		if in > c.Sent && shared(s) {
+			return false, false, othersUse
+		}
 		return true, in == c.Sent, fmt.Sprintf("taken by the broker %d of %d sent; what it gives to MQTT clients it does not count", in, c.Sent)
 	case !stores(s) && before.In >= 0 && after.In >= 0 && before.Out >= 0 && after.Out >= 0:
 		in, out := uint64(after.In-before.In), uint64(after.Out-before.Out)
+		if (in > c.Sent || out > given) && shared(s) {
+			return false, false, othersUse
+		}
 		return true, in == c.Sent && out == given, fmt.Sprintf("taken by the broker %d of %d sent; given by it %d of %d received", in, c.Sent, out, given)
 	}
 	return false, false, "the broker's own counters cannot be read, so the fleet's stand alone"
 }
+
+// shared reports whether others may use the broker: it is not ours.
+func shared(s scenario.Scenario) bool { return s.Broker.URL != "" }
+
+const othersUse = "others used the broker meanwhile, so the fleet's counters stand alone"
 
 // aborts is the maximum number of abort markers in the topics.
 func aborts(s scenario.Scenario, c result.Counts) uint64 {
@@ -52,11 +63,14 @@ func aborts(s scenario.Scenario, c result.Counts) uint64 {
 // incomparable returns why the difference of both counters is not what happened between them; empty if it is. A node's counters
 // begin with the node.
 func incomparable(before, after result.Counters) string {
+	if len(after.Nodes) > len(before.Nodes) {
+		return "a node of the broker answers that did not at the start"
+	}
 	for _, node := range before.Nodes {
 		now := slices.IndexFunc(after.Nodes, func(other result.Node) bool { return other.Name == node.Name })
 		switch {
 		case node.Name == "":
-			return "a node of the broker did not answer at the begin"
+			return "a node of the broker did not answer at the start"
 		case now < 0:
 			return "node " + node.Name + " of the broker does not answer any more"
 		case after.Nodes[now].Instance != node.Instance:

@@ -67,3 +67,45 @@ func TestMarksOfTransactionsAreNoMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestCountersOfOtherNodesAreNotCompared(t *testing.T) {
+	node := func(name, instance string, in int64) result.Node {
+		return result.Node{Name: name, Instance: instance, In: in}
+	}
+	counters := func(nodes ...result.Node) result.Counters {
+		c := result.Counters{Nodes: nodes}
+		for _, n := range nodes {
+			c.In, c.Out = c.In+n.In, c.Out+n.In
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		before, after result.Counters
+		compared      bool
+	}{
+		"the same nodes":           {counters(node("a", "1", 5), node("b", "2", 5)), counters(node("b", "2", 10), node("a", "1", 10)), true},
+		"one does not answer":      {counters(node("a", "1", 5), node("b", "2", 5)), counters(node("a", "1", 20)), false},
+		"one was started again":    {counters(node("a", "1", 5), node("b", "2", 5)), counters(node("a", "1", 10), node("b", "3", 10)), false},
+		"one answers that did not": {counters(node("a", "1", 5)), counters(node("a", "1", 10), node("b", "2", 5)), false},
+	} {
+		compared, agrees, sentence := agreement(scenario.Scenario{Transport: "nats"}, c.before, c.after, result.Counts{Sent: 10, Received: 10})
+		if compared != c.compared || agrees != c.compared || sentence == "" {
+			t.Errorf("%s: compared=%t, agrees=%t: %s", name, compared, agrees, sentence)
+		}
+	}
+}
+
+func TestWhatOthersPublishOnASharedBrokerIsNoDisagreement(t *testing.T) {
+	s := scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://broker.example"}}
+	counts := result.Counts{Sent: 10, Received: 10}
+	if compared, _, why := agreement(s, result.Counters{}, result.Counters{In: 10, Out: 25}, counts); compared || !strings.Contains(why, "others") {
+		t.Errorf("more than ours on a shared broker: %t, %q", compared, why)
+	}
+	if compared, agrees, _ := agreement(s, result.Counters{}, result.Counters{In: 9, Out: 9}, counts); !compared || agrees {
+		t.Error("less than ours on a shared broker is no disagreement")
+	}
+	s.Broker.URL = ""
+	if compared, agrees, _ := agreement(s, result.Counters{}, result.Counters{In: 10, Out: 25}, counts); !compared || agrees {
+		t.Error("more than ours on a broker of our own is no disagreement")
+	}
+}

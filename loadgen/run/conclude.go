@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/generator"
@@ -38,8 +39,11 @@ func (r *runner) conclude() {
 	}
 	r.result.Goals = r.goals()
 	r.balance()
-	r.result.Disputed = r.disputed()
-	r.result.Invalid = append(host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness), r.result.Disputed...)
+	incomplete, disputed := unsent(c), disagreement(r.result.Broker)
+	r.result.Invalid = slices.Concat(host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness), incomplete, disputed)
+	if len(r.scenario.Faults) == 0 { // a planned fault explains both
+		r.result.Disputed = slices.Concat(incomplete, disputed)
+	}
 	if r.result.Times.RTT.Count == 0 {
 		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
 	}
@@ -47,17 +51,12 @@ func (r *runner) conclude() {
 	r.result.Valid = len(r.result.Invalid) == 0
 }
 
-// disputed returns why the counts are not those of the whole fleet, or not the broker's. A planned fault explains what it keeps from
-// being published.
-func (r *runner) disputed() []string {
-	var reasons []string
-	if len(r.scenario.Faults) == 0 {
-		reasons = unsent(r.result.Counts)
+// disagreement returns why the counts are not to be trusted if the broker has others.
+func disagreement(broker result.BrokerCounters) []string {
+	if broker.Verdict() != "differ" {
+		return nil
 	}
-	if broker := r.result.Broker; broker.Verdict() == "differ" {
-		reasons = append(reasons, "the broker's counters differ from the fleet's: "+broker.Sentence)
-	}
-	return reasons
+	return []string{"the broker's counters differ from the fleet's: " + broker.Sentence}
 }
 
 // maxUnsent is half of the share of messages that p99.8 leaves out: with more unsent, it may be another message's.
@@ -160,6 +159,7 @@ func add(to *result.Counts, from result.Counts) {
 	to.LostAcknowledged += from.LostAcknowledged
 	to.Undelivered += from.Undelivered
 	to.Away += from.Away
+	to.Unclear += from.Unclear
 	to.Duplicated += from.Duplicated
 	to.Reordered += from.Reordered
 	to.Late += from.Late

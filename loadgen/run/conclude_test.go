@@ -1,9 +1,15 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"lifeline/loadgen/broker"
+	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -73,4 +79,32 @@ func TestTimesAreInvalidWithoutTheMessagesThatCouldNotBePublished(t *testing.T) 
 			t.Errorf("%s: %q", name, reasons)
 		}
 	}
+}
+
+func TestOnlyWhatNoPlanExplainsIsDisputed(t *testing.T) {
+	for name, c := range map[string]struct {
+		counts   result.Counts
+		faults   []scenario.Fault
+		disputed bool
+	}{
+		"complete":                       {result.Counts{Sent: 1000, Received: 1000}, nil, false},
+		"most could not be published":    {result.Counts{Sent: 100, Failed: 900}, nil, true},
+		"the broker refused many":        {result.Counts{Sent: 1000, Refused: 10}, nil, true},
+		"a planned fault kept many back": {result.Counts{Sent: 100, Failed: 900}, []scenario.Fault{{Action: "kill"}}, false},
+	} {
+		r := &runner{scenario: scenario.Scenario{Faults: c.faults}, cluster: uncounted{}, result: result.Result{Counts: c.counts}, history: history{},
+			seconds: newSeconds(), watch: &host.Watch{}}
+		r.conclude()
+		incomplete := slices.ContainsFunc(r.result.Invalid, func(why string) bool { return strings.Contains(why, "could not be published") })
+		if got := len(r.result.Disputed) > 0; got != c.disputed || r.result.Valid || incomplete != (name != "complete") {
+			t.Errorf("%s: disputed %q, invalid %q", name, r.result.Disputed, r.result.Invalid)
+		}
+	}
+}
+
+// uncounted is a broker that does not tell its counters.
+type uncounted struct{ broker.Cluster }
+
+func (uncounted) Counters(context.Context, string) (result.Counters, error) {
+	return result.Counters{}, errors.New("not to be read")
 }

@@ -80,10 +80,20 @@ type Subscription interface {
 
 // Interrupted is a Subscription to a broker that keeps nothing for a subscriber who is away.
 type Interrupted interface {
-	// Missed reports whether the subscription may have missed a message that was sent at a time (CLOCK_MONOTONIC nanoseconds)
-	// because it was not in force then.
-	Missed(sent int64) bool
+	// Missed reports whether the subscription was in force for a message that was sent at a time (CLOCK_MONOTONIC nanoseconds).
+	Missed(sent int64) Presence
 }
+
+// Presence is whether a subscription was in force for a message.
+type Presence int
+
+// The presences. Unclear is within a second before or after an absence: the message may have been under way when the connection
+// broke, or met a node that did not know yet of the subscription's return; or the broker may have lost it.
+const (
+	Present Presence = iota
+	Unclear
+	Away
+)
 
 // Traits are what the fleet has to know of a transport before it uses it.
 type Traits struct {

@@ -93,7 +93,7 @@ func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (resul
 		view := live.New(os.Stderr)
 		found, err := run.Run(ctx, s, run.Options{View: view})
 		view.End()
-		if err != nil || found.Valid || found.Times.RTT.Count == 0 || found.Failure != nil || found.Partial || attempt >= repeats {
+		if err != nil || found.Valid || found.Times.RTT.Count == 0 || found.Failure != nil || found.Partial || len(found.Disputed) > 0 || attempt >= repeats {
 			return found, err
 		}
 		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", strings.Join(found.Invalid, "; "))

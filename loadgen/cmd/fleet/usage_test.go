@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lifeline/loadgen/cli"
 	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
 )
@@ -122,5 +123,21 @@ func TestAFileThatIsNotValidEndsWithExitCodeOne(t *testing.T) {
 func TestTheSchemaIsPrinted(t *testing.T) {
 	if code, text := printed(t, "validate", "--schema"); code != 0 || !strings.Contains(text, `"$schema"`) {
 		t.Errorf("exit %d, %.60q", code, text)
+	}
+}
+
+func TestTheExitCodeTellsDisputedCountsFromAFailure(t *testing.T) {
+	for want, found := range map[int]result.Result{
+		0: {Valid: false, Invalid: []string{"the machine was loaded"}},
+		1: {Failure: &result.Failure{Cause: result.Objective, Message: "missed"}, Disputed: []string{"incomplete"}},
+		3: {Disputed: []string{"incomplete"}},
+	} {
+		silenced := os.Stdout
+		os.Stdout, _ = os.Open(os.DevNull)
+		err := conclude(found, t.TempDir(), false)
+		os.Stdout = silenced
+		if got := cli.Code("fleet run", err); got != want {
+			t.Errorf("exit code %d instead of %d for %+v", got, want, found)
+		}
 	}
 }

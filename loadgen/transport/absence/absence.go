@@ -3,114 +3,87 @@
 package absence
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"lifeline/loadgen/clock"
+	"lifeline/loadgen/transport"
 )
 
-// underWay is how long before a subscription's last sign of life a message may have been sent that its end destroyed, and how
-// long the nodes of a cluster take at most to learn that it is in force again. A broker's own loss in these seconds beside an
-// absence is taken for the absence's.
+// underWay is how long before a connection's last sign of life a message may have been sent that its end destroyed, and how long
+// the nodes of a cluster take at most to learn that the subscription is in force again.
 const underWay = int64(time.Second)
 
-// publishersWait is the longest time for which publishers let a transport's subscriptions reconnect first.
-const publishersWait = 2 * time.Second
+// PublishersWait is how much later than subscriptions connections that publish begin to reconnect: thousands of them would keep the
+// few subscriptions waiting in the broker's accept queue, and lose what they publish.
+const PublishersWait = 100 * time.Millisecond
 
-// Absences are those of one transport's subscriptions. The zero value is ready; methods may be called from any goroutine.
-type Absences struct {
-	mu       sync.Mutex
-	absent   int
-	returned chan struct{} // closed when none is absent; nil while none is
-}
-
-// Log is the record of one subscription; nil, that of one that is never absent.
+// Log is the record of one subscription. Its methods may be called from any goroutine; those of a nil Log, of a subscription that
+// is never absent, do nothing.
 type Log struct {
-	all *Absences
-
-	mu    sync.Mutex
-	spans []span
+	mu         sync.Mutex
+	generation int // of the connection
+	spans      []span
 }
 
-// span is in nanoseconds of CLOCK_MONOTONIC; until is 0 while it lasts.
-type span struct{ since, until int64 }
-
-// New returns the record of a subscription that is in force.
-func (a *Absences) New() *Log { return &Log{all: a} }
-
-// Await returns when no subscription is absent, or after two seconds, or when ctx ends. A connection that publishes calls it
-// before it reconnects: thousands of them would keep the few subscriptions waiting in the broker's accept queue, and lose what
-// they publish.
-func (a *Absences) Await(ctx context.Context) {
-	a.mu.Lock()
-	returned := a.returned
-	a.mu.Unlock()
-	if returned == nil {
-		return
-	}
-	select {
-	case <-returned:
-	case <-ctx.Done():
-	case <-time.After(publishersWait):
-	}
+// span is an absence, in nanoseconds of CLOCK_MONOTONIC.
+type span struct {
+	heard int64 // the last bytes before it
+	from  int64 // the broken connection was noticed
+	until int64 // the broker confirmed the subscription; 0 while the absence lasts
 }
 
-func (a *Absences) begin() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.absent++; a.absent == 1 {
-		a.returned = make(chan struct{})
-	}
-}
-
-func (a *Absences) end() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.absent--; a.absent == 0 {
-		close(a.returned)
-		a.returned = nil
-	}
-}
-
-// Begin notes that the connection has broken; since is when it last delivered bytes. It does nothing during an absence.
-func (l *Log) Begin(since int64) {
+// Begin notes that the connection has broken; heard is when it last delivered bytes.
+func (l *Log) Begin(heard int64) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last := len(l.spans) - 1; last >= 0 && l.spans[last].until == 0 {
-		return
+	l.generation++
+	if last := len(l.spans) - 1; last < 0 || l.spans[last].until != 0 {
+		l.spans = append(l.spans, span{heard: heard, from: clock.Now()})
 	}
-	l.spans = append(l.spans, span{since: since})
-	l.all.begin()
 }
 
-// End notes that the subscription is in force again, as the broker has confirmed, or closed. It does nothing outside an absence.
-func (l *Log) End() {
+// Generation numbers the connection in use, for End.
+func (l *Log) Generation() int {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.generation
+}
+
+// End notes that the broker has confirmed the subscription over the connection of that generation. It does nothing if that one has
+// broken since.
+func (l *Log) End(generation int) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last := len(l.spans) - 1; last >= 0 && l.spans[last].until == 0 {
+	if last := len(l.spans) - 1; last >= 0 && l.spans[last].until == 0 && l.generation == generation {
 		l.spans[last].until = clock.Now()
-		l.all.end()
 	}
 }
 
 // Missed implements transport.Interrupted.
-func (l *Log) Missed(sent int64) bool {
+func (l *Log) Missed(sent int64) transport.Presence {
 	if l == nil {
-		return false
+		return transport.Present
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	presence := transport.Present
 	for _, s := range l.spans {
-		if sent >= s.since-underWay && (s.until == 0 || sent <= s.until+underWay) {
-			return true
+		switch lasts := s.until == 0; {
+		case sent >= s.from && (lasts || sent <= s.until):
+			return transport.Away
+		case sent >= s.heard-underWay && (lasts || sent <= s.until+underWay):
+			presence = transport.Unclear
 		}
 	}
-	return false
+	return presence
 }

@@ -98,10 +98,9 @@ func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
 		}
 		return connection, err
 	}
-	if l.absent != nil {
-		l.absent.Begin(l.lastRead())
-	} else {
-		l.transport.absences.Await(ctx)
+	l.absent.Begin(l.lastRead())
+	if l.absent == nil {
+		time.Sleep(absence.PublishersWait)
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()

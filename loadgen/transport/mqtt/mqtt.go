@@ -11,7 +11,6 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"lifeline/loadgen/transport"
-	"lifeline/loadgen/transport/absence"
 )
 
 const (
@@ -24,7 +23,6 @@ const (
 // Transport implements transport.Transport. Every connection and every subscription is an MQTT client with a clean session.
 type Transport struct {
 	settings transport.Settings
-	absences absence.Absences
 	qos      byte
 }
 

@@ -9,6 +9,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/absence"
 	"lifeline/loadgen/transport/interest"
 )
 
@@ -25,17 +26,18 @@ func (t *Transport) Subscribe(ctx context.Context, node int, channel string, del
 	// The broker forgets a clean session with its connection. One that has just lost a node may not grant it at once.
 	again := func(l *link) {
 		for l.IsConnectionOpen() {
+			generation := l.absent.Generation()
 			ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 			err := receive(ctx, l)
 			cancel()
 			if err == nil {
-				l.absent.End()
+				l.absent.End(generation)
 				return
 			}
 			time.Sleep(retryPause)
 		}
 	}
-	l, err := t.connect(ctx, node, t.absences.New(), again)
+	l, err := t.connect(ctx, node, &absence.Log{}, again)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +88,8 @@ type subscription struct{ *link }
 
 func (s *subscription) Close(context.Context) error {
 	s.Disconnect(quiesce)
-	s.absent.End()
 	return nil
 }
 
 // Missed implements transport.Interrupted.
-func (s *subscription) Missed(sent int64) bool { return s.absent.Missed(sent) }
+func (s *subscription) Missed(sent int64) transport.Presence { return s.absent.Missed(sent) }

@@ -54,12 +54,11 @@ type subscription struct {
 func (s *subscription) Close(context.Context) error {
 	s.stop()
 	s.Conn.Close()
-	s.absent.End()
 	return nil
 }
 
 // Missed implements transport.Interrupted.
-func (s *subscription) Missed(sent int64) bool { return s.absent.Missed(sent) }
+func (s *subscription) Missed(sent int64) transport.Presence { return s.absent.Missed(sent) }
 
 func (t *Transport) subscribeCore(ctx context.Context, l *link, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,

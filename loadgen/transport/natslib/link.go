@@ -21,6 +21,8 @@ const (
 	handshakeTimeout = 30 * time.Second
 	// reconnectWait is shorter than the library's 2 s: an outage in a report must be the broker's, not the client's reconnect delay.
 	reconnectWait = 250 * time.Millisecond
+	// subscriberWait is a subscription's, which should be back before the publishers.
+	subscriberWait = 10 * time.Millisecond
 )
 
 // link is a nats.Conn, the socket below it and what the server refused.
@@ -35,7 +37,7 @@ type link struct {
 func (t *Transport) connect(ctx context.Context, node int, absent *absence.Log) (*link, error) {
 	address := t.settings.Servers[node]
 	first := &firstDial{ctx: ctx}
-	l := &link{absent: absent, dialer: &dialer{inner: t.settings.Dialer, absent: absent, absences: &t.absences}}
+	l := &link{absent: absent, dialer: &dialer{inner: t.settings.Dialer, absent: absent}}
 	l.dialer.first.Store(first)
 	options := nats.GetDefaultOptions()
 	// Given all of them, nats.go would quietly take another one, and the topology would not be what the scenario says.
@@ -48,8 +50,13 @@ func (t *Transport) connect(ctx context.Context, node int, absent *absence.Log) 
 	options.Timeout = handshakeTimeout
 	options.MaxReconnect = -1
 	options.ReconnectWait = reconnectWait
-	if absent != nil {
-		options.ReconnectedCB = func(*nats.Conn) { l.returned() }
+	switch {
+	case absent != nil:
+		options.CustomReconnectDelayCB = func(int) time.Duration { return subscriberWait }
+		options.ReconnectedCB = l.returned
+	case !t.options.JetStream:
+		options.ReconnectWait, options.ReconnectJitter = absence.PublishersWait, absence.PublishersWait
+		l.dialer.waits = len(t.settings.Servers) > 1 // before it tries the only one again, nats.go waits by itself
 	}
 	if !t.options.JetStream {
 		// Without a connection a publish fails, as with the minimal client: what nats.go keeps for later would count as sent, and
@@ -120,9 +127,12 @@ func (l *link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
 }
 
 // returned ends a subscription's absence once the server has confirmed that it is in force. nats.go has repeated it.
-func (l *link) returned() {
-	if l.FlushTimeout(handshakeTimeout) == nil {
-		l.absent.End()
+func (l *link) returned(connection *nats.Conn) {
+	for generation := l.absent.Generation(); connection.IsConnected(); {
+		if connection.FlushTimeout(handshakeTimeout) == nil {
+			l.absent.End(generation)
+			return
+		}
 	}
 }
 
@@ -140,8 +150,9 @@ type dialer struct {
 	first   atomic.Pointer[firstDial] // nil once the connection is established
 	arrival atomic.Pointer[transport.Arrival]
 
-	absences *absence.Absences
-	absent   *absence.Log // as link's
+	absent *absence.Log // as link's
+	waits  bool         // until PublishersWait is over, with reconnecting
+	broken time.Time    // when it began to wait; zero while there is a connection
 }
 
 // firstDial is the way to the connection that a caller waits for. It ends with the caller's context.
@@ -160,12 +171,7 @@ func (f *firstDial) end() {
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	first := d.first.Load()
 	if first == nil {
-		if d.absent != nil {
-			d.absent.Begin(d.lastRead())
-		} else {
-			d.absences.Await(context.Background())
-		}
-		return d.dial(context.Background(), network, address)
+		return d.redial(network, address)
 	}
 	connection, err := d.dial(first.ctx, network, address)
 	if err != nil {
@@ -175,6 +181,26 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	first.undo = context.AfterFunc(first.ctx, func() { connection.Close() })
 	return connection, nil
 }
+
+// redial is called with nats.go's lock, which publishing needs too: where a publisher has to wait, it fails, and nats.go waits.
+func (d *dialer) redial(network, address string) (net.Conn, error) {
+	d.absent.Begin(d.lastRead())
+	if d.waits {
+		if d.broken.IsZero() {
+			d.broken = time.Now()
+		}
+		if time.Since(d.broken) < absence.PublishersWait {
+			return nil, errSubscribersFirst
+		}
+	}
+	connection, err := d.dial(context.Background(), network, address)
+	if err == nil {
+		d.broken = time.Time{}
+	}
+	return connection, err
+}
+
+var errSubscribersFirst = errors.New("subscribers reconnect first")
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	connection, err := d.inner.DialContext(ctx, network, address)

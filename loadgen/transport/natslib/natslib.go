@@ -23,7 +23,6 @@ type Options struct {
 type Transport struct {
 	settings transport.Settings
 	options  Options
-	absences absence.Absences
 	created  bool // the stream, by Prepare
 }
 
@@ -77,7 +76,7 @@ func (t *Transport) Connect(ctx context.Context, node int) (transport.Connection
 func (t *Transport) Subscribe(ctx context.Context, node int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
 ) {
-	subscribe, absent := t.subscribeCore, t.absences.New()
+	subscribe, absent := t.subscribeCore, &absence.Log{}
 	if t.options.JetStream {
 		subscribe, absent = t.subscribeStream, nil // the stream keeps what comes meanwhile
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lifeline/loadgen/transport"
-	"lifeline/loadgen/transport/absence"
 )
 
 const (
@@ -26,7 +25,6 @@ const (
 type Transport struct {
 	settings transport.Settings
 	watch    watch
-	absences absence.Absences
 	redial   chan struct{} // a token for each connection that dials anew
 	largest  atomic.Int64  // payload, as the servers say
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strconv"
@@ -243,7 +244,13 @@ func (p *publisher) lose() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	lost := p.node
-	go func() { _ = p.transport.dialAnew(ctx, lost, p.transport.dialInTurn, p.attach) }()
+	go func() {
+		select {
+		case <-time.After(publishersWait + rand.N(publishersWait)):
+			_ = p.transport.dialAnew(ctx, lost, publishersWait, p.transport.dialInTurn, p.attach)
+		case <-ctx.Done():
+		}
+	}()
 }
 
 // release closes the socket, if there is one. The mutex is held.

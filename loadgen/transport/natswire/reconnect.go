@@ -4,14 +4,19 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"lifeline/loadgen/transport/absence"
 )
 
-// reconnectWait lies between two rounds over all servers.
-const reconnectWait = 250 * time.Millisecond
+// What lies, at least, between two rounds over all servers.
+const (
+	subscribersWait = 10 * time.Millisecond
+	publishersWait  = absence.PublishersWait
+)
 
 // dialAnew tries the servers in their order, beginning behind the one that was lost, as nats.go does. It ends when use has
 // accepted a socket, or with ctx.
-func (t *Transport) dialAnew(ctx context.Context, lost int, dial dialling, use func(s socket, node int) error) error {
+func (t *Transport) dialAnew(ctx context.Context, lost int, between time.Duration, dial dialling, use func(s socket, node int) error) error {
 	for attempt := 1; ; attempt++ {
 		node := (lost + attempt) % len(t.settings.Servers)
 		if s, err := dial(ctx, node); err == nil {
@@ -24,7 +29,7 @@ func (t *Transport) dialAnew(ctx context.Context, lost int, dial dialling, use f
 			// Spread out, or a fleet would come back all at once each time.
 			select {
 			case <-ctx.Done():
-			case <-time.After(reconnectWait + rand.N(reconnectWait)):
+			case <-time.After(between + rand.N(between)):
 			}
 		}
 		if ctx.Err() != nil {
@@ -36,9 +41,8 @@ func (t *Transport) dialAnew(ctx context.Context, lost int, dial dialling, use f
 // dialling makes a connection to a node.
 type dialling func(ctx context.Context, node int) (socket, error)
 
-// dialInTurn is how publishers dial: after the subscriptions, and not too many at once.
+// dialInTurn is how publishers dial: not too many at once.
 func (t *Transport) dialInTurn(ctx context.Context, node int) (socket, error) {
-	t.absences.Await(ctx)
 	select {
 	case t.redial <- struct{}{}:
 		defer func() { <-t.redial }()

@@ -36,7 +36,7 @@ func subscribe(ctx context.Context, t *Transport, first socket, node int, channe
 	transport.Subscription, error,
 ) {
 	s := &subscription{
-		transport: t, channel: channel, inbox: interest.Channel(), deliver: deliver, Log: t.absences.New(), socket: first, node: node,
+		transport: t, channel: channel, inbox: interest.Channel(), deliver: deliver, Log: &absence.Log{}, socket: first, node: node,
 		ready: make(chan error, 1), probed: make(chan string, 1), ended: make(chan struct{}),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -55,7 +55,6 @@ func (s *subscription) subject(channel string) string {
 // run reads until Close, over as many connections as that takes.
 func (s *subscription) run() {
 	defer close(s.ended)
-	defer s.End()
 	for {
 		err := s.read()
 		if s.ctx.Err() == nil {
@@ -63,7 +62,7 @@ func (s *subscription) run() {
 		}
 		s.socket.Close()
 		s.tell(err)
-		err = s.transport.dialAnew(s.ctx, s.node, s.transport.handshake, func(made socket, node int) error {
+		err = s.transport.dialAnew(s.ctx, s.node, subscribersWait, s.transport.handshake, func(made socket, node int) error {
 			s.socket, s.node = made, node
 			return nil
 		})
@@ -109,7 +108,7 @@ func (s *subscription) take(frame natsproto.Frame) error {
 		_, err := s.socket.Write([]byte("PONG\r\n"))
 		return err
 	case "PONG":
-		s.End()
+		s.End(s.Generation())
 		s.tell(nil)
 	case "-ERR":
 		s.tell(refusal(frame.Arguments))

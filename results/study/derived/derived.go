@@ -38,8 +38,8 @@ type bus interface {
 	close()
 }
 
-// Run starts the scenario's broker and the jobs, publishes, and returns the round trips through the job filter (from before
-// publishing to the receipt of the derived batch), and beside them the delays of summaries.
+// Run starts the scenario's broker and the jobs, publishes, and returns the round trips through the job filter (from when a
+// batch was due to the receipt of the derived batch), and beside them the delays of summaries.
 func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]result.Distribution, error) {
 	m := newMeasurement(s, message.NewBatch(s.Message.Events, s.Seed), &message.BatchParser{})
 	m.result.Client = "through lifeline-jobs"

@@ -63,6 +63,7 @@ Kafka's points need scripts/broker install kafka.
   fleet-study --out results --each 1m --only 'table2-*'
   fleet-study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
   fleet-study --out results --pages              only write the pages, from the files
+  fleet-study chart                              draw bar charts: a JSON object on standard input, an SVG on standard output
 
 `
 
