@@ -10,7 +10,7 @@ import (
 	"lifeline/loadgen/transport"
 )
 
-// Connect connects all generators and sends each to its initial sleep.
+// Connect connects all generators and sends each to its initial sleep. It returns when the subscriptions are in force, too.
 func (f *Fleet) Connect(ctx context.Context) error {
 	f.connecting.Lock()
 	defer f.connecting.Unlock()
@@ -19,6 +19,13 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	const atOnce = 32 // of a server's queue of 4,096 connections that it has not accepted, for all workers
 	turns := make(chan struct{}, atOnce)
 	var group sync.WaitGroup
+	if f.startsTogether() {
+		group.Go(func() {
+			if err := f.subscribe(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
 	begin := time.Now().Add(f.share.RampOffset)
 	f.connections = make([]transport.Connection, f.wires())
 	for wire := range f.connections {
@@ -66,8 +73,14 @@ func (f *Fleet) connect(ctx context.Context, wire int) error {
 	return nil
 }
 
-// node returns a connection's node: the fleet's connections are spread round robin.
-func (f *Fleet) node(wire int) int { return (f.share.First + wire) % len(f.share.Channels) }
+// node returns a connection's node: the fleet's connections are spread round robin over the nodes for publishers.
+func (f *Fleet) node(wire int) int {
+	nodes := len(f.share.Channels)
+	if f.share.Scenario.Subscribers.Node == "apart" {
+		nodes--
+	}
+	return (f.share.First + wire) % nodes
+}
 
 func (f *Fleet) enqueue(g *generator) {
 	if f.agenda.add(g) {

@@ -23,7 +23,7 @@ type Share struct {
 	Scenario    scenario.Scenario
 	Run         uint32
 	First       int           // number of the share's first generator
-	Generators  int           // how many it has; generator n publishes on node n modulo the number of channels
+	Generators  int           // how many it has; see Fleet.node for which one a generator uses
 	Channels    []string      // one for each broker node
 	RampOffset  time.Duration // before the share's first generator connects
 	RampStep    time.Duration // between two of the share's generators; 0: as fast as the broker accepts
@@ -84,10 +84,13 @@ func New(share Share, over transport.Transport, traits transport.Traits) (*Fleet
 	return f, nil
 }
 
-// Start subscribes and begins to pace; generators publish from the moment on when Connect has connected them.
+// Start subscribes, unless Connect does, and begins to pace; generators publish from the moment on when Connect has connected
+// them.
 func (f *Fleet) Start(ctx context.Context) error {
-	if err := f.subscribe(ctx); err != nil {
-		return err
+	if !f.startsTogether() {
+		if err := f.subscribe(ctx); err != nil {
+			return err
+		}
 	}
 	started := make(chan error)
 	go f.pace(started)

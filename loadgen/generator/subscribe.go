@@ -3,7 +3,6 @@ package generator
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"lifeline/loadgen/clock"
@@ -17,6 +16,9 @@ func (f *Fleet) parser() message.Parser {
 	}
 	return message.RawParser{}
 }
+
+// startsTogether reports whether generators publish while the subscriptions are still being made.
+func (f *Fleet) startsTogether() bool { return f.share.Scenario.Subscribers.Start == "together" }
 
 func (f *Fleet) subscribe(ctx context.Context) error {
 	for subscriber := range f.share.Scenario.Subscribers.Count {
@@ -40,17 +42,13 @@ func (f *Fleet) subscribe(ctx context.Context) error {
 
 // subscribersNode is where the subscriber of a node's channel is connected.
 func (f *Fleet) subscribersNode(publishers int) int {
-	switch where := f.share.Scenario.Subscribers.Node; where {
-	case "", "same":
-		return publishers
+	switch nodes := len(f.share.Channels); f.share.Scenario.Subscribers.Node {
 	case "other":
-		return (publishers + 1) % len(f.share.Channels)
+		return (publishers + 1) % nodes
+	case "apart":
+		return nodes - 1
 	default:
-		node, err := strconv.Atoi(where)
-		if err != nil || node < 0 {
-			return publishers
-		}
-		return node % len(f.share.Channels)
+		return publishers
 	}
 }
 

@@ -75,7 +75,7 @@ type fleet struct {
 	connections   int
 	sockets       int // of one connection
 	nodes         int
-	survivors     int // nodes that hold everything while the scenario's faults last
+	survivors     int // nodes that hold all generators while the scenario's faults last
 	embedded      bool
 	loopback      bool
 	subscriptions int
@@ -97,6 +97,9 @@ func measure(s scenario.Scenario, traits transport.Traits) fleet {
 	hit := map[int]bool{}
 	for _, fault := range s.Faults {
 		hit[fault.Node] = true
+	}
+	if s.Subscribers.Node == "apart" {
+		hit[f.nodes-1] = true // generators do not use it
 	}
 	f.survivors = max(1, f.nodes-len(hit))
 	return f
@@ -137,7 +140,7 @@ func (m Machine) broker(f fleet) error {
 		return nil
 	}
 	down := ""
-	if f.survivors < f.nodes {
+	if len(f.scenario.Faults) > 0 && f.survivors < f.nodes {
 		down = fmt.Sprintf(" (while %d of %d are down by the scenario's faults)", f.nodes-f.survivors, f.nodes)
 	}
 	most := max(0, room*f.survivors/f.sockets-f.subscriptions)

@@ -91,6 +91,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"message: {events: 10}", "f.yaml:1: message.events: only a batch has events; write kind: batch, or multiple for a larger raw message"},
 		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream or kafka"},
 		{"subscribers: {node: other}", "f.yaml:1: subscribers.node: other needs a second node; write broker.nodes: 2, or same"},
+		{"subscribers: {node: apart}", "f.yaml:1: subscribers.node: apart needs a second node; write broker.nodes: 2, or same"},
 		{"subscribers: {selector: name = 3}", `f.yaml:1: subscribers.selector: "name = 3" is not possible; write for example id < 10000`},
 		{"objectives: [{within: 5s}]", "f.yaml:1: objectives[0]: within and share go together: {within: 5s, share: 0.995}"},
 		{"objectives: [{within: 5s, share: 99.5}]", "f.yaml:1: objectives[0].share: 99.5 is out of range; write one above 0, at most 1"},

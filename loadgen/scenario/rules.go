@@ -147,8 +147,8 @@ func (s *Scenario) checkSubscribers(report report) {
 	if s.Broker.URL != "" {
 		nodes = len(s.Broker.Address().Hosts)
 	}
-	if s.Subscribers.Node == "other" && nodes < 2 {
-		report("subscribers.node", "other needs a second node; write broker.nodes: 2, or same")
+	if where := s.Subscribers.Node; where != "same" && nodes < 2 {
+		report("subscribers.node", "%s needs a second node; write broker.nodes: 2, or same", where)
 	}
 }
 

@@ -64,7 +64,8 @@ type Broker struct {
 // Subscribers receive all that is published, each its own copy.
 type Subscribers struct {
 	Count    int      `yaml:"count" json:"count"`
-	Node     string   `yaml:"node" json:"node"`                             // same: on the generator's node; other: on another one, across the network of brokers
+	Node     string   `yaml:"node" json:"node"`                             // same: on the generator's node; other: on another one; apart: all on the last one, which has no generators
+	Start    string   `yaml:"start,omitempty" json:"start,omitempty"`       // empty: before the generators, which wait until subscriptions are in force; together: at once with them
 	Poll     Duration `yaml:"poll" json:"poll"`                             // 0: pushed; else the subscriber asks so often, as the study's R-GMA consumer
 	Selector string   `yaml:"selector,omitempty" json:"selector,omitempty"` // such as "id < 10000"; evaluated by the subscriber
 }
