@@ -42,10 +42,24 @@ func briefly(more ...string) []string {
 
 func points() []Point {
 	var all []Point
-	for _, part := range [][]Point{transportPoints(), scalePoints(), queryPoints(), warmUpPoints(), faultPoints(), overheadPoints()} {
+	for _, part := range [][]Point{environmentPoints(), transportPoints(), scalePoints(), ratePoints(), queryPoints(),
+		warmUpPoints(), faultPoints(), overheadPoints()} {
 		all = append(all, part...)
 	}
 	return all
+}
+
+// payloadMost is how many times the study's fields a message may hold: its text bounds a message by 50 kB a second at 75
+// messages a second, which are 683 bytes of 1,024 a kB.
+const payloadMost = 6
+
+func environmentPoints() []Point {
+	payload := fmt.Sprintf("message.multiple=%d", payloadMost)
+	return []Point{
+		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}, Quick: quickly("2s")},
+		{ID: "payload-nats", Scenario: "table2-nats", Changes: []string{payload}, Quick: quickly("2s")},
+		{ID: "payload-kafka", Scenario: "table2-kafka-all", Changes: []string{payload}},
+	}
 }
 
 func transportPoints() []Point {
@@ -118,18 +132,44 @@ func scalePoints() []Point {
 		}
 		at("cluster", generators, quick)
 	}
+	for _, generators := range []int{2000, 3000, 4000} {
+		at("cluster-apart", generators, nil)
+	}
 	at("cluster-other", 4000, briefly())
 	at("cluster", 50000, nil)
 	at("cluster-six", 100000, briefly())
-	at("cluster-kafka", 4000, nil)
+	for _, generators := range []int{2000, 3000, 4000} {
+		at("cluster-kafka", generators, nil)
+	}
 	at("cluster-kafka", 30000, nil)
 	return all
 }
 
+// ratePoints have the message rate of 4,000 generators with fewer connections: they tell the one's effect from the other's.
+func ratePoints() []Point {
+	var all []Point
+	for _, point := range []struct {
+		broker     string
+		generators int
+		interval   string
+	}{{"nats", 500, "1250ms"}, {"nats", 1000, "2500ms"}, {"nats", 2000, "5s"}, {"kafka", 500, "1250ms"}} {
+		p := Point{ID: fmt.Sprintf("rate-%s-%d", point.broker, point.generators), Scenario: "single-" + point.broker,
+			Changes: []string{fmt.Sprintf("generators=%d", point.generators), "interval=" + point.interval}}
+		if point.generators == 500 && point.broker == "nats" {
+			p.Quick = []string{"initial_sleep=[0s, 2s]", "duration=8s", "drain=5s"}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// consumerNames are the scenarios of consumers that are pushed to, and of those that ask.
+var consumerNames = []string{"push-jetstream", "poll-jetstream", "push-kafka", "poll-kafka"}
+
 func queryPoints() []Point {
 	var all []Point
 	for _, generators := range []int{100, 400, 600, 1000} { // the study ended at 600 on one server and at 1,000 on four
-		for _, name := range []string{"push-jetstream", "poll-jetstream", "push-kafka", "poll-kafka"} {
+		for _, name := range consumerNames {
 			var quick []string
 			switch {
 			case generators != 600 || name == "push-kafka":
@@ -144,16 +184,22 @@ func queryPoints() []Point {
 			})
 		}
 	}
+	for _, generators := range []int{400, 600, 1000} { // of the study's figure 14
+		for _, name := range consumerNames {
+			all = append(all, Point{ID: fmt.Sprintf("network-%s-%d", name, generators), Scenario: name,
+				Changes: []string{fmt.Sprintf("generators=%d", generators), "broker.nodes=3", "subscribers.node=other"}})
+		}
+	}
 	for _, broker := range []string{"jetstream", "kafka"} {
 		all = append(all, Point{ID: "stored-" + broker, Scenario: "stored-" + broker, Kind: Stored,
 			Quick: []string{"interval=2s", "initial_sleep=[0s, 2s]", "warm_up=6s", "duration=8s", "drain=5s"}})
 	}
 	for _, broker := range []string{"jetstream", "kafka"} {
-		for _, generators := range []int{50, 200} { // as in the study's figure 10
+		for _, generators := range []int{50, 200} { // as in the study's figure 10, more often: 99.8 % need thousands of messages
 			p := Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Scenario: "secondary-" + broker,
-				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Kind: Derived}
+				Changes: []string{fmt.Sprintf("generators=%d", generators), "interval=1s"}, Kind: Derived}
 			if generators == 200 && broker == "jetstream" {
-				p.Quick = []string{"interval=2s", "warm_up=6s", "duration=10s", "drain=5s"}
+				p.Quick = []string{"warm_up=6s", "duration=10s", "drain=5s"}
 			}
 			all = append(all, p)
 		}
@@ -168,7 +214,9 @@ func warmUpPoints() []Point {
 		if broker == "mqtt" {
 			quick = nil
 		}
-		all = append(all, Point{ID: "warm-up-" + broker, Scenario: "warm-up-" + broker, Quick: quick})
+		for _, name := range []string{"warm-up-", "together-"} {
+			all = append(all, Point{ID: name + broker, Scenario: name + broker, Quick: quick})
+		}
 	}
 	return all
 }

@@ -85,7 +85,7 @@ func TestAPointsCommandMeansItsScenario(t *testing.T) {
 			t.Errorf("%s: %s", p.ID, p.command())
 		}
 	}
-	if command := all[0].command(); command != "fleet run table2-nats --set duration=1m" {
+	if command := all[0].command(); command != "fleet run table2-nats --set generators=750 --set duration=1m" {
 		t.Error(command)
 	}
 }

@@ -61,19 +61,14 @@ type measurement struct {
 	rtt         measure.Recorder
 	serviceTime measure.Recorder
 	toSummary   measure.Recorder
-	probed      sync.Once
-	through     chan struct{} // closed when a probe has come through
 }
 
-// A message's run identifies its purpose.
-const (
-	probeRun = iota
-	measuredRun
-)
+// measuredRun is the run of every message.
+const measuredRun = 1
 
 func newMeasurement(s scenario.Scenario, builder message.Builder, parser message.Parser) *measurement {
 	return &measurement{
-		scenario: s, builder: builder, parser: parser, pending: map[message.Identity]int64{}, through: make(chan struct{}),
+		scenario: s, builder: builder, parser: parser, pending: map[message.Identity]int64{},
 		result: result.Result{Format: result.Format, Scenario: s, Started: time.Now(), Machine: host.Machine()},
 	}
 }
@@ -108,7 +103,7 @@ func (m *measurement) throughJobs(ctx context.Context) error {
 		return err
 	}
 	defer jobs.stop()
-	bus, err := open(url, m.derived, m.summary)
+	bus, err := open(url, m.scenario.Generators, m.derived, m.summary)
 	if err != nil {
 		return err
 	}
@@ -192,8 +187,6 @@ func (m *measurement) derived(text []byte) {
 	switch {
 	case err != nil:
 		m.result.Counts.Foreign++
-	case identity.Run == probeRun:
-		m.probed.Do(func() { close(m.through) })
 	case known:
 		now := clock.Now()
 		m.rtt.Record(now - identity.Intended)

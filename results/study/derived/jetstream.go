@@ -9,21 +9,17 @@ import (
 
 const subjects = 16 // of the batches, and of a derived stream
 
-// jetStream is a bus with a connection each for publishing and subscribing.
+// jetStream is a bus with a connection for each generator, and one for subscribing.
 type jetStream struct {
-	publisher, subscriber *nats.Conn
-	stream                jetstream.JetStream
+	publishers []jetstream.JetStream
+	subscriber *nats.Conn
 }
 
-func openJetStream(url string, derived, summary func([]byte)) (bus, error) {
+func openJetStream(url string, generators int, derived, summary func([]byte)) (bus, error) {
 	b := &jetStream{}
-	var err error
-	if b.publisher, err = nats.Connect(url); err != nil {
-		return nil, fmt.Errorf("connecting the publisher: %w", err)
-	}
-	if b.subscriber, err = nats.Connect(url); err != nil {
-		b.publisher.Close()
-		return nil, fmt.Errorf("connecting the subscriber: %w", err)
+	if err := b.connect(url, generators); err != nil {
+		b.close()
+		return nil, err
 	}
 	if err := b.subscribe(derived, summary); err != nil {
 		b.close()
@@ -32,10 +28,26 @@ func openJetStream(url string, derived, summary func([]byte)) (bus, error) {
 	return b, nil
 }
 
-func (b *jetStream) subscribe(derived, summary func([]byte)) (err error) {
-	if b.stream, err = jetstream.New(b.publisher); err != nil {
-		return fmt.Errorf("opening JetStream: %w", err)
+func (b *jetStream) connect(url string, generators int) (err error) {
+	if b.subscriber, err = nats.Connect(url); err != nil {
+		return fmt.Errorf("connecting the subscriber: %w", err)
 	}
+	for range generators {
+		connection, err := nats.Connect(url)
+		if err != nil {
+			return fmt.Errorf("connecting a generator: %w", err)
+		}
+		publisher, err := jetstream.New(connection)
+		if err != nil {
+			connection.Close()
+			return fmt.Errorf("opening JetStream: %w", err)
+		}
+		b.publishers = append(b.publishers, publisher)
+	}
+	return nil
+}
+
+func (b *jetStream) subscribe(derived, summary func([]byte)) error {
 	for subject, take := range map[string]func([]byte){derivedName + ".*": derived, summariesName: summary} {
 		if _, err := b.subscriber.Subscribe(subject, func(m *nats.Msg) { take(m.Data) }); err != nil {
 			return fmt.Errorf("subscribing to %s: %w", subject, err)
@@ -46,11 +58,15 @@ func (b *jetStream) subscribe(derived, summary func([]byte)) (err error) {
 
 // publish hands a batch over; the stream's acknowledgement is not awaited.
 func (b *jetStream) publish(generator uint32, batch []byte) error {
-	_, err := b.stream.PublishAsync(fmt.Sprintf("%s.%d", batchesName, generator%subjects), batch)
+	_, err := b.publishers[generator].PublishAsync(fmt.Sprintf("%s.%d", batchesName, generator%subjects), batch)
 	return err
 }
 
 func (b *jetStream) close() {
-	b.publisher.Close()
-	b.subscriber.Close()
+	for _, publisher := range b.publishers {
+		publisher.Conn().Close()
+	}
+	if b.subscriber != nil {
+		b.subscriber.Close()
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,40 +13,44 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// kafka is a bus with a client each for publishing and subscribing.
+// kafka is a bus with a client for each generator, and one for subscribing.
 type kafka struct {
-	*publisher
+	publishers []*publisher
 	subscriber *kgo.Client
 	stopped    chan struct{}
 }
 
 // openKafkaOfJobs is a bus to the jobs' topics.
-func openKafkaOfJobs(url string, derived, summary func([]byte)) (bus, error) {
-	return openKafka([]kgo.Opt{kgo.SeedBrokers(strings.TrimPrefix(url, "kafka://"))}, batchesName,
+func openKafkaOfJobs(url string, generators int, derived, summary func([]byte)) (bus, error) {
+	return openKafka([]kgo.Opt{kgo.SeedBrokers(strings.TrimPrefix(url, "kafka://"))}, generators, batchesName,
 		map[string]func([]byte){derivedName: derived, summariesName: summary})
 }
 
 // openKafka publishes to one topic, and hands over what comes in others. Options say where Kafka is.
-func openKafka(options []kgo.Opt, to string, from map[string]func([]byte)) (*kafka, error) {
-	publisher, err := openPublisher(options, to)
-	if err != nil {
-		return nil, err
-	}
-	var topics []string
-	for topic := range from {
-		topics = append(topics, topic)
-	}
+func openKafka(options []kgo.Opt, generators int, to string, from map[string]func([]byte)) (*kafka, error) {
 	// The jobs make a derived topic when they first write to it, so the subscriber looks out for it, and reads from the start.
-	subscriber, err := kgo.NewClient(slices.Concat(options, []kgo.Opt{kgo.ConsumeTopics(topics...),
+	subscriber, err := kgo.NewClient(slices.Concat(options, []kgo.Opt{kgo.ConsumeTopics(slices.Sorted(maps.Keys(from))...),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.FetchMaxWait(time.Second)})...)
 	if err != nil {
-		publisher.close()
 		return nil, fmt.Errorf("making the subscriber: %w", err)
 	}
-	k := &kafka{publisher: publisher, subscriber: subscriber, stopped: make(chan struct{})}
+	k := &kafka{subscriber: subscriber, stopped: make(chan struct{})}
+	for range generators {
+		publisher, err := openPublisher(options, to)
+		if err != nil {
+			close(k.stopped) // nothing receives yet
+			k.close()
+			return nil, err
+		}
+		k.publishers = append(k.publishers, publisher)
+	}
 	go k.receive(from)
 	return k, nil
+}
+
+func (k *kafka) publish(generator uint32, text []byte) error {
+	return k.publishers[generator].publish(generator, text)
 }
 
 func (k *kafka) receive(from map[string]func([]byte)) {
@@ -60,7 +65,9 @@ func (k *kafka) receive(from map[string]func([]byte)) {
 }
 
 func (k *kafka) close() {
-	k.publisher.close()
+	for _, publisher := range k.publishers {
+		publisher.close()
+	}
 	k.subscriber.Close()
 	<-k.stopped
 }
