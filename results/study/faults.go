@@ -14,7 +14,7 @@ var faultRows = []struct{ id, name string }{
 }
 
 func faultsPage(p *page) error {
-	p.say("5,000 generators, each with a connection to one of three nodes; one node is killed (SIGKILL) in the middle and started again. " +
+	p.say("\n5,000 generators, each with a connection to one of three nodes; one node is killed (SIGKILL) in the middle and started again. " +
 		"What the broker acknowledged must arrive. Seconds since the first message; recovered: when deliveries were at nine tenths of " +
 		"the rate before and none was held up any more. Lost and failed are of the whole run, among them those whose connection died before they were acknowledged. " +
 		"Duplicated: the minimal Kafka client is not idempotent; what its dead leader had not acknowledged it sends to the next one, which may have it.")

@@ -38,12 +38,16 @@ func survives(r Record) (string, bool) {
 	return text, len(r.Faults) > 0 && r.Counts.LostAcknowledged == 0 && !r.Broke()
 }
 
-func indexPage(p *page) {
+func indexPage(p *page, contents [][]string) {
 	p.say("# The generator fleet: a study of publish/subscribe systems, repeated\n")
 	p.say("Written by `make results-fleet` from `data/*.json`, which it measured, point by point: `QUICK=1` in at most 15 minutes, the full "+
 		"form 5 minutes a point, spread over some days if need be; each row says which form made it, each page when. %s", paperSource)
+	p.paragraph("Each table and figure of the paper has a section: what the paper did, as facts that a test holds to its text; what we did; where " +
+		"we differ and why; a picture with the same axes.")
 	p.table(2, []string{"page", "what"}, indexRows())
+	p.table(1, []string{"tables and figures of the paper, in its order"}, contents)
 	p.say("\n## Aims")
+	p.paragraph("RTT is from when a message was due. An aim that is missed stays missed.")
 	var rows [][]string
 	for _, aim := range aims {
 		row := []string{aim.what, aim.aim, "not measured", "", ""}

@@ -13,18 +13,19 @@ import (
 	"lifeline/loadgen/host"
 )
 
-// pages are what WritePages writes, in the order of the index. Each gets all records, and says nothing of what it lacks.
+// pages are what WritePages writes, in the order of the paper. Each gets all records; a section says so where it has none.
 var pages = []struct {
 	file, title string
 	write       func(*page) error
 }{
-	{"1-transports.md", "Transports compared (the study's Table II, Figures 3 and 4)", transportsPage},
-	{"2-scale.md", "One broker and networks of brokers (Figures 6 to 9)", scalePage},
-	{"3-queries.md", "Continuous, latest and history queries; derived streams (Figures 10 to 14)", queriesPage},
-	{"4-decomposition.md", "Where a round trip's time goes (Figure 15)", phasesPage},
-	{"5-warm-up.md", "Publishing at once (section F.1)", warmUpPage},
+	{"1-environment.md", "Hardware, software, metrics and payload (Table I, sections III.A to III.D)", environmentPage},
+	{"2-transports.md", "Transports compared (Table II, Figures 3 and 4)", transportsPage},
+	{"3-brokers.md", "One broker and networks of brokers (Figures 5 to 9)", brokersPage},
+	{"4-queries.md", "Start-up, continuous, latest and history queries, derived streams (Figures 10 to 14)", queriesPage},
+	{"5-decomposition.md", "Where a round trip's time goes (Figure 15)", phasesPage},
 	{"6-grades.md", "Grades (Table III)", gradesPage},
-	{"7-faults.md", "A broker node dies (beyond the study)", faultsPage},
+	{"7-faults.md", "A broker node dies (beyond the paper)", faultsPage},
+	{"changes.md", "What corrections changed: figures before and after", changesPage},
 }
 
 // WritePages writes all pages and pictures from the points' files in the folder data below out.
@@ -36,9 +37,10 @@ func WritePages(out string) error {
 	if len(records) == 0 {
 		return fmt.Errorf("%s holds no points yet", filepath.Join(out, DataFolder))
 	}
+	var contents [][]string
 	for _, each := range pages {
 		p := &page{out: out, records: records}
-		p.say("# %s\n", each.title)
+		p.say("# %s", each.title)
 		if err := each.write(p); err != nil {
 			return fmt.Errorf("writing %s: %w", each.file, err)
 		}
@@ -46,9 +48,12 @@ func WritePages(out string) error {
 		if err := p.save(each.file); err != nil {
 			return err
 		}
+		for _, heading := range p.sections {
+			contents = append(contents, []string{fmt.Sprintf("[%s](%s#%s)", heading, each.file, anchor(heading))})
+		}
 	}
 	p := &page{out: out, records: records}
-	indexPage(p)
+	indexPage(p, contents)
 	return p.save("README.md")
 }
 
@@ -58,6 +63,8 @@ type page struct {
 	records map[string]Record
 	used    []Record // listed in the footer with machine and reasons
 	text    strings.Builder
+
+	sections []string // headings of the paper's tables and figures
 }
 
 func (p *page) say(form string, values ...any) { fmt.Fprintf(&p.text, form+"\n", values...) }
@@ -149,8 +156,7 @@ func where(records []Record) string {
 			loudest = r
 		}
 		forms[r.Form] = true
-		m := r.Machine
-		machines[fmt.Sprintf("%s, %d cores, %s, %s", m.CPU, m.Cores, format.Bytes(float64(m.Memory)), m.Kernel)] = true
+		machines[machine(r)] = true
 		if r.Started.Before(first) {
 			first = r.Started
 		}

@@ -15,7 +15,7 @@ var phasePictures = []struct {
 	file, title string
 	rows        []struct{ id, name string }
 }{
-	{"4-decomposition.svg", "Round trips, taken apart", []struct{ id, name string }{
+	{"figure-15.svg", "Round trips, taken apart", []struct{ id, name string }{
 		{"table2-nats", "core NATS"},
 		{"table2-mqtt-qos0", "MQTT QoS 0"},
 		{"table2-mqtt-qos1", "MQTT QoS 1"},
@@ -25,16 +25,17 @@ var phasePictures = []struct {
 		{"table2-kafka-all", "Kafka acks=all, 1 replica"},
 		{"table2-kafka-transaction", "Kafka, transactions"},
 	}},
-	{"4-decomposition-polled.svg", "Round trips to consumers that ask every 100 ms", []struct{ id, name string }{
+	{"figure-15-polled.svg", "Round trips to consumers that ask every 100 ms", []struct{ id, name string }{
 		{"poll-jetstream-600", "JetStream, polled"},
 		{"poll-kafka-600", "Kafka, polled"},
+		{"poll-postgres-600", "PostgreSQL, polled"},
 	}},
 }
 
 func phasesPage(p *page) error {
-	p.say("The study takes a round trip apart: PRT, the publishing call; PT, from its return until the message is at the subscriber; SRT, "+
-		"until the subscriber's code has it. What the study calls RTT = PRT + PT + SRT is the service time here; RTT begins when the message was due. Means in ms; PT of each message that had arrived after its call "+
-		"returned, or before it (negative). %s", paperSource)
+	p.section("Figure 15", "RTT decomposition")
+	p.here("The same three parts; their sum is the service time, and RTT begins when the message was due. Means in ms; PT of each message that had " +
+		"arrived after its publishing call returned, or before it (negative).")
 	var rows [][]string
 	figures := make([]plot.Spans, len(phasePictures))
 	for i, picture := range phasePictures {
@@ -51,6 +52,7 @@ func phasesPage(p *page) error {
 		figures[i] = report.Decomposition(picture.title, names, drawn)
 	}
 	if len(rows) == 0 {
+		p.missing()
 		return nil
 	}
 	p.table(1, []string{"here", "PRT", "PT", "SRT", "service time", "RTT", "PT below zero", "acknowledged p50", "form", "quiet"}, rows)
@@ -62,10 +64,9 @@ func phasesPage(p *page) error {
 			return err
 		}
 	}
-	p.paragraph("In the study R-GMA's PRT and SRT were short and its PT seconds long; NaradaBrokering's three were all very short. Here the " +
-		"publishing call of core NATS, of MQTT QoS 0 and of both brokers' asynchronous clients returns when the message has been copied " +
-		"into a buffer, so PRT says nothing about the broker, and nearly all of a round trip is PT: sending, the broker, receiving. SRT " +
-		"is what the client library needs from the read of a socket to the callback.")
+	p.differs("The publishing call of core NATS, of MQTT QoS 0 and of both brokers' asynchronous clients returns when the message has been copied " +
+		"into a buffer, so PRT says nothing about the broker, and nearly all of a round trip is PT: sending, the broker, receiving. SRT is what the " +
+		"client library needs from the read of a socket to the callback. Where a consumer asks every 100 ms, PT is the wait for the next question.")
 	p.paragraph("PT may be negative: the publishing thread is not the one that receives, and on two cores the message can be back at the " +
 		"subscriber before the publisher's call has returned, more often where the call waits for something (an acknowledgement, a " +
 		"transaction's end). RTT does not depend on it.")

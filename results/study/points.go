@@ -56,8 +56,8 @@ const payloadMost = 6
 func environmentPoints() []Point {
 	payload := fmt.Sprintf("message.multiple=%d", payloadMost)
 	return []Point{
-		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}, Quick: quickly("2s")},
-		{ID: "payload-nats", Scenario: "table2-nats", Changes: []string{payload}, Quick: quickly("2s")},
+		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}},
+		{ID: "payload-nats", Scenario: "table2-nats", Changes: []string{payload}},
 		{ID: "payload-kafka", Scenario: "table2-kafka-all", Changes: []string{payload}},
 	}
 }
@@ -214,9 +214,11 @@ func warmUpPoints() []Point {
 		if broker == "mqtt" {
 			quick = nil
 		}
-		for _, name := range []string{"warm-up-", "together-"} {
-			all = append(all, Point{ID: name + broker, Scenario: name + broker, Quick: quick})
+		all = append(all, Point{ID: "warm-up-" + broker, Scenario: "warm-up-" + broker, Quick: quick})
+		if broker != "jetstream" {
+			quick = nil
 		}
+		all = append(all, Point{ID: "together-" + broker, Scenario: "together-" + broker, Quick: quick})
 	}
 	return all
 }

@@ -3,92 +3,196 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"lifeline/results/study/paper"
 
 	"lifeline/loadgen/format"
-	"lifeline/loadgen/report"
+	"lifeline/loadgen/plot"
 )
 
-// consumers are the successors of the study's R-GMA consumers.
-var consumers = []struct{ name, title string }{
-	{"push-jetstream", "JetStream, pushed"},
-	{"poll-jetstream", "JetStream, asked every 100 ms"},
-	{"push-kafka", "Kafka, the consumer waits at the broker"},
-	{"poll-kafka", "Kafka, asked every 100 ms"},
+// consumer is a way to get what generators publish, a series of points.
+type consumer struct {
+	name, title string
+	polls       bool
 }
+
+// consumers are the successors of R-GMA's consumers: those that ask every 100 ms, as the paper's, and those that are pushed to.
+var consumers = []consumer{
+	{"poll-jetstream", "JetStream, asked every 100 ms", true},
+	{"poll-kafka", "Kafka, asked every 100 ms", true},
+	{"poll-postgres", "PostgreSQL, asked every 100 ms", true},
+	{"push-jetstream", "JetStream, pushed", false},
+	{"push-kafka", "Kafka, the consumer waits at the broker", false},
+}
+
+// networkPrefix begins the names of the same consumers on three nodes.
+const networkPrefix = "network-"
+
+// queriesMost is where the paper's axes of R-GMA's connections end.
+const queriesMost = 1000
+
+var brokerNames = map[string]string{"jetstream": "JetStream", "kafka": "Kafka", "nats": "NATS"} // by transport
 
 func queriesPage(p *page) error {
-	p.say("R-GMA had three kinds of queries: continuous (all that arrives from now on), latest (the newest value) and history (what was "+
-		"published within the last minute); its subscribers could not be notified and asked every 100 ms. Its Secondary Producers "+
-		"republished what they consumed. %s", paperSource)
-	p.table(1, []string{"the study (R-GMA)", "connections", "round trips", "lost"}, [][]string{
-		{"Primary Producer and Consumer, one server", "500; refused 800", "99 % within 4 s", "0"},
-		{"the same on four nodes", "1,000", "faster than one server", "0"},
-		{"Primary and Secondary Producer", "50 to 200", "up to 35 s, 30 s of them deliberate", ""},
-	})
-	if err := continuous(p); err != nil {
-		return err
-	}
-	storedQueries(p)
-	return derivedStreams(p)
-}
-
-var brokerNames = map[string]string{"jetstream": "JetStream", "kafka": "Kafka"} // by transport
-
-// continuous compares push with polling (Figures 11, 12 and 14).
-func continuous(p *page) error {
-	var rows [][]string
-	var setups []report.Setup
-	var curves []report.Curve
-	for _, consumer := range consumers {
-		records := p.series(consumer.name)
-		for _, r := range records {
-			rows = append(rows, append([]string{consumer.title, format.Count(r.Scenario.Generators)}, timeCells(r)...))
-		}
-		if len(records) > 0 {
-			setups = append(setups, report.Setup{Name: consumer.title, Runs: results(records)})
-		}
-		if r, ok := largest(records); ok {
-			curves = append(curves, report.Curve{Name: fmt.Sprintf("%s, %s", consumer.title, format.Count(r.Counts.Connections)), Distribution: r.Times.RTT})
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	p.say("\n## Continuous queries: pushed, and asked for every 100 ms (Figures 11, 12 and 14)")
-	p.paragraph("Times in ms; the ordinary client libraries, one connection for each generator. The polling consumer adds what the study " +
-		"called its error of 100 ms: evenly drawn, so 50 ms on average.")
-	p.table(1, append([]string{"consumer", "connections"}, timeHead...), rows)
-	p.paragraph("%s", continuousSentence(p))
-	if slices.ContainsFunc(setups, func(s report.Setup) bool { return len(s.Runs) > 1 }) {
-		figure := report.RTTByConnections("Push and polling, RTT over connections", "The study's Figure 11.", setups)
-		if err := p.picture("3-rtt.svg", figure.Title, figure.SVG()); err != nil {
+	p.say("\nR-GMA is a virtual table: generators INSERT, consumers SELECT. A continuous query gives all that arrives from now on. What is " +
+		"nearest today: a stream that keeps messages (JetStream, Kafka), asked or pushing, and a table (PostgreSQL) with INSERT and SELECT. " +
+		"ksqlDB, which speaks R-GMA's language over Kafka, is not measured, because no package registry that we use has its server; " +
+		"[stream-jobs/ksql](../../stream-jobs/ksql) holds scripts with these queries.")
+	for _, write := range []func(*page) error{warmUpSection, secondarySection, continuousSection, querySections} {
+		if err := write(p); err != nil {
 			return err
 		}
 	}
-	if len(curves) == 0 {
+	storedQueries(p)
+	return nil
+}
+
+// queryLines are a consumer's fleets on one node and on three.
+func (p *page) queryLines(name string) []line {
+	return []line{{"one server", p.series(name)}, {"three nodes", p.series(networkPrefix + name)}}
+}
+
+// continuousSection is Figure 11.
+func continuousSection(p *page) error {
+	p.section("Figure 11", "RTT and STDDEV of continuous queries")
+	p.here("The ordinary client libraries, one connection for each generator, a message every 10 s; consumers that ask every 100 ms as the " +
+		"paper's, and beside them consumers that are pushed to. On three nodes each consumer is on another node than its publishers, for RTT2 " +
+		"and STDDEV2; the streams have one replica. Times in ms. Asking every 100 ms adds 50 ms on average.")
+	var rows [][]string
+	var asked, pushed []plot.Panel
+	for _, consumer := range consumers {
+		for _, each := range p.queryLines(consumer.name) {
+			for _, r := range each.records {
+				rows = append(rows, append([]string{consumer.title, each.name, format.Count(r.Scenario.Generators)}, timeCells(r)...))
+			}
+		}
+		panel := rttPanel(consumer.title, p.queryLines(consumer.name), queriesMost)
+		if consumer.polls {
+			asked = append(asked, panel)
+		} else {
+			pushed = append(pushed, panel)
+		}
+	}
+	if len(rows) == 0 {
+		p.missing()
 		return nil
 	}
-	figure, err := percentiles("Push and polling, percentiles of RTT", "The study's Figures 12 and 14.", curves)
-	if err != nil {
-		return err
+	p.table(2, append([]string{"consumer", "on", "connections"}, timeHead...), rows)
+	for _, picture := range []struct {
+		file, title string
+		panels      []plot.Panel
+	}{{"figure-11.svg", "Asked every 100 ms: RTT and STDDEV over connections", asked}, {"figure-11-pushed.svg", "Pushed: RTT and STDDEV over connections", pushed}} {
+		figure, any := together(picture.title, "The paper's Figure 11; three nodes are its RTT2 and STDDEV2.", "", picture.panels...)
+		if _, err := p.show(picture.file, figure, any); err != nil {
+			return err
+		}
 	}
-	return p.picture("3-percentiles.svg", figure.Title, figure.SVG())
+	p.differs("%s", continuousSentence(p))
+	return nil
 }
 
 func continuousSentence(p *page) string {
-	text := "The study's 4 s were the middleware's, not the polling's: "
-	found := false
-	for _, broker := range []string{"jetstream", "kafka"} {
-		if r, ok := largest(p.series("poll-" + broker)); ok {
-			if found {
-				text += "; "
-			}
-			text += fmt.Sprintf("polled from %s, %s connections, 99 %% of messages arrive within %s", brokerNames[broker], format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99)))
-			found = true
+	text := "The nodes share one machine, so three of them cannot be faster by their processors, and clocks need no synchronising."
+	for _, consumer := range consumers {
+		one, many := p.series(consumer.name), p.series(networkPrefix+consumer.name)
+		if a, b, ok := sameSize(one, many); ok {
+			text += fmt.Sprintf(" %s, %s connections: a mean of %s on one server, %s on three nodes.", consumer.title,
+				format.Count(a.Scenario.Generators), format.Duration(a.Times.RTT.Mean), format.Duration(b.Times.RTT.Mean))
 		}
 	}
-	if !found {
-		return ""
+	if !slices.ContainsFunc(consumers, func(c consumer) bool { return len(p.series(networkPrefix+c.name)) > 0 }) {
+		text += " Three nodes: " + strings.ToLower(notMeasured)
 	}
-	return text + ". A consumer that is pushed to does not pay the wait at all."
+	return text
+}
+
+// sameSize is the largest pair of fleets with equal numbers of generators.
+func sameSize(one, many []Record) (a, b Record, ok bool) {
+	for _, here := range slices.Backward(many) {
+		for _, there := range one {
+			if here.Scenario.Generators == there.Scenario.Generators && here.measured() && there.measured() {
+				return there, here, true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// querySections are Figures 12 to 14.
+func querySections(p *page) error {
+	if err := queryPercentiles(p, "Figure 12", "percentiles of RTT, one server", "figure-12.svg", "", refusedQueries); err != nil {
+		return err
+	}
+	if err := queryLoad(p); err != nil {
+		return err
+	}
+	return queryPercentiles(p, "Figure 14", "percentiles of RTT, distributed", "figure-14.svg", networkPrefix, func(*page) string {
+		return "On one machine the network cannot take more connections than its memory and descriptors allow; how many it takes is in Figures 7 to 9."
+	})
+}
+
+func queryPercentiles(p *page, of, title, file, prefix string, differs func(*page) string) error {
+	p.section(of, title)
+	p.here("The fleets of Figure 11 whose consumers ask every 100 ms. Where a curve ends near 100 ms, the wait for the next question is nearly all of it.")
+	var groups []group
+	for _, consumer := range consumers {
+		if consumer.polls {
+			groups = append(groups, group{consumer.title, curvesOf(p.series(prefix+consumer.name), byConnections)})
+		}
+	}
+	figure, any, err := percentiles("Asked every 100 ms: "+title, of, paper.RGMA, groups)
+	if err != nil {
+		return err
+	}
+	if shown, err := p.show(file, figure, any); err != nil {
+		return err
+	} else if !shown {
+		p.missing()
+	}
+	p.differs("%s", differs(p))
+	return nil
+}
+
+func refusedQueries(p *page) string {
+	var parts []string
+	for _, consumer := range consumers {
+		if r, ok := largest(p.series(consumer.name)); ok && consumer.polls {
+			parts = append(parts, fmt.Sprintf("%s: %s connections, 99 %% within %s", consumer.title, format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99))))
+		}
+	}
+	if len(parts) == 0 {
+		return notMeasured
+	}
+	return "No server refused: " + strings.Join(parts, "; ") + ". The paper's seconds were its middleware's, not those of asking every 100 ms."
+}
+
+// queryLoad is Figure 13.
+func queryLoad(p *page) error {
+	p.section("Figure 13", "CPU idle and memory of continuous queries")
+	p.here("The fleets of Figure 11, one machine for brokers and fleet.")
+	var rows [][]string
+	var panels []plot.Panel
+	for _, consumer := range consumers {
+		lines := p.queryLines(consumer.name)
+		for _, each := range lines {
+			for _, r := range each.records {
+				rows = append(rows, append([]string{consumer.title, each.name}, loadCells(r)...))
+			}
+		}
+		if consumer.polls {
+			panels = append(panels, loadPanels(consumer.title, lines, queriesMost)...)
+		}
+	}
+	if len(rows) == 0 {
+		p.missing()
+		return nil
+	}
+	p.table(2, append([]string{"consumer", "on"}, loadHead...), rows)
+	figure, any := together("CPU idle and memory over connections", "The paper's Figure 13.", "Memory: peak minus bottom of the machine's used memory.", panels...)
+	if _, err := p.show("figure-13.svg", figure, any); err != nil {
+		return err
+	}
+	p.differs("Each of the paper's nodes had a computer of its own, so its load was lower; three nodes on one machine take together what they take.")
+	return nil
 }

@@ -9,95 +9,178 @@ import (
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/report"
+	"lifeline/loadgen/result"
 )
 
-// setups are the ways in which fleets of several sizes were run.
-var setups = []struct {
-	name, title string
-	series      []string
-}{
-	{"single-nats", "one NATS server", []string{"single-nats"}},
-	{"cluster", "three NATS nodes", []string{"cluster"}},
-	{"cluster-six", "six NATS nodes", []string{"cluster-six"}},
-	{"single-kafka", "one Kafka broker, acks=1", []string{"single-kafka"}},
-	{"cluster-kafka", "three Kafka brokers, acks=1, one replica", []string{"cluster-kafka"}},
+// setups are the ways in which fleets of several sizes were run, each a series of points.
+var setups = []struct{ name, title, short string }{
+	{"single-nats", "one NATS server", "one server"},
+	{"cluster", "three NATS nodes, subscribers on their publishers' node", "three nodes, same node"},
+	{"cluster-apart", "three NATS nodes, Figure 5's topology", "three nodes, Figure 5"},
+	{"cluster-six", "six NATS nodes, subscribers on their publishers' node", "six nodes"},
+	{"single-kafka", "one Kafka broker, acks=1", "one broker"},
+	{"cluster-kafka", "three Kafka brokers, acks=1, one replica", "three brokers"},
 }
 
-var scaleHead = []string{"connections", "messages", "lost", "mean", "STDDEV", "p50", "p99", "p99.8", "p100", "CPU idle", "broker, cores",
-	"broker, kB per connection", "client, kB per connection", "form", "quiet"}
+// paperMost is where the paper's axes of NaradaBrokering's connections end.
+const paperMost = 4000
 
-func scaleCells(r Record) []string {
-	connections := format.Count(max(r.Counts.Connections, r.Scenario.Generators))
-	if !r.measured() {
-		cells := make([]string, len(scaleHead))
-		cells[0], cells[1], cells[len(cells)-2] = connections, ending(r), r.Form
-		return cells
-	}
-	d := r.Times.RTT
-	return []string{
-		connections, format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), at(d, 50), at(d, 99), at(d, 99.8),
-		at(d, 100), format.Percent(r.Resources.Idle), format.Number(r.Resources.Broker.CPU), kilobytes(r.Resources.Broker.PerConnection),
-		kilobytes(r.Resources.Client.PerConnection), r.Form, quiet(r),
-	}
-}
-
-func kilobytes(bytes float64) string { return format.Number(bytes / 1000) }
-
-func scalePage(p *page) error {
-	p.say("Each generator has a connection of its own and publishes the study's message every 10 s; the client is the minimal one, so "+
-		"that broker and fleet fit onto one machine. Times in ms. %s Memory per connection is what resident memory grew by; a JVM takes much of "+
-		"it from a heap that was resident before, so Kafka's is a lower bound. The study's brokers had a machine each. %s", spanNote, paperSource)
-	p.table(1, []string{"the study", "most connections", "round trips"}, [][]string{
-		{"NaradaBrokering, one broker", "2,500; refused 4,000 (no memory for threads)", "99.8 % within 100 ms"},
-		{"NaradaBrokering, network of three", "more than 4,000; 2,000 to 4,000 drawn", "99.8 % within 100 ms; mean and STDDEV above the single broker's"},
-	})
-	var drawn []report.Setup
+// lines are the setups whose names contain the broker, six nodes apart: they are beyond the paper's axes.
+func (p *page) lines(broker string) []line {
+	var all []line
 	for _, setup := range setups {
-		var rows [][]string
-		records := p.series(setup.name)
-		for _, r := range records {
-			rows = append(rows, scaleCells(r))
+		kafka := strings.Contains(setup.name, "kafka")
+		if kafka == (broker == "kafka") && setup.name != "cluster-six" {
+			all = append(all, line{setup.short, p.series(setup.name)})
 		}
-		if len(rows) == 0 {
-			continue
+	}
+	return all
+}
+
+func brokersPage(p *page) error {
+	p.say("\nEach generator has a connection of its own and publishes every 10 s; the client is the minimal one, so that broker and fleet fit "+
+		"onto one machine. Times in ms. %s", spanNote)
+	for _, write := range []func(*page) error{topologySection, loadSection, rttSection, percentileSections, beyond} {
+		if err := write(p); err != nil {
+			return err
 		}
-		p.say("\n## %s", strings.ToUpper(setup.title[:1])+setup.title[1:])
-		p.table(0, scaleHead, rows)
-		drawn = append(drawn, report.Setup{Name: setup.title, Runs: results(records)})
 	}
-	p.paragraph("%s", scaleSentence(p))
-	if len(drawn) == 0 {
-		return nil
-	}
-	rtt := report.RTTByConnections("RTT over connections", "The study's Figure 7.", drawn)
-	rtt.Panels[0].Rules = paper.Limits()
-	if err := p.picture("2-rtt.svg", rtt.Title, rtt.SVG()); err != nil {
+	return nil
+}
+
+func rttCells(r Record) []string {
+	return append([]string{format.Count(max(r.Counts.Connections, r.Scenario.Generators))}, timeCells(r)...)
+}
+
+// rttSection is Figure 7.
+func rttSection(p *page) error {
+	p.section("Figure 7", "RTT and STDDEV over connections")
+	p.here("One broker and networks of three, and below the paper's numbers of connections up to 100,000. Whole tables, of which the picture has " +
+		"the paper's range.")
+	p.tables(append([]string{"connections"}, timeHead...), rttCells)
+	figure, any := together("RTT and STDDEV over connections", "The paper's Figure 7.", "Fleets that did not get to their end are not drawn.",
+		rttPanel("NATS", p.lines("nats"), paperMost), rttPanel("Kafka", p.lines("kafka"), paperMost))
+	if _, err := p.show("figure-7.svg", figure, any); err != nil {
 		return err
 	}
-	load := report.LoadByConnections("CPU and memory over connections", "The study's Figure 6.", drawn)
-	if err := p.picture("2-load.svg", load.Title, load.SVG()); err != nil {
-		return err
+	p.differs("%s", riseSentence(p))
+	return p.rates()
+}
+
+// riseSentence is about the paper's smooth increase.
+func riseSentence(p *page) string {
+	both := p.measured("single-nats-500", "single-nats-4000")
+	if len(both) < 2 {
+		return "Whether round trips rise with the number of connections: " + strings.ToLower(notMeasured)
 	}
-	for _, figure := range []struct{ file, title, subtitle, series string }{
-		{"2-percentiles-nats.svg", "One NATS server, percentiles of RTT", "The study's Figure 8.", "single-nats"},
-		{"2-percentiles-cluster.svg", "Three NATS nodes, percentiles of RTT", "The study's Figure 9.", "cluster"},
-		{"2-percentiles-kafka.svg", "One Kafka broker, percentiles of RTT", "The study's Figure 8.", "single-kafka"},
+	few, many := both[0].Times.RTT.At(50), both[1].Times.RTT.At(50)
+	if many >= few {
+		return fmt.Sprintf("The median rises here too, from %s with 500 connections to %s with 4,000.", ms(few), ms(many))
+	}
+	text := fmt.Sprintf("The median falls here, from %s with 500 connections to %s with 4,000.", ms(few), ms(many))
+	at := p.measured("rate-nats-500")
+	if len(at) == 0 {
+		return text + " A conjecture: eight times as many connections are eight times as many messages, and a broker that has little to do loses " +
+			"its caches, its threads sleep, and its processor saves power, so each message wakes all of them."
+	}
+	same := at[0].Times.RTT.At(50)
+	text += fmt.Sprintf(" The same 500 connections at the message rate of the 4,000 have %s.", ms(same))
+	if few-same > same-many {
+		return text + " So the rate makes the difference, not the connections: a broker that has little to do sleeps, and each message wakes threads " +
+			"and processor out of deeper states."
+	}
+	return text + " So the message rate alone does not explain it."
+}
+
+// rates has fewer connections at the message rate of 4,000.
+func (p *page) rates() error {
+	records := p.measured("rate-nats-500", "rate-nats-1000", "rate-nats-2000", "single-nats-4000", "rate-kafka-500", "single-kafka-4000")
+	var rows [][]string
+	for _, r := range records {
+		rows = append(rows, append([]string{brokerNames[r.Scenario.Transport], format.Count(r.Counts.Connections), r.Scenario.Interval.String()}, timeCells(r)...))
+	}
+	p.paragraph("At one rate, 400 messages per second from different numbers of connections:")
+	p.table(1, append([]string{"broker", "connections", "interval"}, timeHead...), rows)
+	if len(p.measured("rate-nats-500")) == 0 {
+		p.paragraph("Fewer connections at this rate: %s", strings.ToLower(notMeasured))
+	}
+	return nil
+}
+
+// percentileSections are Figures 8 and 9.
+func percentileSections(p *page) error {
+	for _, section := range []struct {
+		of, title, file, here string
+		groups                []group
+		differs               func(*page) string
+	}{
+		{"Figure 8", "percentiles of RTT, one broker", "figure-8.svg", "The fleets of Figure 7 on one broker.", []group{
+			{"One NATS server", curvesOf(upTo(paperMost, p.series("single-nats")), byConnections)},
+			{"One Kafka broker", curvesOf(upTo(paperMost, p.series("single-kafka")), byConnections)},
+		}, refusalSentence},
+		{"Figure 9", "percentiles of RTT, network of brokers", "figure-9.svg", "The fleets of Figure 7 on three nodes.", []group{
+			{"Three NATS nodes, Figure 5's topology", curvesOf(upTo(paperMost, p.series("cluster-apart")), byConnections)},
+			{"Three NATS nodes, subscribers on their publishers' node", curvesOf(upTo(paperMost, p.series("cluster")), byConnections)},
+			{"Three Kafka brokers", curvesOf(upTo(paperMost, p.series("cluster-kafka")), byConnections)},
+		}, networkSentence},
 	} {
-		records := slices.DeleteFunc(p.series(figure.series), func(r Record) bool { return !r.measured() })
-		if len(records) == 0 {
-			continue
-		}
-		curves := curvesOf(records, func(r Record) string { return format.Count(r.Counts.Connections) + " connections" })
-		drawing, err := percentiles(figure.title, figure.subtitle, curves)
+		p.section(section.of, section.title)
+		p.here("%s", section.here)
+		figure, any, err := percentiles(section.title, section.of, paper.Narada, section.groups)
 		if err != nil {
 			return err
 		}
-		if err := p.picture(figure.file, figure.title, drawing.SVG()); err != nil {
+		if shown, err := p.show(section.file, figure, any); err != nil {
 			return err
+		} else if !shown {
+			p.missing()
+		}
+		p.differs("%s", section.differs(p))
+	}
+	return nil
+}
+
+func refusalSentence(p *page) string {
+	text := "Today's brokers spend no thread on a connection; what ends first is the number of files that a process may open, and a fleet that " +
+		"needs more is refused before it starts."
+	for _, setup := range []struct{ name, title string }{{"single-nats", "one NATS server"}, {"single-kafka", "one Kafka broker"}} {
+		if r, ok := largest(p.series(setup.name)); ok {
+			text += fmt.Sprintf(" %s took %s connections without loss.", strings.ToUpper(setup.title[:1])+setup.title[1:], format.Count(r.Counts.Connections))
 		}
 	}
-	flowTable(p)
-	return nil
+	return text
+}
+
+func networkSentence(p *page) string {
+	text := "The network is no wider in processors than the one broker."
+	for _, name := range []string{"cluster", "cluster-six", "cluster-kafka"} {
+		if r, ok := largest(p.series(name)); ok {
+			text += fmt.Sprintf(" %d %s nodes took %s connections without loss, 99.8 %% within %s.", r.Scenario.Broker.Nodes,
+				map[bool]string{true: "Kafka", false: "NATS"}[r.Scenario.Transport == "kafka"], format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99.8)))
+		}
+	}
+	return text
+}
+
+// beyond draws all fleets on logarithmic axes: from hundreds to a hundred thousand connections.
+func beyond(p *page) error {
+	var drawn []report.Setup
+	for _, setup := range setups {
+		if records := p.series(setup.name); len(records) > 0 {
+			drawn = append(drawn, report.Setup{Name: setup.title, Runs: results(records)})
+		}
+	}
+	if len(drawn) == 0 {
+		return nil
+	}
+	p.say("\n## Beyond the paper: up to 100,000 connections")
+	rtt := report.RTTByConnections("RTT over connections, logarithmic", "All fleets of Figures 6 and 7.", drawn)
+	rtt.Panels[0].Rules = paper.Limits()
+	if err := p.picture("beyond-rtt.svg", rtt.Title, rtt.SVG()); err != nil {
+		return err
+	}
+	load := report.LoadByConnections("CPU and memory over connections, logarithmic", "All fleets of Figures 6 and 7.", drawn)
+	return p.picture("beyond-load.svg", load.Title, load.SVG())
 }
 
 // largest is the greatest fleet of a series that ran to its end without loss.
@@ -110,55 +193,10 @@ func largest(records []Record) (Record, bool) {
 	return Record{}, false
 }
 
-func scaleSentence(p *page) string {
-	var parts []string
-	for _, setup := range setups {
-		if r, ok := largest(p.series(setup.name)); ok {
-			parts = append(parts, fmt.Sprintf("%s took %s connections without loss, at %s kB each in the broker, and 99.8 %% of messages "+
-				"made the round trip within %s", setup.title, format.Count(r.Counts.Connections),
-				kilobytes(r.Resources.Broker.PerConnection), ms(r.Times.RTT.At(99.8))))
-		}
+func results(records []Record) []result.Result {
+	var all []result.Result
+	for _, r := range records {
+		all = append(all, r.Result)
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	text := "Here " + strings.Join(parts, "; ") + "."
-	return text + " The study's broker spent a thread on each connection and ran out of memory for them. Today's do not, and what ends first is " +
-		"the number of file descriptors that one process may open: a fleet that needs more is refused before it starts."
-}
-
-// flowTable answers the study's question whether brokers broadcast.
-func flowTable(p *page) {
-	var rows [][]string
-	for _, row := range []struct{ id, subscribers string }{{"cluster-4000", "on the publishers' node"}, {"cluster-other-4000", "on another node"}} {
-		for _, r := range p.measured(row.id) {
-			copies, known := routedCopies(r)
-			if !known {
-				continue
-			}
-			rows = append(rows, []string{row.subscribers, format.Bytes(float64(r.Counts.Sent) * r.Bytes.PerMessage),
-				format.Bytes(float64(routed(r))), format.Number(copies), r.Form})
-		}
-	}
-	if len(rows) == 0 {
-		return
-	}
-	p.say("\n## Does data flow where no subscriber is?")
-	p.paragraph("The study saw data flow to nodes without a subscriber: a broker network that broadcasts. Three NATS nodes, 4,000 generators; " +
-		"bytes that went from node to node, as the servers count them (protocol and the nodes' own traffic included). A broadcast would be " +
-		"two copies of everything in both rows.")
-	p.table(1, []string{"subscribers", "payload published", "between nodes", "copies", "form"}, rows)
-	p.paragraph("NATS sends a message to a node only if a subscriber there has asked for its subject: none where publisher and subscriber meet, " +
-		"one where they do not.")
-}
-
-func routed(r Record) int64 { return r.Broker.After.Routed - max(0, r.Broker.Before.Routed) }
-
-// routedCopies is bytes between nodes per byte of payload.
-func routedCopies(r Record) (copies float64, known bool) {
-	payload := float64(r.Counts.Sent) * r.Bytes.PerMessage
-	if r.Broker.After.Routed < 0 || payload == 0 {
-		return 0, false
-	}
-	return float64(routed(r)) / payload, true
+	return all
 }

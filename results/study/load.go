@@ -1,0 +1,77 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lifeline/loadgen/format"
+)
+
+var loadHead = []string{"connections", "CPU idle", "memory (vmstat), MB", "broker, cores", "fleet, cores", "broker, kB per connection", "client, kB per connection", "form", "quiet"}
+
+func loadCells(r Record) []string {
+	connections := format.Count(max(r.Counts.Connections, r.Scenario.Generators))
+	if !r.measured() {
+		return []string{connections, ending(r), "", "", "", "", "", r.Form, ""}
+	}
+	use := r.Resources
+	return []string{connections, format.Percent(use.Idle), format.Number(float64(use.VmstatMemory) / 1e6), format.Number(use.Broker.CPU),
+		format.Number(use.Client.CPU), kilobytes(use.Broker.PerConnection), kilobytes(use.Client.PerConnection), r.Form, quiet(r)}
+}
+
+func kilobytes(bytes float64) string { return format.Number(bytes / 1000) }
+
+// tables writes a table for each setup.
+func (p *page) tables(head []string, cells func(Record) []string) {
+	none := true
+	for _, setup := range setups {
+		var rows [][]string
+		for _, r := range p.series(setup.name) {
+			rows = append(rows, cells(r))
+		}
+		if len(rows) > 0 {
+			none = false
+			p.paragraph("%s:", strings.ToUpper(setup.title[:1])+setup.title[1:])
+			p.table(0, head, rows)
+		}
+	}
+	if none {
+		p.missing()
+	}
+}
+
+// loadSection is Figure 6.
+func loadSection(p *page) error {
+	p.section("Figure 6", "CPU idle and memory")
+	p.here("CPU idle and memory are the paper's measures, of the one machine. Memory per connection is what resident memory grew by; a JVM takes " +
+		"much of it from a heap that was resident before, so Kafka's is a lower bound.")
+	p.tables(loadHead, loadCells)
+	panels := slices.Concat(loadPanels("NATS", p.lines("nats"), paperMost), loadPanels("Kafka", p.lines("kafka"), paperMost))
+	figure, any := together("CPU idle and memory over connections", "The paper's Figure 6, of the machine that holds brokers and fleet.",
+		"Memory: peak minus bottom of the machine's used memory.", panels...)
+	if _, err := p.show("figure-6.svg", figure, any); err != nil {
+		return err
+	}
+	text := p.loads("single-nats-4000", "cluster-apart-4000", "cluster-4000", "one NATS server", "three nodes") +
+		p.loads("single-kafka-4000", "cluster-kafka-4000", "", "one Kafka broker", "three")
+	p.differs("Here brokers and fleet share the processors.%s", text)
+	return nil
+}
+
+// loads compares the processors that a broker and a network took; the second choice of a network counts where the first is not there.
+func (p *page) loads(single, network, instead, one, many string) string {
+	both := p.measured(single, network)
+	if len(both) < 2 && instead != "" {
+		both = p.measured(single, instead)
+	}
+	if len(both) < 2 {
+		return ""
+	}
+	a, b := both[0].Resources.Broker.CPU, both[1].Resources.Broker.CPU
+	word := "as in the paper the network takes more"
+	if b <= a {
+		word = "unlike the paper's, the network takes no more"
+	}
+	return fmt.Sprintf(" With 4,000 connections %s takes %s cores, %s %s: %s.", one, format.Number(a), many, format.Number(b), word)
+}

@@ -1,0 +1,76 @@
+package study
+
+import (
+	_ "embed"
+
+	"lifeline/loadgen/format"
+)
+
+// topologyPicture is Figure 5 with the brokers of the points.
+//
+//go:embed topology.svg
+var topologyPicture []byte
+
+// topologies are ways from publisher to subscriber, with 4,000 generators.
+var topologies = []struct{ id, name string }{
+	{"single-nats-4000", "one server"},
+	{"cluster-4000", "three nodes, subscriber on its publishers' node"},
+	{"cluster-other-4000", "three nodes, subscriber on the next node"},
+	{"cluster-apart-4000", "Figure 5: two publishing brokers, one subscribing broker"},
+	{"single-kafka-4000", "one Kafka broker"},
+	{"cluster-kafka-4000", "three Kafka brokers, clients connect to each partition's leader"},
+}
+
+// topologySection draws Figure 5 and gives its cost: what a message pays for the way from broker to broker.
+func topologySection(p *page) error {
+	p.section("Figure 5", "distributed architecture")
+	if err := p.picture("figure-5.svg", "Publishing brokers and subscribing brokers", topologyPicture); err != nil {
+		return err
+	}
+	p.here("Three NATS nodes: 4,000 generators publish to two of them, and all subscribers are on the third, so each message crosses the " +
+		"network of brokers once. Beside it the shortest ways: one server, and subscribers on their publishers' node. Times in ms; *cost* is " +
+		"the median by that of the three nodes whose subscribers are on the publishers' node.")
+	base := p.measured("cluster-4000")
+	var rows [][]string
+	for _, row := range topologies {
+		r, ok := p.record(row.id)
+		switch {
+		case !ok:
+			rows = append(rows, []string{row.name, "not measured yet", "", "", "", "", "", "", ""})
+		case !r.measured():
+			rows = append(rows, []string{row.name, ending(r), "", "", "", "", "", "", ""})
+		default:
+			cost, between, copies := "", "", ""
+			if r.Scenario.Transport == "nats" && len(base) > 0 {
+				cost = format.Number(float64(r.Times.RTT.At(50)) / float64(base[0].Times.RTT.At(50)))
+			}
+			if n, known := routedCopies(r); known && r.Scenario.Broker.Nodes > 1 {
+				between, copies = format.Bytes(float64(routed(r))), format.Number(n)
+			}
+			rows = append(rows, []string{row.name, at(r.Times.RTT, 50), cost, at(r.Times.RTT, 99.8), lost(r),
+				format.Bytes(float64(r.Counts.Sent) * r.Bytes.PerMessage), between, copies, r.Form + ", quiet: " + quiet(r)})
+		}
+	}
+	p.table(1, []string{"way", "p50", "cost", "p99.8", "lost", "payload published", "payload between nodes", "copies", "form"}, rows)
+	p.differs("The paper's controller node has no counterpart: NATS nodes find each other. Its text lets publishing node and receiving node be " +
+		"the same computer, as here. A Kafka client connects to the broker that leads a partition, publisher and consumer alike, so there is no " +
+		"way from broker to broker to choose; replicas would add one.")
+	p.say("\n### Does data flow where no subscriber is?")
+	p.paper("Figure 5, broadcast")
+	p.here("The columns on the right: payload that nodes sent each other, as the servers count it (without the protocol's own bytes). A " +
+		"broadcast would be two copies in each row of three nodes. NATS sends a message to a node only if a subscriber there has asked for its " +
+		"subject: no copy where publisher and subscriber meet, one where they do not.")
+	return nil
+}
+
+// routed are bytes that nodes sent each other during the run.
+func routed(r Record) int64 { return r.Broker.After.Routed - max(0, r.Broker.Before.Routed) }
+
+// routedCopies is bytes between nodes per byte of payload.
+func routedCopies(r Record) (copies float64, known bool) {
+	payload := float64(r.Counts.Sent) * r.Bytes.PerMessage
+	if r.Broker.After.Routed < 0 || payload == 0 {
+		return 0, false
+	}
+	return float64(routed(r)) / payload, true
+}
