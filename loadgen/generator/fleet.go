@@ -41,7 +41,8 @@ type Fleet struct {
 	generators    []generator
 	connecting    sync.Mutex // Connect holds it
 	connections   []transport.Connection
-	subscriptions []transport.Subscription
+	subscriptions []transport.Subscription // nil until they are in force
+	inForce       []atomic.Int64           // since when each is, CLOCK_MONOTONIC; 0: not yet
 
 	agenda agenda
 	waiter *clock.Waiter // the pacer's
@@ -81,6 +82,8 @@ func New(share Share, over transport.Transport, traits transport.Traits) (*Fleet
 			flights: rings[i*each : (i+1)*each : (i+1)*each], newest: newest[i*subscribers : (i+1)*subscribers],
 		}
 	}
+	f.subscriptions = make([]transport.Subscription, subscribers*len(share.Channels))
+	f.inForce = make([]atomic.Int64, len(f.subscriptions))
 	return f, nil
 }
 
@@ -144,7 +147,9 @@ func (f *Fleet) Close(ctx context.Context) (Totals, error) {
 	f.publishing.Wait() // a closed connection ends its calls
 	f.skipRest()
 	for _, subscription := range f.subscriptions {
-		errs = append(errs, subscription.Close(ctx))
+		if subscription != nil {
+			errs = append(errs, subscription.Close(ctx))
+		}
 	}
 	for i := range f.generators {
 		f.generators[i].settle(f)

@@ -41,8 +41,10 @@ func (f *Fleet) kindOfLoss(g *generator, flight *flight, subscriber int) result.
 	if f.traits.Acknowledges && flight.state&acknowledged == 0 {
 		return result.Unacknowledged
 	}
-	// subscribe appends subscriptions by subscriber, then by channel.
-	index := subscriber*len(f.share.Channels) + slices.Index(f.share.Channels, g.channel)
+	index := f.subscription(subscriber, slices.Index(f.share.Channels, g.channel))
+	if since := f.inForce[index].Load(); since == 0 || flight.before < since {
+		return result.SubscriberAway // it started together with the generators
+	}
 	if s, interrupted := f.subscriptions[index].(transport.Interrupted); interrupted {
 		switch s.Missed(flight.before) {
 		case transport.Away:

@@ -34,10 +34,17 @@ func (f *Fleet) subscribe(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("subscriber %d of %s: %w", subscriber+1, channel, err)
 			}
-			f.subscriptions = append(f.subscriptions, subscription)
+			index := f.subscription(subscriber, node)
+			f.subscriptions[index] = subscription
+			f.inForce[index].Store(clock.Now())
 		}
 	}
 	return nil
+}
+
+// subscription is the index of a subscriber's subscription to a node's channel.
+func (f *Fleet) subscription(subscriber, node int) int {
+	return subscriber*len(f.share.Channels) + node
 }
 
 // subscribersNode is where the subscriber of a node's channel is connected.
