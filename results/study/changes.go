@@ -41,8 +41,7 @@ func (p *page) judgements() [][]string {
 		if !ok || !r.measured() || len(r.Faults) > 0 {
 			continue
 		}
-		old := r
-		old.Times.RTT = r.Times.ServiceTime
+		old := r.as(func(m Measured) result.Distribution { return m.Times.ServiceTime })
 		before, metBefore := aim.judge(old)
 		now, met := aim.judge(r)
 		rows = append(rows, []string{aim.what + ": " + aim.aim, fmt.Sprintf("%s: %s", before, verdict(metBefore, true)),

@@ -60,9 +60,9 @@ func (p *page) fleet750() {
 	}
 	for _, r := range records {
 		rate := float64(r.Scenario.Generators) / r.Scenario.Interval.Seconds()
-		p.table(0, []string{"messages/s", "payload/s", "CPU idle", "fleet, cores", "broker, cores", "lost", "p50", "p99.8", "form", "quiet"},
+		p.table(0, []string{"messages/s", "payload/s", "CPU idle", "fleet, cores", "broker, cores", "lost", "p50", "p99.8", "runs", "quiet"},
 			[][]string{{format.Number(rate), format.Bytes(rate * r.Bytes.PerMessage), format.Percent(r.Resources.Idle), format.Number(r.Resources.Client.CPU),
-				format.Number(r.Resources.Broker.CPU), lost(r), at(r.Times.RTT, 50), at(r.Times.RTT, 99.8), r.Form, quiet(r)}})
+				format.Number(r.Resources.Broker.CPU), lost(r), at(r.Times.RTT, 50), at(r.Times.RTT, 99.8), r.runs(), quiet(r)}})
 	}
 	p.differs("CPU idle is of a machine that serves the messages too.")
 }

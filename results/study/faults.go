@@ -25,17 +25,17 @@ func faultsPage(p *page) error {
 			continue
 		}
 		if len(r.Faults) == 0 {
-			rows = append(rows, []string{row.name, ending(r), "", "", "", "", "", "", "", "", r.Form, ""})
+			rows = append(rows, []string{row.name, ending(r), "", "", "", "", "", "", "", "", r.runs(), ""})
 			continue
 		}
 		for _, f := range r.Faults {
 			rows = append(rows, []string{row.name, format.Count(r.Counts.Sent), format.Count(r.Counts.Acknowledged),
 				format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Lost), format.Count(r.Counts.Failed),
-				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), silence(f), r.Form, quiet(r)})
+				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), silence(f), r.runs(), quiet(r)})
 		}
 	}
 	p.table(1, []string{"here", "sent", "acknowledged", "of these lost", "lost in all", "failed", "duplicated", "killed at s", "recovery",
-		"longest silence s", "form", "quiet"}, rows)
+		"longest silence s", "runs", "quiet"}, rows)
 	for _, row := range faultRows {
 		if r, ok := p.record(row.id); ok && len(r.Timeline) > 1 {
 			figure := report.Timeline(r.Result)

@@ -2,39 +2,36 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"lifeline/loadgen/scenario"
 )
 
-// Form is how a study is measured.
+// Form is which points are measured, and how often.
 type Form struct {
-	Name    string        // as the pages call it
-	quick   bool          // fewer points, each of seconds
-	paper   bool          // the study's own ramp and half an hour
-	Measure time.Duration // of each point in the full form
-	Budget  time.Duration // of the whole, within which points are repeated; 0: without end
+	Budget time.Duration // of all runs that count, those of earlier days too; 0: without end
+	Runs   int           // of each point, before time goes where the spread is largest
+	quick  bool          // fewer points
+	paper  bool          // the paper's own ramp and half an hour
 }
 
-// Quick is the form that takes at most 15 minutes in all.
-func Quick() Form { return Form{Name: "quick", quick: true, Budget: 15 * time.Minute} }
+// Within measures each point five times in short runs, then those with the largest spread again until the budget is spent.
+func Within(budget time.Duration) Form { return Form{Budget: budget, Runs: EnoughRuns} }
 
-// Full measures each point for so long; 5 minutes is what the scenarios say.
-func Full(measure time.Duration) Form {
-	return Form{Name: "full, " + scenario.Duration{Duration: measure}.String(), Measure: measure}
-}
+// Quick is the same runs of fewer points, in 15 minutes.
+func Quick() Form { return Form{Budget: 15 * time.Minute, Runs: EnoughRuns, quick: true} }
 
-// PaperTiming is the study's own: a generator every half second, half an hour. Its points stand beside the others, under
+// PaperTiming is the paper's own: a generator every half second, half an hour. Its points stand beside the others, under
 // names of their own; without a choice it is one point.
-func PaperTiming() Form { return Form{Name: "the study's timing", paper: true} }
+func PaperTiming() Form { return Form{Runs: 1, paper: true} }
 
 const paperSuffix = "-paper-timing"
 
 // planned is a point in a form.
 type planned struct {
 	Point
-	form     string   // as the pages call it: a point that is as long as its scenario says has that length in its form's name
 	changes  []string // of the built-in scenario
 	scenario scenario.Scenario
 }
@@ -43,36 +40,25 @@ type planned struct {
 func (f Form) plan() ([]planned, error) {
 	var all []planned
 	for _, p := range points() {
-		if f.quick && p.Quick == nil {
+		if f.quick && !p.Quick {
 			continue
 		}
+		changes := slices.Concat(p.Changes, p.Short)
 		if f.paper {
 			p.ID += paperSuffix
-		}
-		changes := append([]string{}, p.Changes...)
-		switch {
-		case f.quick:
-			changes = append(changes, p.Quick...)
-		case f.paper:
-			changes = append(changes, "ramp=500ms", "initial_sleep=[10s, 20s]", "duration=30m")
-		case !p.Fixed:
-			changes = append(changes, "duration="+scenario.Duration{Duration: f.Measure}.String())
+			changes = slices.Concat(p.Changes, []string{"ramp=500ms", "initial_sleep=[10s, 20s]", "duration=30m"})
 		}
 		s, err := scenario.Load(p.Scenario, changes...)
 		if err != nil {
 			return nil, fmt.Errorf("point %s: %w", p.ID, err)
 		}
 		s.Name = p.ID
-		form := f.Name
-		if p.Fixed && f.Measure > 0 {
-			form = Full(s.Duration.Duration).Name
-		}
-		all = append(all, planned{Point: p, form: form, changes: changes, scenario: s})
+		all = append(all, planned{Point: p, changes: changes, scenario: s})
 	}
 	return all, nil
 }
 
-// command is how to measure this point alone.
+// command is how to make one run of this point alone.
 func (p planned) command() string {
 	if p.Kind != Fleet {
 		return "fleet-study --out FOLDER --only " + p.ID
@@ -87,20 +73,23 @@ func (p planned) command() string {
 	return command
 }
 
-// estimate is how long a point takes on two cores, the brokers' start and end included.
+// estimate is how long a run takes on two cores, the brokers' start and end included; the constants are of runs that were measured.
 func (p planned) estimate() time.Duration {
 	if p.Refused {
 		return time.Second
 	}
 	s := p.scenario
-	const tidying = 2 * time.Second
-	start, perSecond := 3*time.Second, 3000
+	nodes, generators := time.Duration(s.Broker.Nodes), time.Duration(s.Generators)
+	start, perSecond := 300*time.Millisecond*(nodes+1), time.Duration(4000)
 	if s.Transport == "kafka" {
-		start, perSecond = time.Duration(6+3*s.Broker.Nodes)*time.Second, 1200
+		start, perSecond = 5*time.Second*nodes, 6000
 	}
 	if p.Kind == Derived {
 		start += 8 * time.Second // the jobs' JVM
 	}
-	connect := max(time.Duration(s.Generators)*time.Second/time.Duration(perSecond), s.Ramp.Duration*time.Duration(s.Generators))
-	return start + connect + s.InitialSleep.To.Duration + s.Span() + tidying
+	// Each further connection takes longer: 19,800 were open in 4 s, 100,000 in 62 s.
+	connect := time.Second * generators / perSecond
+	connect += connect * generators * 3 / 200_000
+	connect = max(connect, s.Ramp.Duration*generators)
+	return start + connect + s.InitialSleep.To.Duration + s.Span()
 }

@@ -8,16 +8,16 @@ import (
 	"lifeline/loadgen/format"
 )
 
-var loadHead = []string{"connections", "CPU idle", "memory (vmstat), MB", "broker, cores", "fleet, cores", "broker, kB per connection", "client, kB per connection", "form", "quiet"}
+var loadHead = []string{"connections", "CPU idle", "memory (vmstat), MB", "broker, cores", "fleet, cores", "broker, kB per connection", "client, kB per connection", "runs", "quiet"}
 
 func loadCells(r Record) []string {
 	connections := format.Count(max(r.Counts.Connections, r.Scenario.Generators))
 	if !r.measured() {
-		return []string{connections, ending(r), "", "", "", "", "", r.Form, ""}
+		return []string{connections, ending(r), "", "", "", "", "", r.runs(), ""}
 	}
 	use := r.Resources
 	return []string{connections, format.Percent(use.Idle), format.Number(float64(use.VmstatMemory) / 1e6), format.Number(use.Broker.CPU),
-		format.Number(use.Client.CPU), kilobytes(use.Broker.PerConnection), kilobytes(use.Client.PerConnection), r.Form, quiet(r)}
+		format.Number(use.Client.CPU), kilobytes(use.Broker.PerConnection), kilobytes(use.Client.PerConnection), r.runs(), quiet(r)}
 }
 
 func kilobytes(bytes float64) string { return format.Number(bytes / 1000) }

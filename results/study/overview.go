@@ -53,14 +53,14 @@ func indexPage(p *page, contents [][]string) {
 		row := []string{aim.what, aim.aim, "not measured", "", ""}
 		if r, ok := p.record(aim.point); ok && r.measured() {
 			measured, met := aim.judge(r)
-			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), r.Form}
+			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), r.runs()}
 		} else if ok {
-			row = []string{aim.what, aim.aim, ending(r), "no", r.Form}
+			row = []string{aim.what, aim.aim, ending(r), "no", r.runs()}
 		}
 		rows = append(rows, row)
 	}
 	rows = append(rows, overheadRow(p))
-	p.table(5, []string{"", "aim", "measured", "met", "form"}, rows)
+	p.table(5, []string{"", "aim", "measured", "met", "runs"}, rows)
 	p.footer()
 }
 

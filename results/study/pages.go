@@ -147,7 +147,6 @@ func (p *page) footer() {
 
 // where names command, forms, machine, what else it did, and dates.
 func where(records []Record) string {
-	forms := map[string]bool{}
 	machines := map[string]bool{}
 	first, last := records[0].Started, records[0].Started
 	loudest := records[0]
@@ -155,7 +154,6 @@ func where(records []Record) string {
 		if r.Noise.Others > loudest.Noise.Others {
 			loudest = r
 		}
-		forms[r.Form] = true
 		machines[machine(r)] = true
 		if r.Started.Before(first) {
 			first = r.Started
@@ -169,8 +167,8 @@ func where(records []Record) string {
 	if !last.Equal(first) {
 		span = "from " + first.UTC().Format(minute) + " to " + last.UTC().Format(minute) + " UTC"
 	}
-	return fmt.Sprintf("Command: `make results-fleet` (forms: %s). Machine, for brokers and fleet together: %s. Measured %s; %s.",
-		strings.Join(slices.Sorted(maps.Keys(forms)), "; "), strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span, beside(loudest))
+	return fmt.Sprintf("Command: `make results-fleet`. Machine, for brokers and fleet together: %s. Measured %s; %s.",
+		strings.Join(slices.Sorted(maps.Keys(machines)), " and "), span, beside(loudest))
 }
 
 // beside reports the CPU time of other processes during the record.

@@ -45,7 +45,7 @@ func phasesPage(p *page) error {
 			for _, r := range p.measured(row.id) {
 				t := r.Times
 				rows = append(rows, []string{row.name, format.Millis(t.PRT.Mean), format.Millis(t.PT.Mean), format.Millis(t.SRT.Mean),
-					format.Millis(t.ServiceTime.Mean), format.Millis(t.RTT.Mean), negative(t.PT), acknowledged(r), r.Form, quiet(r)})
+					format.Millis(t.ServiceTime.Mean), format.Millis(t.RTT.Mean), negative(t.PT), acknowledged(r), r.runs(), quiet(r)})
 				names, drawn = append(names, row.name), append(drawn, r.Result)
 			}
 		}
@@ -55,7 +55,7 @@ func phasesPage(p *page) error {
 		p.missing()
 		return nil
 	}
-	p.table(1, []string{"here", "PRT", "PT", "SRT", "service time", "RTT", "PT below zero", "acknowledged p50", "form", "quiet"}, rows)
+	p.table(1, []string{"here", "PRT", "PT", "SRT", "service time", "RTT", "PT below zero", "acknowledged p50", "runs", "quiet"}, rows)
 	for i, figure := range figures {
 		if len(figure.Rows) == 0 {
 			continue

@@ -1,14 +1,18 @@
 package study
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// Point is one measurement of the study.
+// Point is one measurement of the study, made of several runs.
 type Point struct {
 	ID       string // of its file
 	Scenario string // built-in
 	Changes  []string
-	Quick    []string // further changes of the quick form; nil: not part of it
-	Fixed    bool     // as long as its scenario says, in every form but the quick one
+	Short    []string // further changes, which make a run of seconds
+	Quick    bool     // part of the quick form
 	Kind     Kind     // what measures it
 	Refused  bool     // more than this kind of machine takes: the point is the refusal
 }
@@ -24,21 +28,23 @@ const (
 	Derived  Kind = "derived" // through stream jobs
 )
 
-// quickly is the quick form of the study's 800 generators: a fifth of the interval, so that some seconds give as many
-// messages as the percentiles need.
-func quickly(interval string, more ...string) []string {
-	return append([]string{"interval=" + interval, "initial_sleep=[0s, " + interval + "]", "duration=8s", "drain=5s"}, more...)
+// short is a run in which everybody publishes every interval. A run is to give the 5,000 messages that p99.8 needs (messagesFor) in a
+// few seconds. Where the subject is a transport, 800 generators therefore publish every second instead of every 10; where it is the
+// number of connections, the interval is the same 5 s for all fleets of a series, and fleets below 5,000 have only the percentiles
+// that their messages give.
+func short(interval, duration string, more ...string) []string {
+	return append([]string{"interval=" + interval, "initial_sleep=[0s, " + interval + "]", "duration=" + duration, "drain=5s"}, more...)
 }
 
-// quicklyKafka gives the JVM some seconds more.
-func quicklyKafka(interval string, more ...string) []string {
-	return append(quickly(interval, "warm_up=6s"), more...)
-}
+// warm gives a broker in a JVM some thousand messages first: compilers count calls, not seconds.
+func warm(run []string) []string { return append(slices.Clone(run), "warm_up=5s") }
 
-// briefly is the quick form of large fleets, at their full interval.
-func briefly(more ...string) []string {
-	return append([]string{"initial_sleep=[0s, 10s]", "duration=10s", "drain=5s"}, more...)
-}
+var (
+	often  = short("1s", "7s")
+	fleet  = short("5s", "5s")
+	large  = short("10s", "10s") // the paper's interval: more messages than these would take too many cores
+	atOnce = []string{"interval=1s", "duration=6s", "drain=5s"}
+)
 
 func points() []Point {
 	var all []Point
@@ -54,94 +60,61 @@ func points() []Point {
 const payloadMost = 6
 
 func environmentPoints() []Point {
-	payload := fmt.Sprintf("message.multiple=%d", payloadMost)
+	payload := []string{fmt.Sprintf("message.multiple=%d", payloadMost)}
 	return []Point{
-		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}},
-		{ID: "payload-nats", Scenario: "table2-nats", Changes: []string{payload}},
-		{ID: "payload-kafka", Scenario: "table2-kafka-all", Changes: []string{payload}},
+		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}, Short: often},
+		{ID: "payload-nats", Scenario: "table2-nats", Changes: payload, Short: often},
+		{ID: "payload-kafka", Scenario: "table2-kafka-all", Changes: payload, Short: warm(often)},
 	}
 }
 
 func transportPoints() []Point {
-	at := func(name string, quick []string, changes ...string) Point {
-		return Point{ID: "table2-" + name, Scenario: "table2-" + name, Changes: changes, Quick: quick}
+	var all []Point
+	quick := []string{"nats", "nats-tls", "nats-websocket", "mqtt-qos0", "mqtt-qos1", "jetstream-r1", "jetstream-r3", "kafka-all"}
+	for _, broker := range []struct {
+		name  string
+		tests []string
+		warm  func([]string) []string
+	}{
+		{"nats", []string{"nats", "nats-tls", "nats-websocket", "mqtt-qos0", "mqtt-qos1", "jetstream-r1", "jetstream-r3"}, slices.Clone[[]string]},
+		{"kafka", []string{"kafka-acks0", "kafka-acks1", "kafka-all", "kafka-idempotent", "kafka-transaction"}, warm},
+	} {
+		for _, test := range broker.tests {
+			all = append(all, Point{ID: "table2-" + test, Scenario: "table2-" + test, Short: broker.warm(often), Quick: slices.Contains(quick, test)})
+		}
+		// Three times the payload at a third of the rate, and a tenth of the connections at ten times the rate.
+		all = append(all,
+			Point{ID: "table2-" + broker.name + "-triple", Scenario: "table2-" + broker.name + "-triple", Short: broker.warm(short("3s", "9s"))},
+			Point{ID: "table2-" + broker.name + "-80", Scenario: "table2-" + broker.name + "-80", Short: broker.warm(short("100ms", "7s"))})
+		for _, events := range []int{1, 10, 1000} {
+			all = append(all, Point{ID: fmt.Sprintf("table2-%s-batch-%d", broker.name, events), Scenario: "table2-" + broker.name + "-batch",
+				Changes: []string{fmt.Sprintf("message.events=%d", events)}, Short: broker.warm(often)})
+		}
 	}
-	batch := func(broker string, events int, quick []string) Point {
-		p := at(broker+"-batch", quick, fmt.Sprintf("message.events=%d", events))
-		p.ID = fmt.Sprintf("%s-%d", p.ID, events)
-		return p
-	}
-	return []Point{
-		at("nats", quickly("2s")),
-		at("nats-tls", quickly("2s")),
-		at("nats-websocket", quickly("2s")),
-		at("mqtt-qos0", quickly("2s")),
-		at("mqtt-qos1", quickly("2s")),
-		at("jetstream-r1", quickly("2s")),
-		at("jetstream-r3", quickly("2s")),
-		at("kafka-acks0", quicklyKafka("2s")),
-		at("kafka-acks1", quicklyKafka("2s")),
-		at("kafka-all", quicklyKafka("2s")),
-		at("kafka-idempotent", nil),
-		at("kafka-transaction", nil),
-		at("nats-triple", quickly("6s")),
-		at("kafka-triple", nil),
-		at("nats-80", quickly("200ms")),
-		at("kafka-80", nil),
-		batch("nats", 1, quickly("2s")),
-		batch("nats", 10, nil),
-		batch("nats", 1000, nil),
-		batch("kafka", 1, nil),
-		batch("kafka", 10, nil),
-		batch("kafka", 1000, nil),
-	}
+	return all
 }
 
 func scalePoints() []Point {
 	var all []Point
-	at := func(name string, generators int, quick []string, changes ...string) {
-		all = append(all, Point{
-			ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
-			Changes: append([]string{fmt.Sprintf("generators=%d", generators)}, changes...), Quick: quick,
-		})
-	}
-	for _, generators := range []int{500, 1000, 2000, 2500, 3000, 4000, 8000, 19800} {
-		var quick []string
-		if generators == 500 || generators == 4000 || generators == 19800 {
-			quick = briefly()
+	at := func(name string, run []string, fleets ...int) {
+		for _, generators := range fleets {
+			all = append(all, Point{ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
+				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Short: run,
+				Quick:   generators == 500 || generators == 4000 && strings.HasSuffix(name, "nats") || generators == 25000,
+				Refused: generators == 25000})
 		}
-		at("single-nats", generators, quick)
 	}
-	beyond := func(name string) {
-		at(name, 25000, briefly())
-		all[len(all)-1].Refused = true
-	}
-	beyond("single-nats")
-	for _, generators := range []int{500, 1000, 2000, 2500, 3000, 4000, 8000, 19000} {
-		var quick []string
-		if generators == 4000 || generators == 19000 {
-			quick = briefly("warm_up=10s")
-		}
-		at("single-kafka", generators, quick)
-	}
-	beyond("single-kafka")
-	for _, generators := range []int{2000, 3000, 4000} {
-		var quick []string
-		if generators == 4000 {
-			quick = briefly()
-		}
-		at("cluster", generators, quick)
-	}
-	for _, generators := range []int{2000, 3000, 4000} {
-		at("cluster-apart", generators, nil)
-	}
-	at("cluster-other", 4000, briefly())
-	at("cluster", 50000, nil)
-	at("cluster-six", 100000, briefly())
-	for _, generators := range []int{2000, 3000, 4000} {
-		at("cluster-kafka", generators, nil)
-	}
-	at("cluster-kafka", 30000, nil)
+	at("single-nats", fleet, 500, 1000, 2000, 2500, 3000, 4000, 8000)
+	at("single-nats", large, 19800, 25000)
+	at("single-kafka", warm(fleet), 500, 1000, 2000, 2500, 3000, 4000, 8000)
+	at("single-kafka", warm(large), 19000, 25000)
+	at("cluster", fleet, 2000, 3000, 4000)
+	at("cluster-apart", fleet, 2000, 3000, 4000)
+	at("cluster-other", fleet, 4000)
+	at("cluster", large, 50000)
+	at("cluster-six", large, 100000)
+	at("cluster-kafka", warm(fleet), 2000, 3000, 4000)
+	at("cluster-kafka", warm(large), 30000)
 	return all
 }
 
@@ -151,14 +124,13 @@ func ratePoints() []Point {
 	for _, point := range []struct {
 		broker     string
 		generators int
-		interval   string
-	}{{"nats", 500, "1250ms"}, {"nats", 1000, "2500ms"}, {"nats", 2000, "5s"}, {"kafka", 500, "1250ms"}} {
-		p := Point{ID: fmt.Sprintf("rate-%s-%d", point.broker, point.generators), Scenario: "single-" + point.broker,
-			Changes: []string{fmt.Sprintf("generators=%d", point.generators), "interval=" + point.interval}}
-		if point.generators == 500 && point.broker == "nats" {
-			p.Quick = []string{"initial_sleep=[0s, 2s]", "duration=8s", "drain=5s"}
-		}
-		all = append(all, p)
+		run        []string
+	}{
+		{"nats", 500, short("625ms", "7s")}, {"nats", 1000, short("1250ms", "7s")}, {"nats", 2000, short("2500ms", "7s")},
+		{"kafka", 500, warm(short("625ms", "7s"))},
+	} {
+		all = append(all, Point{ID: fmt.Sprintf("rate-%s-%d", point.broker, point.generators), Scenario: "single-" + point.broker,
+			Changes: []string{fmt.Sprintf("generators=%d", point.generators)}, Short: point.run})
 	}
 	return all
 }
@@ -168,40 +140,30 @@ var consumerNames = []string{"push-jetstream", "poll-jetstream", "push-kafka", "
 
 func queryPoints() []Point {
 	var all []Point
+	warmed := func(broker string, run []string) []string {
+		if strings.HasSuffix(broker, "kafka") {
+			return warm(run)
+		}
+		return run
+	}
 	for _, generators := range []int{100, 400, 600, 1000} { // the study ended at 600 on one server and at 1,000 on four
+		fleet := []string{fmt.Sprintf("generators=%d", generators)}
 		for _, name := range consumerNames {
-			var quick []string
-			switch {
-			case generators != 600 || name == "push-kafka":
-			case name == "poll-kafka":
-				quick = quicklyKafka("2s")
-			default:
-				quick = quickly("2s")
+			all = append(all, Point{ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name, Changes: fleet,
+				Short: warmed(name, short("1s", "6s")), Quick: generators == 600 && name != "push-kafka"})
+			if generators >= 400 { // of the study's figure 14
+				all = append(all, Point{ID: fmt.Sprintf("network-%s-%d", name, generators), Scenario: name,
+					Changes: append(slices.Clone(fleet), "broker.nodes=3", "subscribers.node=other"), Short: warmed(name, short("1s", "6s"))})
 			}
-			all = append(all, Point{
-				ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
-				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Quick: quick,
-			})
-		}
-	}
-	for _, generators := range []int{400, 600, 1000} { // of the study's figure 14
-		for _, name := range consumerNames {
-			all = append(all, Point{ID: fmt.Sprintf("network-%s-%d", name, generators), Scenario: name,
-				Changes: []string{fmt.Sprintf("generators=%d", generators), "broker.nodes=3", "subscribers.node=other"}})
 		}
 	}
 	for _, broker := range []string{"jetstream", "kafka"} {
-		all = append(all, Point{ID: "stored-" + broker, Scenario: "stored-" + broker, Kind: Stored,
-			Quick: []string{"interval=2s", "initial_sleep=[0s, 2s]", "warm_up=6s", "duration=8s", "drain=5s"}})
-	}
-	for _, broker := range []string{"jetstream", "kafka"} {
+		all = append(all, Point{ID: "stored-" + broker, Scenario: "stored-" + broker, Kind: Stored, Quick: true,
+			Short: short("1s", "8s", "warm_up=5s")})
 		for _, generators := range []int{50, 200} { // as in the study's figure 10, more often: 99.8 % need thousands of messages
-			p := Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Scenario: "secondary-" + broker,
-				Changes: []string{fmt.Sprintf("generators=%d", generators), "interval=1s"}, Kind: Derived}
-			if generators == 200 && broker == "jetstream" {
-				p.Quick = []string{"warm_up=6s", "duration=10s", "drain=5s"}
-			}
-			all = append(all, p)
+			all = append(all, Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Scenario: "secondary-" + broker,
+				Changes: []string{fmt.Sprintf("generators=%d", generators), "interval=1s"}, Kind: Derived,
+				Short: []string{"initial_sleep=[0s, 1s]", "warm_up=5s", "duration=8s", "drain=5s"}})
 		}
 	}
 	return all
@@ -210,32 +172,25 @@ func queryPoints() []Point {
 func warmUpPoints() []Point {
 	var all []Point
 	for _, broker := range []string{"nats", "jetstream", "mqtt", "kafka"} {
-		quick := []string{"interval=2s", "duration=8s", "drain=5s"}
-		if broker == "mqtt" {
-			quick = nil
+		for _, start := range []string{"warm-up-", "together-"} {
+			all = append(all, Point{ID: start + broker, Scenario: start + broker, Short: atOnce, Quick: broker == "nats" || broker == "jetstream"})
 		}
-		all = append(all, Point{ID: "warm-up-" + broker, Scenario: "warm-up-" + broker, Quick: quick})
-		if broker != "jetstream" {
-			quick = nil
-		}
-		all = append(all, Point{ID: "together-" + broker, Scenario: "together-" + broker, Quick: quick})
 	}
 	return all
 }
 
 func faultPoints() []Point {
 	return []Point{
-		{ID: "faults-jetstream", Scenario: "faults-jetstream", Fixed: true,
-			Quick: []string{"duration=25s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 6s}]"}},
-		{ID: "faults-kafka", Scenario: "faults-kafka", Fixed: true,
-			Quick: []string{"warm_up=8s", "duration=35s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 8s}]"}},
+		{ID: "faults-jetstream", Scenario: "faults-jetstream", Quick: true,
+			Short: short("5s", "20s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 4s}]")},
+		{ID: "faults-kafka", Scenario: "faults-kafka",
+			Short: short("5s", "25s", "warm_up=5s", "drain=20s", "faults=[{at: 8s, node: 1, action: restart, for: 5s}]")},
 	}
 }
 
 func overheadPoints() []Point {
-	quick := []string{"duration=8s"}
 	return []Point{
-		{ID: "overhead-bare", Scenario: "overhead", Kind: PingPong, Quick: quick, Fixed: true},
-		{ID: "overhead-fleet", Scenario: "overhead", Quick: quick, Fixed: true},
+		{ID: "overhead-bare", Scenario: "overhead", Kind: PingPong, Short: []string{"duration=8s"}, Quick: true},
+		{ID: "overhead-fleet", Scenario: "overhead", Short: []string{"duration=8s"}, Quick: true},
 	}
 }

@@ -13,21 +13,19 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// Record is a point as it was measured. Its JSON is a result of `fleet run` with some keys more, so `fleet compare` and
-// `fleet report` read it too.
+// Record is a point as it was measured: a summary of each run, and the runs taken together. Its JSON is a result of `fleet run` with
+// some keys more, so `fleet compare` and `fleet report` read it too.
 type Record struct {
-	Point    string `json:"point"`
-	Form     string `json:"form"`
-	Command  string `json:"command"`
-	Attempts int    `json:"attempts"`
+	Point   string `json:"point"`
+	Command string `json:"command"` // of one run
 	Measured
+	Runs []Run `json:"runs"` // in the order in which they were made
 }
 
 func (r Record) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return fmt.Errorf("making the study's folder: %w", err)
 	}
-	r.Noise.Busiest = nil // records are published; the names of other programs on the machine are private
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("writing point %s: %w", r.Point, err)
@@ -43,6 +41,7 @@ func (r Record) write(folder string) error {
 	return nil
 }
 
+// readRecord reads a point's file. One without runs is from the time when a point was one run.
 func readRecord(file string) (Record, error) {
 	var r Record
 	text, err := os.ReadFile(file)
@@ -51,6 +50,9 @@ func readRecord(file string) (Record, error) {
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if len(r.Runs) == 0 {
+		r.Runs = []Run{runOf(r.Measured)}
 	}
 	return r, nil
 }
@@ -83,32 +85,32 @@ func (r Record) sameScenario(s scenario.Scenario) bool {
 }
 
 // refusal reports whether the fleet was refused before anything was started, which another run would only repeat.
-func (r Record) refusal() bool {
-	if r.Failure == nil {
+func (m Measured) refusal() bool {
+	if m.Failure == nil {
 		return false
 	}
-	switch r.Failure.Cause {
+	switch m.Failure.Cause {
 	case result.Descriptors, result.Ports, result.Memory, result.Conntrack:
 		return true
 	}
 	return false
 }
 
-// measured reports whether the record has times.
-func (r Record) measured() bool { return r.Times.RTT.Count > 0 }
+// measured reports whether there are times.
+func (m Measured) measured() bool { return m.Times.RTT.Count > 0 }
 
-// sentence is the record in a line of progress.
-func (r Record) sentence() string {
-	if r.Broke() {
-		return fmt.Sprintf("failed (%s): %s", r.Failure.Cause, firstLine(r.Failure.Message))
+// sentence is a run in a line of progress.
+func (m Measured) sentence() string {
+	if m.Broke() {
+		return fmt.Sprintf("failed (%s): %s", m.Failure.Cause, firstLine(m.Failure.Message))
 	}
-	text := fmt.Sprintf("%s sent, %s lost, p50 %s, p99.8 %s", format.Count(r.Counts.Sent), format.Count(r.Counts.Lost),
-		format.Duration(float64(r.Times.RTT.At(50))), format.Duration(float64(r.Times.RTT.At(99.8))))
-	if r.Failure != nil {
-		text += "; " + r.Failure.Message
+	text := fmt.Sprintf("%s sent, %s lost, p50 %s, p99.8 %s", format.Count(m.Counts.Sent), format.Count(m.Counts.Lost),
+		format.Duration(float64(m.Times.RTT.At(50))), format.Duration(float64(m.Times.RTT.At(99.8))))
+	if m.Failure != nil {
+		text += "; " + m.Failure.Message
 	}
-	if !r.Valid {
-		text += "; not valid: " + strings.Join(r.Invalid, "; ")
+	if !m.Valid {
+		text += "; not valid: " + strings.Join(m.Invalid, "; ")
 	}
 	return text
 }

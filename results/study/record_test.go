@@ -12,8 +12,14 @@ import (
 
 func TestARecordNamesNoOtherProgramOfTheMachine(t *testing.T) {
 	folder := t.TempDir()
-	r := Record{Point: "a", Measured: found(scenario.Default())}
-	r.Noise.Others, r.Noise.Busiest = 0.25, []result.Process{{Name: "postgres", ID: 12, Cores: 0.2}}
+	run := found(scenario.Default())
+	run.Noise.Others, run.Noise.Busiest = 0.25, []result.Process{{Name: "postgres", ID: 12, Cores: 0.2}}
+	r := Record{Point: "a"}
+	for range 2 {
+		if err := r.add(run, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := r.write(folder); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/plot"
 	"lifeline/loadgen/report"
+	"lifeline/loadgen/result"
 	"lifeline/results/study/derived"
 )
 
@@ -52,9 +53,7 @@ func derivedRows(jobs []Record) (rows [][]string, groups []group) {
 		on := brokerNames[r.Scenario.Transport]
 		add(r, on, ", filter: to the receipt of the derived batch")
 		if summaries, ok := r.Beside[derived.ToSummary]; ok && summaries.Count > 0 {
-			of := r
-			of.Times.RTT = summaries
-			cells := timeCells(of)
+			cells := timeCells(r.as(func(m Measured) result.Distribution { return m.Beside[derived.ToSummary] }))
 			cells[0], cells[1] = format.Count(summaries.Count)+" windows", ""
 			rows = append(rows, append([]string{on + ", summarise: from a window's end to its summary", format.Count(r.Scenario.Generators), r.Scenario.Interval.String()}, cells...))
 		}

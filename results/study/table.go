@@ -22,18 +22,18 @@ func (p *page) table(words int, head []string, rows [][]string) {
 }
 
 // timeHead and timeCells are the study's figures of a run, times in milliseconds.
-var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "form", "quiet"}
+var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "runs", "quiet"}
 
 func timeCells(r Record) []string {
 	if !r.measured() {
 		cells := make([]string, len(timeHead))
-		cells[0], cells[len(cells)-2] = ending(r), r.Form
+		cells[0], cells[len(cells)-2] = ending(r), r.runs()
 		return cells
 	}
 	d := r.Times.RTT
 	return []string{
-		format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), at(d, 50), at(d, 95), at(d, 99),
-		at(d, 99.8), at(d, 100), r.Form, quiet(r),
+		format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), r.millis(rtt(50)), at(d, 95), at(d, 99),
+		r.millis(rtt(99.8)), at(d, 100), r.runs(), quiet(r),
 	}
 }
 

@@ -48,10 +48,10 @@ func topologySection(p *page) error {
 				between, copies = format.Bytes(float64(routed(r))), format.Number(n)
 			}
 			rows = append(rows, []string{row.name, at(r.Times.RTT, 50), cost, at(r.Times.RTT, 99.8), lost(r),
-				format.Bytes(float64(r.Counts.Sent) * r.Bytes.PerMessage), between, copies, r.Form + ", quiet: " + quiet(r)})
+				format.Bytes(float64(r.Counts.Sent) * r.Bytes.PerMessage), between, copies, r.runs() + ", quiet: " + quiet(r)})
 		}
 	}
-	p.table(1, []string{"way", "p50", "cost", "p99.8", "lost", "payload published", "payload between nodes", "copies", "form"}, rows)
+	p.table(1, []string{"way", "p50", "cost", "p99.8", "lost", "payload published", "payload between nodes", "copies", "runs"}, rows)
 	p.differs("The paper's controller node has no counterpart: NATS nodes find each other. Its text lets publishing node and receiving node be " +
 		"the same computer, as here. A Kafka client connects to the broker that leads a partition, publisher and consumer alike, so there is no " +
 		"way from broker to broker to choose; replicas would add one.")

@@ -29,14 +29,14 @@ func warmUpSection(p *page) error {
 			case !ok:
 				rows = append(rows, []string{row.name, start.name, "not measured yet", "", "", "", "", "", ""})
 			case !r.measured():
-				rows = append(rows, []string{row.name, start.name, ending(r), "", "", "", "", r.Form, ""})
+				rows = append(rows, []string{row.name, start.name, ending(r), "", "", "", "", r.runs(), ""})
 			default:
 				first := r.Times.FirstDelivery
-				rows = append(rows, []string{row.name, start.name, format.Count(r.Counts.Sent), lost(r), at(first, 50), at(first, 99), at(first, 100), r.Form, quiet(r)})
+				rows = append(rows, []string{row.name, start.name, format.Count(r.Counts.Sent), lost(r), at(first, 50), at(first, 99), at(first, 100), r.runs(), quiet(r)})
 			}
 		}
 	}
-	p.table(2, []string{"", "start", "messages", "lost", "first delivery p50", "p99", "p100", "form", "quiet"}, rows)
+	p.table(2, []string{"", "start", "messages", "lost", "first delivery p50", "p99", "p100", "runs", "quiet"}, rows)
 	var why []string
 	for _, row := range warmUpRows {
 		why = append(why, "- "+row.name+": "+row.why)

@@ -53,15 +53,18 @@ func chart(in io.Reader, out io.Writer) error {
 
 const usage = `Usage: fleet-study --out FOLDER [OPTION...]
 
-Measures the points of a study in turn, each into FOLDER/data/POINT.json, and writes pages and charts in FOLDER from all
-measurements. A failed point is recorded with its cause, and the next one begins. --resume continues after Ctrl-C. Points that
-were measured on this machine for longer are kept and listed; --again replaces them. Brokers are started on this machine;
-Kafka's points need scripts/broker install kafka.
+Measures the points of a study, in short runs into FOLDER/data/POINT.json, and writes pages and charts in FOLDER from all
+measurements. Each point is measured five times, round by round in random order; the time that remains goes to the points with
+the largest spread. A study that was stopped goes on: runs of the same scenario on this machine count for seven days, and --hours
+is the time of all of them. A failed run is recorded with its cause, and the next one begins. Brokers are started on this
+machine; Kafka's points need scripts/broker install kafka.
 
-  fleet-study --out results --quick              the short form, at most 15 minutes
-  fleet-study --out results --resume             5 minutes a point, hours in all; go on after an interruption
-  fleet-study --out results --each 1m --only 'table2-*'
-  fleet-study --out results --paper-timing       one point in the study's own timing, three quarters of an hour
+  fleet-study --out results                      two hours
+  fleet-study --out results --hours 4            two more
+  fleet-study --out results --quick              fewer points, 15 minutes
+  fleet-study --out results --only 'table2-*' --again
+  fleet-study --out results --paper-timing       one point in the paper's own timing, three quarters of an hour
+  fleet-study --out results --before older       which points changed since another study
   fleet-study --out results --pages              only write the pages, from the files
   fleet-study chart                              draw bar charts: a JSON object on standard input, an SVG on standard output
 
@@ -70,41 +73,39 @@ Kafka's points need scripts/broker install kafka.
 func run(ctx context.Context, arguments []string) error {
 	set := cli.Options("fleet-study", usage)
 	out := set.String("out", "", "`FOLDER` of pages and data")
-	quick := set.Bool("quick", false, "the short form: fewer points, of seconds each")
+	hours := set.Float64("hours", 2, "time of all runs, in `HOURS`")
+	quick := set.Bool("quick", false, "fewer points, 15 minutes")
 	paper := set.Bool("paper-timing", false, "a generator every 0.5 s, half an hour of messages")
-	each := set.Duration("each", 5*time.Minute, "`TIME` to measure each point in the full form")
 	var only []string
 	set.Func("only", "comma-separated `POINTS`, * for any characters; repeatable", func(points string) error {
 		only = append(only, strings.Split(points, ",")...)
 		return nil
 	})
-	resume := set.Bool("resume", false, "keep points that were measured in the same form within the last seven days")
-	again := set.Bool("again", false, "repeat every point, even if it was measured for longer")
-	repeats := set.Int("repeat", 1, "`TIMES` to repeat a point that other load made invalid")
-	list := set.Bool("list", false, "print the points, how long each takes, and its command")
+	again := set.Bool("again", false, "begin anew, without the runs made so far")
+	seed := set.Uint64("seed", uint64(time.Now().UnixNano()), "`NUMBER` that the order within rounds follows from (default: a new one)")
+	list := set.Bool("list", false, "print the points, how long a run takes, and its command")
 	pages := set.Bool("pages", false, "only write the pages, from the files")
+	before := set.String("before", "", "compare with the study in another `FOLDER`, point by point")
 	rest, err := cli.Parse(set, arguments)
 	if err != nil {
 		return err
 	}
-	options := study.Options{Out: *out, Only: only, Resume: *resume, Again: *again, Repeats: *repeats, Runners: runners, Log: os.Stdout}
+	options := study.Options{Out: *out, Only: only, Again: *again, Seed: *seed, Runners: runners, Log: os.Stdout}
 	switch {
 	case len(rest) > 0:
 		return cli.Misused(set, "it takes options only; points go behind --only")
 	case *quick && *paper:
 		return cli.Misused(set, "--quick and --paper-timing exclude each other")
-	case (*quick || *paper) && cli.Given(set, "each"):
-		return cli.Misused(set, "--each is for the full form; the others have times of their own")
-	case *resume && *again:
-		return cli.Misused(set, "--resume and --again exclude each other")
-	case *each < time.Second:
-		return cli.Misused(set, "--each takes at least 1s")
+	case (*quick || *paper) && cli.Given(set, "hours"):
+		return cli.Misused(set, "--hours is for the whole study; the other forms have times of their own")
+	case !(*hours > 0 && *hours <= 1000):
+		return cli.Misused(set, "--hours takes a number above 0")
 	case *quick:
 		options.Form = study.Quick()
 	case *paper:
 		options.Form = study.PaperTiming()
 	default:
-		options.Form = study.Full(*each)
+		options.Form = study.Within(time.Duration(*hours * float64(time.Hour)))
 	}
 	switch {
 	case *list:
@@ -113,6 +114,8 @@ func run(ctx context.Context, arguments []string) error {
 		return cli.Misused(set, "where to? --out FOLDER is missing")
 	case *pages:
 		return study.WritePages(*out)
+	case *before != "":
+		return study.WriteChanges(os.Stdout, *before, *out)
 	}
 	err = study.Measure(ctx, options)
 	if err != nil && !errors.Is(err, study.ErrInterrupted) {
