@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"lifeline/loadgen/format"
 )
@@ -32,7 +31,7 @@ func (p *page) tables(head []string, cells func(Record) []string) {
 		}
 		if len(rows) > 0 {
 			none = false
-			p.paragraph("%s:", strings.ToUpper(setup.title[:1])+setup.title[1:])
+			p.paragraph("%s:", upperFirst(setup.title))
 			p.table(0, head, rows)
 		}
 	}
@@ -47,7 +46,7 @@ func loadSection(p *page) error {
 	p.here("CPU idle and memory are the paper's measures, of the one machine. Memory per connection is what resident memory grew by; a JVM takes " +
 		"much of it from a heap that was resident before, so Kafka's is a lower bound.")
 	p.tables(loadHead, loadCells)
-	panels := slices.Concat(loadPanels("NATS", p.lines("nats"), paperMost), loadPanels("Kafka", p.lines("kafka"), paperMost))
+	panels := slices.Concat(loadPanels("NATS", p.lines("NATS"), paperMost), loadPanels("Kafka", p.lines("Kafka"), paperMost))
 	figure, any := together("CPU idle and memory over connections", "The paper's Figure 6, of the machine that holds brokers and fleet.",
 		"Memory: peak minus bottom of the machine's used memory.", panels...)
 	if _, err := p.show("figure-6.svg", figure, any); err != nil {

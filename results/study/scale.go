@@ -12,8 +12,17 @@ import (
 	"lifeline/loadgen/result"
 )
 
-// setups are the ways in which fleets of several sizes were run, each a series of points.
-var setups = []struct{ name, title, short string }{
+// setup is a way in which fleets of several sizes were run, a series of points.
+type setup struct{ name, title, short string }
+
+func (s setup) broker() string {
+	if strings.Contains(s.name, "kafka") {
+		return "Kafka"
+	}
+	return "NATS"
+}
+
+var setups = []setup{
 	{"single-nats", "one NATS server", "one server"},
 	{"cluster", "three NATS nodes, subscribers on their publishers' node", "three nodes, same node"},
 	{"cluster-apart", "three NATS nodes, Figure 5's topology", "three nodes, Figure 5"},
@@ -25,12 +34,11 @@ var setups = []struct{ name, title, short string }{
 // paperMost is where the paper's axes of NaradaBrokering's connections end.
 const paperMost = 4000
 
-// lines are the setups whose names contain the broker, six nodes apart: they are beyond the paper's axes.
+// lines are a broker's setups but the six nodes, which are beyond the paper's axes.
 func (p *page) lines(broker string) []line {
 	var all []line
 	for _, setup := range setups {
-		kafka := strings.Contains(setup.name, "kafka")
-		if kafka == (broker == "kafka") && setup.name != "cluster-six" {
+		if setup.broker() == broker && setup.name != "cluster-six" {
 			all = append(all, line{setup.short, p.series(setup.name)})
 		}
 	}
@@ -59,7 +67,7 @@ func rttSection(p *page) error {
 		"the paper's range.")
 	p.tables(append([]string{"connections"}, timeHead...), rttCells)
 	figure, any := together("RTT and STDDEV over connections", "The paper's Figure 7.", "Fleets that did not get to their end are not drawn.",
-		rttPanel("NATS", p.lines("nats"), paperMost), rttPanel("Kafka", p.lines("kafka"), paperMost))
+		rttPanel("NATS", p.lines("NATS"), paperMost), rttPanel("Kafka", p.lines("Kafka"), paperMost))
 	if _, err := p.show("figure-7.svg", figure, any); err != nil {
 		return err
 	}
@@ -107,67 +115,12 @@ func (p *page) rates() error {
 	return nil
 }
 
-// percentileSections are Figures 8 and 9.
-func percentileSections(p *page) error {
-	for _, section := range []struct {
-		of, title, file, here string
-		groups                []group
-		differs               func(*page) string
-	}{
-		{"Figure 8", "percentiles of RTT, one broker", "figure-8.svg", "The fleets of Figure 7 on one broker.", []group{
-			{"One NATS server", curvesOf(upTo(paperMost, p.series("single-nats")), byConnections)},
-			{"One Kafka broker", curvesOf(upTo(paperMost, p.series("single-kafka")), byConnections)},
-		}, refusalSentence},
-		{"Figure 9", "percentiles of RTT, network of brokers", "figure-9.svg", "The fleets of Figure 7 on three nodes.", []group{
-			{"Three NATS nodes, Figure 5's topology", curvesOf(upTo(paperMost, p.series("cluster-apart")), byConnections)},
-			{"Three NATS nodes, subscribers on their publishers' node", curvesOf(upTo(paperMost, p.series("cluster")), byConnections)},
-			{"Three Kafka brokers", curvesOf(upTo(paperMost, p.series("cluster-kafka")), byConnections)},
-		}, networkSentence},
-	} {
-		p.section(section.of, section.title)
-		p.here("%s", section.here)
-		figure, any, err := percentiles(section.title, section.of, paper.Narada, section.groups)
-		if err != nil {
-			return err
-		}
-		if shown, err := p.show(section.file, figure, any); err != nil {
-			return err
-		} else if !shown {
-			p.missing()
-		}
-		p.differs("%s", section.differs(p))
-	}
-	return nil
-}
-
-func refusalSentence(p *page) string {
-	text := "Today's brokers spend no thread on a connection; what ends first is the number of files that a process may open, and a fleet that " +
-		"needs more is refused before it starts."
-	for _, setup := range []struct{ name, title string }{{"single-nats", "one NATS server"}, {"single-kafka", "one Kafka broker"}} {
-		if r, ok := largest(p.series(setup.name)); ok {
-			text += fmt.Sprintf(" %s took %s connections without loss.", strings.ToUpper(setup.title[:1])+setup.title[1:], format.Count(r.Counts.Connections))
-		}
-	}
-	return text
-}
-
-func networkSentence(p *page) string {
-	text := "The network is no wider in processors than the one broker."
-	for _, name := range []string{"cluster", "cluster-six", "cluster-kafka"} {
-		if r, ok := largest(p.series(name)); ok {
-			text += fmt.Sprintf(" %d %s nodes took %s connections without loss, 99.8 %% within %s.", r.Scenario.Broker.Nodes,
-				map[bool]string{true: "Kafka", false: "NATS"}[r.Scenario.Transport == "kafka"], format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99.8)))
-		}
-	}
-	return text
-}
-
 // beyond draws all fleets on logarithmic axes: from hundreds to a hundred thousand connections.
 func beyond(p *page) error {
 	var drawn []report.Setup
 	for _, setup := range setups {
 		if records := p.series(setup.name); len(records) > 0 {
-			drawn = append(drawn, report.Setup{Name: setup.title, Runs: results(records)})
+			drawn = append(drawn, report.Setup{Name: setup.broker() + ", " + setup.short, Runs: results(records)})
 		}
 	}
 	if len(drawn) == 0 {

@@ -43,6 +43,8 @@ func (p *page) differs(form string, values ...any) { p.paragraph(differsLead+for
 // missing says of a section that it has no measurement.
 func (p *page) missing() { p.paragraph("%s", notMeasured) }
 
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // anchor is what a link to a heading ends with.
 func anchor(heading string) string {
 	return strings.ReplaceAll(strings.Map(func(r rune) rune {

@@ -25,7 +25,7 @@ func mapping() [][]string {
 		{"4, TCP", none, "core NATS; Kafka acks=all", "What the paper recommends, and the basis of its other tests."},
 		{"5, triple payload", none, "the same, on core NATS and Kafka", ""},
 		{"6, 80 connections", none, "the same, on core NATS and Kafka", ""},
-		{"-", "", "TLS; JetStream with one and three replicas; Kafka acks=1, idempotent, and a transaction per message", "Beyond the paper, at its message and rate."},
+		{"-", "", "TLS; JetStream with one and three replicas; Kafka acks=1, idempotent, and transactions (one for each message)", "Beyond the paper, at its message and rate."},
 	}
 }
 
@@ -47,7 +47,7 @@ var transportRows = []struct{ id, test, name string }{
 	{"jetstream-r3", "-", "JetStream, 3 replicas"},
 	{"kafka-acks1", "-", "Kafka acks=1"},
 	{"kafka-idempotent", "-", "Kafka idempotent"},
-	{"kafka-transaction", "-", "Kafka, a transaction per message"},
+	{"kafka-transaction", "-", "Kafka, transactions"},
 }
 
 func transportsPage(p *page) error {
