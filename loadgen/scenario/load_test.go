@@ -77,8 +77,8 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"broker: {user: 12, url: nats://a}", "f.yaml:1: broker.user: 12 is no text; put it into quotes"},
 		{"broker:\n  url: nats://me:secret@a", `f.yaml:2: broker.url: a URL with a password in it would end in reports; write user and password_file`},
 		{"transport: mqtt\nacknowledgement: all", "f.yaml:2: acknowledgement: mqtt does not offer all; write none or qos1"},
-		{"transport: mqtt\nclient: minimal", "f.yaml:2: client: there is a minimal client for nats, nats-tls and kafka; write library for mqtt"},
-		{"transport: kafka\nbroker: {nodes: 2}", "f.yaml:2: broker.nodes: an embedded Kafka has 1 or 3 brokers, not 2"},
+		{"transport: mqtt\nclient: minimal", "f.yaml:2: client: there is a minimal client for nats, nats-tls or kafka only; write library for mqtt"},
+		{"transport: kafka\nbroker: {nodes: 2}", "f.yaml:2: broker.nodes: an embedded broker for kafka has 1 or 3 nodes, not 2"},
 		{"broker: {user: me}", "f.yaml:1: broker.user: is for a broker of your own: add broker.url, or leave it out"},
 		{"broker: {url: 'nats://a', user: me}", "f.yaml:1: broker.user: user and password_file go together; give both or none"},
 		{"broker: {url: 'mqtt://a', password_file: secret}", "f.yaml:1: broker.user: user and password_file go together; give both or none"},
@@ -86,7 +86,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"broker: {url: 'kafka://a', credentials_file: f.creds}", "f.yaml:1: broker.credentials_file: is for NATS; kafka takes user and password_file"},
 		{"broker: {url: 'nats://a', credentials_file: f.creds, password_file: token}", "f.yaml:1: broker.credentials_file: says who the fleet is, and so does password_file; give one of them"},
 		{"broker: {url: 'tls://a', certificate_file: c.pem}", "f.yaml:1: broker.certificate_file: certificate_file and key_file go together; give both or none"},
-		{"broker: {url: 'kafka://a', ca_file: ca.pem}", "f.yaml:1: broker.ca_file: is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true"},
+		{"broker: {url: 'kafka://a', ca_file: ca.pem}", "f.yaml:1: broker.ca_file: is of no use without TLS; write a URL with tls://, wss://, mqtts:// or kafka://HOST:PORT/?tls=true"},
 		{"transport: kafka\nbroker: {url: 'nats://a'}", "f.yaml:1: transport: kafka does not go with broker.url: nats://; write a URL with kafka://"},
 		{"message: {events: 10}", "f.yaml:1: message.events: only a batch has events; write kind: batch, or multiple for a larger raw message"},
 		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream or kafka"},
@@ -169,7 +169,7 @@ func TestAScenarioSurvivesJSONAndYAML(t *testing.T) {
 }
 
 func TestEveryFieldIsInTheSchemaAndBack(t *testing.T) {
-	compare(t, "", reflect.TypeFor[Scenario](), root)
+	compare(t, "", reflect.TypeFor[Scenario](), root())
 }
 
 func compare(t *testing.T, path string, of reflect.Type, s *schema) {

@@ -5,9 +5,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lifeline/loadgen/transport/kind"
 )
+
+// Kafka warms up by default: a JVM that was just started is a hundred times slower than later.
+var Kafka = kind.Kind{Name: "kafka", Title: "Kafka", Broker: kind.Kafka, Nodes: []int{1, 3},
+	Schemes:          []kind.Scheme{{Name: "kafka", Port: "9092", Asks: true}},
+	Acknowledgements: []string{"all", "none", "leader", "idempotent", "transaction"}, Minimal: []string{"all", "none", "leader"},
+	WarmUp: 30 * time.Second, Stores: true, SASL: true}
 
 // mode is what a scenario's acknowledgement means to a producer.
 type mode struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/kind"
 )
 
 const (
@@ -19,6 +20,11 @@ const (
 	// retryPause is between two questions whether it is.
 	retryPause = 50 * time.Millisecond
 )
+
+// MQTT is served by nats-server, which does not count what it gives to MQTT clients.
+var MQTT = kind.Kind{Name: "mqtt", Title: "MQTT on NATS", Broker: kind.NATS, Nodes: []int{1, 2, 3, 4, 5, 6}, OneSided: true,
+	Schemes:          []kind.Scheme{{Name: "mqtt", Port: "1883"}, {Name: "mqtts", Port: "8883", TLS: true}},
+	Acknowledgements: []string{"none", "qos1"}}
 
 // Transport implements transport.Transport. Every connection and every subscription is an MQTT client with a clean session.
 type Transport struct {
