@@ -23,8 +23,9 @@ type family struct {
 }
 
 var families = map[*kind.Broker]family{
-	kind.NATS:  {startNATS, findNATS},
-	kind.Kafka: {startKafka, findKafka},
+	kind.NATS:       {startNATS, findNATS},
+	kind.Kafka:      {startKafka, findKafka},
+	kind.PostgreSQL: {startPostgres, findPostgres},
 }
 
 // Start starts the scenario's embedded broker below dir and returns when it serves, or checks the external one.

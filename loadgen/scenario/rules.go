@@ -79,6 +79,9 @@ func (s *Scenario) checkEmbedded(report report) {
 	case !slices.Contains(k.Nodes, nodes):
 		report("broker.nodes", "an embedded broker for %s has %s nodes, not %d", k.Name, sizes(k.Nodes), nodes)
 	}
+	if len(s.Faults) > 0 && k.Broker != nil && !k.Broker.Faults {
+		report("faults", "are not supported with an embedded %s; leave them out", k.Broker.Name)
+	}
 	if s.Broker.Replicas > nodes {
 		report("broker.replicas", "%d replicas need as many nodes; write broker.nodes: %d", s.Broker.Replicas, s.Broker.Replicas)
 	}

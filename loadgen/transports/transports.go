@@ -12,6 +12,7 @@ import (
 	"lifeline/loadgen/transport/mqtt"
 	"lifeline/loadgen/transport/natslib"
 	"lifeline/loadgen/transport/natswire"
+	"lifeline/loadgen/transport/postgres"
 )
 
 // rows are in the order in which people see them; a URL's scheme means the first transport that takes it.
@@ -22,6 +23,7 @@ var rows = []row{
 	{natslib.JetStream, client(natslib.NewJetStream), nil},
 	{mqtt.MQTT, client(mqtt.New), nil},
 	{kafkalib.Kafka, client(kafkalib.New), client(kafkawire.New)},
+	{postgres.PostgreSQL, client(postgres.New), nil},
 }
 
 // row is a transport with its ordinary client and, unless it is nil, one of our own, which does less and weighs less.

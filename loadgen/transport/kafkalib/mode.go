@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -53,16 +52,4 @@ func ProcessName() string {
 	var random [4]byte
 	rand.Read(random[:]) // never fails: it ends the program where the kernel has no randomness
 	return hex.EncodeToString(random[:])
-}
-
-// version is that of a module that this program was built with.
-func version(module string) string {
-	if build, found := debug.ReadBuildInfo(); found {
-		for _, dependency := range build.Deps {
-			if dependency.Path == module {
-				return dependency.Version
-			}
-		}
-	}
-	return "(unknown version)"
 }

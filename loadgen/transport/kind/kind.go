@@ -44,12 +44,13 @@ type Broker struct {
 	Name        string
 	Descriptors int // listeners, logs, other nodes
 	Bytes       int64
+	Faults      bool // a node can be killed, stopped and started again
 }
 
 // The brokers that package broker can start.
 var (
-	NATS       = &Broker{Name: "NATS", Descriptors: 150, Bytes: 64 << 20}
-	Kafka      = &Broker{Name: "Kafka", Descriptors: 450, Bytes: 1 << 30}
+	NATS       = &Broker{Name: "NATS", Descriptors: 150, Bytes: 64 << 20, Faults: true}
+	Kafka      = &Broker{Name: "Kafka", Descriptors: 450, Bytes: 1 << 30, Faults: true}
 	PostgreSQL = &Broker{Name: "PostgreSQL", Descriptors: 150, Bytes: 256 << 20}
 )
 

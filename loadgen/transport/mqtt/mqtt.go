@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
@@ -54,26 +53,12 @@ func New(settings transport.Settings) (*Transport, error) {
 // Traits of this client.
 func (t *Transport) Traits() transport.Traits {
 	return transport.Traits{
-		Client:       "paho.mqtt.golang" + version(),
+		Client:       "paho.mqtt.golang " + transport.Version("github.com/eclipse/paho.mqtt.golang"),
 		Acknowledges: t.qos > 0,
 		Descriptors:  1,
 		ClientBytes:  48 << 10,
 		BrokerBytes:  64 << 10,
 	}
-}
-
-// version of the library, as the linker knows it.
-func version() string {
-	build, has := debug.ReadBuildInfo()
-	if !has {
-		return ""
-	}
-	for _, module := range build.Deps {
-		if module.Path == "github.com/eclipse/paho.mqtt.golang" {
-			return " " + module.Version
-		}
-	}
-	return ""
 }
 
 // Prepare waits until every node accepts sessions. Topics come into being by their use, but a cluster that has just started
