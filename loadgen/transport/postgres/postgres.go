@@ -1,7 +1,7 @@
 // Package postgres publishes by INSERT into a table of PostgreSQL, and subscribes by SELECT: the way of the study's R-GMA, which
 // kept its measurements in relational databases. It speaks through pgx, the client that Go programs use.
 //
-// Subscribers poll, or, where they are pushed to, are told of commits by LISTEN. They read in the order of transactions, up to
+// Subscribers poll, or, where they are pushed to, LISTEN for commits. They read in the order of transactions, up to
 // the oldest that still runs anywhere on the server: one that writes for long delays them, and none makes them miss a row.
 package postgres
 
@@ -86,8 +86,8 @@ func (t *Transport) do(ctx context.Context, statement string) error {
 // session is a connection of pgx. One goroutine at a time may use it.
 type session struct {
 	*pgx.Conn
-	arrival transport.Arrival
-	told    bool // of a commit, since it was last set to false
+	arrival  transport.Arrival
+	notified bool // of a commit, since it was last set to false
 }
 
 // connect returns when the server has let the fleet in. Its errors are those of dial.Classify.
@@ -99,7 +99,7 @@ func (t *Transport) connect(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) { s.told = true }
+	config.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) { s.notified = true }
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // the dialer does it
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		socket, err := t.settings.Dialer.DialContext(ctx, network, address)

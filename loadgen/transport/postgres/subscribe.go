@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A reader that is told of commits asks so often besides: the last to run of several transactions may not be one of the fleet's.
-	untold = 50 * time.Millisecond
+	// A reader that is notified of commits polls at this interval too: the last of several transactions may not be the fleet's own.
+	unnotified = 50 * time.Millisecond
 	// askAgain is the pause before a lost session is replaced.
 	askAgain = 250 * time.Millisecond
 	// silence is the longest that the server may take for an answer.
@@ -56,7 +56,7 @@ func (t *Transport) Subscribe(ctx context.Context, _ int, channel string, delive
 	return s, nil
 }
 
-// listening is the name under which commits to a channel are told.
+// listening is the name of the notifications of commits to a channel.
 func (t *Transport) listening(channel string) string {
 	return "fleet-" + t.settings.Run + "-" + channel
 }
@@ -102,14 +102,14 @@ func (s *subscription) run(ctx context.Context) {
 			}
 		}
 		asked := time.Now()
-		if s.session.told = false; s.read(ctx) != nil {
+		if s.session.notified = false; s.read(ctx) != nil {
 			s.shut()
 			continue
 		}
 		if poll := s.transport.settings.Poll; poll > 0 {
 			pause(ctx, poll-time.Since(asked))
-		} else if !s.session.told {
-			waiting, cancel := context.WithTimeout(ctx, untold)
+		} else if !s.session.notified {
+			waiting, cancel := context.WithTimeout(ctx, unnotified)
 			_ = s.session.PgConn().WaitForNotification(waiting) // a lost session is noticed by the next question
 			cancel()
 		}
