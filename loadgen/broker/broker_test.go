@@ -9,6 +9,7 @@ import (
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/child"
 	"lifeline/loadgen/scenario"
+	_ "lifeline/loadgen/transports" // registers them
 )
 
 // TestMain is also the program that runs the nodes.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -41,15 +40,29 @@ func findExternal(ctx context.Context, s scenario.Scenario) (Cluster, error) {
 			return nil, err
 		}
 	}
-	e := &external{servers: way.servers, tls: way.tls}
-	if s.Transport != "kafka" {
-		e.counterSource = &natsCounters{scheme: s.Broker.Address().Scheme, servers: e.servers, login: way.who, tls: way.config,
-			streams: s.Transport == "jetstream"}
-		return e, nil
+	e := &external{counterSource: noCounters{}, servers: way.servers, tls: way.tls}
+	if find := families[s.Kind().Broker].find; find != nil {
+		if e.counterSource, err = find(ctx, s, way); err != nil {
+			return nil, err
+		}
 	}
-	counters := newKafkaCounters(e.servers, kafkaAccess(way.who, way.config)...)
-	e.counterSource = counters
-	return e, counters.greet(ctx)
+	return e, nil
+}
+
+// noCounters are those of a broker that this package does not know.
+type noCounters struct{}
+
+func (noCounters) Counters(context.Context, string) (Counters, error) {
+	return Counters{Connections: unknown, In: unknown, Out: unknown, Dropped: unknown, Routed: unknown, Stored: unknown}, nil
+}
+
+func findNATS(_ context.Context, s scenario.Scenario, w way) (counterSource, error) {
+	return &natsCounters{scheme: s.Broker.Address().Scheme, servers: w.servers, login: w.who, tls: w.config, streams: s.Kind().Stores}, nil
+}
+
+func findKafka(ctx context.Context, _ scenario.Scenario, w way) (counterSource, error) {
+	counters := newKafkaCounters(w.servers, kafkaAccess(w.who, w.config)...)
+	return counters, counters.greet(ctx)
 }
 
 // KafkaOptions are franz-go's options for the address and credentials of a scenario's URL.
@@ -70,10 +83,7 @@ type way struct {
 }
 
 func wayTo(b scenario.Broker) (w way, err error) {
-	at := b.Address()
-	for _, host := range at.Hosts {
-		w.servers = append(w.servers, withPort(host, at.Scheme))
-	}
+	w.servers = b.Address().Hosts
 	if w.tls, err = tlsOf(b); err != nil {
 		return w, err
 	}
@@ -82,18 +92,6 @@ func wayTo(b scenario.Broker) (w way, err error) {
 	}
 	w.who, err = login.Of(b)
 	return w, err
-}
-
-// withPort adds the port that a scheme stands for to a host that names none.
-func withPort(host, scheme string) string {
-	if _, _, err := net.SplitHostPort(host); err == nil {
-		return host
-	}
-	port := map[string]string{"ws": "80", "wss": "443", "mqtt": "1883", "mqtts": "8883", "kafka": "9092"}[scheme]
-	if port == "" {
-		port = "4222"
-	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), port)
 }
 
 func answers(ctx context.Context, server string) error {

@@ -16,7 +16,7 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/systemtest"
-	"lifeline/loadgen/transport/natstest"
+	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
@@ -73,12 +73,12 @@ func TestABrokerThatDoesNotAnswerIsNamedAtOnce(t *testing.T) {
 
 func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
 	systemtest.Mark(t)
-	certificates := natstest.NewCertificates(t)
-	servers := natstest.Start(t, 1, func(_ int, options *server.Options) {
+	certificates := transporttest.NewCertificates(t)
+	servers := transporttest.StartNATS(t, 1, func(_ int, options *server.Options) {
 		options.TLSConfig = certificates.Server
 		options.TLSConfig.ClientAuth, options.TLSConfig.ClientCAs = tls.RequireAndVerifyClientCert, certificates.Client.RootCAs
 	})
-	access := scenario.Broker{URL: "tls://" + natstest.Addresses(servers)[0], CAFile: certificates.Certificate}
+	access := scenario.Broker{URL: "tls://" + transporttest.Addresses(servers)[0], CAFile: certificates.Certificate}
 	if name := count(t, start(t, scenario.Scenario{Transport: "nats-tls", Broker: access})).Name; name != "NATS" {
 		t.Errorf("a fleet without a certificate was told that the broker is %q", name)
 	}
@@ -90,7 +90,7 @@ func TestABrokerThatWantsACertificateIsShownOne(t *testing.T) {
 
 func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 3, nil))
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 3, nil))
 	ours := start(t, scenario.Scenario{Transport: "nats", Broker: scenario.Broker{URL: "nats://" + strings.Join(servers, ",")}})
 	for _, server := range servers {
 		connect(t, "nats://"+server)
@@ -102,8 +102,8 @@ func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 
 func TestWhatTheRunsStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
-	url := "nats://" + natstest.Addresses(servers)[0]
+	servers := transporttest.StartNATS(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
+	url := "nats://" + transporttest.Addresses(servers)[0]
 	stream, err := jetstream.New(connect(t, url))
 	if err != nil {
 		t.Fatal(err)

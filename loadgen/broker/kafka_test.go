@@ -11,14 +11,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/systemtest"
 )
 
 func TestAKafkaNodeKeepsItsPortAndItsMessagesOverItsDeath(t *testing.T) {
 	systemtest.Mark(t)
-	if err := jarstest.Install(); err != nil {
+	if err := systemtest.InstallKafka(); err != nil {
 		t.Fatal(err)
 	}
 	cluster := start(t, scenario.Scenario{Transport: "kafka", Generators: 10})

@@ -20,8 +20,8 @@ import (
 // unknown marks a counter that the broker does not provide.
 const unknown = -1
 
-// kafkaTimeout bounds the reading of Kafka's counters.
-const kafkaTimeout = 15 * time.Second
+// countTimeout bounds the reading of what a broker has stored.
+const countTimeout = 15 * time.Second
 
 // kafkaCounters derives counters from the offsets of a run's topics.
 type kafkaCounters struct{ options []kgo.Opt }
@@ -55,7 +55,7 @@ func (b *kafkaCounters) Counters(ctx context.Context, run string) (Counters, err
 	failed := func(err error) (Counters, error) {
 		return sum, fmt.Errorf("reading the offsets of Kafka's topics: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	client, err := kgo.NewClient(b.options...)
 	if err != nil {

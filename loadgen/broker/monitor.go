@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // monitorClient keeps no connections open: it sends few requests, and idle connections would use the node's descriptors.
@@ -40,37 +42,6 @@ func ask(ctx context.Context, url string, into any) error {
 	return nil
 }
 
-// varz holds the fields used of /varz.
-type varz struct {
-	Name          string `json:"server_name"`
-	ID            string `json:"server_id"` // of this start
-	Version       string `json:"version"`
-	Connections   int64  `json:"connections"`
-	In            int64  `json:"in_client_msgs"`
-	Out           int64  `json:"out_client_msgs"`
-	SlowConsumers int64  `json:"slow_consumers"`
-}
-
-// routez holds the fields used of /routez.
-type routez struct {
-	Routes []struct {
-		RemoteID string `json:"remote_id"`
-		OutBytes int64  `json:"out_bytes"`
-	} `json:"routes"`
-}
-
-// jsz holds the fields used of /jsz; a node without JetStream has no accounts there.
-type jsz struct {
-	Accounts []struct {
-		Streams []struct {
-			Name  string `json:"name"`
-			State struct {
-				Messages int64 `json:"messages"`
-			} `json:"state"`
-		} `json:"stream_detail"`
-	} `json:"account_details"`
-}
-
 // serves reports whether a node accepts clients and is connected to the other running nodes.
 func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	var health struct {
@@ -83,7 +54,7 @@ func (c *natsCluster) serves(ctx context.Context, i int) (bool, error) {
 	if others <= 0 {
 		return true, nil
 	}
-	var routes routez
+	var routes server.Routez
 	if err := ask(ctx, c.monitors[i]+"/routez", &routes); err != nil {
 		return false, err
 	}
@@ -119,32 +90,32 @@ func (c *natsCluster) Counters(ctx context.Context, run string) (Counters, error
 
 // add adds one NATS node's counters and version, and keeps the size of the fullest replica of each stream.
 func add(ctx context.Context, monitor, run string, sum *Counters, share *Node, stored map[string]int64) (version string, err error) {
-	var figures varz
+	var figures server.Varz
 	if err := ask(ctx, monitor+"/varz", &figures); err != nil {
 		return "", err
 	}
-	var routes routez
+	var routes server.Routez
 	if err := ask(ctx, monitor+"/routez", &routes); err != nil {
 		return "", err
 	}
-	var streams jsz
+	var streams server.JSInfo
 	if err := ask(ctx, monitor+"/jsz?accounts=true&streams=true", &streams); err != nil {
 		return "", err
 	}
-	for _, account := range streams.Accounts {
+	for _, account := range streams.AccountDetails {
 		for _, stream := range account.Streams {
 			if ofRun(stream.Name, run) || stream.Name == mqttMessages {
-				stored[stream.Name] = max(stored[stream.Name], stream.State.Messages)
+				stored[stream.Name] = max(stored[stream.Name], int64(stream.State.Msgs))
 			}
 		}
 	}
-	share.Name, share.Instance, share.In, share.Out = figures.Name, figures.ID, figures.In, figures.Out
+	share.Name, share.Instance, share.In, share.Out = figures.Name, figures.ID, figures.InClientMsgs, figures.OutClientMsgs
 	for _, route := range routes.Routes {
 		share.RoutedBytes += route.OutBytes
 	}
-	sum.Connections += figures.Connections
-	sum.In += figures.In
-	sum.Out += figures.Out
+	sum.Connections += int64(figures.Connections)
+	sum.In += share.In
+	sum.Out += share.Out
 	sum.Dropped += figures.SlowConsumers
 	sum.Routed += share.RoutedBytes
 	return figures.Version, nil

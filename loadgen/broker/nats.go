@@ -97,7 +97,7 @@ func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Con
 			}
 		}
 	}
-	if s.Transport == "nats-tls" {
+	if s.Kind().TLS {
 		made, err := makeCertificates()
 		if err != nil {
 			return nil, err

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -56,22 +58,18 @@ func (b *natsCounters) Counters(ctx context.Context, run string) (Counters, erro
 func (b *natsCounters) monitors(ctx context.Context, run string) (Counters, error) {
 	sum := Counters{Nodes: make([]Node, len(b.servers))}
 	stored := map[string]int64{}
-	for i, server := range b.servers {
-		host, port, err := net.SplitHostPort(server)
+	for i, address := range b.servers {
+		host, port, err := net.SplitHostPort(address)
 		if err != nil {
-			return sum, fmt.Errorf("reading the address %s: %w", server, err)
+			return sum, fmt.Errorf("reading the address %s: %w", address, err)
 		}
 		monitor := "http://" + net.JoinHostPort(host, monitorPort)
-		var at struct {
-			Port      int                        `json:"port"`
-			WebSocket struct{ Port json.Number } `json:"websocket"`
-			MQTT      struct{ Port json.Number } `json:"mqtt"`
-		}
+		var at server.Varz
 		if err := ask(ctx, monitor+"/varz", &at); err != nil {
 			return sum, err
 		}
-		if port != strconv.Itoa(at.Port) && port != at.WebSocket.Port.String() && port != at.MQTT.Port.String() {
-			return sum, fmt.Errorf("the monitor %s is of another server than %s", monitor, server)
+		if !slices.Contains([]string{strconv.Itoa(at.Port), strconv.Itoa(at.Websocket.Port), strconv.Itoa(at.MQTT.Port)}, port) {
+			return sum, fmt.Errorf("the monitor %s is of another server than %s", monitor, address)
 		}
 		version, err := add(ctx, monitor, run, &sum, &sum.Nodes[i], stored)
 		if err != nil {
@@ -92,31 +90,20 @@ const (
 
 // statistics is one server's answer about one account.
 type statistics struct {
-	Server struct {
-		Name    string `json:"name"`
-		ID      string `json:"id"` // of this start
-		Version string `json:"ver"`
-	} `json:"server"`
-	Data struct {
-		Accounts []struct {
-			Connections   int64   `json:"conns"`
-			Out           traffic `json:"sent"`
-			In            traffic `json:"received"`
-			SlowConsumers int64   `json:"slow_consumers"`
-		} `json:"account_statz"`
-	} `json:"data"`
+	Server server.ServerInfo   `json:"server"`
+	Data   server.AccountStatz `json:"data"`
 }
 
-// traffic counts an account's messages of all kinds, and of these those to and from other nodes.
-type traffic struct {
-	amount
-	Routes, Gateways, Leafs amount
+// clients is what went to and from clients, of an account's messages of all kinds.
+func clients(t server.DataStats) int64 {
+	count := t.Msgs
+	for _, others := range []*server.MsgBytes{t.Routes, t.Gateways, t.Leafs} {
+		if others != nil {
+			count -= others.Msgs
+		}
+	}
+	return count
 }
-
-type amount struct{ Msgs, Bytes int64 }
-
-// clients is what went to and from clients.
-func (t traffic) clients() int64 { return t.Msgs - t.Routes.Msgs - t.Gateways.Msgs - t.Leafs.Msgs }
 
 // account's counters exclude its own requests. Whether a reply already counts its request is a race within the server,
 // so requests repeat until both cases have been seen. If all replies agree, the request was counted.
@@ -183,9 +170,12 @@ func (b *natsCounters) accountOnce(ctx context.Context, connection *nats.Conn, s
 		}
 		for _, account := range one.Data.Accounts {
 			sum.Name = "NATS " + one.Server.Version
-			node := Node{Name: one.Server.Name, Instance: one.Server.ID, In: account.In.clients(), Out: account.Out.clients(), RoutedBytes: account.Out.Routes.Bytes}
+			node := Node{Name: one.Server.Name, Instance: one.Server.ID, In: clients(account.Received), Out: clients(account.Sent)}
+			if account.Sent.Routes != nil {
+				node.RoutedBytes = account.Sent.Routes.Bytes
+			}
 			sum.Nodes = append(sum.Nodes, node)
-			sum.Connections += account.Connections
+			sum.Connections += int64(account.Conns)
 			sum.In += node.In
 			sum.Out += node.Out
 			sum.Routed += node.RoutedBytes

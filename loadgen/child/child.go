@@ -39,7 +39,10 @@ func StartLogged(command *exec.Cmd, log string) (*Process, error) {
 // Start starts a command that is killed when this process exits. Ctrl-C at the terminal does not reach it:
 // the fleet stops its children itself.
 func Start(command *exec.Cmd) (*Process, error) {
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	command.SysProcAttr.Setpgid, command.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
 	process := &Process{command: command, done: make(chan struct{})}
 	started := make(chan error)
 	go process.hold(started)

@@ -4,13 +4,13 @@ package preflight
 
 import (
 	"fmt"
-	"strings"
 
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/transport/kind"
 )
 
 // Plan is how a fleet is spread: over worker processes, and over source addresses 127.0.0.1 and up.
@@ -25,18 +25,10 @@ func Check(s scenario.Scenario, traits transport.Traits) (Plan, error) {
 	return machine.Plan(s, traits)
 }
 
-// What a process holds besides the fleet's connections, in descriptors.
+// What a worker holds besides the fleet's connections: descriptors and bytes.
 const (
 	workerReserve = 100 // pipes, the poller, a library's own
-	natsReserve   = 150 // listeners, routes, monitoring, streams
-	kafkaReserve  = 450 // jars, logs with their indexes, the other brokers
-)
-
-// The same in bytes.
-const (
-	workerBytes = 64 << 20
-	natsBytes   = 64 << 20
-	kafkaBytes  = 1 << 30
+	workerBytes   = 64 << 20
 )
 
 // portsInUse is the share of a source address's ports that is planned with: the kernel searches long for the last ones, and
@@ -77,6 +69,7 @@ type fleet struct {
 	nodes         int
 	survivors     int // nodes that hold all generators while the scenario's faults last
 	embedded      bool
+	own           kind.Broker // one node's, besides connections
 	loopback      bool
 	subscriptions int
 }
@@ -87,11 +80,14 @@ func measure(s scenario.Scenario, traits transport.Traits) fleet {
 	if s.Connections.Pool > 0 {
 		f.connections = min(f.connections, s.Connections.Pool)
 	}
+	if own := s.Kind().Broker; own != nil {
+		f.own = *own
+	}
 	if !f.embedded {
 		hosts := s.Broker.Address().Hosts
 		f.nodes = max(1, len(hosts))
 		for _, host := range hosts {
-			f.loopback = f.loopback && (strings.HasPrefix(host, "127.") || strings.HasPrefix(host, "localhost"))
+			f.loopback = f.loopback && scenario.IsThisMachine(host)
 		}
 	}
 	hit := map[int]bool{}
@@ -122,7 +118,7 @@ func (m Machine) workers(f fleet) (Plan, error) {
 			"processes of %d descriptors; give it `workers: %d` or more, or none for as many as it needs, or raise the limit "+
 			"(`ulimit -n`)", f.connections, f.sockets, asked, m.Descriptors, needed)
 	}
-	if all := f.connections*f.sockets*2 + f.nodes*natsReserve; f.embedded && all > m.Files {
+	if all := f.connections*f.sockets*2 + f.nodes*f.own.Descriptors; f.embedded && all > m.Files {
 		return Plan{}, failure(result.Descriptors, "%d connections to a broker on this machine need %d open files in all, and "+
 			"the system allows %d more; raise fs.file-max", f.connections, all, m.Files)
 	}
@@ -131,10 +127,7 @@ func (m Machine) workers(f fleet) (Plan, error) {
 
 // broker checks that no node runs out of descriptors, not even while others are down.
 func (m Machine) broker(f fleet) error {
-	reserve, name := natsReserve, "NATS"
-	if f.scenario.Transport == "kafka" {
-		reserve, name = kafkaReserve, "Kafka"
-	}
+	reserve, name := f.own.Descriptors, f.own.Name
 	room := m.Descriptors - reserve
 	if f.perNode() <= room {
 		return nil
@@ -196,11 +189,7 @@ func (m Machine) memory(f fleet, workers int) error {
 	client := int64(f.connections)*int64(f.traits.ClientBytes) + flights + int64(workers)*workerBytes
 	var broker int64
 	if f.embedded {
-		node := int64(natsBytes)
-		if f.scenario.Transport == "kafka" {
-			node = kafkaBytes
-		}
-		broker = int64(f.connections)*int64(f.traits.BrokerBytes) + int64(f.nodes)*node
+		broker = int64(f.connections)*int64(f.traits.BrokerBytes) + int64(f.nodes)*f.own.Bytes
 	}
 	most := int64(float64(m.Memory) * memoryInUse)
 	if client+broker <= most {

@@ -11,6 +11,7 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
+	_ "lifeline/loadgen/transports" // registers them
 )
 
 var machine = preflight.Machine{Descriptors: 20_000, Files: 2_000_000, Ports: 28_232, Memory: 20 << 30, Tracked: math.MaxInt}

@@ -2,9 +2,7 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -145,8 +143,8 @@ func (c Comparison) Text() string {
 	return strings.TrimLeft(out.String(), "\n")
 }
 
-// Write leaves the comparison as page, Markdown and pictures in a folder, and returns the page's path.
-func (c Comparison) Write(folder string) (page string, err error) {
+// Write leaves the comparison as page, Markdown and pictures in a folder, and returns the path of the page.
+func (c Comparison) Write(folder string) (path string, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", fmt.Errorf("making the comparison's folder: %w", err)
 	}
@@ -154,44 +152,14 @@ func (c Comparison) Write(folder string) (page string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, picture := range pictures {
-		if err := write(folder, picture.file, picture.svg); err != nil {
-			return "", err
-		}
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "# %s\n\n", plain(c.title()))
-	for _, sentence := range c.sentences() {
-		fmt.Fprintf(&text, "%s\n\n", plain(sentence))
-	}
-	for _, picture := range pictures {
-		fmt.Fprintf(&text, "![%s](%s)\n\n", plain(picture.title), picture.file)
-	}
-	for _, table := range c.tables() {
-		table.markdown(&text)
-	}
-	if err := write(folder, "compare.md", []byte(text.String())); err != nil {
-		return "", err
-	}
-	page = filepath.Join(folder, "compare.html")
-	return page, write(folder, "compare.html", c.page(pictures))
+	return page{
+		Title: strings.Join(c.Names, " and "), Lead: "Runs of the generator fleet side by side.", Good: len(c.Warnings) == 0,
+		Verdict: c.sentences(), Foot: "Machine: " + machine(c.runs[0]) + ".", pictures: pictures, tables: c.tables(),
+	}.write(folder, "compare")
 }
 
 func (c Comparison) sentences() []string {
 	return append(append([]string(nil), c.Warnings...), c.Findings...)
-}
-
-func (c Comparison) title() string { return strings.Join(c.Names, " and ") }
-
-func (c Comparison) page(pictures []picture) []byte {
-	var tables strings.Builder
-	for _, table := range c.tables() {
-		table.html(&tables)
-	}
-	return page{
-		Title: c.title(), Lead: "Runs of the generator fleet side by side.", Good: len(c.Warnings) == 0, Verdict: c.sentences(),
-		Pictures: inline(pictures), Tables: template.HTML(tables.String()), Foot: "Machine: " + machine(c.runs[0]) + ".",
-	}.html()
 }
 
 func (c Comparison) pictures() ([]picture, error) {

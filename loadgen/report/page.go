@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"path/filepath"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -16,15 +17,15 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page is one self-contained HTML page: it loads nothing and runs no script.
+// page is what a report shows, in both of its forms.
 type page struct {
 	Title, Lead string
 	Good        bool // nothing failed, nothing missed, times to be trusted
 	Verdict     []string
 	Tiles       []tile
-	Pictures    []template.HTML
-	Tables      template.HTML
 	Foot        string
+	pictures    []picture
+	tables      []table
 }
 
 // tile is a figure to be seen from afar.
@@ -33,6 +34,23 @@ type tile struct {
 	Bad         bool
 }
 
+// Pictures and Tables are for the template.
+func (p page) Pictures() (all []template.HTML) {
+	for _, picture := range p.pictures {
+		all = append(all, template.HTML(picture.svg))
+	}
+	return all
+}
+
+func (p page) Tables() template.HTML {
+	var all strings.Builder
+	for _, table := range p.tables {
+		table.html(&all)
+	}
+	return template.HTML(all.String())
+}
+
+// html is one self-contained file: it loads nothing and runs no script.
 func (p page) html() []byte {
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, p); err != nil {
@@ -41,15 +59,49 @@ func (p page) html() []byte {
 	return out.Bytes()
 }
 
-func runPage(r result.Result, pictures []picture) []byte {
-	var html strings.Builder
-	for _, table := range tables(r) {
-		table.html(&html)
+// markdown is for a repository.
+func (p page) markdown() []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s\n\n", plain(p.Title))
+	for _, sentence := range p.Verdict {
+		fmt.Fprintf(&out, "%s\n\n", plain(sentence))
 	}
+	fmt.Fprintf(&out, "%s\n\n%s\n", plain(p.Lead), plain(p.Foot))
+	for _, picture := range p.pictures {
+		fmt.Fprintf(&out, "\n![%s](%s)\n", plain(picture.title), picture.file)
+	}
+	for _, table := range p.tables {
+		table.markdown(&out)
+	}
+	return []byte(out.String())
+}
+
+// markup is what Markdown takes for more than text: HTML, and links.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", "[", `\[`, "`", "\\`", `\`, `\\`)
+
+// plain is a text that Markdown shows as it is, on one line: names and messages come from scenarios, brokers and machines.
+func plain(text string) string { return markup.Replace(format.OneLine(text)) }
+
+// write leaves the page, NAME.html, beside NAME.md and the pictures, and returns its path.
+func (p page) write(folder, name string) (path string, err error) {
+	for _, picture := range p.pictures {
+		if err := write(folder, picture.file, picture.svg); err != nil {
+			return "", err
+		}
+	}
+	if err := write(folder, name+".md", p.markdown()); err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, name+".html"), write(folder, name+".html", p.html())
+}
+
+func runPage(r result.Result) (page, error) {
+	pictures, err := pictures(r)
 	return page{
-		Title: Name(r), Lead: setting(r), Good: good(r), Verdict: Verdict(r), Tiles: tiles(r),
-		Pictures: inline(pictures), Tables: template.HTML(html.String()), Foot: "Machine: " + machine(r) + ".",
-	}.html()
+		Title: Name(r), Lead: setting(r), Good: good(r), Verdict: Verdict(r), Tiles: tiles(r), Foot: "Machine: " + machine(r) + ".",
+		pictures: pictures,
+		tables:   []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r)},
+	}, err
 }
 
 func good(r result.Result) bool {
@@ -76,12 +128,4 @@ func tiles(r result.Result) []tile {
 		}
 	}
 	return append(all, tile{Value: format.Percent(thousandth(r.Resources.Idle)), Name: "CPU idle"})
-}
-
-func inline(pictures []picture) []template.HTML {
-	var all []template.HTML
-	for _, picture := range pictures {
-		all = append(all, template.HTML(picture.svg))
-	}
-	return all
 }

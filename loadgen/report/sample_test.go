@@ -8,6 +8,7 @@ import (
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	_ "lifeline/loadgen/transports" // registers them
 )
 
 // sample is a run as a fleet of 800 on core NATS gives it, slower by a factor, with a node killed in the middle.

@@ -18,13 +18,7 @@ func Name(r result.Result) string {
 }
 
 func transportName(s scenario.Scenario) string {
-	name, known := map[string]string{
-		"nats": "core NATS", "nats-tls": "core NATS over TLS", "nats-websocket": "core NATS over WebSocket",
-		"jetstream": "NATS JetStream", "mqtt": "MQTT on NATS", "kafka": "Kafka",
-	}[s.Transport]
-	if !known {
-		name = s.Transport
-	}
+	name := s.Kind().Title
 	if s.Ack != "" && s.Ack != "none" {
 		name += fmt.Sprintf(", acknowledgement %s", s.Ack)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"lifeline/loadgen/result"
 )
@@ -46,20 +47,11 @@ func Write(folder string, r result.Result) (page string, err error) {
 	if err := write(folder, JSONName, append(text, '\n')); err != nil {
 		return "", err
 	}
-	pictures, err := pictures(r)
+	p, err := runPage(r)
 	if err != nil {
 		return "", err
 	}
-	for _, picture := range pictures {
-		if err := write(folder, picture.file, picture.svg); err != nil {
-			return "", err
-		}
-	}
-	if err := write(folder, MarkdownName, []byte(markdown(r, pictures))); err != nil {
-		return "", err
-	}
-	page = filepath.Join(folder, PageName)
-	return page, write(folder, PageName, runPage(r, pictures))
+	return p.write(folder, strings.TrimSuffix(PageName, ".html"))
 }
 
 // Read takes a result.json, or the folder that holds one.

@@ -8,20 +8,18 @@ import (
 	"lifeline/loadgen/scenario"
 )
 
-// stores reports whether a scenario's messages go into streams or topics, whose length the broker knows.
-func stores(s scenario.Scenario) bool { return s.Transport == "jetstream" || s.Transport == "kafka" }
-
 // agreement compares the fleet's counts, which come from sequence numbers at both ends, with what the broker counted meanwhile.
 // If the counters cannot be compared, the sentence gives the reason.
 func agreement(s scenario.Scenario, before, after result.Counters, c result.Counts) (compared, agrees bool, sentence string) {
 	given := c.Received + c.Duplicated + c.Late + c.Unselected
+	k := s.Kind()
 	killed := slices.ContainsFunc(s.Faults, func(fault scenario.Fault) bool { return fault.Action != "stop" })
 	switch why := incomparable(before, after); {
-	case killed && !stores(s):
+	case killed && !k.Stores:
 		return false, false, "a node that was killed took its counters along, so the fleet's stand alone"
-	case why != "" && !stores(s):
+	case why != "" && !k.Stores:
 		return false, false, why + ", so the fleet's counters stand alone"
-	case stores(s) && before.Stored >= 0 && after.Stored >= 0:
+	case k.Stores && before.Stored >= 0 && after.Stored >= 0:
 		stored, markers := uint64(after.Stored-before.Stored), ""
 		if s.Ack == "transaction" {
 			// Kafka writes a mark into the topic where a transaction ends, which is one for each message here.
@@ -31,13 +29,13 @@ func agreement(s scenario.Scenario, before, after result.Counters, c result.Coun
 		agrees = stored >= c.Acknowledged && stored >= c.Sent-min(c.Sent, c.Refused) && stored <= c.Sent+c.Failed+c.Duplicated+aborts(s, c)
 		return true, agrees, fmt.Sprintf("stored by the broker %d%s; sent %d, of these acknowledged %d and refused %d, %d more failed",
 			stored, markers, c.Sent, c.Acknowledged, c.Refused, c.Failed)
-	case s.Transport == "mqtt" && before.In >= 0 && after.In >= 0: // nats-server does not count what it gives to MQTT clients
+	case k.OneSided && before.In >= 0 && after.In >= 0:
 		in := uint64(after.In - before.In)
 		if in > c.Sent && shared(s) {
 			return false, false, othersUse
 		}
-		return true, in == c.Sent, fmt.Sprintf("taken by the broker %d of %d sent; what it gives to MQTT clients it does not count", in, c.Sent)
-	case !stores(s) && before.In >= 0 && after.In >= 0 && before.Out >= 0 && after.Out >= 0:
+		return true, in == c.Sent, fmt.Sprintf("taken by the broker %d of %d sent; what it gives over %s it does not count", in, c.Sent, k.Title)
+	case !k.Stores && before.In >= 0 && after.In >= 0 && before.Out >= 0 && after.Out >= 0:
 		in, out := uint64(after.In-before.In), uint64(after.Out-before.Out)
 		if (in > c.Sent || out > given) && shared(s) {
 			return false, false, othersUse

@@ -171,7 +171,7 @@ func traitsOf(s scenario.Scenario) (transport.Traits, error) {
 		nodes = len(s.Broker.Address().Hosts)
 	}
 	target := worker.Target{Servers: slices.Repeat([]string{"not known yet"}, nodes)}
-	if s.Transport == "nats-tls" || s.Broker.Address().TLS {
+	if s.Kind().TLS || s.Broker.Address().TLS {
 		target.TLS = &broker.TLS{}
 	}
 	settings, err := target.Settings(s, nil)

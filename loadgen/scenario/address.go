@@ -4,12 +4,15 @@ import (
 	"net"
 	"regexp"
 	"strings"
+
+	"lifeline/loadgen/transport/kind"
 )
 
 // Address is a broker's URL, taken apart.
 type Address struct {
 	Scheme string
-	Hosts  []string // host or host:port
+	Hosts  []string // host:port
+	Path   string   // without its slash, such as the name of a database; mostly empty
 	TLS    bool
 }
 
@@ -20,8 +23,15 @@ func (b Broker) Address() Address {
 		return Address{}
 	}
 	rest, query, _ := strings.Cut(rest, "?")
-	secure := scheme == "tls" || scheme == "wss" || scheme == "mqtts" || query == "tls=true"
-	return Address{Scheme: scheme, Hosts: strings.Split(strings.TrimSuffix(rest, "/"), ","), TLS: secure}
+	hosts, path, _ := strings.Cut(rest, "/")
+	_, known, _ := kind.ByScheme(scheme)
+	a := Address{Scheme: scheme, Hosts: strings.Split(hosts, ","), Path: path, TLS: known.TLS || query == "tls=true"}
+	for i, host := range a.Hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			a.Hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), known.Port)
+		}
+	}
+	return a
 }
 
 // ExposesPassword reports whether the password may cross a network in clear text: to another machine by a URL without TLS. (A NATS
@@ -50,17 +60,10 @@ func IsThisMachine(host string) bool {
 
 // transport is what the URL's scheme means where the scenario does not say.
 func (b Broker) transport() string {
-	switch b.Address().Scheme {
-	case "tls":
-		return "nats-tls"
-	case "ws", "wss":
-		return "nats-websocket"
-	case "mqtt", "mqtts":
-		return "mqtt"
-	case "kafka":
-		return "kafka"
+	if k, _, known := kind.ByScheme(b.Address().Scheme); known {
+		return k.Name
 	}
-	return "nats"
+	return kind.All()[0].Name
 }
 
 var userPart = regexp.MustCompile(`://.*@`)
@@ -68,13 +71,3 @@ var userPart = regexp.MustCompile(`://.*@`)
 // withoutPassword removes the password from a text that may hold a URL: a user who writes a password into a URL learns that it does not
 // belong there, without finding it in a log.
 func withoutPassword(text string) string { return userPart.ReplaceAllString(text, "://...@") }
-
-// schemes of the URLs that a transport takes.
-var schemes = map[string][]string{
-	"nats":           {"nats"},
-	"nats-tls":       {"tls"},
-	"nats-websocket": {"ws", "wss"},
-	"jetstream":      {"nats", "tls"},
-	"mqtt":           {"mqtt", "mqtts"},
-	"kafka":          {"kafka"},
-}

@@ -1,6 +1,23 @@
 package scenario
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
+
+func TestAnAddressIsTakenApartAndHasAPort(t *testing.T) {
+	for url, want := range map[string]Address{
+		"":                        {},
+		"nats://a,b:1,[::1]":      {Scheme: "nats", Hosts: []string{"a:4222", "b:1", "[::1]:4222"}},
+		"wss://a/":                {Scheme: "wss", Hosts: []string{"a:443"}, TLS: true},
+		"kafka://a:1/?tls=true":   {Scheme: "kafka", Hosts: []string{"a:1"}, TLS: true},
+		"postgres://a/b?tls=true": {Scheme: "postgres", Hosts: []string{"a:5432"}, Path: "b", TLS: true},
+	} {
+		if got := (Broker{URL: url}).Address(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", url, got)
+		}
+	}
+}
 
 func TestAPasswordIsExposedWhereItLeavesTheMachineWithoutTLS(t *testing.T) {
 	for _, c := range []struct {

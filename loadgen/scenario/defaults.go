@@ -1,6 +1,10 @@
 package scenario
 
-import "time"
+import (
+	"time"
+
+	"lifeline/loadgen/transport/kind"
+)
 
 // Default is the scenario of an empty file, before Complete.
 func Default() Scenario {
@@ -14,7 +18,7 @@ func Default() Scenario {
 		Message:     Message{Kind: "raw", Multiple: 1, Events: 1},
 		Client:      "library",
 		Broker:      Broker{Nodes: 1},
-		Subscribers: Subscribers{Count: 1, Node: "same"},
+		Subscribers: Subscribers{Count: 1, Node: "same", Poll: notGiven},
 
 		// Negative: not given, so what they become depends on others.
 		InitialSleep: Range{notGiven, notGiven},
@@ -32,32 +36,26 @@ func (s *Scenario) complete() {
 	if s.Transport == "" {
 		s.Transport = s.Broker.transport()
 	}
+	k := s.Kind()
 	if s.WarmUp == notGiven {
-		s.WarmUp = Duration{}
-		if s.Transport == "kafka" { // a JVM that was just started is a hundred times slower than later
-			s.WarmUp = Seconds(30)
-		}
+		s.WarmUp = Duration{k.WarmUp}
 	}
-	if s.Ack == "" {
-		switch s.Transport {
-		case "jetstream":
-			s.Ack = "stream"
-		case "kafka":
-			s.Ack = "all"
-		default:
-			s.Ack = "none"
-		}
+	if s.Subscribers.Poll == notGiven {
+		s.Subscribers.Poll = Duration{k.Poll}
+	}
+	if s.Ack == "" && len(k.Acknowledgements) > 0 {
+		s.Ack = Acknowledgement(k.Acknowledgements[0])
 	}
 	if s.Broker.Replicas == 0 {
 		s.Broker.Replicas = 1
-		if s.Durable() && s.Broker.Nodes >= 3 {
+		if k.Stores && s.Broker.Nodes >= 3 {
 			s.Broker.Replicas = 3
 		}
 	}
 }
 
-// Durable reports whether the broker keeps messages, in a stream or a topic.
-func (s *Scenario) Durable() bool { return s.Transport == "jetstream" || s.Transport == "kafka" }
+// Kind is what is known of the scenario's transport.
+func (s *Scenario) Kind() kind.Kind { return kind.Of(s.Transport) }
 
 // Span is how long a run's messages are published: warm-up and duration.
 func (s *Scenario) Span() time.Duration { return s.WarmUp.Duration + s.Duration.Duration }

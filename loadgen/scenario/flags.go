@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"lifeline/loadgen/transport/kind"
 )
 
 // shorthands are options equivalent to --set; a first run should need no file.
@@ -13,7 +15,7 @@ var shorthands = []struct {
 	option, path, usage string
 	number              bool
 }{
-	{"url", "broker.url", "your own `URL`: nats://HOST:PORT, tls://, ws://, mqtt://, kafka://; comma-separated hosts", false},
+	{"url", "broker.url", "`URL` of your own broker; comma-separated hosts", false},
 	{"user", "broker.user", "`NAME` for the broker; needs --password-file", false},
 	{"password-file", "broker.password_file", "`FILE` with the password, or without --user a NATS token", false},
 	{"sasl", "broker.sasl", "Kafka: plain, scram-sha-256 or scram-sha-512 (`MECHANISM`)", false},
@@ -21,7 +23,7 @@ var shorthands = []struct {
 	{"ca", "broker.ca_file", "PEM `FILE` of the CA certificates", false},
 	{"cert", "broker.certificate_file", "PEM `FILE` of the client certificate; needs --key", false},
 	{"key", "broker.key_file", "PEM `FILE` of its private key", false},
-	{"transport", "transport", "nats, nats-tls, nats-websocket, jetstream, mqtt or kafka (`NAME`)", false},
+	{"transport", "transport", "`NAME` of the protocol", false},
 	{"nodes", "broker.nodes", "`N` nodes of an embedded broker", true},
 	{"generators", "generators", "`N` generators, each with a connection", true},
 	{"interval", "interval", "`TIME` between two messages of one generator", false},
@@ -36,8 +38,13 @@ type Flags struct {
 
 // Register declares the options on a flag set: --set KEY=VALUE, and shorthands for the commonest keys.
 func (f *Flags) Register(set *flag.FlagSet) {
+	more := map[string]string{"url": prefixes(kind.Schemes()), "transport": kind.Either(kind.Names(nil))}
 	for _, short := range shorthands {
-		set.Func(short.option, short.usage, func(value string) error {
+		usage := short.usage
+		if words := more[short.option]; words != "" {
+			usage += ": " + words
+		}
+		set.Func(short.option, usage, func(value string) error {
 			change := Change(short.path, value)
 			if short.number {
 				change = short.path + "=" + value

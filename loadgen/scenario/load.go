@@ -79,7 +79,7 @@ func Parse(file string, source []byte, changes ...string) (Scenario, error) {
 	if err != nil {
 		return Scenario{}, err
 	}
-	t.check(root, t.root, "")
+	t.check(root(), t.root, "")
 	if err := t.err(); err != nil {
 		return Scenario{}, err
 	}

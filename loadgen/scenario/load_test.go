@@ -71,14 +71,15 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"initial_sleep: 10s", "f.yaml:1: initial_sleep: write a list; write for example [10s, 20s]"},
 		{"initial_sleep: [10s]", "f.yaml:1: initial_sleep: has 1 values; write 2; write for example [10s, 20s]"},
 		{"initial_sleep: [9s, 2s]", "f.yaml:1: initial_sleep: ends before it begins; write [2s, 9s]"},
-		{"transport: udp", `f.yaml:1: transport: "udp" is not possible; write nats, nats-tls, nats-websocket, jetstream, mqtt or kafka`},
+		{"transport: udp", `f.yaml:1: transport: "udp" is not possible; write nats, nats-tls, nats-websocket, jetstream, mqtt, kafka or postgres`},
 		{"seed: 1\nseed: 2", "f.yaml:2: seed: given twice; keep one"},
 		{"broker: nats", "f.yaml:1: broker: write keys and values here, one of ca_file, certificate_file, credentials_file, kafka_jars, key_file, nodes, password_file, replicas, sasl, url, user"},
 		{"broker: {user: 12, url: nats://a}", "f.yaml:1: broker.user: 12 is no text; put it into quotes"},
 		{"broker:\n  url: nats://me:secret@a", `f.yaml:2: broker.url: a URL with a password in it would end in reports; write user and password_file`},
 		{"transport: mqtt\nacknowledgement: all", "f.yaml:2: acknowledgement: mqtt does not offer all; write none or qos1"},
-		{"transport: mqtt\nclient: minimal", "f.yaml:2: client: there is a minimal client for nats, nats-tls and kafka; write library for mqtt"},
-		{"transport: kafka\nbroker: {nodes: 2}", "f.yaml:2: broker.nodes: an embedded Kafka has 1 or 3 brokers, not 2"},
+		{"transport: mqtt\nclient: minimal", "f.yaml:2: client: there is a minimal client for nats, nats-tls or kafka only; write library for mqtt"},
+		{"transport: kafka\nbroker: {nodes: 2}", "f.yaml:2: broker.nodes: an embedded broker for kafka has 1 or 3 nodes, not 2"},
+		{"transport: postgres\nfaults: [{at: 1s, action: kill}]", "f.yaml:2: faults: are not supported with an embedded PostgreSQL; leave them out"},
 		{"broker: {user: me}", "f.yaml:1: broker.user: is for a broker of your own: add broker.url, or leave it out"},
 		{"broker: {url: 'nats://a', user: me}", "f.yaml:1: broker.user: user and password_file go together; give both or none"},
 		{"broker: {url: 'mqtt://a', password_file: secret}", "f.yaml:1: broker.user: user and password_file go together; give both or none"},
@@ -86,10 +87,10 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"broker: {url: 'kafka://a', credentials_file: f.creds}", "f.yaml:1: broker.credentials_file: is for NATS; kafka takes user and password_file"},
 		{"broker: {url: 'nats://a', credentials_file: f.creds, password_file: token}", "f.yaml:1: broker.credentials_file: says who the fleet is, and so does password_file; give one of them"},
 		{"broker: {url: 'tls://a', certificate_file: c.pem}", "f.yaml:1: broker.certificate_file: certificate_file and key_file go together; give both or none"},
-		{"broker: {url: 'kafka://a', ca_file: ca.pem}", "f.yaml:1: broker.ca_file: is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true"},
+		{"broker: {url: 'kafka://a', ca_file: ca.pem}", "f.yaml:1: broker.ca_file: is of no use without TLS; write a URL with tls://, wss://, mqtts://, kafka://HOST:PORT/?tls=true or postgres://HOST:PORT/?tls=true"},
 		{"transport: kafka\nbroker: {url: 'nats://a'}", "f.yaml:1: transport: kafka does not go with broker.url: nats://; write a URL with kafka://"},
 		{"message: {events: 10}", "f.yaml:1: message.events: only a batch has events; write kind: batch, or multiple for a larger raw message"},
-		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream or kafka"},
+		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream, kafka or postgres"},
 		{"subscribers: {node: other}", "f.yaml:1: subscribers.node: other needs a second node; write broker.nodes: 2, or same"},
 		{"subscribers: {node: apart}", "f.yaml:1: subscribers.node: apart needs a second node; write broker.nodes: 2, or same"},
 		{"subscribers: {selector: name = 3}", `f.yaml:1: subscribers.selector: "name = 3" is not possible; write for example id < 10000`},
@@ -170,7 +171,7 @@ func TestAScenarioSurvivesJSONAndYAML(t *testing.T) {
 }
 
 func TestEveryFieldIsInTheSchemaAndBack(t *testing.T) {
-	compare(t, "", reflect.TypeFor[Scenario](), root)
+	compare(t, "", reflect.TypeFor[Scenario](), root())
 }
 
 func compare(t *testing.T, path string, of reflect.Type, s *schema) {

@@ -19,12 +19,12 @@ func instead(s *schema, key string) string {
 	if best != "" {
 		return "did you mean " + best + "?"
 	}
-	for _, outer := range slices.Sorted(maps.Keys(root.Properties)) {
-		if _, ok := root.Properties[outer].Properties[key]; ok {
+	for _, outer := range slices.Sorted(maps.Keys(root().Properties)) {
+		if _, ok := root().Properties[outer].Properties[key]; ok {
 			return "did you mean " + outer + "." + key + "?"
 		}
 	}
-	if _, ok := root.Properties[key]; ok {
+	if _, ok := root().Properties[key]; ok {
 		return "it belongs to the file's outermost level"
 	}
 	return "write one of " + known(s)

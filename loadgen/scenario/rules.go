@@ -6,19 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lifeline/loadgen/transport/kind"
 )
 
 // Rules that tie several values together; what one value may be is in schema.json.
-
-// acknowledgements that a transport offers.
-var acknowledgements = map[string][]string{
-	"nats":           {"none"},
-	"nats-tls":       {"none"},
-	"nats-websocket": {"none"},
-	"jetstream":      {"stream"},
-	"mqtt":           {"none", "qos1"},
-	"kafka":          {"none", "leader", "all", "idempotent", "transaction"},
-}
 
 type report func(path, format string, arguments ...any)
 
@@ -65,28 +57,30 @@ func (m Message) check(report report) {
 }
 
 func (s *Scenario) checkClient(report report) {
-	offered := acknowledgements[s.Transport]
-	if !slices.Contains(offered, string(s.Ack)) {
-		report("acknowledgement", "%s does not offer %s; write %s", s.Transport, s.Ack, either(offered))
+	k := s.Kind()
+	if !slices.Contains(k.Acknowledgements, string(s.Ack)) {
+		report("acknowledgement", "%s does not offer %s; write %s", k.Name, s.Ack, kind.Either(k.Acknowledgements))
 	}
-	if s.Client != "minimal" {
-		return
-	}
-	if !slices.Contains([]string{"nats", "nats-tls", "kafka"}, s.Transport) {
-		report("client", "there is a minimal client for nats, nats-tls and kafka; write library for %s", s.Transport)
-	}
-	if s.Ack == "idempotent" || s.Ack == "transaction" {
+	switch {
+	case s.Client != "minimal":
+	case k.Minimal == nil:
+		small := kind.Names(func(k kind.Kind) bool { return k.Minimal != nil })
+		report("client", "there is a minimal client for %s only; write library for %s", kind.Either(small), k.Name)
+	case !slices.Contains(k.Minimal, string(s.Ack)):
 		report("client", "the minimal client does not offer %s; write library", s.Ack)
 	}
 }
 
 func (s *Scenario) checkEmbedded(report report) {
-	nodes := s.Broker.Nodes
+	nodes, k := s.Broker.Nodes, s.Kind()
 	switch {
-	case s.Transport == "kafka" && nodes != 1 && nodes != 3:
-		report("broker.nodes", "an embedded Kafka has 1 or 3 brokers, not %d", nodes)
-	case s.Transport == "jetstream" && nodes == 2:
-		report("broker.nodes", "two JetStream nodes have no majority when one is gone; write 1 or 3")
+	case k.Broker == nil:
+		report("broker.url", "the fleet does not start a broker for %s; write the URL of your own", k.Name)
+	case !slices.Contains(k.Nodes, nodes):
+		report("broker.nodes", "an embedded broker for %s has %s nodes, not %d", k.Name, sizes(k.Nodes), nodes)
+	}
+	if len(s.Faults) > 0 && k.Broker != nil && !k.Broker.Faults {
+		report("faults", "are not supported with an embedded %s; leave them out", k.Broker.Name)
 	}
 	if s.Broker.Replicas > nodes {
 		report("broker.replicas", "%d replicas need as many nodes; write broker.nodes: %d", s.Broker.Replicas, s.Broker.Replicas)
@@ -107,8 +101,8 @@ func (s *Scenario) checkExternal(report report) {
 	if strings.Contains(s.Broker.URL, "@") {
 		report("broker.url", "a URL with a password in it would end in reports; write user and password_file")
 	}
-	if taken := schemes[s.Transport]; !slices.Contains(taken, address.Scheme) {
-		report("transport", "%s does not go with broker.url: %s://; write a URL with %s://", s.Transport, address.Scheme, strings.Join(taken, ":// or "))
+	if k := s.Kind(); !k.Takes(address.Scheme) {
+		report("transport", "%s does not go with broker.url: %s://; write a URL with %s", k.Name, address.Scheme, prefixes(k.Schemes))
 	}
 	s.checkAccess(report, address.TLS)
 	if len(s.Faults) > 0 {
@@ -117,16 +111,16 @@ func (s *Scenario) checkExternal(report report) {
 }
 
 func (s *Scenario) checkAccess(report report, secure bool) {
-	b, native := s.Broker, s.Transport != "kafka" && s.Transport != "mqtt" // NATS's own protocol
+	b, k := s.Broker, s.Kind()
 	switch {
-	case b.User != "" && b.PasswordFile == "", b.User == "" && b.PasswordFile != "" && !native:
+	case b.User != "" && b.PasswordFile == "", b.User == "" && b.PasswordFile != "" && !k.Credentials:
 		report("broker.user", "user and password_file go together; give both or none")
-	case b.CredentialsFile != "" && !native:
+	case b.CredentialsFile != "" && !k.Credentials:
 		report("broker.credentials_file", "is for NATS; %s takes user and password_file", s.Transport)
 	case b.CredentialsFile != "" && b.PasswordFile != "":
 		report("broker.credentials_file", "says who the fleet is, and so does password_file; give one of them")
 	}
-	if b.SASL != "" && (s.Transport != "kafka" || b.User == "") {
+	if b.SASL != "" && (!k.SASL || b.User == "") {
 		report("broker.sasl", "is for a Kafka with user and password_file; leave it out")
 	}
 	if (b.CertificateFile == "") != (b.KeyFile == "") {
@@ -134,14 +128,15 @@ func (s *Scenario) checkAccess(report report, secure bool) {
 	}
 	for _, file := range []struct{ path, value string }{{"ca_file", b.CAFile}, {"certificate_file", b.CertificateFile}} {
 		if file.value != "" && !secure {
-			report("broker."+file.path, "is of no use without TLS; write a URL with tls://, wss://, mqtts://, or kafka://HOST:PORT/?tls=true")
+			report("broker."+file.path, "is of no use without TLS; write a URL with %s", secured())
 		}
 	}
 }
 
 func (s *Scenario) checkSubscribers(report report) {
-	if s.Subscribers.Poll.Duration > 0 && !s.Durable() {
-		report("subscribers.poll", "%s only pushes; write 0s, or transport jetstream or kafka", s.Transport)
+	if s.Subscribers.Poll.Duration > 0 && !s.Kind().Stores {
+		storing := kind.Names(func(k kind.Kind) bool { return k.Stores })
+		report("subscribers.poll", "%s only pushes; write 0s, or transport %s", s.Transport, kind.Either(storing))
 	}
 	nodes := s.Broker.Nodes
 	if s.Broker.URL != "" {

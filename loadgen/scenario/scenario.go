@@ -15,7 +15,7 @@ type Scenario struct {
 	Duration     Duration        `yaml:"duration" json:"duration"`           // of the measurement, once all are connected and have slept
 	Drain        Duration        `yaml:"drain" json:"drain"`                 // longest wait for what is under way at the end
 	Message      Message         `yaml:"message" json:"message"`
-	Transport    string          `yaml:"transport" json:"transport"`             // nats, nats-tls, nats-websocket, jetstream, mqtt, kafka
+	Transport    string          `yaml:"transport" json:"transport"`             // of package transports
 	Client       string          `yaml:"client" json:"client"`                   // library (the ordinary client), or minimal
 	Ack          Acknowledgement `yaml:"acknowledgement" json:"acknowledgement"` // what the transport offers
 	Connections  Connections     `yaml:"connections" json:"connections"`         // dedicated, or pooled:M
@@ -48,7 +48,7 @@ type Connections struct{ Pool int }
 
 // Broker is embedded when URL is empty.
 type Broker struct {
-	URL             string `yaml:"url,omitempty" json:"url,omitempty"`                           // nats://, tls://, ws://, mqtt://, kafka://; several hosts by comma
+	URL             string `yaml:"url,omitempty" json:"url,omitempty"`                           // several hosts by comma
 	User            string `yaml:"user,omitempty" json:"user,omitempty"`                         //
 	PasswordFile    string `yaml:"password_file,omitempty" json:"password_file,omitempty"`       // never the password itself; without a user a NATS token
 	SASL            string `yaml:"sasl,omitempty" json:"sasl,omitempty"`                         // Kafka: plain, scram-sha-256 or scram-sha-512

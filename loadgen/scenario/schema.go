@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	_ "embed"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,15 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// Schema is the JSON schema of scenario files, for editors. Load checks files against the same text, so that the two
-// cannot disagree.
-//
-//go:embed schema.json
-var Schema []byte
+	"lifeline/loadgen/transport/kind"
+)
 
 // schema holds the keywords of JSON schema that ours uses; another one in schema.json fails to decode.
 type schema struct {
@@ -42,22 +39,23 @@ type schema struct {
 	Examples             []string           `json:"examples"`
 }
 
-var root = func() *schema {
-	decoder := json.NewDecoder(strings.NewReader(string(Schema)))
+// root is the outermost object of Schema.
+var root = sync.OnceValue(func() *schema {
+	decoder := json.NewDecoder(bytes.NewReader(Schema()))
 	decoder.DisallowUnknownFields()
 	var s schema
 	if err := decoder.Decode(&s); err != nil {
 		panic("scenario: schema.json: " + err.Error())
 	}
 	return &s
-}()
+})
 
 // resolve follows a reference; a description beside it stays that of the property.
 func (s *schema) resolve() *schema {
 	if s.Ref == "" {
 		return s
 	}
-	return root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+	return root().Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
 }
 
 // check walks a node, notes where each value was given, and reports what the schema forbids.
@@ -132,7 +130,7 @@ func (t *tree) checkScalar(s *schema, node *yaml.Node, path string) {
 		t.report(path, "write a single value%s", s.example())
 	case s.Enum != nil:
 		if choices := s.choices(); !slices.Contains(choices, value) || s.Type == "integer" && node.Tag != "!!int" {
-			t.report(path, "%q is not possible; write %s", shown, either(choices))
+			t.report(path, "%q is not possible; write %s", shown, kind.Either(choices))
 		}
 	case s.Type == "integer":
 		number, err := strconv.ParseInt(value, 10, 64)
@@ -199,12 +197,4 @@ func orWhole(path string) string {
 		return "the scenario"
 	}
 	return path
-}
-
-func either(choices []string) string {
-	if len(choices) == 1 {
-		return choices[0]
-	}
-	last := len(choices) - 1
-	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }

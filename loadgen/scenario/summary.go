@@ -15,7 +15,7 @@ func (s *Scenario) Summary() string {
 		}
 	}
 	transport := s.Transport
-	if len(acknowledgements[transport]) > 1 {
+	if len(s.Kind().Acknowledgements) > 1 {
 		transport += ", acknowledgement " + string(s.Ack)
 	}
 	parts := []string{

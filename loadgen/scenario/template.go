@@ -33,7 +33,7 @@ func Template(changes ...string) ([]byte, error) {
 		none := uint64(0)
 		s.Objectives = []Objective{{Within: Seconds(5), Share: 0.995}, {MaxLost: &none}}
 	}
-	if err := w.object(root, reflect.ValueOf(s), given.root, 0); err != nil {
+	if err := w.object(root(), reflect.ValueOf(s), given.root, 0); err != nil {
 		return nil, err
 	}
 	return []byte(text.String()), nil

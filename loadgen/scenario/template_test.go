@@ -40,7 +40,7 @@ func TestATemplateShowsEveryKeyWithItsDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(strings.ReplaceAll(string(template), "#", "")), " ")
-	for key, property := range root.Properties {
+	for key, property := range root().Properties {
 		if want := strings.ReplaceAll(property.Description, "#", "") + " " + key + ":"; !strings.Contains(text, want) {
 			t.Errorf("lacks %q", want)
 		}

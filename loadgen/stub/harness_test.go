@@ -1,4 +1,4 @@
-package stub_test
+package stub
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
-	"lifeline/loadgen/stub"
 	"lifeline/loadgen/systemtest"
 )
 
@@ -32,20 +31,20 @@ const (
 
 // wrongs is what the broker does to each generator's first messages. Only the last ones are delayed, since a generator's first
 // ones may be sent before all are connected, and the harness times what comes after that.
-func wrongs(nth int) stub.Treatment {
+func wrongs(nth int) Treatment {
 	switch nth {
 	case 1:
-		return stub.Treatment{Lose: true}
+		return Treatment{Lose: true}
 	case 2:
-		return stub.Treatment{Behind: true}
+		return Treatment{Behind: true}
 	case 3:
-		return stub.Treatment{Copies: 1}
+		return Treatment{Copies: 1}
 	case 4:
-		return stub.Treatment{Delay: delay}
+		return Treatment{Delay: delay}
 	case 6:
-		return stub.Treatment{Copies: 2}
+		return Treatment{Copies: 2}
 	}
-	return stub.Treatment{}
+	return Treatment{}
 }
 
 func TestTheHarnessReportsExactlyWhatTheBrokerDid(t *testing.T) {
@@ -53,7 +52,7 @@ func TestTheHarnessReportsExactlyWhatTheBrokerDid(t *testing.T) {
 	for _, client := range []string{"library", "minimal"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			broker, err := stub.Start(wrongs)
+			broker, err := Start(wrongs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +70,7 @@ func TestARunWhoseBrokerWasGoneIsNotValid(t *testing.T) {
 	for _, client := range []string{"library", "minimal"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			broker, err := stub.Start(func(int) stub.Treatment { return stub.Treatment{} })
+			broker, err := Start(func(int) Treatment { return Treatment{} })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +100,7 @@ func TestWhatItsOwnSubscribersMissIsNotTheBrokersLoss(t *testing.T) {
 	for _, client := range []string{"library", "minimal"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			broker, err := stub.Start(func(int) stub.Treatment { return stub.Treatment{} })
+			broker, err := Start(func(int) Treatment { return Treatment{} })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,12 +161,12 @@ broker: {url: %q}
 	return found
 }
 
-func compare(t *testing.T, found result.Result, did stub.Counts, generators int) {
+func compare(t *testing.T, found result.Result, did Counts, generators int) {
 	t.Helper()
 	// The plan names each generator's first seven messages, and 7 s hold seven of them. What overtakes the delayed one depends on
 	// when the generators send.
 	all := generators
-	planned := stub.Counts{
+	planned := Counts{
 		Publishers: all, Taken: did.Taken, Lost: all, Delivered: did.Taken - all, Copies: 3 * all, Delayed: all,
 		Overtaken: max(did.Overtaken, all),
 	}
@@ -185,7 +184,7 @@ func compare(t *testing.T, found result.Result, did stub.Counts, generators int)
 }
 
 // compareDelays holds the slow messages that the harness names to those that the broker delayed, one by one.
-func compareDelays(t *testing.T, found result.Result, held []stub.Held) {
+func compareDelays(t *testing.T, found result.Result, held []Held) {
 	t.Helper()
 	type id struct{ generator, sequence uint32 }
 	delayed := map[id]time.Duration{}

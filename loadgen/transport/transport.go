@@ -16,6 +16,7 @@ type Settings struct {
 	Servers         []string      // host:port of every broker node, in the order of the topology's nodes
 	TLS             *tls.Config   // nil: plain
 	Login           login.Login   // zero: no authentication
+	Path            string        // of the broker's URL, such as the name of a database; mostly empty
 	Acknowledgement string        // what scenario.Acknowledgement holds, e.g. "none", "qos1", "all", "transaction"
 	Replicas        int           // of streams and topics
 	Retention       int64         // bytes that a stream or topic of the run may hold; 0: the broker's default

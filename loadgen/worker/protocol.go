@@ -41,7 +41,7 @@ func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transpor
 		return transport.Settings{}, err
 	}
 	return transport.Settings{
-		Servers: t.Servers, TLS: config, Login: t.Login,
+		Servers: t.Servers, TLS: config, Login: t.Login, Path: s.Broker.Address().Path,
 		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Poll: s.Subscribers.Poll.Duration,
 		Dialer: dialer, Run: t.Run,
 	}, nil

@@ -1,4 +1,4 @@
-// Command fleet runs a fleet of generators against a NATS or Kafka broker and reports round-trip times and loss.
+// Command fleet runs a fleet of generators against a broker and reports round-trip times and loss.
 package main
 
 import (
@@ -50,7 +50,7 @@ func execute(ctx context.Context, arguments []string) int {
 }
 
 func usage(to *os.File) {
-	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nRuns fleets of generators against a NATS or Kafka broker to measure round-trip times, loss and limits.\n\n")
+	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nRuns fleets of generators against a broker (NATS, Kafka or PostgreSQL) to measure round-trip times, loss and limits.\n\n")
 	for _, v := range verbs {
 		fmt.Fprintf(to, "  %-10s %s\n", v.name, v.summary)
 	}

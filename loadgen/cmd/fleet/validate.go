@@ -39,7 +39,7 @@ func validate(_ context.Context, arguments []string) error {
 	case err != nil:
 		return err
 	case *schema:
-		_, err := os.Stdout.Write(scenario.Schema)
+		_, err := os.Stdout.Write(scenario.Schema())
 		return err
 	case len(files) == 0:
 		return cli.Misused(set, "which file?")

@@ -9,13 +9,13 @@ import (
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/interest"
 	"lifeline/loadgen/transport/natslib"
-	"lifeline/loadgen/transport/natstest"
+	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestServersThatAreNoClusterAreNotWaitedForForEver(t *testing.T) {
 	systemtest.Mark(t)
-	strangers := append(natstest.Start(t, 1, nil), natstest.Start(t, 1, nil)...)
-	over, err := natslib.New(natstest.Settings(natstest.Addresses(strangers)), natslib.Options{})
+	strangers := append(transporttest.StartNATS(t, 1, nil), transporttest.StartNATS(t, 1, nil)...)
+	over, err := natslib.New(transporttest.Settings(transporttest.Addresses(strangers)), natslib.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,18 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"runtime/debug"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lifeline/loadgen/transport/kind"
 )
+
+// Kafka warms up by default: a JVM that was just started is a hundred times slower than later.
+var Kafka = kind.Kind{Name: "kafka", Title: "Kafka", Broker: kind.Kafka, Nodes: []int{1, 3},
+	Schemes:          []kind.Scheme{{Name: "kafka", Port: "9092", Asks: true}},
+	Acknowledgements: []string{"all", "none", "leader", "idempotent", "transaction"}, Minimal: []string{"all", "none", "leader"},
+	WarmUp: 30 * time.Second, Stores: true, SASL: true}
 
 // mode is what a scenario's acknowledgement means to a producer.
 type mode struct {
@@ -44,16 +52,4 @@ func ProcessName() string {
 	var random [4]byte
 	rand.Read(random[:]) // never fails: it ends the program where the kernel has no randomness
 	return hex.EncodeToString(random[:])
-}
-
-// version is that of a module that this program was built with.
-func version(module string) string {
-	if build, found := debug.ReadBuildInfo(); found {
-		for _, dependency := range build.Deps {
-			if dependency.Path == module {
-				return dependency.Version
-			}
-		}
-	}
-	return "(unknown version)"
 }

@@ -51,7 +51,7 @@ func (t *Transport) Traits() transport.Traits {
 		descriptors = 4 // on average, measured while one of three nodes was down: all others are asked in turn
 	}
 	return transport.Traits{
-		Client:       "franz-go " + version("github.com/twmb/franz-go"),
+		Client:       "franz-go " + transport.Version("github.com/twmb/franz-go"),
 		Acknowledges: t.mode.acks != kgo.NoAck(),
 		Blocks:       t.mode.transactions,
 		Durable:      t.mode.acks == kgo.AllISRAcks() && t.settings.Replicas > 1,

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/login"
 	"lifeline/loadgen/scenario"
+	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
 	"lifeline/loadgen/worker"
@@ -43,7 +43,7 @@ var (
 
 // startThree starts the embedded three nodes of a fleet.
 func startThree() *kafka {
-	if err := jarstest.Install(); err != nil {
+	if err := systemtest.InstallKafka(); err != nil {
 		return &kafka{err: err}
 	}
 	folder, err := os.MkdirTemp("", "lifeline-kafkatest-")

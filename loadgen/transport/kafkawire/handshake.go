@@ -6,16 +6,15 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl"
 )
 
-// Requests of Kafka's protocol, and the version of each that is spoken here: ones that brokers from 2.1 on take, from before the
-// compact encoding, and no newer than their fields are of use to us.
+// What is spoken here brokers take from 2.1 on: version 7 of Produce, from before the compact encoding; version 1 of the SASL
+// handshake, which has requests of its own follow; version 0 of the others.
 const (
-	produce, produceVersion                   = 0, 7
-	saslHandshake, saslHandshakeVersion       = 17, 1
-	apiVersions, apiVersionsVersion           = 18, 0
-	saslAuthenticate, saslAuthenticateVersion = 36, 0
+	produce, produceVersion = 0, 7
+	saslHandshakeVersion    = 1
 )
 
 // clientID is what a broker's logs and quotas know these connections by.
@@ -60,35 +59,45 @@ func (l *link) handshake(ctx context.Context, mechanism sasl.Mechanism) error {
 	return nil
 }
 
-func (l *link) call(request, version int16, body []byte) (*fields, error) {
+// requests writes what is rare through the library's encoder; the answers are small.
+var requests = kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
+
+// call returns the broker's answer to a request of any kind but Produce.
+func call[R kmsg.Response](l *link, request kmsg.Request, answer R) (R, error) {
 	correlation := l.next()
-	if _, err := l.socket.Write(finish(append(appendHeader(nil, request, version, correlation), body...))); err != nil {
-		return nil, err
+	if _, err := l.socket.Write(requests.AppendRequest(nil, request, correlation)); err != nil {
+		return answer, err
 	}
-	got, answer, err := l.answer(longestGreeting)
-	if err == nil && got != correlation {
-		err = fmt.Errorf("%w: it is number %d, and number %d was asked for", errProtocol, got, correlation)
+	got, found, err := l.answer(longestGreeting)
+	switch {
+	case err != nil:
+		return answer, err
+	case got != correlation:
+		return answer, fmt.Errorf("%w: it is number %d, and number %d was asked for", errProtocol, got, correlation)
 	}
-	return answer, err
+	answer.SetVersion(request.GetVersion())
+	if err := answer.ReadFrom(found.rest); err != nil {
+		return answer, fmt.Errorf("%w: fields are missing: %v", errProtocol, err)
+	}
+	if more := len(found.rest) - len(answer.AppendTo(nil)); more > 0 {
+		return answer, fmt.Errorf("%w: %d bytes follow its last field", errProtocol, more)
+	}
+	return answer, nil
 }
 
 func (l *link) greet() error {
-	answer, err := l.call(apiVersions, apiVersionsVersion, nil)
+	answer, err := call(l, kmsg.NewPtrApiVersionsRequest(), kmsg.NewPtrApiVersionsResponse())
 	if err != nil {
 		return err
 	}
-	if err := kerr.ErrorForCode(answer.int16()); err != nil {
+	if err := kerr.ErrorForCode(answer.ErrorCode); err != nil {
 		return fmt.Errorf("asking for its versions: %w", err)
 	}
 	var oldest, newest int16 = 0, -1
-	for range answer.count(6) {
-		request, from, to := answer.int16(), answer.int16(), answer.int16()
-		if request == produce {
-			oldest, newest = from, to
+	for _, known := range answer.ApiKeys {
+		if known.ApiKey == produce {
+			oldest, newest = known.MinVersion, known.MaxVersion
 		}
-	}
-	if err := answer.done(); err != nil {
-		return err
 	}
 	if oldest > produceVersion || newest < produceVersion {
 		return fmt.Errorf("the broker takes versions %d to %d of Produce, and this client has version %d: take client: library",
@@ -99,45 +108,26 @@ func (l *link) greet() error {
 
 // signIn has the mechanism answer the broker's questions until it is content.
 func (l *link) signIn(ctx context.Context, mechanism sasl.Mechanism) error {
-	answer, err := l.call(saslHandshake, saslHandshakeVersion, appendText(nil, mechanism.Name()))
+	begin := kmsg.NewPtrSASLHandshakeRequest()
+	begin.Version, begin.Mechanism = saslHandshakeVersion, mechanism.Name()
+	offered, err := call(l, begin, kmsg.NewPtrSASLHandshakeResponse())
+	if err == nil {
+		err = kerr.ErrorForCode(offered.ErrorCode)
+	}
 	if err != nil {
-		return err
-	}
-	code := answer.int16()
-	var mechanisms []string
-	for range answer.count(2) {
-		mechanisms = append(mechanisms, answer.text())
-	}
-	if err := firstError(code, answer); err != nil {
-		return fmt.Errorf("%w; the broker has the mechanisms %q", err, mechanisms)
+		return fmt.Errorf("%w; the broker has the mechanisms %q", err, offered.SupportedMechanisms)
 	}
 	session, message, err := mechanism.Authenticate(ctx, l.address)
 	for done := false; err == nil && !done; {
-		var question []byte
-		if question, err = l.authenticate(message); err == nil {
-			done, message, err = session.Challenge(question)
+		next := kmsg.NewPtrSASLAuthenticateRequest()
+		next.SASLAuthBytes = message
+		var answer *kmsg.SASLAuthenticateResponse
+		if answer, err = call(l, next, kmsg.NewPtrSASLAuthenticateResponse()); err == nil {
+			err = kerr.ErrorForCode(answer.ErrorCode)
+		}
+		if err == nil {
+			done, message, err = session.Challenge(answer.SASLAuthBytes)
 		}
 	}
 	return err
-}
-
-// authenticate sends a message of the mechanism and returns what the broker says to it.
-func (l *link) authenticate(message []byte) ([]byte, error) {
-	answer, err := l.call(saslAuthenticate, saslAuthenticateVersion,
-		append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...))
-	if err != nil {
-		return nil, err
-	}
-	code := answer.int16()
-	answer.text() // the broker's words for the same
-	said := answer.take(int(answer.int32()))
-	return said, firstError(code, answer)
-}
-
-// firstError is a malformed answer's, then the broker's own.
-func firstError(code int16, answer *fields) error {
-	if err := answer.done(); err != nil {
-		return err
-	}
-	return kerr.ErrorForCode(code)
 }

@@ -72,7 +72,7 @@ func (s *stub) serve(t *testing.T, socket net.Conn) {
 		correlation := int32(binary.BigEndian.Uint32(request[4:]))
 		name := int(binary.BigEndian.Uint16(request[8:]))
 		body := request[10+name:]
-		if key == apiVersions {
+		if key == kmsg.ApiVersions.Int16() {
 			if s.greeting != nil {
 				socket.Write(framed(correlation, s.greeting))
 			}

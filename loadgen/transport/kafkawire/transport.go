@@ -106,7 +106,7 @@ func (t *Transport) open(ctx context.Context, address string) (*link, error) {
 }
 
 func (t *Transport) greeted(ctx context.Context, address string) (*link, error) {
-	socket, err := kafkalib.Dial(ctx, t.settings, address)
+	socket, _, err := t.settings.Dial(ctx, address)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -108,26 +107,11 @@ func (l *link) open(server *url.URL, _ paho.ClientOptions) (net.Conn, error) {
 }
 
 func (l *link) dial(ctx context.Context, address string) (net.Conn, error) {
-	connection, err := l.transport.settings.Dialer.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	if arrival, stamps := connection.(transport.Arrival); stamps {
+	connection, arrival, err := l.transport.settings.Dial(ctx, address)
+	if arrival != nil {
 		l.arrival.Store(&arrival)
 	}
-	if l.transport.settings.TLS == nil {
-		return connection, nil
-	}
-	config := l.transport.settings.TLS.Clone()
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	secured := tls.Client(connection, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		connection.Close()
-		return nil, err
-	}
-	return secured, nil
+	return connection, err
 }
 
 // lastRead is when bytes last came in over the socket in use.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"lifeline/loadgen/transport"
+	"lifeline/loadgen/transport/kind"
 )
 
 const (
@@ -19,6 +19,11 @@ const (
 	// retryPause is between two questions whether it is.
 	retryPause = 50 * time.Millisecond
 )
+
+// MQTT is served by nats-server, which does not count what it gives to MQTT clients.
+var MQTT = kind.Kind{Name: "mqtt", Title: "MQTT on NATS", Broker: kind.NATS, Nodes: []int{1, 2, 3, 4, 5, 6}, OneSided: true,
+	Schemes:          []kind.Scheme{{Name: "mqtt", Port: "1883"}, {Name: "mqtts", Port: "8883", TLS: true}},
+	Acknowledgements: []string{"none", "qos1"}}
 
 // Transport implements transport.Transport. Every connection and every subscription is an MQTT client with a clean session.
 type Transport struct {
@@ -48,26 +53,12 @@ func New(settings transport.Settings) (*Transport, error) {
 // Traits of this client.
 func (t *Transport) Traits() transport.Traits {
 	return transport.Traits{
-		Client:       "paho.mqtt.golang" + version(),
+		Client:       "paho.mqtt.golang " + transport.Version("github.com/eclipse/paho.mqtt.golang"),
 		Acknowledges: t.qos > 0,
 		Descriptors:  1,
 		ClientBytes:  48 << 10,
 		BrokerBytes:  64 << 10,
 	}
-}
-
-// version of the library, as the linker knows it.
-func version() string {
-	build, has := debug.ReadBuildInfo()
-	if !has {
-		return ""
-	}
-	for _, module := range build.Deps {
-		if module.Path == "github.com/eclipse/paho.mqtt.golang" {
-			return " " + module.Version
-		}
-	}
-	return ""
 }
 
 // Prepare waits until every node accepts sessions. Topics come into being by their use, but a cluster that has just started

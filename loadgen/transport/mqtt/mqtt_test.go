@@ -13,7 +13,6 @@ import (
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/mqtt"
-	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
@@ -21,7 +20,7 @@ import (
 func start(t *testing.T, nodes int, adjust func(*server.Options)) ([]*server.Server, []string) {
 	t.Helper()
 	options := make([]*server.Options, nodes)
-	servers := natstest.Start(t, nodes, func(node int, o *server.Options) {
+	servers := transporttest.StartNATS(t, nodes, func(node int, o *server.Options) {
 		options[node] = o
 		o.JetStream = true
 		o.MQTT = server.MQTTOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT}
@@ -38,13 +37,13 @@ func start(t *testing.T, nodes int, adjust func(*server.Options)) ([]*server.Ser
 
 func open(t *testing.T, addresses []string, acknowledgement string, adjust func(*transport.Settings)) transporttest.Subject {
 	t.Helper()
-	s := natstest.Settings(addresses)
+	s := transporttest.Settings(addresses)
 	s.Acknowledgement = acknowledgement
 	if adjust != nil {
 		adjust(&s)
 	}
 	made, err := mqtt.New(s)
-	return natstest.Subject(t, s, made, err)
+	return transporttest.Of(t, s, made, err)
 }
 
 func TestBothQualitiesOfServiceKeepTheTransportsPromises(t *testing.T) {

@@ -26,6 +26,19 @@ type Transport struct {
 	created  bool // the stream, by Prepare
 }
 
+// NewCore is New for core NATS over TCP or TLS.
+func NewCore(settings transport.Settings) (*Transport, error) { return New(settings, Options{}) }
+
+// NewWebSocket is New for core NATS over WebSocket.
+func NewWebSocket(settings transport.Settings) (*Transport, error) {
+	return New(settings, Options{WebSocket: true})
+}
+
+// NewJetStream is New for JetStream.
+func NewJetStream(settings transport.Settings) (*Transport, error) {
+	return New(settings, Options{JetStream: true})
+}
+
 // New connects to nothing yet.
 func New(settings transport.Settings, options Options) (*Transport, error) {
 	if len(settings.Servers) == 0 {

@@ -11,14 +11,13 @@ import (
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/natslib"
-	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
 func open(t *testing.T, s transport.Settings, options natslib.Options) transporttest.Subject {
 	t.Helper()
 	made, err := natslib.New(s, options)
-	return natstest.Subject(t, s, made, err)
+	return transporttest.Of(t, s, made, err)
 }
 
 func openCore(t *testing.T, s transport.Settings) transporttest.Subject {
@@ -27,23 +26,23 @@ func openCore(t *testing.T, s transport.Settings) transporttest.Subject {
 
 func TestCoreNATSOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 3, nil))
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return openCore(t, natstest.Settings(servers)) })
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 3, nil))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return openCore(t, transporttest.Settings(servers)) })
 }
 
 func TestJetStreamKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		return open(t, natstest.Settings(servers), natslib.Options{JetStream: true})
+		return open(t, transporttest.Settings(servers), natslib.Options{JetStream: true})
 	})
 }
 
 func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 3, withJetStream))
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 3, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := natstest.Settings(servers)
+		s := transporttest.Settings(servers)
 		s.Replicas = 3
 		return open(t, s, natslib.Options{JetStream: true})
 	})
@@ -51,16 +50,16 @@ func TestJetStreamOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 
 func TestPollingKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 1, withJetStream))
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 1, withJetStream))
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := natstest.Settings(servers)
+		s := transporttest.Settings(servers)
 		s.Poll = 20 * time.Millisecond
 		return open(t, s, natslib.Options{JetStream: true})
 	})
 }
 
 func TestPollingCoreNATSIsRefused(t *testing.T) {
-	s := natstest.Settings([]string{"127.0.0.1:4222"})
+	s := transporttest.Settings([]string{"127.0.0.1:4222"})
 	s.Poll = time.Second
 	if _, err := natslib.New(s, natslib.Options{}); err == nil {
 		t.Error("core NATS keeps nothing, yet it can be polled")
@@ -69,17 +68,17 @@ func TestPollingCoreNATSIsRefused(t *testing.T) {
 
 func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	certificates := natstest.NewCertificates(t)
+	certificates := transporttest.NewCertificates(t)
 	for name, webSocket := range map[string]bool{"TLS": false, "WebSocket over TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
+			servers := transporttest.StartNATS(t, 1, func(_ int, o *server.Options) {
 				o.TLSConfig = certificates.Server
 				o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, TLSConfig: certificates.Server}
 			})
 			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-				s := natstest.Settings(natstest.Addresses(servers))
+				s := transporttest.Settings(transporttest.Addresses(servers))
 				if webSocket {
-					s.Servers = natstest.WebSocketAddresses(t, servers)
+					s.Servers = transporttest.WebSocketAddresses(t, servers)
 				}
 				s.TLS = certificates.Client
 				return open(t, s, natslib.Options{WebSocket: webSocket})
@@ -90,18 +89,18 @@ func TestTLSAndWebSocketKeepTheTransportsPromises(t *testing.T) {
 
 func TestPlainWebSocketKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) {
+	servers := transporttest.StartNATS(t, 1, func(_ int, o *server.Options) {
 		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true}
 	})
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		return open(t, natstest.Settings(natstest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
+		return open(t, transporttest.Settings(transporttest.WebSocketAddresses(t, servers)), natslib.Options{WebSocket: true})
 	})
 }
 
 func TestAStreamSurvivesTheDeathOfANode(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 3, withJetStream)
-	s := natstest.Settings(natstest.Addresses(servers))
+	servers := transporttest.StartNATS(t, 3, withJetStream)
+	s := transporttest.Settings(transporttest.Addresses(servers))
 	s.Replicas = 3
 	b := transporttest.NewBed(t, open(t, s, natslib.Options{JetStream: true}), "a")
 	b.Subscribe(1, "a")
@@ -120,9 +119,9 @@ func withJetStream(_ int, o *server.Options) { o.JetStream = true }
 
 func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 1, nil)
-	dead := natstest.DeadAddress(t)
-	subject := openCore(t, natstest.Settings([]string{dead, servers[0].Addr().String()}))
+	servers := transporttest.StartNATS(t, 1, nil)
+	dead := transporttest.DeadAddress(t)
+	subject := openCore(t, transporttest.Settings([]string{dead, servers[0].Addr().String()}))
 	if _, err := subject.Transport.Connect(context.Background(), 0); err == nil {
 		t.Error("a connection to a dead node was made, so to another one")
 	}
@@ -133,20 +132,20 @@ func TestAConnectionGoesToTheNodeThatWasAskedForOrNowhere(t *testing.T) {
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.ConnectionsMove(t, openCore)
+	transporttest.ConnectionsMove(t, openCore)
 }
 
 func TestAServerIsFoundByItsName(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.NamesAreFound(t, openCore)
+	transporttest.NamesAreFound(t, openCore)
 }
 
 func TestWhatTheServerRefusesIsNamed(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.RefusalsAreNamed(t, openCore)
+	transporttest.RefusalsAreNamed(t, openCore)
 }
 
 func TestEveryLoginOpensItsDoorOnly(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.LoginsOpenTheirDoors(t, openCore)
+	transporttest.LoginsOpenTheirDoors(t, openCore)
 }

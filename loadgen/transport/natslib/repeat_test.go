@@ -9,15 +9,14 @@ import (
 
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natslib"
-	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
 func TestWhatAStreamHasTakenWithoutSayingSoIsPublishedAgainAndKeptOnce(t *testing.T) {
 	systemtest.Mark(t)
-	direct := natstest.Start(t, 1, withJetStream)[0].Addr().String()
+	direct := transporttest.StartNATS(t, 1, withJetStream)[0].Addr().String()
 	between := newRelay(t, direct)
-	s := natstest.Settings([]string{between.address(), direct})
+	s := transporttest.Settings([]string{between.address(), direct})
 	b := transporttest.NewBed(t, open(t, s, natslib.Options{JetStream: true}), "a")
 	b.Subscribe(1, "a")
 	connection := b.Connect(0)

@@ -11,7 +11,6 @@ import (
 
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport/natslib"
-	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/transporttest"
 )
 
@@ -26,7 +25,7 @@ func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := natstest.Settings(natstest.Addresses(natstest.Start(t, 1, one.adjust)))
+			s := transporttest.Settings(transporttest.Addresses(transporttest.StartNATS(t, 1, one.adjust)))
 			s.Login.User, s.Login.Password, s.Replicas = "fleet", "p", one.replicas
 			err := open(t, s, natslib.Options{JetStream: true}).Transport.Prepare(context.Background(), nil)
 			if err == nil || errors.Is(err, context.DeadlineExceeded) {
@@ -38,8 +37,8 @@ func TestAStreamThatCanNeverBeIsRefusedAtOnce(t *testing.T) {
 
 func TestWhatWasPreparedHalfWayIsRemoved(t *testing.T) {
 	systemtest.Mark(t)
-	node := natstest.Start(t, 1, withJetStream)[0].Addr().String()
-	s := natstest.Settings([]string{node, natstest.DeadAddress(t)})
+	node := transporttest.StartNATS(t, 1, withJetStream)[0].Addr().String()
+	s := transporttest.Settings([]string{node, transporttest.DeadAddress(t)})
 	transport := open(t, s, natslib.Options{JetStream: true}).Transport
 	if err := transport.Prepare(context.Background(), nil); err == nil {
 		t.Fatal("it was prepared on a node that is not there")
@@ -54,8 +53,8 @@ func TestWhatWasPreparedHalfWayIsRemoved(t *testing.T) {
 
 func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
 	systemtest.Mark(t)
-	nodes := natstest.Start(t, 3, withJetStream)
-	s := natstest.Settings(natstest.Addresses(nodes))
+	nodes := transporttest.StartNATS(t, 3, withJetStream)
+	s := transporttest.Settings(transporttest.Addresses(nodes))
 	s.Replicas = 3
 	transport := open(t, s, natslib.Options{JetStream: true}).Transport
 	if err := transport.Prepare(context.Background(), nil); err != nil {

@@ -3,7 +3,6 @@ package natswire
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,7 @@ func (t *Transport) handshake(ctx context.Context, node int) (socket, error) {
 	deadline, _ := ctx.Deadline()
 	_ = connection.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { connection.Close() })
-	made, err := t.logIn(connection, address)
+	made, err := t.logIn(ctx, connection, address)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -85,7 +84,7 @@ func (t *Transport) handshake(ctx context.Context, node int) (socket, error) {
 	return made, nil
 }
 
-func (t *Transport) logIn(connection net.Conn, address string) (socket, error) {
+func (t *Transport) logIn(ctx context.Context, connection net.Conn, address string) (socket, error) {
 	buffer := handshakeBuffers.Get().(*[]byte)
 	defer handshakeBuffers.Put(buffer)
 	server := natsproto.NewReader(connection, nil, *buffer)
@@ -101,7 +100,7 @@ func (t *Transport) logIn(connection net.Conn, address string) (socket, error) {
 		return socket{}, refuse(address, refusal("that it wants TLS"))
 	}
 	if t.settings.TLS != nil {
-		if connection, err = secure(connection, t.settings.TLS, address); err != nil {
+		if connection, err = t.settings.Secure(ctx, connection, address); err != nil {
 			return socket{}, err
 		}
 		server = natsproto.NewReader(connection, nil, *buffer)
@@ -139,19 +138,6 @@ func (t *Transport) logIn(connection net.Conn, address string) (socket, error) {
 
 func refuse(address string, why refusal) error {
 	return &result.Failure{Cause: result.Refused, Message: "connect to " + address + ": " + why.Error()}
-}
-
-func secure(connection net.Conn, config *tls.Config, address string) (net.Conn, error) {
-	if config.ServerName == "" {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, err
-		}
-		config = config.Clone()
-		config.ServerName = host
-	}
-	secured := tls.Client(connection, config)
-	return secured, secured.Handshake()
 }
 
 // refusal is the text of the server's -ERR.

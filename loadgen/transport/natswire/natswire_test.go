@@ -15,7 +15,6 @@ import (
 	"lifeline/loadgen/systemtest"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/natsproto"
-	"lifeline/loadgen/transport/natstest"
 	"lifeline/loadgen/transport/natswire"
 	"lifeline/loadgen/transport/transporttest"
 )
@@ -23,21 +22,21 @@ import (
 func open(t *testing.T, s transport.Settings) transporttest.Subject {
 	t.Helper()
 	made, err := natswire.New(s)
-	return natstest.Subject(t, s, made, err)
+	return transporttest.Of(t, s, made, err)
 }
 
 func TestTheMinimalClientOnThreeNodesKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Addresses(natstest.Start(t, 3, nil))
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, natstest.Settings(servers)) })
+	servers := transporttest.Addresses(transporttest.StartNATS(t, 3, nil))
+	transporttest.Run(t, func(t *testing.T) transporttest.Subject { return open(t, transporttest.Settings(servers)) })
 }
 
 func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 	systemtest.Mark(t)
-	certificates := natstest.NewCertificates(t)
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.TLSConfig = certificates.Server })
+	certificates := transporttest.NewCertificates(t)
+	servers := transporttest.StartNATS(t, 1, func(_ int, o *server.Options) { o.TLSConfig = certificates.Server })
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
-		s := natstest.Settings(natstest.Addresses(servers))
+		s := transporttest.Settings(transporttest.Addresses(servers))
 		s.TLS = certificates.Client
 		return open(t, s)
 	})
@@ -45,13 +44,13 @@ func TestTheMinimalClientOverTLSKeepsTheTransportsPromises(t *testing.T) {
 
 func TestAPublisherAndASubscriberMoveToAnotherNodeWhenTheirOwnDies(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.ConnectionsMove(t, open)
+	transporttest.ConnectionsMove(t, open)
 }
 
 func TestPingsAreAnswered(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 60*time.Millisecond, 9 })
-	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
+	servers := transporttest.StartNATS(t, 1, func(_ int, o *server.Options) { o.PingInterval, o.MaxPingsOut = 60*time.Millisecond, 9 })
+	b := transporttest.NewBed(t, open(t, transporttest.Settings(transporttest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
 	before, err := servers[0].Connz(&server.ConnzOptions{})
@@ -75,18 +74,18 @@ func TestPingsAreAnswered(t *testing.T) {
 
 func TestAServerIsFoundByItsName(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.NamesAreFound(t, open)
+	transporttest.NamesAreFound(t, open)
 }
 
 func TestWhatTheServerRefusesIsNamed(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.RefusalsAreNamed(t, open)
+	transporttest.RefusalsAreNamed(t, open)
 }
 
 func TestAMessageThatIsTooLongForTheServerIsNotSent(t *testing.T) {
 	systemtest.Mark(t)
-	servers := natstest.Start(t, 1, func(_ int, o *server.Options) { o.MaxPayload = 1000 })
-	b := transporttest.NewBed(t, open(t, natstest.Settings(natstest.Addresses(servers))), "a")
+	servers := transporttest.StartNATS(t, 1, func(_ int, o *server.Options) { o.MaxPayload = 1000 })
+	b := transporttest.NewBed(t, open(t, transporttest.Settings(transporttest.Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
 	if err := connection.Publish("a", make([]byte, 1001), nil); err == nil {
@@ -99,7 +98,7 @@ func TestAMessageThatIsTooLongForTheServerIsNotSent(t *testing.T) {
 func TestPublishingDoesNotWaitForAServerThatDoesNotRead(t *testing.T) {
 	greeted := make(chan net.Conn, 1)
 	address := greetingServer(t, greeted)
-	connection, err := open(t, natstest.Settings([]string{address})).Transport.Connect(context.Background(), 0)
+	connection, err := open(t, transporttest.Settings([]string{address})).Transport.Connect(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,5 +158,5 @@ func greetingServer(t *testing.T, greeted chan<- net.Conn) string {
 
 func TestEveryLoginOpensItsDoorOnly(t *testing.T) {
 	systemtest.Mark(t)
-	natstest.LoginsOpenTheirDoors(t, open)
+	transporttest.LoginsOpenTheirDoors(t, open)
 }

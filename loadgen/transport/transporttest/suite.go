@@ -1,5 +1,5 @@
-// Package transporttest holds every transport to what package transport promises. A transport's own tests start a broker
-// and call Run.
+// Package transporttest holds every transport to what package transport promises, and clients of NATS to what nats-server asks of
+// them. A transport's own tests start a broker and call Run.
 package transporttest
 
 import (

@@ -9,14 +9,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"lifeline/loadgen/systemtest"
-	"lifeline/loadgen/transport/natstest"
+	"lifeline/loadgen/transport/transporttest"
 )
 
 // filled is a stream with so many messages, asked over a connection of its own.
 func filled(t *testing.T, messages int) *stream {
 	t.Helper()
-	nodes := natstest.Start(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
-	a, err := openStream(natstest.Addresses(nodes)[0])
+	nodes := transporttest.StartNATS(t, 1, func(_ int, options *server.Options) { options.JetStream = true })
+	a, err := openStream(transporttest.Addresses(nodes)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

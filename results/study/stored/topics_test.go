@@ -9,7 +9,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/jarstest"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/systemtest"
 )
@@ -17,7 +16,7 @@ import (
 // Kafka takes seconds to start, so all is asked in one test.
 func TestTopicsAnswerAsAStreamDoes(t *testing.T) {
 	systemtest.Mark(t)
-	if err := jarstest.Install(); err != nil {
+	if err := systemtest.InstallKafka(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := scenario.Load("", "transport=kafka", "generators=1")

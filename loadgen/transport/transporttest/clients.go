@@ -1,4 +1,4 @@
-package natstest
+package transporttest
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
-	"lifeline/loadgen/transport/transporttest"
 )
 
 // Settings are those of a run of its own.
@@ -23,25 +22,25 @@ func Settings(servers []string) transport.Settings {
 	}
 }
 
-// Subject is what a transport's New returned, under test.
-func Subject[T interface {
+// Of is what a transport's New returned, under test.
+func Of[T interface {
 	transport.Transport
 	Traits() transport.Traits
-}](t testing.TB, s transport.Settings, made T, err error) transporttest.Subject {
+}](t testing.TB, s transport.Settings, made T, err error) Subject {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transporttest.Subject{Transport: made, Traits: made.Traits(), Nodes: len(s.Servers)}
+	return Subject{Transport: made, Traits: made.Traits(), Nodes: len(s.Servers)}
 }
 
 // Open makes the transport of one client for NATS.
-type Open func(t *testing.T, s transport.Settings) transporttest.Subject
+type Open func(t *testing.T, s transport.Settings) Subject
 
 // NamesAreFound fails the test of a client that knows its servers by address only.
 func NamesAreFound(t *testing.T, open Open) {
 	t.Helper()
-	address := Addresses(Start(t, 1, nil))[0]
+	address := Addresses(StartNATS(t, 1, nil))[0]
 	s := Settings([]string{strings.Replace(address, "127.0.0.1", "localhost", 1)})
 	connection, err := open(t, s).Transport.Connect(context.Background(), 0)
 	if err != nil {
@@ -53,15 +52,15 @@ func NamesAreFound(t *testing.T, open Open) {
 // ConnectionsMove fails the test of a client that does not go to another node when its own dies.
 func ConnectionsMove(t *testing.T, open Open) {
 	t.Helper()
-	servers := Start(t, 3, nil)
-	b := transporttest.NewBed(t, open(t, Settings(Addresses(servers))), "a")
+	servers := StartNATS(t, 3, nil)
+	b := NewBed(t, open(t, Settings(Addresses(servers))), "a")
 	b.Subscribe(0, "a")
 	connection := b.Connect(0)
 	b.Publish(connection, "a", "before")
 	b.Await(1)
 	servers[0].Shutdown()
 	// Core NATS loses what the dying node had; what comes after the clients have noticed must arrive.
-	for end := time.Now().Add(transporttest.Timeout); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(Timeout); len(b.Received()) < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the connections never came back")
 		}
@@ -74,12 +73,12 @@ func LoginsOpenTheirDoors(t *testing.T, open Open) {
 	t.Helper()
 	for name, door := range Doors(t) {
 		t.Run(name, func(t *testing.T) {
-			s := Settings(Addresses(Start(t, 1, door.Adjust)))
+			s := Settings(Addresses(StartNATS(t, 1, door.Adjust)))
 			if _, err := open(t, s).Transport.Connect(context.Background(), 0); err == nil {
 				t.Error("a connection without a login was accepted")
 			}
 			s.Login = door.Login
-			b := transporttest.NewBed(t, open(t, s), "a")
+			b := NewBed(t, open(t, s), "a")
 			b.Subscribe(0, "a")
 			b.Publish(b.Connect(0), "a", "x")
 			b.Await(1)
@@ -90,7 +89,7 @@ func LoginsOpenTheirDoors(t *testing.T, open Open) {
 // RefusalsAreNamed fails the test of a client that does not tell what a server forbids: to come in, to subscribe, to publish.
 func RefusalsAreNamed(t *testing.T, open Open) {
 	t.Helper()
-	servers := Start(t, 1, func(_ int, o *server.Options) {
+	servers := StartNATS(t, 1, func(_ int, o *server.Options) {
 		o.Users = []*server.User{{Username: "fleet", Password: "right", Permissions: &server.Permissions{
 			Publish:   &server.SubjectPermission{Deny: []string{"fleet.>"}},
 			Subscribe: &server.SubjectPermission{Deny: []string{"fleet.*.denied"}},
@@ -115,7 +114,7 @@ func RefusalsAreNamed(t *testing.T, open Open) {
 		t.Fatal(err)
 	}
 	defer connection.Close(context.Background())
-	for end := time.Now().Add(transporttest.Timeout); err == nil; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(Timeout); err == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a forbidden publish was never reported")
 		}

@@ -1,12 +1,15 @@
 package transports_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
 	"lifeline/loadgen/transport/dial"
+	"lifeline/loadgen/transport/kind"
 	"lifeline/loadgen/transports"
 )
 
@@ -27,6 +30,25 @@ func TestEveryScenarioThatComesWithTheProgramHasItsTransport(t *testing.T) {
 			t.Errorf("%s: the preflight learns nothing from %+v", name, traits)
 		case traits.Acknowledges != (s.Ack != "none"):
 			t.Errorf("%s: acknowledgement %q, and the transport says %t", name, s.Ack, traits.Acknowledges)
+		}
+	}
+}
+
+func TestTheReadmeNamesEveryTransportWithItsAcknowledgements(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "| `transport`, ")
+	row, _, _ := strings.Cut(rest, "\n")
+	for _, k := range kind.All() {
+		if !strings.Contains(row, "`"+k.Name+"`") {
+			t.Errorf("the table of keys lacks %s", k.Name)
+		}
+		for _, offered := range k.Acknowledgements {
+			if len(k.Acknowledgements) > 1 && !strings.Contains(row, "`"+offered+"`") {
+				t.Errorf("the table of keys lacks %s of %s", offered, k.Name)
+			}
 		}
 	}
 }

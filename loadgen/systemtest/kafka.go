@@ -1,5 +1,4 @@
-// Package jarstest prepares tests that start a Kafka.
-package jarstest
+package systemtest
 
 import (
 	"errors"
@@ -10,10 +9,10 @@ import (
 	"runtime"
 )
 
-// Install fetches Kafka's jars if they are missing, with the repository's own script; concurrent callers wait for each other.
+// InstallKafka fetches Kafka's jars if they are missing, with the repository's own script; concurrent callers wait for each other.
 // A test must call it before broker.Start. It also disables the optimising compiler of the Java machines that this process
 // starts: a broker that lives for seconds costs a third less processor time without it.
-func Install() error {
+func InstallKafka() error {
 	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1"); err != nil {
 		return err
 	}

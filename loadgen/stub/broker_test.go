@@ -159,7 +159,7 @@ func (b *Broker) forget(gone func(subscriber) bool) {
 
 // deliver sends a message and its copies to every subscriber, one message at a time: the counters must record the actual
 // order, and before a subscriber sees the message.
-func (b *Broker) deliver(m message) {
+func (b *Broker) deliver(m parcel) {
 	b.delivering.Lock()
 	defer b.delivering.Unlock()
 	var receivers []subscriber

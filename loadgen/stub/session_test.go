@@ -19,14 +19,14 @@ type session struct {
 	broker     *Broker
 	connection net.Conn
 	published  int
-	held       *message // waits for the next message to overtake it
-	newest     int      // the latest of its messages that were delivered; the broker's delivering guards it
+	held       *parcel // waits for the next message to overtake it
+	newest     int     // the latest of its messages that were delivered; the broker's delivering guards it
 
 	mutex sync.Mutex // of writing
 }
 
-// message is one that a client published.
-type message struct {
+// parcel is a message that a client published.
+type parcel struct {
 	from    *session
 	nth     int
 	copies  int
@@ -56,7 +56,7 @@ func (s *session) serve() {
 		case frame.Verb == "PUB" && len(fields) >= 2 && fields[0][0] == '$':
 			s.broker.decline(string(fields[1])) // a question to the system account, which the stub does not have
 		case frame.Verb == "PUB" && len(fields) >= 2:
-			s.take(message{from: s, subject: string(fields[0]), payload: bytes.Clone(frame.Payload)})
+			s.take(parcel{from: s, subject: string(fields[0]), payload: bytes.Clone(frame.Payload)})
 		case frame.Verb != "CONNECT" && frame.Verb != "PONG":
 			s.send("-ERR 'Unknown Protocol Operation'\r\n")
 			return
@@ -65,7 +65,7 @@ func (s *session) serve() {
 }
 
 // take treats a message according to the plan.
-func (s *session) take(m message) {
+func (s *session) take(m parcel) {
 	m.nth, m.taken = s.published, time.Now()
 	s.published++
 	t := s.broker.plan(m.nth)

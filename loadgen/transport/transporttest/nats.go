@@ -1,5 +1,4 @@
-// Package natstest runs real nats-servers in the process of a test.
-package natstest
+package transporttest
 
 import (
 	"fmt"
@@ -12,9 +11,9 @@ import (
 	"lifeline/loadgen/broker/ports"
 )
 
-// Start runs one server per node, as a cluster when there are several, and returns them when each knows all others. adjust
-// may change what node i is started with; its listeners should be on server.RANDOM_PORT.
-func Start(t testing.TB, nodes int, adjust func(node int, options *server.Options)) []*server.Server {
+// StartNATS runs one nats-server per node, as a cluster when there are several, and returns them when each knows all others.
+// adjust may change what node i is started with; its listeners should be on server.RANDOM_PORT.
+func StartNATS(t testing.TB, nodes int, adjust func(node int, options *server.Options)) []*server.Server {
 	t.Helper()
 	routePorts := reserve(t, nodes)
 	routes := make([]*url.URL, nodes)

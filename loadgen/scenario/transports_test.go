@@ -1,0 +1,3 @@
+package scenario_test
+
+import _ "lifeline/loadgen/transports" // registers what scenarios may name
