@@ -41,7 +41,7 @@ func (p *page) judgements() [][]string {
 		if !ok || !r.measured() || len(r.Faults) > 0 {
 			continue
 		}
-		old := r.as(func(m Measured) result.Distribution { return m.Times.ServiceTime })
+		old := r.as(serviceTime)
 		before, metBefore := aim.judge(old)
 		now, met := aim.judge(r)
 		rows = append(rows, []string{aim.what + ": " + aim.aim, fmt.Sprintf("%s: %s", before, verdict(metBefore, true)),
@@ -50,19 +50,22 @@ func (p *page) judgements() [][]string {
 	bare, ok := p.records["overhead-bare"]
 	fleet, okToo := p.records["overhead-fleet"]
 	if ok && okToo {
-		rows = append(rows, []string{"overhead of the harness, p50", overhead(bare.Times.RTT, fleet.Times.ServiceTime, 50), overhead(bare.Times.RTT, fleet.Times.RTT, 50), why},
-			[]string{"overhead of the harness, p99.8", "not given", overhead(bare.Times.RTT, fleet.Times.RTT, 99.8), "it was claimed for p50 only"})
+		service := fleet.as(serviceTime)
+		rows = append(rows, []string{"overhead of the harness, p50", overhead(bare, service, 50), overhead(bare, fleet, 50), why},
+			[]string{"overhead of the harness, p99.8", "not given", overhead(bare, fleet, 99.8), "it was claimed for p50 only"})
 	}
 	return rows
 }
 
+func serviceTime(m Measured) result.Distribution { return m.Times.ServiceTime }
+
 // overhead compares the fleet's time with that of the bare client.
-func overhead(bare, fleet result.Distribution, percent float64) string {
-	a, b := bare.At(percent), fleet.At(percent)
-	if a == 0 {
+func overhead(bare, fleet Record, percent float64) string {
+	a, b := bare.Spread(rtt(percent)), fleet.Spread(rtt(percent))
+	if a.Median == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s against %s: %s", ms(b), ms(a), format.Percent(float64(b)/float64(a)-1))
+	return fmt.Sprintf("%s against %s: %s", b.Text(format.Duration), a.Text(format.Duration), format.Percent(b.Median/a.Median-1))
 }
 
 // corrections are those of what was said beside figures.

@@ -52,16 +52,15 @@ func (p *page) environment() (machines, kernels, brokers, clients string) {
 func (p *page) fleet750() {
 	p.section("Section III.B", "750 generators on one computer")
 	const id = "generators-750"
-	p.here("750 generators publish to core NATS every 10 s (in the quick form every 2 s), over a connection each, by the ordinary client.")
+	p.here("750 generators publish to core NATS, over a connection each, by the ordinary client.")
 	records := p.measured(id)
 	if len(records) == 0 {
 		p.missing()
 		return
 	}
 	for _, r := range records {
-		rate := float64(r.Scenario.Generators) / r.Scenario.Interval.Seconds()
 		p.table(0, []string{"messages/s", "payload/s", "CPU idle", "fleet, cores", "broker, cores", "lost", "p50", "p99.8", "runs", "quiet"},
-			[][]string{{format.Number(rate), format.Bytes(rate * r.Bytes.PerMessage), format.Percent(r.Resources.Idle), format.Number(r.Resources.Client.CPU),
+			[][]string{{format.Number(rate(r)), format.Bytes(rate(r) * r.Bytes.PerMessage), format.Percent(r.Resources.Idle), format.Number(r.Resources.Client.CPU),
 				format.Number(r.Resources.Broker.CPU), lost(r), at(r.Times.RTT, 50), at(r.Times.RTT, 99.8), r.runs(), quiet(r)}})
 	}
 	p.differs("CPU idle is of a machine that serves the messages too.")

@@ -131,7 +131,7 @@ func gradeScalability(single, network []Record) (grade, string) {
 				continue
 			}
 			compared = true
-			a, b := here.Times.RTT.At(50), there.Times.RTT.At(50)
+			a, b := here.Times.RTT.At(50), there.Times.RTT.At(50) // of all runs
 			why += fmt.Sprintf("; at %s a median of %s against %s", format.Count(here.Scenario.Generators), ms(a), ms(b))
 			if float64(a) > 1.5*float64(b) {
 				return average, why

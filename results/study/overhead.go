@@ -8,8 +8,8 @@ func overheadRow(p *page) []string {
 	if len(both) < 2 {
 		return []string{what, aim, "not measured", "", ""}
 	}
-	bare, fleet := both[0].Times.RTT, both[1].Times.RTT
-	met := float64(fleet.At(50)) <= 1.1*float64(bare.At(50))
+	bare, fleet := both[0], both[1]
+	met := fleet.middle(rtt(50)) <= 1.1*bare.middle(rtt(50))
 	return []string{what, aim, "p50 " + overhead(bare, fleet, 50) + "; p99.8 " + overhead(bare, fleet, 99.8),
 		verdict(met, both[0].Valid && both[1].Valid), both[1].runs()}
 }

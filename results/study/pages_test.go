@@ -50,7 +50,7 @@ func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {
 			t.Errorf("a page names %s: %v", link[1], err)
 		}
 	}
-	for _, want := range []string{"25,000 are too many (descriptors)", "| 5 runs of 7 s; p99.8 needs 5,000 messages a run, has 10 |", "0.17 %", "99.8 % of messages arrived within 100 ms"} {
+	for _, want := range []string{"25,000 are too many (descriptors)", "| 5 runs of 7 s, every 1s; p99.8 needs 5,000 messages a run, has 10 |", "0.17 %", "99.8 % of messages arrived within 100 ms"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no page says %q", want)
 		}

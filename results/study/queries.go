@@ -56,7 +56,7 @@ func (p *page) queryLines(name string) []line {
 // continuousSection is Figure 11.
 func continuousSection(p *page) error {
 	p.section("Figure 11", "RTT and STDDEV of continuous queries")
-	p.here("The ordinary client libraries, one connection for each generator, a message every 10 s; consumers that ask every 100 ms as the " +
+	p.here("The ordinary client libraries, one connection for each generator; consumers that ask every 100 ms as the " +
 		"paper's, and beside them consumers that are pushed to. On three nodes each consumer is on another node than its publishers, for RTT2 " +
 		"and STDDEV2; the streams have one replica. Times in ms. Asking every 100 ms adds 50 ms on average.")
 	var rows [][]string

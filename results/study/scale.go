@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (p *page) lines(broker string) []line {
 }
 
 func brokersPage(p *page) error {
-	p.say("\nEach generator has a connection of its own and publishes every 10 s; the client is the minimal one, so that broker and fleet fit "+
+	p.say("\nEach generator has a connection of its own; rows say how often it publishes. The client is the minimal one, so that broker and fleet fit "+
 		"onto one machine. Times in ms. %s", spanNote)
 	for _, write := range []func(*page) error{topologySection, loadSection, rttSection, percentileSections, beyond} {
 		if err := write(p); err != nil {
@@ -81,18 +82,19 @@ func riseSentence(p *page) string {
 	if len(both) < 2 {
 		return "Whether round trips rise with the number of connections: " + strings.ToLower(notMeasured)
 	}
-	few, many := both[0].Times.RTT.At(50), both[1].Times.RTT.At(50)
+	few, many := both[0].middle(rtt(50)), both[1].middle(rtt(50))
 	if many >= few {
-		return fmt.Sprintf("The median rises here too, from %s with 500 connections to %s with 4,000.", ms(few), ms(many))
+		return fmt.Sprintf("The median rises here too, from %s with 500 connections to %s with 4,000.", median(both[0]), median(both[1]))
 	}
-	text := fmt.Sprintf("The median falls here, from %s with 500 connections to %s with 4,000.", ms(few), ms(many))
-	at := p.measured("rate-nats-500")
-	if len(at) == 0 {
-		return text + " A conjecture: eight times as many connections are eight times as many messages, and a broker that has little to do loses " +
-			"its caches, its threads sleep, and its processor saves power, so each message wakes all of them."
+	text := fmt.Sprintf("The median falls here, from %s with 500 connections to %s with 4,000.", median(both[0]), median(both[1]))
+	const conjecture = " A conjecture: eight times as many connections are eight times as many messages, and a broker that has little to do loses its " +
+		"caches, its threads sleep, and its processor saves power, so each message wakes all of them."
+	fewer := p.measured("rate-nats-500")
+	if len(fewer) == 0 || math.Abs(rate(fewer[0])/rate(both[1])-1) > 0.01 {
+		return text + conjecture
 	}
-	same := at[0].Times.RTT.At(50)
-	text += fmt.Sprintf(" The same 500 connections at the message rate of the 4,000 have %s.", ms(same))
+	same := fewer[0].middle(rtt(50))
+	text += fmt.Sprintf(" The same 500 connections at the message rate of the 4,000 have %s.", median(fewer[0]))
 	if few-same > same-many {
 		return text + " So the rate makes the difference, not the connections: a broker that has little to do sleeps, and each message wakes threads " +
 			"and processor out of deeper states."
@@ -100,15 +102,18 @@ func riseSentence(p *page) string {
 	return text + " So the message rate alone does not explain it."
 }
 
+// rate is how many messages per second the generators publish.
+func rate(r Record) float64 { return float64(r.Scenario.Generators) / r.Scenario.Interval.Seconds() }
+
 // rates has fewer connections at the message rate of 4,000.
 func (p *page) rates() error {
 	records := p.measured("rate-nats-500", "rate-nats-1000", "rate-nats-2000", "single-nats-4000", "rate-kafka-500", "single-kafka-4000")
 	var rows [][]string
 	for _, r := range records {
-		rows = append(rows, append([]string{brokerNames[r.Scenario.Transport], format.Count(r.Counts.Connections), r.Scenario.Interval.String()}, timeCells(r)...))
+		rows = append(rows, append([]string{brokerNames[r.Scenario.Transport], format.Count(r.Counts.Connections), format.Number(rate(r))}, timeCells(r)...))
 	}
-	p.paragraph("At one rate, 400 messages per second from different numbers of connections:")
-	p.table(1, append([]string{"broker", "connections", "interval"}, timeHead...), rows)
+	p.paragraph("The rate of 4,000 connections from fewer:")
+	p.table(1, append([]string{"broker", "connections", "messages/s"}, timeHead...), rows)
 	if len(p.measured("rate-nats-500")) == 0 {
 		p.paragraph("Fewer connections at this rate: %s", strings.ToLower(notMeasured))
 	}

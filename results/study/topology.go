@@ -2,8 +2,10 @@ package study
 
 import (
 	_ "embed"
+	"fmt"
 
 	"lifeline/loadgen/format"
+	"lifeline/loadgen/spread"
 )
 
 // topologyPicture is Figure 5 with the brokers of the points.
@@ -29,7 +31,7 @@ func topologySection(p *page) error {
 	}
 	p.here("Three NATS nodes: 4,000 generators publish to two of them, and all subscribers are on the third, so each message crosses the " +
 		"network of brokers once. Beside it the shortest ways: one server, and subscribers on their publishers' node. Times in ms; *cost* is " +
-		"the median by that of the three nodes whose subscribers are on the publishers' node.")
+		"the p50 by that of the three nodes whose subscribers are on the publishers' node, with its 95 %% confidence where runs suffice.")
 	base := p.measured("cluster-4000")
 	var rows [][]string
 	for _, row := range topologies {
@@ -42,12 +44,12 @@ func topologySection(p *page) error {
 		default:
 			cost, between, copies := "", "", ""
 			if r.Scenario.Transport == "nats" && len(base) > 0 {
-				cost = format.Number(float64(r.Times.RTT.At(50)) / float64(base[0].Times.RTT.At(50)))
+				cost = ratio(Compare(base[0], r, rtt(50)))
 			}
 			if n, known := routedCopies(r); known && r.Scenario.Broker.Nodes > 1 {
 				between, copies = format.Bytes(float64(routed(r))), format.Number(n)
 			}
-			rows = append(rows, []string{row.name, at(r.Times.RTT, 50), cost, at(r.Times.RTT, 99.8), lost(r),
+			rows = append(rows, []string{row.name, r.millis(rtt(50)), cost, r.millis(rtt(99.8)), lost(r),
 				format.Bytes(float64(r.Counts.Sent) * r.Bytes.PerMessage), between, copies, r.runs() + ", quiet: " + quiet(r)})
 		}
 	}
@@ -61,6 +63,15 @@ func topologySection(p *page) error {
 		"broadcast would be two copies in each row of three nodes. NATS sends a message to a node only if a subscriber there has asked for its " +
 		"subject: no copy where publisher and subscriber meet, one where they do not.")
 	return nil
+}
+
+// ratio is how many times as long something took, with the bounds of 95 % confidence where enough runs give them.
+func ratio(c spread.Change) string {
+	text := format.Number(c.Ratio)
+	if c.Least > 0 {
+		text += fmt.Sprintf(" (%s to %s)", format.Number(c.Least), format.Number(c.Most))
+	}
+	return text
 }
 
 // routed are bytes that nodes sent each other during the run.

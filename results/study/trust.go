@@ -72,13 +72,14 @@ func Compare(before, after Record, of func(Run) float64) spread.Change {
 // millis is a figure in ns as a table's cell, in ms: "0.310 (0.280 to 0.360)".
 func (r Record) millis(of func(Run) float64) string { return r.Spread(of).Text(format.Millis) }
 
-// runs is a table's cell: how many runs of how many seconds, and what their p99.8 lacks.
+// runs is a table's cell: how many runs of how many seconds, how often a generator published, and what their p99.8 lacks.
 func (r Record) runs() string {
 	used := len(r.used())
 	if used == 0 {
 		return ending(r)
 	}
-	text := format.Some(used, "run") + " of " + format.Span(r.Scenario.Duration.Duration.Round(time.Second))
+	text := fmt.Sprintf("%s of %s, every %s", format.Some(used, "run"), format.Span(r.Scenario.Duration.Duration.Round(time.Second)),
+		r.Scenario.Interval)
 	if _, needs := r.Trusted(99.8); needs != "" {
 		text += "; " + needs
 	}
@@ -100,3 +101,6 @@ func (r Record) as(of func(Measured) result.Distribution) Record {
 	}
 	return r
 }
+
+// middle is the median of a figure over the runs whose times count.
+func (r Record) middle(of func(Run) float64) float64 { return r.Spread(of).Median }
