@@ -85,7 +85,7 @@ func (p planned) estimate() time.Duration {
 		start, perSecond = 5*time.Second*nodes, 6000
 	}
 	if p.Kind == Derived {
-		start += 8 * time.Second // the jobs' JVM
+		start += 4 * time.Second // the jobs' JVM
 	}
 	// Each further connection takes longer: 19,800 were open in 4 s, 100,000 in 62 s.
 	connect := time.Second * generators / perSecond

@@ -56,6 +56,9 @@ func (r *Record) count(m Measured) {
 	if r.Broker.Agree && !m.Broker.Agree {
 		r.Broker.Compared, r.Broker.Agree, r.Broker.Sentence = m.Broker.Compared, false, m.Broker.Sentence
 	}
+	if r.Failure == nil { // an objective that a run missed
+		r.Failure = m.Failure
+	}
 	if m.Noise.Others > r.Noise.Others {
 		r.Noise = m.Noise
 	}

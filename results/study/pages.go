@@ -129,7 +129,11 @@ func (p *page) footer() {
 	for _, r := range p.used {
 		if r.Failure != nil {
 			failed = append(failed, fmt.Sprintf("- `%s`: %s (%s)", r.Point, firstLine(r.Failure.Message), r.Failure.Cause))
-		} else if !r.Valid {
+		} else if broken := r.failedRuns(); len(broken) > 0 {
+			failed = append(failed, fmt.Sprintf("- `%s`: %d of %d runs, the first: %s (%s)", r.Point, len(broken), len(r.Runs),
+				firstLine(broken[0].Failure.Message), broken[0].Failure.Cause))
+		}
+		if r.Failure == nil && !r.Valid {
 			noisy = append(noisy, fmt.Sprintf("- `%s`: %s", r.Point, strings.Join(r.Invalid, "; ")))
 		}
 	}

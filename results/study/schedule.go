@@ -20,6 +20,9 @@ func (r Record) goesOn(p planned) bool {
 		r.sameScenario(p.scenario)
 }
 
+// moreTries are the runs beyond the rounds for a point that other load has disturbed.
+const moreTries = 2
+
 // course is a point on its way through the study.
 type course struct {
 	planned
@@ -68,23 +71,23 @@ func (s *schedule) next(left time.Duration) *course {
 
 // leastCertain is the point with the largest uncertainty; nil if none has any, or the study makes no runs beyond its rounds.
 func (s *schedule) leastCertain(fitting []*course) *course {
-	c := slices.MaxFunc(fitting, func(a, b *course) int { return cmp.Compare(a.uncertainty(), b.uncertainty()) })
-	if s.rounds < EnoughRuns || c.uncertainty() == 0 {
+	c := slices.MaxFunc(fitting, func(a, b *course) int { return cmp.Compare(s.uncertainty(a), s.uncertainty(b)) })
+	if s.rounds < EnoughRuns || s.uncertainty(c) == 0 { // the paper's timing is one run
 		return nil
 	}
 	return c
 }
 
 // uncertainty is the greater relative spread of p50 and p99.8, over the root of the number of runs, as the median's error falls. A
-// point with too few undisturbed runs comes before all others, until it has had twice as many.
-func (c *course) uncertainty() float64 {
+// point with too few undisturbed runs comes before all others, until it has had a few more tries.
+func (s *schedule) uncertainty(c *course) float64 {
 	used := c.record.used()
 	trusted := len(used)
 	if len(used) > 0 && !used[0].trusted() {
 		trusted = 0
 	}
 	switch {
-	case trusted < EnoughRuns && c.tries() < 2*EnoughRuns:
+	case trusted < EnoughRuns && c.tries() < s.rounds+moreTries:
 		return math.Inf(1)
 	case len(used) == 0:
 		return 0
