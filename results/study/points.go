@@ -138,7 +138,8 @@ func ratePoints() []Point {
 	return all
 }
 
-// consumerNames are the scenarios of consumers that are pushed to, and of those that ask.
+// consumerNames are the scenarios of consumers that are pushed to, and of those that ask, for one node and for three. PostgreSQL is
+// one server.
 var consumerNames = []string{"push-jetstream", "poll-jetstream", "push-kafka", "poll-kafka"}
 
 func queryPoints() []Point {
@@ -151,6 +152,8 @@ func queryPoints() []Point {
 	}
 	for _, generators := range []int{100, 400, 600, 1000} { // the study ended at 600 on one server and at 1,000 on four
 		fleet := []string{fmt.Sprintf("generators=%d", generators)}
+		all = append(all, Point{ID: fmt.Sprintf("poll-postgres-%d", generators), Scenario: "poll-postgres", Changes: fleet,
+			Short: short("1s", "6s"), Quick: generators == 600})
 		for _, name := range consumerNames {
 			all = append(all, Point{ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name, Changes: fleet,
 				Short: warmed(name, short("1s", "5s")), Quick: generators == 600 && name != "push-kafka"})

@@ -32,7 +32,7 @@ const networkPrefix = "network-"
 // queriesMost is where the paper's axes of R-GMA's connections end.
 const queriesMost = 1000
 
-var brokerNames = map[string]string{"jetstream": "JetStream", "kafka": "Kafka", "nats": "NATS"} // by transport
+var brokerNames = map[string]string{"jetstream": "JetStream", "kafka": "Kafka", "nats": "NATS", "postgres": "PostgreSQL"} // by transport
 
 func queriesPage(p *page) error {
 	p.say("\nR-GMA is a virtual table: generators INSERT, consumers SELECT. A continuous query gives all that arrives from now on. What is " +
