@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"lifeline/loadgen/broker/ports"
 	"lifeline/loadgen/scenario"
@@ -29,7 +30,21 @@ type postgresCluster struct {
 func (c *postgresCluster) Servers() []string { return []string{c.server} }
 func (c *postgresCluster) TLS() *TLS         { return nil }
 
+// Close lets the server give its shared memory back, which belongs to the machine and outlives a server that is killed.
 func (c *postgresCluster) Close(ctx context.Context) error {
+	c.mutex.Lock()
+	var running *life
+	if len(c.nodes) > 0 && c.nodes[0].life != nil {
+		running = c.nodes[0].life
+		running.unwanted = true
+	}
+	c.mutex.Unlock()
+	if running != nil && running.Signal(syscall.SIGQUIT) == nil {
+		select {
+		case <-running.Done():
+		case <-time.After(postgresQuit):
+		}
+	}
 	err := c.embedded.Close(ctx)
 	if c.folder != nil {
 		err = errors.Join(err, c.folder.Remove())
@@ -43,8 +58,11 @@ const (
 	postgresRoles  = "CREATE ROLE fleet LOGIN\nCREATE DATABASE fleet OWNER fleet\n"
 )
 
-// postgresReserve is the number of sessions besides the generators': subscribers, and the fleet's own questions.
-const postgresReserve = 100
+// Sessions besides the generators': the fleet's own questions, and a subscription of every worker, of which there are 64 at most.
+const postgresReserve, postgresWorkers = 100, 64
+
+// postgresQuit is far longer than an immediate shutdown takes, which waits for no client and writes nothing.
+const postgresQuit = 10 * time.Second
 
 func startPostgres(ctx context.Context, s scenario.Scenario, dir string) (Cluster, error) {
 	programs, err := postgresPrograms()
@@ -69,9 +87,11 @@ func startPostgres(ctx context.Context, s scenario.Scenario, dir string) (Cluste
 	c.nodes = []*node{{
 		name: "postgres", log: filepath.Join(dir, "postgres.log"), poll: natsReadyPoll,
 		command: func() *exec.Cmd {
-			return owner.command(context.Background(), filepath.Join(programs, "postgres"), "-D", owner.data, "-p", strconv.Itoa(port),
-				"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-				"-c", fmt.Sprintf("max_connections=%d", connections(s)+postgresReserve))
+			sessions := connections(s) + postgresReserve + postgresWorkers*max(1, s.Subscribers.Count)
+			command := owner.command(context.Background(), filepath.Join(programs, "postgres"), "-D", owner.data, "-p", strconv.Itoa(port),
+				"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", fmt.Sprintf("max_connections=%d", sessions))
+			command.SysProcAttr.Pdeathsig = syscall.SIGQUIT
+			return command
 		},
 		ready: func(ctx context.Context) (bool, error) {
 			_, err := c.Counters(ctx, "")

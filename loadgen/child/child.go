@@ -36,13 +36,16 @@ func StartLogged(command *exec.Cmd, log string) (*Process, error) {
 	return Start(command)
 }
 
-// Start starts a command that is killed when this process exits. Ctrl-C at the terminal does not reach it:
+// Start starts a command that is killed, or gets the signal that it asks for, when this process exits. Ctrl-C at the terminal does not reach it:
 // the fleet stops its children itself.
 func Start(command *exec.Cmd) (*Process, error) {
 	if command.SysProcAttr == nil {
 		command.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	command.SysProcAttr.Setpgid, command.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
+	command.SysProcAttr.Setpgid = true
+	if command.SysProcAttr.Pdeathsig == 0 {
+		command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	process := &Process{command: command, done: make(chan struct{})}
 	started := make(chan error)
 	go process.hold(started)

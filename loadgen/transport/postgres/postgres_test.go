@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -204,5 +205,34 @@ func TestAServerOfYourOwnIsReachedByItsURL(t *testing.T) {
 	s.Broker.PasswordFile = wrong
 	if _, err := broker.Start(t.Context(), s, t.TempDir()); !errors.As(err, &failure) || failure.Cause != result.Refused {
 		t.Errorf("a wrong password, at the start: %v", err)
+	}
+}
+
+func TestAnEmbeddedServerLeavesNoSharedMemory(t *testing.T) {
+	systemtest.Mark(t)
+	s := scenario.Default()
+	s.Transport = "postgres"
+	if err := s.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := broker.Start(t.Context(), s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", cluster.Processes()[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments := regexp.MustCompile(`/dev/shm/PostgreSQL\.\d+`).FindAllString(string(maps), -1)
+	if len(segments) == 0 {
+		t.Fatal("the server has no segment: this tests nothing")
+	}
+	if err := cluster.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, segment := range segments {
+		if _, err := os.Stat(segment); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", segment, err)
+		}
 	}
 }

@@ -1,0 +1,3 @@
+package generator
+
+import _ "lifeline/loadgen/transports" // registers what scenarios may name
