@@ -22,6 +22,7 @@ import (
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
+	_ "lifeline/loadgen/transports" // whose names scenarios use
 	"lifeline/loadgen/workdir"
 )
 
