@@ -11,13 +11,13 @@ import (
 	"lifeline/results/study/paper"
 )
 
-// published is where the committed pages and data are.
-var published = filepath.Join("..", "fleet")
+// publishedFolder is where the committed pages and data are.
+var publishedFolder = filepath.Join("..", "fleet")
 
 // publishedPages are the committed pages by name.
 func publishedPages(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(published, "*.md"))
+	files, err := filepath.Glob(filepath.Join(publishedFolder, "*.md"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
@@ -38,7 +38,7 @@ func read(t *testing.T, file string) string {
 }
 
 func TestPublishedPagesAreWhatTheirDataGive(t *testing.T) {
-	data, err := filepath.Abs(filepath.Join(published, DataFolder))
+	data, err := filepath.Abs(filepath.Join(publishedFolder, DataFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func TestPublishedPagesAreWhatTheirDataGive(t *testing.T) {
 	}
 	for _, pattern := range []string{"*.md", "*.svg"} {
 		written, _ := filepath.Glob(filepath.Join(out, pattern))
-		committed, _ := filepath.Glob(filepath.Join(published, pattern))
+		committed, _ := filepath.Glob(filepath.Join(publishedFolder, pattern))
 		if len(written) != len(committed) {
 			t.Errorf("%d files %s are published, %d are written: remove those that nothing writes", len(committed), pattern, len(written))
 		}
 		for _, file := range written {
 			name := filepath.Base(file)
-			if content, err := os.ReadFile(filepath.Join(published, name)); err != nil || string(content) != read(t, file) {
+			if content, err := os.ReadFile(filepath.Join(publishedFolder, name)); err != nil || string(content) != read(t, file) {
 				t.Errorf("%s is not what its data give (%v): scripts/results-fleet --pages", name, err)
 			}
 		}
@@ -96,6 +96,24 @@ func TestEachTableAndFigureOfThePaperHasItsSection(t *testing.T) {
 	}
 }
 
+func TestTheIndexLinksToHeadings(t *testing.T) {
+	pages := publishedPages(t)
+	links := regexp.MustCompile(`\]\(([^)#]+)#([^)]+)\)`).FindAllStringSubmatch(pages["README.md"], -1)
+	for _, link := range links {
+		found := false
+		for _, line := range strings.Split(pages[link[1]], "\n") {
+			heading, is := strings.CutPrefix(line, "## ")
+			found = found || is && anchor(heading) == link[2]
+		}
+		if !found {
+			t.Errorf("%s has no heading for #%s", link[1], link[2])
+		}
+	}
+	if len(links) < 18 {
+		t.Errorf("only %d links to sections", len(links))
+	}
+}
+
 func TestEachNumberThatPagesGiveOfThePaperIsAFacts(t *testing.T) {
 	known := map[string]bool{}
 	for _, fact := range paper.Facts() {
@@ -123,7 +141,7 @@ func TestEachNumberThatPagesGiveOfThePaperIsAFacts(t *testing.T) {
 }
 
 func TestPublishedDataNameNoOtherPrograms(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(published, DataFolder, "*.json"))
+	files, err := filepath.Glob(filepath.Join(publishedFolder, DataFolder, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no data: %v", err)
 	}
