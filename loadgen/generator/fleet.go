@@ -44,16 +44,15 @@ type Fleet struct {
 	subscriptions []transport.Subscription
 
 	agenda agenda
-	waiter *clock.Waiter // the pacer's
+	waiter *clock.Waiter  // the pacer's
+	pacers atomic.Int32   // the pacer, and those that it has replaced whose calls have not returned
+	pacing sync.WaitGroup // pacers, and goroutines that publish
 
 	longest        atomic.Int64 // nanoseconds of draining
 	begin, end     atomic.Int64 // of the measured span; messages meant for end or later are not sent
 	unfinished     atomic.Int64 // generators that may have a message to send before the end
 	outstanding    atomic.Int64 // copies that may still arrive
 	unacknowledged atomic.Int64
-	publishing     sync.WaitGroup // goroutines of a transport that blocks
-	stopped        chan struct{}
-	paced          chan struct{}
 
 	complaint sync.Once
 	trouble   atomic.Pointer[string]
@@ -67,7 +66,7 @@ func New(share Share, over transport.Transport, traits transport.Traits) (*Fleet
 	}
 	f := &Fleet{
 		share: share, transport: over, traits: traits, selector: selector, stats: newStats(),
-		generators: make([]generator, share.Generators), stopped: make(chan struct{}), paced: make(chan struct{}),
+		generators: make([]generator, share.Generators),
 	}
 	f.begin.Store(math.MaxInt64)
 	f.end.Store(math.MaxInt64)
@@ -89,9 +88,13 @@ func (f *Fleet) Start(ctx context.Context) error {
 	if err := f.subscribe(ctx); err != nil {
 		return err
 	}
-	started := make(chan error)
-	go f.pace(started)
-	return <-started
+	var err error
+	if f.waiter, err = clock.NewWaiter(); err != nil {
+		return err
+	}
+	f.startPacer(nil)
+	f.pacing.Go(f.relieve)
+	return nil
 }
 
 // Measure sets the span whose times count, in readings of clock.Now, and with its end the end of all publishing; drain is the
@@ -141,13 +144,12 @@ func (f *Fleet) Drain(ctx context.Context) {
 func (f *Fleet) Close(ctx context.Context) (Totals, error) {
 	f.connecting.Lock()
 	defer f.connecting.Unlock()
-	close(f.stopped)
+	f.agenda.end()
 	if f.waiter != nil {
 		f.waiter.Wake()
-		<-f.paced
 	}
 	errs := []error{f.closeConnections(ctx)}
-	f.publishing.Wait() // a closed connection ends its calls
+	f.pacing.Wait() // a closed connection ends its calls
 	f.skipRest()
 	for _, subscription := range f.subscriptions {
 		errs = append(errs, subscription.Close(ctx))
