@@ -37,6 +37,7 @@ type Fleet struct {
 	traits    transport.Traits
 	selector  message.Selector
 	stats     *stats
+	calm      undisturbed
 
 	generators    []generator
 	connecting    sync.Mutex // Connect holds it
@@ -141,7 +142,7 @@ func (f *Fleet) Drain(ctx context.Context) {
 
 // Close stops publishing, closes all connections and subscriptions, and settles every message. It waits for a Connect under way,
 // which its own context ends: a connection that is made at this moment is closed too.
-func (f *Fleet) Close(ctx context.Context) (Totals, error) {
+func (f *Fleet) Close(ctx context.Context) error {
 	f.connecting.Lock()
 	defer f.connecting.Unlock()
 	f.agenda.end()
@@ -157,7 +158,17 @@ func (f *Fleet) Close(ctx context.Context) (Totals, error) {
 	for i := range f.generators {
 		f.generators[i].settle(f)
 	}
-	return f.stats.totals(), errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// Totals are all counters and times so far, those without stalls as far as Stalls has reported them.
+func (f *Fleet) Totals() Totals {
+	t := f.stats.totals()
+	f.calm.mu.Lock()
+	defer f.calm.mu.Unlock()
+	t.Times.RTTWithoutStalls.Merge(&f.calm.rtt)
+	t.Times.ServiceTimeWithoutStalls.Merge(&f.calm.serviceTime)
+	return t
 }
 
 // skipRest counts the messages whose time came and that were never handed to the client, because it held earlier ones.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
@@ -92,6 +93,7 @@ type runner struct {
 	seconds  *seconds
 	totals   generator.Times
 	slowest  generator.Slowest
+	stalls   []clock.Interval // of the machine so far, a union
 	history  history
 	begin    int64 // of the measured span
 	end      int64

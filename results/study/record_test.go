@@ -1,11 +1,14 @@
 package study
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -14,11 +17,41 @@ func TestARecordNamesNoOtherProgramOfTheMachine(t *testing.T) {
 	folder := t.TempDir()
 	r := Record{Point: "a", Measured: found(scenario.Default())}
 	r.Noise.Others, r.Noise.Busiest = 0.25, []result.Process{{Name: "postgres", ID: 12, Cores: 0.2}}
+	r.Invalid = host.Judge(r.Noise, result.Distribution{})
 	if err := r.write(folder); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "a.json"))
-	if err != nil || strings.Contains(string(text), "postgres") || !strings.Contains(string(text), `"others":0.25`) {
+	if err != nil || strings.Contains(string(text), "postgres") || !strings.Contains(string(text), `"others":0.25`) ||
+		!strings.Contains(string(text), "other processes used 0.25 cores") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+func TestNothingPublishedNamesAProcessOfTheMachine(t *testing.T) {
+	process := regexp.MustCompile(`\(process \d+\)|"pid":`)
+	files := 0
+	err := filepath.WalkDir("../fleet", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if found := process.Find(text); found != nil {
+			t.Errorf("%s has %q", path, found)
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d files, %v", files, err)
+	}
+	records, err := readRecords("../fleet/data")
+	for id, r := range records {
+		if r.Noise.Busiest != nil {
+			t.Errorf("%s names %v", id, r.Noise.Busiest)
+		}
+	}
+	if err != nil || len(records) == 0 {
+		t.Errorf("%d records, %v", len(records), err)
 	}
 }
