@@ -3,19 +3,17 @@ package clock
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
-// Waiter waits for a time and can be woken before it. It sleeps in the kernel's own timer, because the runtime's timers are about
-// a millisecond coarse; so one goroutine, locked to its thread, waits.
+// Waiter waits for a time and can be woken before it. It holds its thread in the kernel's own timer, because the runtime's timers
+// are about a millisecond coarse. One goroutine at a time waits.
 type Waiter struct{ event int }
 
-// NewWaiter makes a waiter for the calling thread, whose timers it sharpens to a microsecond.
+// NewWaiter makes a waiter.
 func NewWaiter() (*Waiter, error) {
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("this thread's timers cannot be sharpened: %w", err)
-	}
 	event, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("no descriptor for waiting: %w", err)
@@ -25,6 +23,9 @@ func NewWaiter() (*Waiter, error) {
 
 // WaitUntil returns at the given reading of Now, or earlier after a Wake.
 func (w *Waiter) WaitUntil(deadline int64) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0) // to a microsecond; where that is not allowed, a wait ends 50 µs late
 	for left := deadline - Now(); left > 0; left = deadline - Now() {
 		timeout := unix.NsecToTimespec(left)
 		ready, err := unix.Ppoll([]unix.PollFd{{Fd: int32(w.event), Events: unix.POLLIN}}, &timeout, nil)

@@ -54,7 +54,7 @@ func TestAConnectionThatIsMadeWhileTheFleetClosesIsClosedToo(t *testing.T) {
 	giveUp()
 	closed := make(chan error, 1)
 	go func() {
-		_, err := fleet.Close(context.Background())
+		err := fleet.Close(context.Background())
 		closed <- err
 	}()
 	select {

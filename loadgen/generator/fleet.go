@@ -37,6 +37,7 @@ type Fleet struct {
 	traits    transport.Traits
 	selector  message.Selector
 	stats     *stats
+	calm      undisturbed
 
 	generators    []generator
 	connecting    sync.Mutex // Connect holds it
@@ -45,16 +46,15 @@ type Fleet struct {
 	inForce       []atomic.Int64           // since when each is, CLOCK_MONOTONIC; 0: not yet
 
 	agenda agenda
-	waiter *clock.Waiter // the pacer's
+	waiter *clock.Waiter  // the pacer's
+	pacers atomic.Int32   // the pacer, and those that it has replaced whose calls have not returned
+	pacing sync.WaitGroup // pacers, and goroutines that publish
 
 	longest        atomic.Int64 // nanoseconds of draining
 	begin, end     atomic.Int64 // of the measured span; messages meant for end or later are not sent
 	unfinished     atomic.Int64 // generators that may have a message to send before the end
 	outstanding    atomic.Int64 // copies that may still arrive
 	unacknowledged atomic.Int64
-	publishing     sync.WaitGroup // goroutines of a transport that blocks
-	stopped        chan struct{}
-	paced          chan struct{}
 
 	complaint sync.Once
 	trouble   atomic.Pointer[string]
@@ -68,7 +68,7 @@ func New(share Share, over transport.Transport, traits transport.Traits) (*Fleet
 	}
 	f := &Fleet{
 		share: share, transport: over, traits: traits, selector: selector, stats: newStats(),
-		generators: make([]generator, share.Generators), stopped: make(chan struct{}), paced: make(chan struct{}),
+		generators: make([]generator, share.Generators),
 	}
 	f.begin.Store(math.MaxInt64)
 	f.end.Store(math.MaxInt64)
@@ -95,9 +95,13 @@ func (f *Fleet) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	started := make(chan error)
-	go f.pace(started)
-	return <-started
+	var err error
+	if f.waiter, err = clock.NewWaiter(); err != nil {
+		return err
+	}
+	f.startPacer(nil)
+	f.pacing.Go(f.relieve)
+	return nil
 }
 
 // Measure sets the span whose times count, in readings of clock.Now, and with its end the end of all publishing; drain is the
@@ -135,16 +139,15 @@ func (f *Fleet) Drain(ctx context.Context) {
 
 // Close stops publishing, closes all connections and subscriptions, and settles every message. It waits for a Connect under way,
 // which its own context ends: a connection that is made at this moment is closed too.
-func (f *Fleet) Close(ctx context.Context) (Totals, error) {
+func (f *Fleet) Close(ctx context.Context) error {
 	f.connecting.Lock()
 	defer f.connecting.Unlock()
-	close(f.stopped)
+	f.agenda.end()
 	if f.waiter != nil {
 		f.waiter.Wake()
-		<-f.paced
 	}
 	errs := []error{f.closeConnections(ctx)}
-	f.publishing.Wait() // a closed connection ends its calls
+	f.pacing.Wait() // a closed connection ends its calls
 	f.skipRest()
 	for _, subscription := range f.subscriptions {
 		if subscription != nil {
@@ -154,7 +157,17 @@ func (f *Fleet) Close(ctx context.Context) (Totals, error) {
 	for i := range f.generators {
 		f.generators[i].settle(f)
 	}
-	return f.stats.totals(), errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// Totals are all counters and times so far, those without stalls as far as Stalls has reported them.
+func (f *Fleet) Totals() Totals {
+	t := f.stats.totals()
+	f.calm.mu.Lock()
+	defer f.calm.mu.Unlock()
+	t.Times.RTTWithoutStalls.Merge(&f.calm.rtt)
+	t.Times.ServiceTimeWithoutStalls.Merge(&f.calm.serviceTime)
+	return t
 }
 
 // skipRest counts the messages whose time came and that were never handed to the client, because it held earlier ones.

@@ -129,11 +129,10 @@ func conductOver(t *testing.T, broker *planned, generators, messages, subscriber
 	}
 	fleet.Measure(0, clock.Now()+int64(time.Duration(messages)*interval), drain) // at least so many, however long connecting took
 	fleet.Drain(ctx)
-	totals, err := fleet.Close(ctx)
-	if err != nil {
+	if err := fleet.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return totals
+	return fleet.Totals()
 }
 
 func TestWhatHappensToMessagesIsCountedExactly(t *testing.T) {

@@ -17,7 +17,7 @@ type generator struct {
 	connection transport.Connection
 
 	due   int64 // when its next message is meant to be sent; while in the agenda, the agenda's
-	free  int64 // when a client that blocks returned from the message before
+	free  int64 // when the client returned from the message before
 	place int   // in the agenda
 
 	mu      sync.Mutex
@@ -66,6 +66,8 @@ func (g *generator) publish(f *Fleet, built []byte) {
 	}
 	err := g.connection.Publish(g.channel, built, onAck)
 	after := clock.Now()
+	could := max(intended, g.free)
+	g.free = after
 	if err != nil {
 		if f.traits.Acknowledges {
 			f.unacknowledged.Add(-1)
@@ -76,7 +78,6 @@ func (g *generator) publish(f *Fleet, built []byte) {
 		f.complain(err)
 		return
 	}
-	could := max(intended, g.free)
 	f.stats.sent(sending{length: len(built), could: could, before: before, after: after, warmUp: warmUp})
 	if received := g.returned(sequence, after); received != 0 && !warmUp {
 		f.stats.processed(received - after)

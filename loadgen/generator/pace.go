@@ -1,72 +1,107 @@
 package generator
 
 import (
-	"runtime"
+	"bytes"
 	"time"
 
 	"lifeline/loadgen/clock"
 	"lifeline/loadgen/message"
 )
 
-// pace sends what is due, on a thread of its own, until the fleet is stopped. While it waits it builds the next message, so
-// that building takes nothing from the time between intended and actual sending.
-func (f *Fleet) pace(started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(f.paced)
-	waiter, err := clock.NewWaiter()
-	f.waiter = waiter
-	started <- err
-	if err != nil {
-		return
+// pacer sends what is due. A client's call may hold it up, even one that should return at once: then another pacer replaces it,
+// so that one generator's call delays no other generator.
+type pacer struct{ builder message.Builder }
+
+const (
+	// patience is how long a due message waits for a call to return. Ordinary calls take some ten microseconds.
+	patience = int64(time.Millisecond)
+	// look is the longest time between two looks at the pacer, since a generator that connects may come first at once.
+	look = int64(10 * time.Millisecond)
+)
+
+// startPacer starts a pacer in place of another one, nil for the first, unless that one is no longer in its place.
+func (f *Fleet) startPacer(instead *pacer) {
+	p := &pacer{f.builder()}
+	if f.agenda.replace(instead, p) {
+		f.pacers.Add(1)
+		f.pacing.Go(func() { f.pace(p) })
 	}
+}
+
+// relieve replaces a pacer that a call holds up while another message is due, until pacing ends.
+func (f *Fleet) relieve() {
+	for {
+		p, since, calling := f.agenda.waiting()
+		if p == nil {
+			return
+		}
+		now := clock.Now()
+		next := since + patience
+		if next <= now {
+			if calling {
+				f.startPacer(p)
+			}
+			next = now + patience
+		}
+		clock.SleepUntil(min(next, now+look))
+	}
+}
+
+// pace sends what is due until p is replaced or pacing ends. While it waits it builds the next message, so that building takes
+// nothing from the time between intended and actual sending.
+func (f *Fleet) pace(p *pacer) {
+	defer f.pacers.Add(-1)
 	const nothing = int64(time.Second)
-	builder := f.builder()
 	var built []byte
-	var builtFor *generator
-	for !f.isStopped() {
-		g := f.agenda.first()
-		if g == nil {
-			waiter.WaitUntil(clock.Now() + nothing)
+	var builtFor entry
+	for {
+		next, mine := f.agenda.first(p)
+		switch {
+		case !mine:
+			f.waiter.Wake() // it may have been its successor's
+			return
+		case next.generator == nil:
+			f.waiter.WaitUntil(clock.Now() + nothing)
+			continue
+		case next.due >= f.end.Load():
+			f.retire(p, next) // it has sent all that it should
 			continue
 		}
-		if g.due >= f.end.Load() {
-			f.retire(g) // it has sent all that it should
-			continue
-		}
-		if builtFor != g {
-			if built, err = builder.Build(f.identity(g)); err != nil {
+		if builtFor != next {
+			var err error
+			if built, err = p.builder.Build(f.identity(next)); err != nil {
 				f.complain(err)
-				f.retire(g)
+				f.retire(p, next)
 				continue
 			}
-			builtFor = g
+			builtFor = next
 		}
-		if g.due > clock.Now() {
-			waiter.WaitUntil(g.due)
+		if next.due > clock.Now() {
+			f.waiter.WaitUntil(next.due)
 			continue // an earlier one may have come
 		}
-		f.agenda.take(g)
-		f.send(g, built)
-		builtFor = nil
+		if f.agenda.take(p, next) {
+			f.send(next.generator, built)
+		}
 	}
 }
 
-func (f *Fleet) retire(g *generator) {
-	f.agenda.take(g)
-	f.unfinished.Add(-1)
+func (f *Fleet) retire(p *pacer, last entry) {
+	if f.agenda.take(p, last) {
+		f.unfinished.Add(-1)
+	}
 }
 
+// send hands a message to the client, on a goroutine of its own where the call will block, or where another call does now.
 func (f *Fleet) send(g *generator, built []byte) {
-	if !f.traits.Blocks {
+	if !f.traits.Blocks && f.pacers.Load() == 1 {
 		g.publish(f, built)
 		f.again(g)
 		return
 	}
-	own := append([]byte(nil), built...)
-	f.publishing.Go(func() {
+	own := bytes.Clone(built)
+	f.pacing.Go(func() {
 		g.publish(f, own)
-		g.free = clock.Now()
 		f.again(g)
 	})
 }
@@ -77,8 +112,8 @@ func (f *Fleet) again(g *generator) {
 	f.enqueue(g)
 }
 
-func (f *Fleet) identity(g *generator) message.Identity {
-	return message.Identity{Run: f.share.Run, Generator: g.number, Sequence: g.next, Intended: g.due}
+func (f *Fleet) identity(next entry) message.Identity {
+	return message.Identity{Run: f.share.Run, Generator: next.generator.number, Sequence: next.sequence, Intended: next.due}
 }
 
 func (f *Fleet) builder() message.Builder {
@@ -87,13 +122,4 @@ func (f *Fleet) builder() message.Builder {
 		return message.NewBatch(f.share.Scenario.Message.Events, seed)
 	}
 	return message.NewRaw(f.share.Scenario.Message.Multiple, seed)
-}
-
-func (f *Fleet) isStopped() bool {
-	select {
-	case <-f.stopped:
-		return true
-	default:
-		return false
-	}
 }

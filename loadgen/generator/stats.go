@@ -20,7 +20,7 @@ type Ticks struct {
 
 // Times are the recorders behind result.Times.
 type Times struct {
-	RTT, ServiceTime, WarmUpRTT, PRT, PT, SRT, Acknowledged, Lateness, Connect, FirstDelivery, Subscribe measure.Recorder
+	RTT, ServiceTime, RTTWithoutStalls, ServiceTimeWithoutStalls, WarmUpRTT, PRT, PT, SRT, Acknowledged, Lateness, Connect, FirstDelivery, Subscribe measure.Recorder
 }
 
 // Merge adds another worker's times.
@@ -32,15 +32,16 @@ func (t *Times) Merge(from *Times) {
 }
 
 func (t *Times) all() []*measure.Recorder {
-	return []*measure.Recorder{&t.RTT, &t.ServiceTime, &t.WarmUpRTT, &t.PRT, &t.PT, &t.SRT, &t.Acknowledged, &t.Lateness, &t.Connect,
-		&t.FirstDelivery, &t.Subscribe}
+	return []*measure.Recorder{&t.RTT, &t.ServiceTime, &t.RTTWithoutStalls, &t.ServiceTimeWithoutStalls, &t.WarmUpRTT, &t.PRT, &t.PT,
+		&t.SRT, &t.Acknowledged, &t.Lateness, &t.Connect, &t.FirstDelivery, &t.Subscribe}
 }
 
 // Result converts the recorders for a report.
 func (t *Times) Result() result.Times {
 	return result.Times{
-		RTT: t.RTT.Distribution(), ServiceTime: t.ServiceTime.Distribution(), WarmUpRTT: t.WarmUpRTT.Distribution(),
-		PRT: t.PRT.Distribution(), PT: t.PT.Distribution(), SRT: t.SRT.Distribution(),
+		RTT: t.RTT.Distribution(), ServiceTime: t.ServiceTime.Distribution(),
+		RTTWithoutStalls: t.RTTWithoutStalls.Distribution(), ServiceTimeWithoutStalls: t.ServiceTimeWithoutStalls.Distribution(),
+		WarmUpRTT: t.WarmUpRTT.Distribution(), PRT: t.PRT.Distribution(), PT: t.PT.Distribution(), SRT: t.SRT.Distribution(),
 		Acknowledged: t.Acknowledged.Distribution(), Lateness: t.Lateness.Distribution(), Connect: t.Connect.Distribution(),
 		FirstDelivery: t.FirstDelivery.Distribution(), Subscribe: t.Subscribe.Distribution(),
 	}
@@ -56,6 +57,7 @@ type stats struct {
 	slowest Slowest
 	missing []Missing        // some of the lost deliveries
 	recent  measure.Recorder // round trips since the last progress
+	waiting []passage        // deliveries in the measured span, later than the last report of stalls
 	ticks   map[int64]*Ticks
 }
 
@@ -140,6 +142,7 @@ func (b *stats) arrived(a arrival) {
 	b.times.ServiceTime.Record(a.taken - a.before)
 	b.slowest.add(Trip{Generator: a.generator, Sequence: a.sequence, Intended: a.intended, RTT: trip, Service: a.taken - a.before})
 	b.times.SRT.Record(a.taken - a.received)
+	b.waiting = append(b.waiting, passage{a.intended, a.before, a.taken})
 }
 
 func (b *stats) processed(pt int64) {

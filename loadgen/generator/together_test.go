@@ -55,8 +55,8 @@ func TestMessagesBeforeASubscriptionThatStartsTogetherWithTheGeneratorsAreLost(t
 	}
 	fleet.Measure(0, clock.Now()+int64(5*interval), time.Second)
 	fleet.Drain(t.Context())
-	totals, err := fleet.Close(t.Context())
-	if c := totals.Counts; err != nil || c.Lost < generators || c.Away != c.Lost || c.Received == 0 {
+	err = fleet.Close(t.Context())
+	if c := fleet.Totals().Counts; err != nil || c.Lost < generators || c.Away != c.Lost || c.Received == 0 {
 		t.Errorf("%v, %+v", err, c)
 	}
 }

@@ -22,7 +22,7 @@ type Sample struct {
 // Watch samples the machine and two groups of processes until it is stopped. Its methods may be called from any goroutine.
 type Watch struct {
 	broker, client func() []int
-	probe          *probe
+	probes         *probes
 	stop, stopped  chan struct{}
 
 	mutex             sync.Mutex
@@ -52,7 +52,7 @@ func Start(interval time.Duration, broker, client func() []int) (*Watch, error) 
 	if err := w.sample(); err != nil {
 		return nil, fmt.Errorf("watching the machine needs /proc: %w", err)
 	}
-	w.probe = startProbe()
+	w.probes = startProbes()
 	go w.run(interval)
 	return w, nil
 }
@@ -88,7 +88,7 @@ func (w *Watch) Base() {
 func (w *Watch) Measure() {
 	first := takeCensus()
 	_ = w.sample()
-	w.probe.restart()
+	w.probes.restart()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.firstCPU, w.firstAt, w.first = w.lastCPU, w.lastAt, first
@@ -124,7 +124,7 @@ func (w *Watch) Rest() {
 	}
 	w.rested = true
 	_ = w.sample()
-	hiccups := w.probe.end()
+	hiccupP998, hiccupMax, unseen := w.probes.worst()
 	last := takeCensus()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -135,8 +135,13 @@ func (w *Watch) Rest() {
 	// busy network the difference is too small, and what the others used has to be asked of them.
 	others, top := busiest(w.first, last, w.ours, seconds)
 	w.measured.noise.Others, w.measured.noise.Busiest = max(w.measured.noise.Others, others), top
-	w.measured.noise.HiccupP99, w.measured.noise.HiccupMax = hiccups.Percentile(99), hiccups.Percentile(100)
+	w.measured.noise.HiccupP998, w.measured.noise.HiccupMax = hiccupP998, hiccupMax
+	w.measured.noise.Unseen = append(w.measured.noise.Unseen, unseen...)
 }
+
+// Stalls returns the times since the last call in which a core of the machine stood still, in no order, and until when none is missing.
+// A stall may be returned in parts that overlap. Not to be called after Stop.
+func (w *Watch) Stalls() (found []clock.Interval, until int64) { return w.probes.take() }
 
 // reckon makes figures of what machine and sides used in so many seconds.
 func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
@@ -151,12 +156,14 @@ func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
 		m.noise.Steal = float64(last.steal-first.steal) / float64(total)
 		m.noise.Others = max(0, float64(last.processes-first.processes)/ticksPerSecond/seconds-m.cores[0]-m.cores[1])
 	} else {
-		m.noise.Unseen = append(m.noise.Unseen, "/proc/stat stands still here, so idle time and the load of other processes were not seen")
+		m.noise.Unseen = append(m.noise.Unseen, "could not read the time that the machine was idle (/proc/stat "+
+			"stands still here): nobody knows whether other processes or the hypervisor took it")
 	}
 	if turns > 0 {
 		m.noise.RunQueueWait = float64(waiting) / float64(turns)
 	} else {
-		m.noise.Unseen = append(m.noise.Unseen, "/proc has no schedstat here, so how long ready threads waited for a core was not seen")
+		m.noise.Unseen = append(m.noise.Unseen, "could not read how long ready threads waited for a core (/proc has "+
+			"no schedstat here): nobody knows whether the machine was too small")
 	}
 	return m
 }
@@ -175,6 +182,7 @@ func (w *Watch) ours(pid int) bool {
 // since Base.
 func (w *Watch) Stop(connections int) (result.Resources, result.Noise) {
 	w.Rest()
+	w.probes.end()
 	close(w.stop)
 	<-w.stopped
 	_ = w.sample()

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lifeline/loadgen/result"
 	"lifeline/loadgen/systemtest"
 )
 
@@ -69,7 +68,7 @@ func TestAWatchChargesEachSideWithItsProcesses(t *testing.T) {
 	if resources.Idle < 0 || resources.Idle > 1 || resources.VmstatMemory < 0 {
 		t.Errorf("%+v", resources)
 	}
-	if noise.HiccupMax < noise.HiccupP99 || noise.HiccupP99 <= 0 || noise.RunQueueWait <= 0 {
+	if noise.HiccupMax < noise.HiccupP998 || noise.HiccupP998 <= 0 || noise.RunQueueWait <= 0 {
 		t.Errorf("%+v", noise)
 	}
 	if len(watch.Samples()) < 3 || watch.Last().BrokerCPU < 0 {
@@ -132,44 +131,6 @@ func TestARestartedBrokerIsAnotherProcessOfTheSameSide(t *testing.T) {
 	g.update(nil)
 	if g.rss != 0 || len(g.last) != 0 {
 		t.Errorf("an ended process still counts: %+v", g)
-	}
-}
-
-func TestAStandstillMakesEveryWakeUpLateThatFellIntoIt(t *testing.T) {
-	const millisecond = int64(time.Millisecond)
-	var p probe
-	for range 60 {
-		if covered := p.late(millisecond / 10); covered != 0 {
-			t.Errorf("a tenth of a millisecond covers %d ns", covered)
-		}
-	}
-	if covered := p.late(40*millisecond + 1); covered != 40*millisecond {
-		t.Errorf("40 ms cover %d ns", covered)
-	}
-	if n, median := p.lateness.Count(), p.lateness.Percentile(60); n != 101 || median > millisecond {
-		t.Errorf("%d wake-ups, most of them later than %d ns", n, median)
-	}
-	if half := p.lateness.Percentile(80); half < 19*millisecond || half > 21*millisecond {
-		t.Errorf("the middle of the standstill was %d ns late", half)
-	}
-}
-
-func TestEachGaugeBeyondItsLimitGivesASentence(t *testing.T) {
-	quiet := result.Noise{HiccupP99: 100_000, Others: 0.1, Steal: 0.001, RunQueueWait: 12_000}
-	punctual := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 200_000}}}
-	if got := Judge(2, quiet, punctual); got != nil {
-		t.Errorf("a quiet run is invalid: %q", got)
-	}
-	late := result.Distribution{Percentiles: []result.Percentile{{Percent: 99, Value: 20_000_000}}}
-	loud := result.Noise{
-		HiccupP99: 8_000_000, Others: 0.5, Steal: 0.2, RunQueueWait: 450_000,
-		Busiest: []result.Process{{Name: "postgres", ID: 12, Cores: 0.31}, {Name: "java", ID: 77, Cores: 0.12}},
-	}
-	got := Judge(2, loud, late)
-	for i, word := range []string{"other processes used 0.50 of 2 cores, among them postgres (process 12) 0.31, java (process 77) 0.12 (limit 0.30", "hypervisor", "the machine stalls; beside the fleet ran postgres (process 12) 0.31", "waited 450µs for a core", "20ms late"} {
-		if i >= len(got) || !strings.Contains(got[i], word) {
-			t.Errorf("no sentence says %q: %q", word, got)
-		}
 	}
 }
 

@@ -30,6 +30,7 @@ var comparands = func() []comparand {
 		all = append(all, comparand{fmt.Sprintf("RTT, p%g", p), "ns", true, func(r *result.Result) float64 { return float64(r.Times.RTT.At(p)) }})
 	}
 	return append(all,
+		comparand{"RTT without stalls, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.RTTWithoutStalls.At(99.8)) }},
 		comparand{"service time, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.ServiceTime.At(50)) }},
 		comparand{"service time, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.ServiceTime.At(99.8)) }},
 		comparand{"PRT, mean", "ns", false, func(r *result.Result) float64 { return r.Times.PRT.Mean }},
@@ -38,7 +39,7 @@ var comparands = func() []comparand {
 		comparand{"acknowledgement, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(50)) }},
 		comparand{"acknowledgement, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Acknowledged.At(99.8)) }},
 		comparand{"connecting, p50", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Connect.At(50)) }},
-		comparand{"generators late by, p99", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Lateness.At(99)) }},
+		comparand{"generators late by, p99.8", "ns", false, func(r *result.Result) float64 { return float64(r.Times.Lateness.At(99.8)) }},
 		comparand{"broker's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Broker.CPU }},
 		comparand{"fleet's processors", "cores", false, func(r *result.Result) float64 { return r.Resources.Client.CPU }},
 		comparand{"broker's memory per connection", "bytes", false, func(r *result.Result) float64 { return r.Resources.Broker.PerConnection }},

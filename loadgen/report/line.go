@@ -42,6 +42,9 @@ func Verdict(r result.Result) []string {
 	if r.Counts.Sent > 0 {
 		say("%s", delivered(r))
 	}
+	if r.Stalls.Count > 0 {
+		say("%s", stalled(r))
+	}
 	for _, goal := range r.Goals {
 		say("%s", goalSentence(goal, r.Counts.Lost))
 	}
@@ -59,6 +62,9 @@ func Verdict(r result.Result) []string {
 		said = append(said, map[bool]string{true: "These figures are invalid.", false: "These times are invalid."}[len(r.Disputed) > 0])
 		for _, reason := range r.Invalid {
 			say("%s", sentence(reason))
+		}
+		if r.Noise.Busiest != nil {
+			say("The busiest other processes: %s.", named(r.Noise.Busiest))
 		}
 	}
 	return said
@@ -110,6 +116,26 @@ func losses(c result.Counts) string {
 		return ""
 	}
 	return ": " + strings.Join(parts, ", ")
+}
+
+// stalled says what stalls of the machine have to do with the times.
+func stalled(r result.Result) string {
+	messages, share := underWayInStalls(r)
+	text := fmt.Sprintf("A core of the machine stood still %s, for up to %s; %s (%s) were under way meanwhile", format.Some(r.Stalls.Count, "time"),
+		format.Duration(float64(r.Stalls.Longest[0].Length)), format.Some(messages, "message"), format.Percent(share))
+	if calm := r.Times.RTTWithoutStalls; messages > 0 && calm.Count > 0 {
+		text += fmt.Sprintf(", and without those 99.8 %% made the round trip within %s", format.Duration(float64(calm.At(99.8))))
+	}
+	return text + "."
+}
+
+// named are processes with the cores that each used.
+func named(processes []result.Process) string {
+	var names []string
+	for _, p := range processes {
+		names = append(names, fmt.Sprintf("%s (process %d) with %.2f cores", p.Name, p.ID, p.Cores))
+	}
+	return strings.Join(names, ", ")
 }
 
 func goalSentence(goal result.Goal, lost uint64) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -163,6 +164,50 @@ func TestTheVerdictSaysTheWorstFirst(t *testing.T) {
 	}
 	if !strings.HasPrefix(said, "Failed") || good(r) {
 		t.Errorf("the failure does not come first:\n%s", said)
+	}
+}
+
+func TestTimesStandBesideThoseWithoutStalls(t *testing.T) {
+	r := sample("stalled", 800, 1)
+	if text := Text(r); strings.Contains(text, "stall") || strings.Contains(text, "stood still") {
+		t.Errorf("a machine that never stood still: %s", text)
+	}
+	var calm measure.Recorder
+	for range r.Times.RTT.Count - 500 {
+		calm.Record(250_000)
+	}
+	r.Times.RTTWithoutStalls, r.Times.ServiceTimeWithoutStalls = calm.Distribution(), calm.Distribution()
+	r.Stalls = result.Stalls{Count: 12, Total: 1_300_000_000, Longest: []result.Stall{{At: 5, Length: 190_000_000}}}
+	folder := t.TempDir()
+	page, err := Write(folder, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{page, filepath.Join(folder, MarkdownName)} {
+		text := read(t, file)
+		for _, words := range []string{
+			"stood still 12 times, for up to 190 ms; 500 messages (2.5 %) were under way meanwhile, and without those 99.8 % made the round trip within 250 µs.",
+			"RTT, without 12 stalls of the machine (500 messages, 2.5 %)", "service time, without 12 stalls", "the same, longest",
+		} {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s does not say %q", filepath.Base(file), words)
+			}
+		}
+	}
+	if line := Line(r); !strings.Contains(line, fmt.Sprintf("p998_ms=%.3f ", float64(r.Times.RTT.At(99.8))/1e6)) {
+		t.Errorf("the line's p99.8 is not that of all messages: %s", line)
+	}
+}
+
+func TestTheUserOfARunThatOthersDisturbedSeesTheirNames(t *testing.T) {
+	r := sample("disturbed", 800, 1)
+	r.Noise.Busiest = []result.Process{{Name: "postgres", ID: 12, Cores: 0.31}}
+	if said := strings.Join(Verdict(r), "\n"); strings.Contains(said, "postgres") {
+		t.Errorf("nobody disturbed this run: %s", said)
+	}
+	r.Valid, r.Invalid = false, []string{"other processes used 0.50 cores"}
+	if said := strings.Join(Verdict(r), "\n"); !strings.Contains(said, "postgres (process 12) with 0.31 cores") {
+		t.Error(said)
 	}
 }
 

@@ -47,7 +47,7 @@ func sample(name string, connections int, factor float64) result.Result {
 			Client: result.Usage{Processes: 2, CPU: 0.08, BaseRSS: 30e6, PeakRSS: 30e6 + int64(connections)*46_000, PerConnection: 46_000},
 			Idle:   0.93 - float64(connections)/1e5, VmstatMemory: int64(connections) * 120_000,
 		},
-		Noise: result.Noise{HiccupP99: 90_000, HiccupMax: 2_000_000, RunQueueWait: 9_000, Others: 0.05},
+		Noise: result.Noise{HiccupP998: 90_000, HiccupMax: 2_000_000, RunQueueWait: 9_000, Others: 0.05},
 		Broker: result.BrokerCounters{Before: result.Counters{Name: "NATS 2.15.2"}, After: result.Counters{Name: "NATS 2.15.2", In: 9600, Out: 9598, Connections: 802},
 			Compared: true, Agree: true, Sentence: "the broker took 9,600 messages and gave 9,598, as we counted"},
 		Faults: []result.Outage{{At: 60, LastBefore: 60, FirstAfter: 62.5, Recovered: 64, LostDuring: 2,

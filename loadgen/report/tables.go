@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/host"
@@ -19,7 +20,9 @@ type quantity struct {
 
 var quantities = []quantity{
 	{"RTT", func(t *result.Times) *result.Distribution { return &t.RTT }},
+	{"RTT, without stalls", func(t *result.Times) *result.Distribution { return &t.RTTWithoutStalls }},
 	{"service time", func(t *result.Times) *result.Distribution { return &t.ServiceTime }},
+	{"service time, without stalls", func(t *result.Times) *result.Distribution { return &t.ServiceTimeWithoutStalls }},
 	{"RTT during warm-up", func(t *result.Times) *result.Distribution { return &t.WarmUpRTT }},
 	{"PRT: the publishing call", func(t *result.Times) *result.Distribution { return &t.PRT }},
 	{"PT: until it is here", func(t *result.Times) *result.Distribution { return &t.PT }},
@@ -46,13 +49,28 @@ func times(r result.Result) table {
 		if d.Count == 0 {
 			continue
 		}
-		cells := []string{q.name, format.Count(d.Count), format.Millis(d.Mean), format.Millis(d.StdDev)}
+		name := strings.Replace(q.name, "without stalls", withoutStalls(r), 1)
+		cells := []string{name, format.Count(d.Count), format.Millis(d.Mean), format.Millis(d.StdDev)}
 		for _, percent := range columns {
 			cells = append(cells, format.Millis(float64(d.At(percent))))
 		}
 		t.add(cells...)
 	}
 	return t
+}
+
+// withoutStalls says what a row leaves out.
+func withoutStalls(r result.Result) string {
+	messages, share := underWayInStalls(r)
+	return fmt.Sprintf("without %s of the machine (%s, %s)", format.Some(r.Stalls.Count, "stall"), format.Some(messages, "message"),
+		format.Percent(share))
+}
+
+// underWayInStalls is the number of deliveries that Times.RTT has and Times.RTTWithoutStalls has not.
+func underWayInStalls(r result.Result) (messages int64, share float64) {
+	all := r.Times.RTT.Count
+	messages = all - r.Times.RTTWithoutStalls.Count
+	return messages, float64(messages) / float64(max(1, all))
 }
 
 func counts(r result.Result) table {
@@ -119,15 +137,22 @@ func resources(r result.Result) table {
 func noise(r result.Result) table {
 	t := table{title: "Noise", note: "What else happened on the machine. A run beyond a limit is not valid.", head: []string{"", "measured", "limit"}}
 	n := r.Noise
-	t.add("other processes, cores", format.Number(n.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
+	t.add("other processes, cores", format.Number(n.Others), format.Number(host.MaxOthers))
 	for _, process := range n.Busiest {
 		t.add(fmt.Sprintf("of them %s (process %d)", process.Name, process.ID), format.Number(process.Cores), "")
 	}
 	t.add("kept by the hypervisor", format.Percent(thousandth(n.Steal)), format.Percent(host.MaxSteal))
-	t.add("an idle thread wakes late by, p99", format.Duration(float64(n.HiccupP99)), format.Tick(float64(host.MaxHiccup)))
+	if n.HiccupP998 > 0 { // a result of an earlier release does not have it
+		t.add("an idle thread wakes late by, worst core, p99.8", format.Duration(float64(n.HiccupP998)), format.Tick(float64(host.MaxHiccup)))
+	}
 	t.add("the same, greatest", format.Duration(float64(n.HiccupMax)), "")
+	if s := r.Stalls; s.Count > 0 {
+		t.add("stalls of a core from "+format.Tick(host.StallTime), format.Count(s.Count), "")
+		t.add("the same, in all", format.Duration(float64(s.Total)), "")
+		t.add("the same, longest", format.Duration(float64(s.Longest[0].Length)), "")
+	}
 	t.add("a ready thread waits for a core, mean", format.Duration(n.RunQueueWait), format.Tick(float64(host.MaxRunQueueWait)))
-	t.add("generators late by, p99", format.Duration(float64(r.Times.Lateness.At(99))), format.Tick(float64(host.MaxLateness)))
+	t.add("generators late by, p99.8", format.Duration(float64(r.Times.Lateness.At(99.8))), format.Tick(float64(host.MaxLateness)))
 	return t
 }
 

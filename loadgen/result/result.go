@@ -39,6 +39,7 @@ type Result struct {
 	Timeline  []Second       `json:"timeline"`
 	Resources Resources      `json:"resources"`
 	Noise     Noise          `json:"noise"`
+	Stalls    Stalls         `json:"stalls"`
 	Broker    BrokerCounters `json:"broker"`
 	Faults    []Outage       `json:"faults,omitempty"`
 	Goals     []Goal         `json:"objectives,omitempty"`
@@ -113,9 +114,17 @@ type Bytes struct {
 // ServiceTime begins with the actual send. It is what the study of package results/study calls RTT, and the sum of its three
 // parts: PRT, from before sending to after sending; PT, from there to before receiving, negative where the message is there
 // before the call returns; SRT, to after receiving.
+//
+// The times without stalls are those of the messages that were under way, from due to after receiving, in none of Result.Stalls. They
+// show what the machine adds, and are empty where it added nothing. No goal, grade or verdict uses them: what delayed a message may
+// have been load of broker or fleet that the probes take for a stall.
 type Times struct {
-	RTT           Distribution `json:"rtt"`          // from the time when it was due to after receiving
-	ServiceTime   Distribution `json:"service_time"` // from before sending to after receiving
+	RTT         Distribution `json:"rtt"`          // from the time when it was due to after receiving
+	ServiceTime Distribution `json:"service_time"` // from before sending to after receiving
+
+	RTTWithoutStalls         Distribution `json:"rtt_without_stalls,omitzero"`
+	ServiceTimeWithoutStalls Distribution `json:"service_time_without_stalls,omitzero"`
+
 	WarmUpRTT     Distribution `json:"warm_up_rtt"`
 	PRT           Distribution `json:"prt"`
 	PT            Distribution `json:"pt"`
@@ -219,14 +228,28 @@ type Usage struct {
 
 // Noise is what else happened on the machine; thresholds are in package host.
 type Noise struct {
-	HiccupP99    int64   `json:"hiccup_p99_ns"` // how late a thread wakes that has nothing else to do
+	HiccupP998   int64   `json:"hiccup_p998_ns"` // how late a thread wakes that has nothing else to do, on the worst core
 	HiccupMax    int64   `json:"hiccup_max_ns"`
 	RunQueueWait float64 `json:"run_queue_wait_ns"` // mean time that a ready thread of broker or fleet waited for a core
 	Steal        float64 `json:"steal"`             // share of the CPU that the hypervisor kept
 	Others       float64 `json:"others"`            // cores that processes outside broker and fleet used
 
-	Busiest []Process `json:"busiest,omitempty"` // of those others, the most first; few, and none that hardly did anything
-	Unseen  []string  `json:"unseen,omitempty"`  // gauges that this machine does not have, as sentences; theirs are 0 above
+	Busiest []Process `json:"busiest,omitempty"` // of those others, the most first; few, and none that hardly did anything. Not for publication
+	Unseen  []string  `json:"unseen,omitempty"`  // gauges that could not be read, as sentences; theirs are 0 above
+}
+
+// Stalls are the times in the measured span in which a core of the machine stood still for StallTime of package host or longer. Those
+// of several cores that overlap are one.
+type Stalls struct {
+	Count   int     `json:"count"`
+	Total   int64   `json:"total_ns"`
+	Longest []Stall `json:"longest,omitempty"` // up to a hundred, the longest first
+}
+
+// Stall is one of them.
+type Stall struct {
+	At     float64 `json:"at_s"` // since the first message was sent
+	Length int64   `json:"length_ns"`
 }
 
 // Process is one that was neither broker nor fleet.

@@ -21,6 +21,9 @@ func (r *runner) conclude() {
 		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
 	}
 	origin := r.origin()
+	if r.result.Stalls = stallsWithin(r.stalls, r.begin, r.end, origin); r.result.Stalls.Count == 0 {
+		r.result.Times.RTTWithoutStalls, r.result.Times.ServiceTimeWithoutStalls = result.Distribution{}, result.Distribution{}
+	}
 	for _, trip := range r.slowest {
 		r.result.Slowest = append(r.result.Slowest, result.Trip{
 			Generator: trip.Generator, Sequence: trip.Sequence, At: float64(trip.Intended-origin) / 1e9, RTT: trip.RTT,
@@ -40,14 +43,13 @@ func (r *runner) conclude() {
 	r.result.Goals = r.goals()
 	r.balance()
 	incomplete, disputed := unsent(c), disagreement(r.result.Broker)
-	r.result.Invalid = slices.Concat(host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness), incomplete, disputed)
+	r.result.Invalid = slices.Concat(host.Judge(r.result.Noise, r.result.Times.Lateness), incomplete, disputed)
 	if len(r.scenario.Faults) == 0 { // a planned fault explains both
 		r.result.Disputed = slices.Concat(incomplete, disputed)
 	}
 	if r.result.Times.RTT.Count == 0 {
 		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
 	}
-	r.result.Remarks = append(r.result.Remarks, r.result.Noise.Unseen...)
 	r.result.Valid = len(r.result.Invalid) == 0
 }
 

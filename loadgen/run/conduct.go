@@ -54,6 +54,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			return &result.Failure{Cause: result.BrokerExit, Message: err.Error()}
 		case <-ticker.C:
 			r.show()
+			r.tellStalls()
 			if number, silent := watched.second(); silent {
 				return r.crew.death(number, fmt.Errorf("it has said nothing for %d s", silenceLimit))
 			}
@@ -74,6 +75,8 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 					r.enter("connecting")
 					r.orderAll(worker.Order{Connect: true})
 				}
+			case report.Closed != 0:
+				r.tellStallsUntil(report.Closed)
 			case report.Connected:
 				if connected++; connected == r.plan.Workers && r.end == 0 {
 					r.measure(faults)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
+	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
@@ -93,6 +94,7 @@ type runner struct {
 	totals   generator.Times
 	slowest  generator.Slowest
 	missing  []generator.Missing
+	stalls   []clock.Interval // of the machine so far, a union
 	history  history
 	begin    int64 // of the measured span
 	end      int64

@@ -11,6 +11,7 @@ import (
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/child"
+	"lifeline/loadgen/clock"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/login"
 	"lifeline/loadgen/result"
@@ -48,11 +49,12 @@ func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transpor
 }
 
 // Order is the coordinator's next command: a Job, then Connect, then Measure once or more; a later Measure moves the span,
-// which cuts a run short.
+// which cuts a run short. Meanwhile come Stalls, each second and after each Closed.
 type Order struct {
 	Job     *Job
 	Connect bool
 	Measure *Span
+	Stalls  *Stalls
 }
 
 // Job is a worker's whole task.
@@ -68,11 +70,18 @@ type Span struct {
 	Drain      time.Duration // longest wait after End for messages in flight
 }
 
+// Stalls are the times, found since the last order, in which the machine stood still. None is missing that began before Until.
+type Stalls struct {
+	Found []clock.Interval
+	Until int64 // CLOCK_MONOTONIC
+}
+
 // Report is a worker's message: Ready when its subscribers wait, Connected when its generators are, Progress each second,
-// finally Final or Failure.
+// Closed when nothing arrives any more and the Stalls up to now are needed, finally Final or Failure.
 type Report struct {
 	Ready, Connected bool
 	Progress         *generator.Progress
+	Closed           int64 // CLOCK_MONOTONIC; 0: not yet
 	Final            *Final
 	Failure          *result.Failure
 }

@@ -90,6 +90,9 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 			if order.Connect {
 				go func() { connected <- fleet.Connect(connecting) }()
 			}
+			if order.Stalls != nil {
+				fleet.Stalls(order.Stalls.Found, order.Stalls.Until)
+			}
 			if order.Measure != nil {
 				fleet.Measure(order.Measure.Begin, order.Measure.End, order.Measure.Drain)
 				if order.Measure.End <= clock.Now() {
@@ -113,7 +116,7 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 			}
 		case <-drained:
 			stopConnecting()
-			return w.finish(ctx, fleet)
+			return w.finish(ctx, fleet, orders)
 		}
 	}
 }
@@ -140,14 +143,28 @@ func drain(ctx context.Context, fleet *generator.Fleet) <-chan struct{} {
 	return done
 }
 
-func (w *worker) finish(ctx context.Context, fleet *generator.Fleet) error {
+func (w *worker) finish(ctx context.Context, fleet *generator.Fleet, orders <-chan Order) error {
 	last := fleet.Progress()
 	closing, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
-	totals, err := fleet.Close(closing)
-	final := &Final{Totals: totals, Trouble: fleet.Trouble()}
-	if err != nil {
-		final.Untidy = err.Error()
+	untidy := fleet.Close(closing)
+	closed := clock.Now()
+	if err := w.report(Report{Closed: closed}); err != nil {
+		return err
+	}
+	for known := int64(0); known < closed; {
+		order, err := next(ctx, orders)
+		if err != nil {
+			return err
+		}
+		if order.Stalls != nil {
+			fleet.Stalls(order.Stalls.Found, order.Stalls.Until)
+			known = order.Stalls.Until
+		}
+	}
+	final := &Final{Totals: fleet.Totals(), Trouble: fleet.Trouble()}
+	if untidy != nil {
+		final.Untidy = untidy.Error()
 	}
 	return w.report(Report{Progress: &last, Final: final})
 }

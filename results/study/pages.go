@@ -178,5 +178,5 @@ func where(records []Record) string {
 // beside reports the CPU time of other processes during the record.
 func beside(r Record) string {
 	return fmt.Sprintf("whatever else ran took at most %s cores beside a row (quiet up to %s)",
-		format.Number(r.Noise.Others), format.Number(host.MaxOthers*float64(r.Machine.Cores)))
+		format.Number(r.Noise.Others), format.Number(host.MaxOthers))
 }

@@ -60,6 +60,7 @@ type measurement struct {
 	parser      message.Parser
 	rtt         measure.Recorder
 	serviceTime measure.Recorder
+	lateness    measure.Recorder
 	toSummary   measure.Recorder
 }
 
@@ -79,6 +80,9 @@ func (m *measurement) conclude(err error) (result.Result, error) {
 	defer m.mu.Unlock()
 	m.result.Elapsed = time.Since(m.result.Started)
 	m.result.Times.RTT, m.result.Times.ServiceTime = m.rtt.Distribution(), m.serviceTime.Distribution()
+	m.result.Times.Lateness = m.lateness.Distribution()
+	m.result.Invalid = host.Judge(m.result.Noise, m.result.Times.Lateness)
+	m.result.Valid = len(m.result.Invalid) == 0
 	return m.result, err
 }
 
@@ -122,8 +126,6 @@ func (m *measurement) measure(ctx context.Context, bus bus, servers func() []int
 	watch.Rest()
 	m.settle()
 	m.result.Resources, m.result.Noise = watch.Stop(m.scenario.Generators)
-	m.result.Invalid = host.Judge(m.result.Machine.Cores, m.result.Noise, result.Distribution{})
-	m.result.Valid = len(m.result.Invalid) == 0
 	return err
 }
 
@@ -175,7 +177,9 @@ func (m *measurement) sending(identity message.Identity, length int) {
 	m.result.Counts.Sent++
 	m.result.Counts.Connections = m.scenario.Generators
 	m.result.Bytes = result.Bytes{PerMessage: float64(length), PerEvent: float64(length) / float64(m.scenario.Message.Events)}
-	m.pending[identity] = clock.Now()
+	before := clock.Now()
+	m.pending[identity] = before
+	m.lateness.Record(before - identity.Intended)
 }
 
 // derived takes a message of the derived stream.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -46,8 +45,8 @@ type (
 		Seed               uint64
 	}
 	score struct {
-		Counts           result.Counts
-		RTT, ServiceTime measure.Recorder
+		Counts                     result.Counts
+		RTT, ServiceTime, Lateness measure.Recorder
 	}
 )
 
@@ -73,8 +72,9 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, error) {
 	watch.Measure()
 	scored, err := ask(ctx, task{cluster.Servers()[0], s.Interval.Duration, s.Duration.Duration, s.Seed}, &player)
 	found.Counts, found.Times.RTT, found.Times.ServiceTime = scored.Counts, scored.RTT.Distribution(), scored.ServiceTime.Distribution()
+	found.Times.Lateness = scored.Lateness.Distribution()
 	found.Resources, found.Noise = watch.Stop(found.Counts.Connections)
-	found.Invalid = host.Judge(found.Machine.Cores, found.Noise, result.Distribution{})
+	found.Invalid = host.Judge(found.Noise, found.Times.Lateness)
 	found.Valid = len(found.Invalid) == 0
 	found.Elapsed = time.Since(found.Started)
 	return found, err
@@ -138,8 +138,6 @@ func (g task) play(ctx context.Context, scored *score) error {
 		return err
 	}
 	counts.Connections = 2
-	runtime.LockOSThread() // as a fleet's pacer
-	defer runtime.UnlockOSThread()
 	waiter, err := clock.NewWaiter()
 	if err != nil {
 		return err
@@ -152,6 +150,7 @@ func (g task) play(ctx context.Context, scored *score) error {
 		waiter.WaitUntil(next)
 		timeout.Reset(messageTimeout)
 		before := clock.Now()
+		scored.Lateness.Record(before - next)
 		if err := publisher.Publish(subject, payload); err != nil {
 			return fmt.Errorf("publishing: %w", err)
 		}
