@@ -42,6 +42,7 @@ type Result struct {
 	Broker    BrokerCounters `json:"broker"`
 	Faults    []Outage       `json:"faults,omitempty"`
 	Goals     []Goal         `json:"objectives,omitempty"`
+	Hosts     []Host         `json:"hosts,omitempty"` // of a fleet on several machines
 }
 
 // Counts are messages. sent = received + lost where there is one subscriber; all figures come from sequence numbers.

@@ -7,7 +7,6 @@ import (
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/generator"
-	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -40,7 +39,7 @@ func (r *runner) conclude() {
 	r.result.Goals = r.goals()
 	r.balance()
 	incomplete, disputed := unsent(c), disagreement(r.result.Broker)
-	r.result.Invalid = slices.Concat(host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness), incomplete, disputed)
+	r.result.Invalid = slices.Concat(r.judge(), incomplete, disputed)
 	if len(r.scenario.Faults) == 0 { // a planned fault explains both
 		r.result.Disputed = slices.Concat(incomplete, disputed)
 	}
@@ -93,7 +92,7 @@ func (r *runner) balance() {
 
 // goals are the objectives' results; none if the run ended before measuring, or a worker did not report its losses.
 func (r *runner) goals() []result.Goal {
-	if r.finals < r.plan.Workers {
+	if r.finals < r.workers {
 		return nil
 	}
 	if r.result.Partial && r.totals.RTT.Count() == 0 && r.result.Counts.Lost == 0 {

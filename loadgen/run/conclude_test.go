@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -32,7 +31,7 @@ func TestARunThatWasEndedBeforeItMeasuredHasMissedNothing(t *testing.T) {
 
 func TestARunWhoseWorkerDiedHasMetNothing(t *testing.T) {
 	r := &runner{scenario: scenario.Scenario{Objectives: []scenario.Objective{{MaxLost: new(uint64)}}}, finals: 1}
-	r.plan.Workers = 2
+	r.workers = 2
 	if goals := r.goals(); goals != nil {
 		t.Errorf("one of two workers has reported its losses: %+v", goals)
 	}
@@ -93,7 +92,7 @@ func TestOnlyWhatNoPlanExplainsIsDisputed(t *testing.T) {
 		"a planned fault kept many back": {result.Counts{Sent: 100, Failed: 900}, []scenario.Fault{{Action: "kill"}}, false},
 	} {
 		r := &runner{scenario: scenario.Scenario{Faults: c.faults}, cluster: uncounted{}, result: result.Result{Counts: c.counts}, history: history{},
-			seconds: newSeconds(), watch: &host.Watch{}}
+			seconds: newSeconds()}
 		r.conclude()
 		incomplete := slices.ContainsFunc(r.result.Invalid, func(why string) bool { return strings.Contains(why, "could not be published") })
 		if got := len(r.result.Disputed) > 0; got != c.disputed || r.result.Valid || incomplete != (name != "complete") {

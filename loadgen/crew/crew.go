@@ -1,9 +1,9 @@
-package run
+// Package crew is the worker processes of one machine, as their coordinator or agent sees them.
+package crew
 
 import (
 	"context"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,22 +15,21 @@ import (
 	"time"
 
 	"lifeline/loadgen/child"
-	"lifeline/loadgen/result"
 	"lifeline/loadgen/worker"
 )
 
-// crew is the worker processes of a run.
-type crew struct {
-	members   []*member
-	reports   chan said
-	listening sync.WaitGroup
+// Said is a report with its worker.
+type Said struct {
+	Member int
+	Report worker.Report
+	Err    error  // the worker is gone; Report is empty
+	Log    string // the end of its log, then
 }
 
-// said is a report with its worker.
-type said struct {
-	member int
-	report worker.Report
-	err    error // the member is gone; report is empty
+// Crew is started workers. One goroutine may give orders.
+type Crew struct {
+	members   []*member
+	listening sync.WaitGroup
 }
 
 type member struct {
@@ -40,17 +39,18 @@ type member struct {
 	log     string
 }
 
-// hire starts the workers. Each logs to a file in dir.
-func hire(workers int, dir string) (*crew, error) {
-	c := &crew{reports: make(chan said, workers)}
+// Hire starts the workers. Each logs to a file in dir. say is called for each report, by a goroutine per worker, and last with a
+// Final, a Failure or an error; it may block until Dismiss is called, not longer. Dismiss must be called.
+func Hire(workers int, dir string, say func(Said)) (*Crew, error) {
+	c := &Crew{}
 	for number := range workers {
 		m, out, err := start(filepath.Join(dir, fmt.Sprintf("worker-%d.log", number)))
 		if err != nil {
-			c.dismiss()
+			c.Dismiss()
 			return nil, fmt.Errorf("starting worker %d of %d: %w", number+1, workers, err)
 		}
 		c.members = append(c.members, m)
-		c.listening.Go(func() { c.listen(number, out) })
+		c.listening.Go(func() { m.listen(number, out, say) })
 	}
 	return c, nil
 }
@@ -78,52 +78,38 @@ func start(log string) (*member, io.Reader, error) {
 	return &member{command: command, in: in, orders: gob.NewEncoder(in), log: log}, out, nil
 }
 
-func (c *crew) listen(number int, out io.Reader) {
+func (m *member) listen(number int, out io.Reader, say func(Said)) {
 	decoder := gob.NewDecoder(out)
 	for {
 		var report worker.Report
 		if err := decoder.Decode(&report); err != nil {
-			c.reports <- said{member: number, err: err}
+			say(Said{Member: number, Err: err, Log: m.lastWords()})
 			return
 		}
-		c.reports <- said{member: number, report: report}
+		say(Said{Member: number, Report: report})
 		if report.Final != nil || report.Failure != nil {
 			return // a normal exit, even while others work
 		}
 	}
 }
 
-func (c *crew) order(number int, order worker.Order) error {
-	if err := c.members[number].orders.Encode(order); err != nil {
-		return c.death(number, err)
-	}
-	return nil
-}
-
-func (c *crew) orderAll(order worker.Order) error {
-	var errs []error
-	for number := range c.members {
-		errs = append(errs, c.order(number, order))
-	}
-	return errors.Join(errs...)
-}
-
-// death returns a worker's exit status and the end of its log.
-func (c *crew) death(number int, err error) *result.Failure {
-	m := c.members[number]
+// lastWords are the end of the worker's log.
+func (m *member) lastWords() string {
 	text, _ := os.ReadFile(m.log)
 	const enough = 2000
 	if len(text) > enough {
 		text = text[len(text)-enough:]
 	}
-	message := fmt.Sprintf("worker %d of %d ended before its result: %v", number+1, len(c.members), err)
-	if last := strings.TrimSpace(string(text)); last != "" {
-		message += "; the end of its log:\n" + last
-	}
-	return &result.Failure{Cause: result.WorkerExit, Message: message}
+	return strings.TrimSpace(string(text))
 }
 
-func (c *crew) processes() []int {
+// Order gives one worker an order.
+func (c *Crew) Order(number int, order worker.Order) error {
+	return c.members[number].orders.Encode(order)
+}
+
+// Processes are the workers' ids.
+func (c *Crew) Processes() []int {
 	var pids []int
 	for _, m := range c.members {
 		pids = append(pids, m.command.Process.Pid)
@@ -131,8 +117,8 @@ func (c *crew) processes() []int {
 	return pids
 }
 
-// dismiss closes the workers' standard input, and kills those that do not exit.
-func (c *crew) dismiss() {
+// Dismiss closes the workers' standard input, kills those that do not exit, and returns when all have ended.
+func (c *Crew) Dismiss() {
 	var group sync.WaitGroup
 	for _, m := range c.members {
 		group.Go(func() {
@@ -143,17 +129,6 @@ func (c *crew) dismiss() {
 			m.command.Wait() // its exit status says nothing that its reports have not said
 		})
 	}
-	ended, cancel := context.WithCancel(context.Background())
-	go func() {
-		for {
-			select {
-			case <-c.reports: // a listener must not be left behind
-			case <-ended.Done():
-				return
-			}
-		}
-	}()
 	group.Wait()
 	c.listening.Wait()
-	cancel()
 }
