@@ -79,7 +79,7 @@ func (c *Client) begin(ctx context.Context) error {
 	response, err := c.http.Do(request)
 	if err != nil {
 		cancel()
-		return err
+		return fmt.Errorf("%w; is it running, and are the certificates of both of the same CA? It prints why it refuses one", err)
 	}
 	c.sending, c.receives, c.cancel = sending, response.Body, cancel
 	c.orders, c.reports = gob.NewEncoder(sending), gob.NewDecoder(response.Body)

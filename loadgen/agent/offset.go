@@ -20,13 +20,18 @@ const exchanges = 20
 // Offset measures by how much the agent's CLOCK_MONOTONIC is ahead of this machine's. Of several exchanges the quickest counts: the
 // clock was read at some time within it, so the offset from its middle is wrong by at most half of it.
 func (c *Client) Offset(ctx context.Context) (result.Offset, error) {
+	select {
+	case <-c.gone:
+		return result.Offset{}, ErrGone
+	default:
+	}
 	best := result.Offset{Error: math.MaxInt64}
 	for range exchanges {
 		before := clock.Now()
 		there, err := c.readClock(ctx)
 		after := clock.Now()
 		if err != nil {
-			return best, fmt.Errorf("reading the clock of agent %s: %w", c.name, err)
+			return result.Offset{}, fmt.Errorf("reading the clock of agent %s: %w", c.name, err)
 		}
 		if half := (after - before + 1) / 2; half < best.Error {
 			best = result.Offset{Nanos: there - (before + half), Error: half}

@@ -8,8 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +19,7 @@ type Options struct {
 	TLS     *tls.Config // of certificates.Mutual
 	Sources []string    // addresses of this machine that connections come from, in turn; empty: the kernel chooses
 	Dir     string      // for the workers' logs; empty: the system's temporary folder
+	Log     *log.Logger // of runs, and of coordinators that are refused
 }
 
 // Serve serves coordinators, one at a time, until ctx ends, and closes the listener. A run under way ends with it.
@@ -33,7 +32,7 @@ func Serve(ctx context.Context, listener net.Listener, options Options) error {
 	protocols.SetHTTP2(true)
 	s := &http.Server{
 		Handler: mux, TLSConfig: options.TLS, Protocols: protocols, HTTP2: http2(), ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: log.New(os.Stderr, "fleet agent: ", 0), // handshakes that fail
+		ErrorLog: options.Log,
 	}
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	err := s.ServeTLS(listener, "", "")
@@ -58,12 +57,12 @@ func (a *server) run(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer a.busy.Unlock()
-	fmt.Fprintf(os.Stderr, "fleet agent: a run of %s begins\n", r.RemoteAddr)
+	a.options.Log.Printf("a run of %s begins", r.RemoteAddr)
 	ending := "its coordinator has closed it"
 	if err := newSession(a.options, w).serve(r.Body); err != nil {
 		ending = err.Error()
 	}
-	fmt.Fprintf(os.Stderr, "fleet agent: the run of %s is over: %s\n", r.RemoteAddr, strings.TrimSpace(ending))
+	a.options.Log.Printf("the run of %s is over: %s", r.RemoteAddr, ending)
 }
 
 // CheckSources finds addresses that connections of this machine cannot come from.

@@ -36,29 +36,32 @@ type member struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	orders  *gob.Encoder
+	out     io.Reader // reports
 	log     string
 }
 
 // Hire starts the workers. Each logs to a file in dir. say is called for each report, by a goroutine per worker, and last with a
-// Final, a Failure or an error; it may block until Dismiss is called, not longer. Dismiss must be called.
+// Final, a Failure or an error; it must not block any more when Dismiss is called, which must be.
 func Hire(workers int, dir string, say func(Said)) (*Crew, error) {
 	c := &Crew{}
 	for number := range workers {
-		m, out, err := start(filepath.Join(dir, fmt.Sprintf("worker-%d.log", number)))
+		m, err := start(filepath.Join(dir, fmt.Sprintf("worker-%d.log", number)))
 		if err != nil {
 			c.Dismiss()
 			return nil, fmt.Errorf("starting worker %d of %d: %w", number+1, workers, err)
 		}
 		c.members = append(c.members, m)
-		c.listening.Go(func() { m.listen(number, out, say) })
+	}
+	for number, m := range c.members {
+		c.listening.Go(func() { m.listen(number, say) })
 	}
 	return c, nil
 }
 
-func start(log string) (*member, io.Reader, error) {
+func start(log string) (*member, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
 	command := child.Command(context.Background(), worker.Role)
@@ -66,20 +69,20 @@ func start(log string) (*member, io.Reader, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the coordinator, which lets the workers finish
 	in, err := command.StdinPipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	out, err := command.StdoutPipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := command.Start(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return &member{command: command, in: in, orders: gob.NewEncoder(in), log: log}, out, nil
+	return &member{command: command, in: in, orders: gob.NewEncoder(in), out: out, log: log}, nil
 }
 
-func (m *member) listen(number int, out io.Reader, say func(Said)) {
-	decoder := gob.NewDecoder(out)
+func (m *member) listen(number int, say func(Said)) {
+	decoder := gob.NewDecoder(m.out)
 	for {
 		var report worker.Report
 		if err := decoder.Decode(&report); err != nil {

@@ -24,7 +24,7 @@ func (r *runner) hire() error {
 			said.Member += p.first
 			select {
 			case r.reports <- said:
-			case <-r.over:
+			case <-r.heard.Done():
 			}
 		}); err != nil {
 			return p.blame(err)
@@ -34,9 +34,9 @@ func (r *runner) hire() error {
 	return nil
 }
 
-// dismiss ends all workers; reports are no longer read.
+// dismiss ends all workers, and the runs of their agents.
 func (r *runner) dismiss() {
-	close(r.over)
+	r.ignore()
 	r.atAll(func(p *post) { p.Dismiss() })
 }
 

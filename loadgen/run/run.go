@@ -59,8 +59,10 @@ func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Resu
 	r := &runner{
 		scenario: s, options: options, dir: folder.Path, number: rand.Uint32(),
 		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), Machine: host.Machine()},
-		history: history{}, seconds: newSeconds(), reports: make(chan crew.Said), over: make(chan struct{}),
+		history: history{}, seconds: newSeconds(), reports: make(chan crew.Said),
 	}
+	r.heard, r.ignore = context.WithCancel(context.Background())
+	defer r.ignore()
 	err = r.run(ctx)
 	r.result.Elapsed = time.Since(r.result.Started)
 	if err != nil {
@@ -92,7 +94,8 @@ type runner struct {
 	workers int // of all posts
 	hired   bool
 	reports chan crew.Said
-	over    chan struct{} // closed when nobody reads reports any more
+	heard   context.Context // of reports: ends when nobody reads them any more
+	ignore  context.CancelFunc
 
 	phase    string
 	last     lastStatus
@@ -151,6 +154,7 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	failure := r.conduct(ctx)
+	r.ignore()
 
 	r.result.Counts = r.counts()
 	r.stop()

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"log"
 	"net"
 	"os"
 	"strings"
@@ -40,7 +40,7 @@ func runAgent(ctx context.Context, arguments []string) error {
 	case *folder == "":
 		return cli.Misused(set, "which --certificates? `fleet certificates` makes them")
 	}
-	options := agent.Options{Sources: list(*sources)}
+	options := agent.Options{Sources: list(*sources), Log: log.New(os.Stderr, "fleet agent: ", 0)}
 	if err := agent.CheckSources(options.Sources); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func runAgent(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "fleet agent: listening on %s; %d ports for each of %s\n", listener.Addr(), limits.Ports,
+	options.Log.Printf("listening on %s; %d ports for each of %s", listener.Addr(), limits.Ports,
 		plural(max(1, len(options.Sources)), "source address", "source addresses"))
 	return agent.Serve(ctx, listener, options)
 }
