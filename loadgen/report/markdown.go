@@ -33,5 +33,5 @@ func plain(text string) string { return markup.Replace(format.OneLine(text)) }
 
 // tables are those of one run, in the order in which they are shown.
 func tables(r result.Result) []table {
-	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r)}
+	return []table{times(r), slowest(r), faults(r), counts(r), resources(r), hosts(r), noise(r), brokerCounters(r), setup(r)}
 }
