@@ -56,7 +56,7 @@ func TestAMessageThatWasNeverPublishedMissesItsObjective(t *testing.T) {
 		for range 100 {
 			r.totals.RTT.Record(int64(time.Millisecond))
 		}
-		if goal := r.goal(objective); goal.Share != c.share || goal.Met != (c.share == 1) {
+		if goal := goal(objective, r.scenario.Subscribers.Count, c.counts, &r.totals.RTT); goal.Share != c.share || goal.Met != (c.share == 1) {
 			t.Errorf("%s: %+v", name, goal)
 		}
 	}
@@ -91,7 +91,7 @@ func TestOnlyWhatNoPlanExplainsIsDisputed(t *testing.T) {
 		"the broker refused many":        {result.Counts{Sent: 1000, Refused: 10}, nil, true},
 		"a planned fault kept many back": {result.Counts{Sent: 100, Failed: 900}, []scenario.Fault{{Action: "kill"}}, false},
 	} {
-		r := &runner{scenario: scenario.Scenario{Faults: c.faults}, cluster: uncounted{}, result: result.Result{Counts: c.counts}, history: history{},
+		r := &runner{cluster: uncounted{}, result: result.Result{Counts: c.counts, Scenario: scenario.Scenario{Faults: c.faults}}, history: history{},
 			seconds: newSeconds()}
 		r.conclude()
 		incomplete := slices.ContainsFunc(r.result.Invalid, func(why string) bool { return strings.Contains(why, "could not be published") })

@@ -78,7 +78,9 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 				}
 			case report.Connected:
 				if connected++; connected == r.workers && r.end == 0 {
-					r.measure(faults)
+					if late := r.measure(faults); late != nil {
+						return late
+					}
 				}
 			}
 			watched.heard(said.Member)
@@ -105,13 +107,22 @@ func (r *runner) deeper(failure *result.Failure) *result.Failure {
 }
 
 // measure fixes the measured span, now that all are connected.
-func (r *runner) measure(faults *faults) {
+func (r *runner) measure(faults *faults) *result.Failure {
 	const notice = 50 * time.Millisecond // for the order to arrive
 	s := r.scenario
 	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
+	if at := r.options.StartAt; !at.IsZero() {
+		meant := clock.Now() + int64(time.Until(at))
+		if meant < begin {
+			return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("the measured span cannot begin at %s: all generators have "+
+				"connected, slept and warmed up %v later; choose a later time", at.Format(time.RFC3339), time.Duration(begin-meant))}
+		}
+		begin = meant
+	}
 	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
 	faults.begin(begin)
 	r.enter("warming up")
+	return nil
 }
 
 // cut ends the measured span now. If it has not begun, nothing is measured.

@@ -1,18 +1,15 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"lifeline/loadgen/agent"
 	"lifeline/loadgen/crew"
 	"lifeline/loadgen/generator"
-	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/worker"
 )
@@ -105,117 +102,4 @@ func (r *runner) death(said crew.Said) *result.Failure {
 		message += "; the end of its log:\n" + said.Log
 	}
 	return &result.Failure{Cause: result.WorkerExit, Message: message}
-}
-
-// stop ends the gauges and takes what they found.
-func (r *runner) stop() {
-	hosts := make([]result.Host, len(r.posts))
-	r.atAll(func(p *post) {
-		h := &hosts[slices.Index(r.posts, p)]
-		if p.agent != nil {
-			*h = p.agent.Describe()
-			ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
-			defer cancel()
-			h.ClockEnd, _ = p.agent.Offset(ctx) // an agent that is gone has failed the run
-		}
-		for _, progress := range r.progress[p.first : p.first+p.plan.Workers] {
-			add(&h.Counts, progress.Counts)
-		}
-		h.Generators, h.Workers = p.share.generators, p.plan.Workers
-		h.RTT, h.Lateness = p.rtt.Distribution(), p.lateness.Distribution()
-		h.Resources, h.Noise = p.Stop(h.Counts.Connections)
-		h.Invalid = host.Judge(h.Machine.Cores, h.Noise, h.Lateness)
-	})
-	r.result.Resources, r.result.Noise = hosts[0].Resources, hosts[0].Noise
-	if len(r.options.Agents) > 0 {
-		r.result.Hosts = hosts
-		summarise(&r.result)
-	}
-}
-
-// summarise fills a result's machine, resources and noise from its hosts: sums, and the noise of the host that stalled most.
-func summarise(to *result.Result) {
-	to.Machine, to.Resources, to.Noise = result.Machine{}, result.Resources{}, result.Noise{}
-	var models, kernels []string
-	for _, h := range to.Hosts {
-		models, kernels = append(models, h.Machine.CPU), append(kernels, h.Machine.Kernel)
-		to.Machine.Cores += h.Machine.Cores
-		to.Machine.Memory += h.Machine.Memory
-		sum, client := &to.Resources.Client, h.Resources.Client
-		sum.Processes += client.Processes
-		sum.CPU += client.CPU
-		sum.PeakRSS += client.PeakRSS
-		sum.BaseRSS += client.BaseRSS
-		to.Resources.Idle += h.Resources.Idle * float64(h.Machine.Cores)
-		to.Resources.VmstatMemory += h.Resources.VmstatMemory
-		if h.Noise.HiccupP99 >= to.Noise.HiccupP99 {
-			to.Noise = h.Noise
-		}
-	}
-	to.Resources.Idle /= float64(max(1, to.Machine.Cores))
-	if client := &to.Resources.Client; to.Counts.Connections > 0 {
-		client.PerConnection = float64(client.PeakRSS-client.BaseRSS) / float64(to.Counts.Connections)
-	}
-	each := func(all []string) string {
-		slices.Sort(all)
-		return strings.Join(slices.Compact(all), "; ")
-	}
-	to.Machine.CPU, to.Machine.Kernel = each(models), each(kernels)
-}
-
-// judge returns why the times are invalid, by the gauges of each host.
-func (r *runner) judge() []string {
-	if len(r.result.Hosts) == 0 {
-		return host.Judge(r.result.Machine.Cores, r.result.Noise, r.result.Times.Lateness)
-	}
-	return judgeHosts(r.result.Hosts)
-}
-
-func judgeHosts(hosts []result.Host) (invalid []string) {
-	for _, h := range hosts {
-		for _, reason := range h.Invalid {
-			invalid = append(invalid, h.Name+": "+reason)
-		}
-	}
-	return invalid
-}
-
-// samples are the fleet's, by this machine's clock: of several hosts the sums at the times of the first one's, and the mean idle
-// time of a core.
-func (r *runner) samples() []host.Sample {
-	all := r.posts[0].Samples()
-	for _, p := range r.posts[1:] {
-		rest := p.Samples()
-		for i := range all {
-			for len(rest) > 1 && rest[0].At < all[i].At {
-				rest = rest[1:]
-			}
-			if len(rest) > 0 {
-				all[i] = plus(all[i], rest[0])
-			}
-		}
-	}
-	for i := range all {
-		all[i].Idle /= float64(len(r.posts))
-	}
-	return all
-}
-
-func (r *runner) lastSample() host.Sample {
-	sum := host.Sample{}
-	for _, p := range r.posts {
-		sum = plus(sum, p.Last())
-	}
-	sum.Idle /= float64(len(r.posts))
-	return sum
-}
-
-func plus(to, from host.Sample) host.Sample {
-	to.Idle += from.Idle
-	to.BrokerCPU += from.BrokerCPU
-	to.ClientCPU += from.ClientCPU
-	to.UsedMemory += from.UsedMemory
-	to.BrokerRSS += from.BrokerRSS
-	to.ClientRSS += from.ClientRSS
-	return to
 }

@@ -37,7 +37,10 @@ type Options struct {
 
 	Agents []string    // HOST:PORT of the machines that the workers run on; none: this one
 	TLS    *tls.Config // for the agents, of certificates.Mutual
-	First  int         // number of the first generator, for runs made apart whose results are to be merged
+
+	// Of runs made apart whose results Merge merges:
+	First   int       // number of the first generator
+	StartAt time.Time // when the measured span begins; zero: once all have connected, slept and warmed up
 }
 
 const (
@@ -58,7 +61,7 @@ func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Resu
 	defer folder.Remove()
 	r := &runner{
 		scenario: s, options: options, dir: folder.Path, number: rand.Uint32(),
-		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), Machine: host.Machine()},
+		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), First: options.First, Machine: host.Machine()},
 		history: history{}, seconds: newSeconds(), reports: make(chan crew.Said),
 	}
 	r.heard, r.ignore = context.WithCancel(context.Background())

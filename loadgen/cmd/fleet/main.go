@@ -22,6 +22,7 @@ var verbs = []verb{
 	initVerb,
 	compareVerb,
 	reportVerb,
+	mergeVerb,
 	agentVerb,
 	certificatesVerb,
 }

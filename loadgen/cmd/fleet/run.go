@@ -55,6 +55,12 @@ func runFleet(ctx context.Context, arguments []string) error {
 	repeat := set.Int("repeat", 1, "`TIMES` to repeat a run that other load on the machine made invalid")
 	agents := set.String("agents", "", "`HOST:PORT,...` of the machines that run the generators (see fleet agent)")
 	credentials := set.String("certificates", "", "`FOLDER` with ca.crt, tls.crt and tls.key, for the agents")
+	first := set.Int("first", 0, "`NUMBER` of the first generator, of runs for fleet merge")
+	var startAt time.Time
+	set.Func("start-at", "`TIME` when the measured span begins, 18:30:00 or 2026-11-21T18:30:00Z", func(text string) (err error) {
+		startAt, err = timeOf(text, time.Now())
+		return err
+	})
 	var changes scenario.Flags
 	changes.Register(set)
 	files, err := cli.Parse(set, arguments)
@@ -63,10 +69,12 @@ func runFleet(ctx context.Context, arguments []string) error {
 		return err
 	case len(files) > 1:
 		return cli.Misused(set, "one scenario at a time")
+	case *first < 0:
+		return cli.Misused(set, "--first counts from 0")
 	case len(files) == 0 && len(changes.Changes()) == 0:
 		return cli.Misused(set, "which scenario, or which --url?")
 	}
-	options := run.Options{Agents: list(*agents)}
+	options := run.Options{Agents: list(*agents), First: *first, StartAt: startAt}
 	if len(options.Agents) > 0 {
 		if *credentials == "" {
 			return cli.Misused(set, "--agents needs --certificates")
@@ -93,6 +101,18 @@ func runFleet(ctx context.Context, arguments []string) error {
 		return err
 	}
 	return conclude(found, folder, *asJSON)
+}
+
+// timeOf reads a time of today, or any by RFC 3339.
+func timeOf(text string, now time.Time) (time.Time, error) {
+	if at, err := time.ParseInLocation(time.TimeOnly, text, now.Location()); err == nil {
+		return time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location()), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fmt.Errorf("write 18:30:00 or 2026-11-21T18:30:00Z")
+	}
+	return at, nil
 }
 
 // warnIf warns of a password sent in clear text.
