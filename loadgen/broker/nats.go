@@ -11,6 +11,7 @@ import (
 
 	"lifeline/loadgen/broker/natsnode"
 	"lifeline/loadgen/broker/ports"
+	"lifeline/loadgen/certificates"
 	"lifeline/loadgen/child"
 	"lifeline/loadgen/scenario"
 )
@@ -98,13 +99,17 @@ func (c *natsCluster) configure(s scenario.Scenario, dir string) ([]natsnode.Con
 		}
 	}
 	if s.Kind().TLS {
-		made, err := makeCertificates()
+		authority, err := certificates.NewAuthority()
 		if err != nil {
 			return nil, err
 		}
-		c.tls = &TLS{CA: made.ca}
+		pair, err := authority.Server(ports.Host, "localhost")
+		if err != nil {
+			return nil, err
+		}
+		c.tls = &TLS{CA: authority.PEM}
 		for i := range configs {
-			configs[i].Certificate, configs[i].Key = string(made.server), string(made.key)
+			configs[i].Certificate, configs[i].Key = string(pair.Certificate), string(pair.Key)
 		}
 	}
 	return configs, nil

@@ -35,13 +35,23 @@ func readMonotonic() int64 {
 	return at.Nano()
 }
 
+// ahead is by how much this machine's clock is ahead of the one that Now reads.
+var ahead int64
+
+// Follow makes Now read the CLOCK_MONOTONIC of another machine, which this machine's is so many nanoseconds ahead of. A worker calls
+// it before anything reads the clock: its coordinator may run elsewhere.
+func Follow(nanos int64) {
+	baseNanos += ahead - nanos
+	ahead = nanos
+}
+
 // Now is CLOCK_MONOTONIC in nanoseconds.
 func Now() int64 { return baseNanos + int64(time.Since(base)) }
 
 // SleepUntil returns at or after the given reading of Now. It holds its thread in the kernel's own timer, because the
 // runtime's timers are about a millisecond coarse; so call it from few goroutines that are locked to their threads.
 func SleepUntil(deadline int64) {
-	at := unix.NsecToTimespec(deadline)
+	at := unix.NsecToTimespec(deadline + ahead)
 	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil) == unix.EINTR {
 	}
 }

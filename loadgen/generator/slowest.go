@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// slowestKept is the number of slowest deliveries that a run reports.
-const slowestKept = 100
+// SlowestKept is the number of slowest deliveries that a run reports.
+const SlowestKept = 100
 
 // Trip is one delivery: the message, when it was due (CLOCK_MONOTONIC), its round trip from then, and from its sending.
 type Trip struct {
@@ -19,12 +19,12 @@ type Slowest []Trip
 
 // add costs one comparison for nearly every message of a run.
 func (s *Slowest) add(trip Trip) {
-	if len(*s) == slowestKept && trip.RTT <= (*s)[slowestKept-1].RTT {
+	if len(*s) == SlowestKept && trip.RTT <= (*s)[SlowestKept-1].RTT {
 		return
 	}
 	place, _ := slices.BinarySearchFunc(*s, trip, func(a, b Trip) int { return cmp.Compare(b.RTT, a.RTT) })
 	*s = slices.Insert(*s, place, trip)
-	*s = (*s)[:min(len(*s), slowestKept)]
+	*s = (*s)[:min(len(*s), SlowestKept)]
 }
 
 // Merge adds another worker's.

@@ -8,18 +8,18 @@ import (
 func TestTheSlowestOfAllWorkersAreTold(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var workers [3]Slowest
-	for i, rtt := range random.Perm(10 * slowestKept) {
+	for i, rtt := range random.Perm(10 * SlowestKept) {
 		workers[i%len(workers)].add(Trip{Sequence: uint32(i), RTT: int64(rtt)})
 	}
 	var all Slowest
 	for _, worker := range workers {
 		all.Merge(worker)
 	}
-	if len(all) != slowestKept {
-		t.Fatalf("%d of %d deliveries are kept", len(all), slowestKept)
+	if len(all) != SlowestKept {
+		t.Fatalf("%d of %d deliveries are kept", len(all), SlowestKept)
 	}
 	for i, trip := range all {
-		if want := int64(10*slowestKept - 1 - i); trip.RTT != want {
+		if want := int64(10*SlowestKept - 1 - i); trip.RTT != want {
 			t.Fatalf("place %d has a round trip of %d, not %d", i, trip.RTT, want)
 		}
 	}

@@ -47,6 +47,20 @@ func (t *Times) Result() result.Times {
 	}
 }
 
+// Add merges the times of a run that ended earlier.
+func (t *Times) Add(from result.Times) error {
+	distributions := []result.Distribution{from.RTT, from.ServiceTime, from.RTTWithoutStalls, from.ServiceTimeWithoutStalls, from.WarmUpRTT, from.PRT, from.PT, from.SRT, from.Acknowledged,
+		from.Lateness, from.Connect, from.FirstDelivery, from.Subscribe}
+	for i, to := range t.all() {
+		recorder, err := measure.Restore(distributions[i])
+		if err != nil {
+			return err
+		}
+		to.Merge(recorder)
+	}
+	return nil
+}
+
 // stats are a worker's counters and times. All its goroutines share one; at a few thousand messages per second,
 // contention is negligible.
 type stats struct {

@@ -22,14 +22,15 @@ func (r *Recorder) Distribution() result.Distribution {
 	if d.Count == 0 {
 		return d
 	}
+	d.Sum, d.Squares = r.sum.int().String(), r.squares.int().String()
 	for _, percent := range Percents {
 		d.Percentiles = append(d.Percentiles, result.Percentile{Percent: percent, Value: r.Percentile(percent)})
 	}
 	return d
 }
 
-// Restore is the way back from a report: a Recorder that gives d again. Its sums are found from d's mean and deviation and
-// so are as exact as these are.
+// Restore is the way back from a report: a Recorder that gives d again. Where d has no sums, they are found from mean and deviation
+// and are as exact as these.
 func Restore(d result.Distribution) (*Recorder, error) {
 	positive, err := decode(d.Histogram)
 	if err != nil {
@@ -42,6 +43,12 @@ func Restore(d result.Distribution) (*Recorder, error) {
 	r := &Recorder{positive: positive, negative: negative, min: d.Min, max: d.Max, clamped: d.Clamped}
 	if r.Count() != d.Count {
 		return nil, fmt.Errorf("a distribution of %d values has %d in its histograms", d.Count, r.Count())
+	}
+	if d.Sum != "" {
+		if r.sum, err = fromText(d.Sum); err == nil {
+			r.squares, err = fromText(d.Squares)
+		}
+		return r, err
 	}
 	n := float64(d.Count)
 	if r.sum, err = fromFloat(d.Mean * n); err != nil {
@@ -81,6 +88,18 @@ func fromFloat(value float64) (wide, error) {
 		return wide{}, fmt.Errorf("a distribution's mean or deviation is out of range")
 	}
 	whole, _ := big.NewFloat(value).Int(nil)
+	return fromInt(whole), nil
+}
+
+func fromText(text string) (wide, error) {
+	value, ok := new(big.Int).SetString(text, 10)
+	if !ok || value.BitLen() > 127 {
+		return wide{}, fmt.Errorf("a distribution's sum is out of range")
+	}
+	return fromInt(value), nil
+}
+
+func fromInt(whole *big.Int) wide {
 	low := new(big.Int).And(whole, new(big.Int).SetUint64(math.MaxUint64))
-	return wide{High: new(big.Int).Rsh(whole, 64).Int64(), Low: low.Uint64()}, nil
+	return wide{High: new(big.Int).Rsh(whole, 64).Int64(), Low: low.Uint64()}
 }

@@ -15,6 +15,7 @@ type Machine struct {
 	Descriptors int   // of one process
 	Files       int   // of all processes, not yet open
 	Ports       int   // of one source address to one address and port of a server
+	Sources     int   // source addresses for brokers elsewhere; 0: the one that the kernel chooses
 	Memory      int64 // bytes
 	Tracked     int   // connections that the kernel's connection tracking has room for; math.MaxInt where it tracks none
 }
@@ -36,10 +37,30 @@ func Read() (Machine, error) {
 	if err != nil {
 		return m, err
 	}
-	m.Ports = ports[1] - ports[0] + 1
+	m.Ports = ports[1] - ports[0] + 1 - reserved(ports[0], ports[1])
 	m.Tracked = tracked()
 	m.Memory, err = available()
 	return m, err
+}
+
+// reserved is how many ports of a range the kernel gives to nobody: of a list such as "8080,9148-9150".
+func reserved(from, to int) (count int) {
+	list, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_reserved_ports")
+	if err != nil {
+		return 0
+	}
+	for part := range strings.SplitSeq(strings.TrimSpace(string(list)), ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		low, lowErr := strconv.Atoi(first)
+		high, highErr := strconv.Atoi(last)
+		if lowErr == nil && highErr == nil {
+			count += max(0, min(high, to)-max(low, from)+1)
+		}
+	}
+	return count
 }
 
 // tracked is the room in nf_conntrack's table, in which a firewall's rules, or a container engine's, have the kernel enter every

@@ -13,7 +13,8 @@ import (
 	"lifeline/loadgen/transport/kind"
 )
 
-// Plan is how a fleet is spread: over worker processes, and over source addresses 127.0.0.1 and up.
+// Plan is how a fleet is spread: over worker processes, and over source addresses, which are 127.0.0.1 and up for a broker on this
+// machine.
 type Plan struct{ Workers, Sources int }
 
 // Check plans the scenario on this machine. What the machine cannot do is a *result.Failure.
@@ -148,7 +149,7 @@ func (m Machine) sources(f fleet) (int, error) {
 	perNode := f.perNode()
 	most := dial.MaxSources
 	if !f.loopback {
-		most = 1 // elsewhere the kernel chooses this machine's one address
+		most = max(1, m.Sources) // without further addresses the kernel chooses this machine's one
 	}
 	asked := f.scenario.Sources
 	if asked > 0 {
@@ -158,7 +159,7 @@ func (m Machine) sources(f fleet) (int, error) {
 		return 0, failure(result.Ports, "%d connections to each node need as many ports, and %d source addresses have %d: %d each; "+
 			"%s", perNode, most, most*m.Ports, m.Ports, advice(f, ceil(perNode, m.Ports)))
 	}
-	if asked > 0 {
+	if asked > 0 || !f.loopback {
 		return most, nil
 	}
 	return min(most, max(1, ceil(perNode, int(float64(m.Ports)*portsInUse)))), nil
@@ -166,7 +167,8 @@ func (m Machine) sources(f fleet) (int, error) {
 
 func advice(f fleet, needed int) string {
 	if !f.loopback {
-		return "widen net.ipv4.ip_local_port_range, use more broker nodes, or pooled connections"
+		return fmt.Sprintf("widen net.ipv4.ip_local_port_range, use more broker nodes, more agents, an agent with %d addresses "+
+			"(`fleet agent --sources`), or pooled connections", needed)
 	}
 	return fmt.Sprintf("give it `source_addresses: %d` or more, or none for as many as it needs", needed)
 }

@@ -43,6 +43,7 @@ func TestNamesAndMessagesAreTextInEveryFormOfAReport(t *testing.T) {
 		r := sample(name, 800, 1)
 		r.Client, r.Machine.CPU, r.Machine.Kernel, r.Broker.Sentence, r.Broker.Before.Name = name, name, name, name, name
 		r.Failure = &result.Failure{Cause: result.Cause(name), Message: name}
+		r.Hosts = []result.Host{{Name: name}}
 		r.Scenario.Broker.URL = name
 		compared := Compare([]string{name, "b"}, []result.Result{r, sample("b", 800, 2)})
 		folder := t.TempDir()

@@ -100,7 +100,7 @@ func runPage(r result.Result) (page, error) {
 	return page{
 		Title: Name(r), Lead: setting(r), Good: good(r), Verdict: Verdict(r), Tiles: tiles(r), Foot: "Machine: " + machine(r) + ".",
 		pictures: pictures,
-		tables:   []table{times(r), slowest(r), faults(r), counts(r), resources(r), noise(r), brokerCounters(r), setup(r)},
+		tables:   []table{times(r), slowest(r), faults(r), counts(r), resources(r), hosts(r), noise(r), brokerCounters(r), setup(r)},
 	}, err
 }
 

@@ -135,6 +135,9 @@ func resources(r result.Result) table {
 }
 
 func noise(r result.Result) table {
+	if len(r.Hosts) > 0 {
+		return noiseOfHosts(r)
+	}
 	t := table{title: "Noise", note: "What else happened on the machine. A run beyond a limit is not valid.", head: []string{"", "measured", "limit"}}
 	n := r.Noise
 	t.add("other processes, cores", format.Number(n.Others), format.Number(host.MaxOthers))

@@ -68,6 +68,9 @@ func message(m scenario.Message, b result.Bytes) string {
 func machine(r result.Result) string {
 	m := r.Machine
 	var parts []string
+	if count := len(r.Hosts); count > 0 {
+		parts = append(parts, format.Some(count, "host")+" together")
+	}
 	if m.CPU != "" {
 		parts = append(parts, m.CPU)
 	}

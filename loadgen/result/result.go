@@ -16,6 +16,8 @@ type Result struct {
 	Format   int               `json:"format"` // of this JSON: Format
 	Scenario scenario.Scenario `json:"scenario"`
 	Started  time.Time         `json:"started"`
+	Origin   time.Time         `json:"first_message"`             // when the first message was sent, which seconds are counted from
+	First    int               `json:"first_generator,omitempty"` // its number
 	Elapsed  time.Duration     `json:"elapsed_ns"`
 	Machine  Machine           `json:"machine"`
 	Client   string            `json:"client"`  // the client library and its version
@@ -43,6 +45,7 @@ type Result struct {
 	Broker    BrokerCounters `json:"broker"`
 	Faults    []Outage       `json:"faults,omitempty"`
 	Goals     []Goal         `json:"objectives,omitempty"`
+	Hosts     []Host         `json:"hosts,omitempty"` // of a fleet on several machines
 }
 
 // Counts are messages. sent = received + lost where there is one subscriber; all figures come from sequence numbers.
@@ -148,6 +151,8 @@ type Distribution struct {
 	Negative    int64        `json:"negative,omitempty"`           // values below zero, counted into the percentiles
 	Negatives   string       `json:"negative_histogram,omitempty"` // likewise, of their magnitudes
 	Clamped     int64        `json:"clamped,omitempty"`            // values beyond the histogram's range of 120 s
+	Sum         string       `json:"sum_ns,omitempty"`             // exact, so that mean and deviation of merged runs are; decimal
+	Squares     string       `json:"sum_of_squares_ns2,omitempty"` // likewise
 }
 
 // Percentile pairs a percentage with its value.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"lifeline/loadgen/clock"
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/generator"
-	"lifeline/loadgen/host"
+	"lifeline/loadgen/measure"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -21,8 +23,11 @@ func (r *runner) conclude() {
 		r.result.Bytes.PerEvent = r.result.Bytes.PerMessage / float64(max(1, r.scenario.Message.Events))
 	}
 	origin := r.origin()
-	if r.result.Stalls = stallsWithin(r.stalls, r.begin, r.end, origin); r.result.Stalls.Count == 0 {
+	if r.result.Stalls = r.allStalls(origin); r.result.Stalls.Count == 0 {
 		r.result.Times.RTTWithoutStalls, r.result.Times.ServiceTimeWithoutStalls = result.Distribution{}, result.Distribution{}
+	}
+	if origin != 0 {
+		r.result.Origin = time.Now().Add(time.Duration(origin - clock.Now())).UTC()
 	}
 	for _, trip := range r.slowest {
 		r.result.Slowest = append(r.result.Slowest, result.Trip{
@@ -42,15 +47,20 @@ func (r *runner) conclude() {
 	}
 	r.result.Goals = r.goals()
 	r.balance()
-	incomplete, disputed := unsent(c), disagreement(r.result.Broker)
-	r.result.Invalid = slices.Concat(host.Judge(r.result.Noise, r.result.Times.Lateness), incomplete, disputed)
-	if len(r.scenario.Faults) == 0 { // a planned fault explains both
-		r.result.Disputed = slices.Concat(incomplete, disputed)
+	verify(&r.result, r.judge())
+}
+
+// verify finds why a result's times or counts are not to be trusted; gauges are the machines' reasons.
+func verify(r *result.Result, gauges []string) {
+	incomplete, disputed := unsent(r.Counts), disagreement(r.Broker)
+	r.Invalid = slices.Concat(gauges, incomplete, disputed)
+	if len(r.Scenario.Faults) == 0 { // a planned fault explains both
+		r.Disputed = slices.Concat(incomplete, disputed)
 	}
-	if r.result.Times.RTT.Count == 0 {
-		r.result.Invalid = append(r.result.Invalid, "no round trip was measured")
+	if r.Times.RTT.Count == 0 {
+		r.Invalid = append(r.Invalid, "no round trip was measured")
 	}
-	r.result.Valid = len(r.result.Invalid) == 0
+	r.Valid = len(r.Invalid) == 0
 }
 
 // disagreement returns why the counts are not to be trusted if the broker has others.
@@ -95,31 +105,33 @@ func (r *runner) balance() {
 
 // goals are the objectives' results; none if the run ended before measuring, or a worker did not report its losses.
 func (r *runner) goals() []result.Goal {
-	if r.finals < r.plan.Workers {
+	if r.finals < r.workers {
 		return nil
 	}
 	if r.result.Partial && r.totals.RTT.Count() == 0 && r.result.Counts.Lost == 0 {
 		return nil
 	}
-	var all []result.Goal
-	for _, objective := range r.scenario.Objectives {
-		all = append(all, r.goal(objective))
+	return goals(r.scenario, r.result.Counts, &r.totals.RTT)
+}
+
+func goals(s scenario.Scenario, c result.Counts, rtt *measure.Recorder) (all []result.Goal) {
+	for _, objective := range s.Objectives {
+		all = append(all, goal(objective, s.Subscribers.Count, c, rtt))
 	}
 	return all
 }
 
 // goal judges an objective over all messages that were measured, lost, or could not be published in the first place.
-func (r *runner) goal(objective scenario.Objective) result.Goal {
+func goal(objective scenario.Objective, subscribers int, c result.Counts, rtt *measure.Recorder) result.Goal {
 	g := result.Goal{Objective: objective, Met: true}
-	c := r.result.Counts
 	if objective.MaxLost != nil {
 		g.Met = c.Lost <= *objective.MaxLost
 	}
 	if objective.Share > 0 {
-		unpublished := (c.Failed + c.Skipped) * uint64(r.scenario.Subscribers.Count)
-		all := r.totals.RTT.Count() + int64(c.Lost+unpublished)
+		unpublished := (c.Failed + c.Skipped) * uint64(subscribers)
+		all := rtt.Count() + int64(c.Lost+unpublished)
 		if all > 0 {
-			g.Share = float64(r.totals.RTT.AtMost(int64(objective.Within.Duration))) / float64(all)
+			g.Share = float64(rtt.AtMost(int64(objective.Within.Duration))) / float64(all)
 		}
 		g.Met = g.Met && g.Share >= objective.Share
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/host"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 )
@@ -32,7 +31,7 @@ func TestARunThatWasEndedBeforeItMeasuredHasMissedNothing(t *testing.T) {
 
 func TestARunWhoseWorkerDiedHasMetNothing(t *testing.T) {
 	r := &runner{scenario: scenario.Scenario{Objectives: []scenario.Objective{{MaxLost: new(uint64)}}}, finals: 1}
-	r.plan.Workers = 2
+	r.workers = 2
 	if goals := r.goals(); goals != nil {
 		t.Errorf("one of two workers has reported its losses: %+v", goals)
 	}
@@ -57,7 +56,7 @@ func TestAMessageThatWasNeverPublishedMissesItsObjective(t *testing.T) {
 		for range 100 {
 			r.totals.RTT.Record(int64(time.Millisecond))
 		}
-		if goal := r.goal(objective); goal.Share != c.share || goal.Met != (c.share == 1) {
+		if goal := goal(objective, r.scenario.Subscribers.Count, c.counts, &r.totals.RTT); goal.Share != c.share || goal.Met != (c.share == 1) {
 			t.Errorf("%s: %+v", name, goal)
 		}
 	}
@@ -92,8 +91,8 @@ func TestOnlyWhatNoPlanExplainsIsDisputed(t *testing.T) {
 		"the broker refused many":        {result.Counts{Sent: 1000, Refused: 10}, nil, true},
 		"a planned fault kept many back": {result.Counts{Sent: 100, Failed: 900}, []scenario.Fault{{Action: "kill"}}, false},
 	} {
-		r := &runner{scenario: scenario.Scenario{Faults: c.faults}, cluster: uncounted{}, result: result.Result{Counts: c.counts}, history: history{},
-			seconds: newSeconds(), watch: &host.Watch{}}
+		r := &runner{cluster: uncounted{}, result: result.Result{Counts: c.counts, Scenario: scenario.Scenario{Faults: c.faults}}, history: history{},
+			seconds: newSeconds()}
 		r.conclude()
 		incomplete := slices.ContainsFunc(r.result.Invalid, func(why string) bool { return strings.Contains(why, "could not be published") })
 		if got := len(r.result.Disputed) > 0; got != c.disputed || r.result.Valid || incomplete != (name != "complete") {

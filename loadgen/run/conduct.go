@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lifeline/loadgen/clock"
+	"lifeline/loadgen/crew"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/worker"
@@ -13,9 +14,9 @@ import (
 
 // conduct leads the workers through the run.
 func (r *runner) conduct(ctx context.Context) *result.Failure {
-	r.progress = make([]generator.Progress, r.plan.Workers)
-	for number := range r.plan.Workers {
-		if err := r.crew.order(number, worker.Order{Job: r.job(number)}); err != nil {
+	r.progress = make([]generator.Progress, r.workers)
+	for number := range r.workers {
+		if err := r.order(number, worker.Order{Job: r.job(number)}); err != nil {
 			return refused("giving out the work", err)
 		}
 	}
@@ -29,12 +30,12 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 	defer ticker.Stop()
 	r.turn = time.NewTimer(time.Hour) // until a span is known
 	defer r.turn.Stop()
-	for r.finals < r.plan.Workers {
+	for r.finals < r.workers {
 		select {
 		case <-cancelled:
 			cancelled = nil
 			r.result.Partial = true
-			if ready < r.plan.Workers {
+			if ready < r.workers {
 				return nil // nothing has been sent
 			}
 			faults.cancel()
@@ -42,7 +43,7 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 		case <-exited:
 			exited = nil
 			failure = &result.Failure{Cause: result.BrokerExit, Message: r.cluster.Err().Error()}
-			if ready < r.plan.Workers {
+			if ready < r.workers {
 				return failure
 			}
 			r.cut(0) // ends the run early: workers report what was lost
@@ -54,19 +55,22 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 			return &result.Failure{Cause: result.BrokerExit, Message: err.Error()}
 		case <-ticker.C:
 			r.show()
-			r.tellStalls()
-			if number, silent := watched.second(); silent {
-				return r.crew.death(number, fmt.Errorf("it has said nothing for %d s", silenceLimit))
+			for _, p := range r.posts {
+				r.tellStalls(p)
 			}
-		case said := <-r.crew.reports:
-			switch report := said.report; {
-			case said.err != nil:
-				return r.crew.death(said.member, said.err)
+			if number, silent := watched.second(); silent {
+				return r.death(crew.Said{Member: number, Err: fmt.Errorf("it has said nothing for %d s", silenceLimit)})
+			}
+		case said := <-r.reports:
+			switch report := said.Report; {
+			case said.Err != nil:
+				return r.death(said)
 			case report.Failure != nil:
+				report.Failure.Message = r.postOf(said.Member).prefix() + report.Failure.Message
 				return r.deeper(report.Failure)
 			case report.Ready:
-				if ready++; ready == r.plan.Workers {
-					r.watch.Base()
+				if ready++; ready == r.workers {
+					r.atAll(func(p *post) { p.Base() })
 					var err error
 					// messages that check subscriptions are not the fleet's
 					if r.result.Broker.Before, err = r.count(); err != nil {
@@ -76,19 +80,21 @@ func (r *runner) conduct(ctx context.Context) *result.Failure {
 					r.orderAll(worker.Order{Connect: true})
 				}
 			case report.Closed != 0:
-				r.tellStallsUntil(report.Closed)
+				r.tellStallsUntil(r.postOf(said.Member), report.Closed)
 			case report.Connected:
-				if connected++; connected == r.plan.Workers && r.end == 0 {
-					r.measure(faults)
+				if connected++; connected == r.workers && r.end == 0 {
+					if late := r.measure(faults); late != nil {
+						return late
+					}
 				}
 			}
-			watched.heard(said.member)
-			if p := said.report.Progress; p != nil {
-				r.note(said.member, *p)
+			watched.heard(said.Member)
+			if p := said.Report.Progress; p != nil {
+				r.note(said.Member, *p)
 			}
-			if final := said.report.Final; final != nil {
-				r.finish(said.member, *final)
-				watched.done(said.member)
+			if final := said.Report.Final; final != nil {
+				r.finish(said.Member, *final)
+				watched.done(said.Member)
 			}
 		}
 	}
@@ -105,18 +111,23 @@ func (r *runner) deeper(failure *result.Failure) *result.Failure {
 	}
 }
 
-func (r *runner) orderAll(order worker.Order) {
-	_ = r.crew.orderAll(order) // a worker that is gone ends the run by the end of its reports
-}
-
 // measure fixes the measured span, now that all are connected.
-func (r *runner) measure(faults *faults) {
+func (r *runner) measure(faults *faults) *result.Failure {
 	const notice = 50 * time.Millisecond // for the order to arrive
 	s := r.scenario
 	begin := clock.Now() + int64(notice+s.InitialSleep.To.Duration+s.WarmUp.Duration)
+	if at := r.options.StartAt; !at.IsZero() {
+		meant := clock.Now() + int64(time.Until(at))
+		if meant < begin {
+			return &result.Failure{Cause: result.SetUp, Message: fmt.Sprintf("the measured span cannot begin at %s: all generators have "+
+				"connected, slept and warmed up %v later; choose a later time", at.Format(time.RFC3339), time.Duration(begin-meant))}
+		}
+		begin = meant
+	}
 	r.span(begin, begin+int64(s.Duration.Duration), s.Drain.Duration)
 	faults.begin(begin)
 	r.enter("warming up")
+	return nil
 }
 
 // cut ends the measured span now. If it has not begun, nothing is measured.
@@ -143,10 +154,10 @@ func (r *runner) gauge() {
 	now := clock.Now()
 	if !r.gauging && r.begin < r.end {
 		r.gauging = true
-		r.watch.Measure()
+		r.atAll(func(p *post) { p.Measure() })
 	}
 	if now >= r.end {
-		r.watch.Rest()
+		r.atAll(func(p *post) { p.Rest() })
 		return
 	}
 	r.turn.Reset(time.Duration(r.end - now))
@@ -156,6 +167,10 @@ func (r *runner) finish(number int, final worker.Final) {
 	r.finals++
 	r.progress[number].Counts = final.Totals.Counts
 	r.totals.Merge(&final.Totals.Times)
+	if p := r.postOf(number); p.agent != nil {
+		p.rtt.Merge(&final.Totals.Times.RTT)
+		p.lateness.Merge(&final.Totals.Times.Lateness)
+	}
 	r.slowest.Merge(final.Totals.Slowest)
 	r.missing = generator.MergeMissing(r.missing, final.Totals.Missing)
 	r.result.Bytes.PerMessage += float64(final.Totals.Bytes) // of all; divided at the end

@@ -4,19 +4,20 @@ package run
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"lifeline/loadgen/broker"
-	"lifeline/loadgen/clock"
+	"lifeline/loadgen/crew"
 	"lifeline/loadgen/generator"
 	"lifeline/loadgen/host"
 	"lifeline/loadgen/live"
 	"lifeline/loadgen/login"
-	"lifeline/loadgen/preflight"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
 	"lifeline/loadgen/transport"
@@ -33,6 +34,13 @@ type Options struct {
 	// Span receives the measured span (CLOCK_MONOTONIC) before it begins, and again when the run is cut short; may be nil.
 	// It is called by the coordinator's goroutine.
 	Span func(begin, end int64)
+
+	Agents []string    // HOST:PORT of the machines that the workers run on; none: this one
+	TLS    *tls.Config // for the agents, of certificates.Mutual
+
+	// Of runs made apart whose results Merge merges:
+	First   int       // number of the first generator
+	StartAt time.Time // when the measured span begins; zero: once all have connected, slept and warmed up
 }
 
 const (
@@ -53,9 +61,11 @@ func Run(ctx context.Context, s scenario.Scenario, options Options) (result.Resu
 	defer folder.Remove()
 	r := &runner{
 		scenario: s, options: options, dir: folder.Path, number: rand.Uint32(),
-		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), Machine: host.Machine()},
-		history: history{}, seconds: newSeconds(),
+		result:  result.Result{Format: result.Format, Scenario: s, Started: time.Now(), First: options.First, Machine: host.Machine()},
+		history: history{}, seconds: newSeconds(), reports: make(chan crew.Said),
 	}
+	r.heard, r.ignore = context.WithCancel(context.Background())
+	defer r.ignore()
 	err = r.run(ctx)
 	r.result.Elapsed = time.Since(r.result.Started)
 	if err != nil {
@@ -81,11 +91,14 @@ type runner struct {
 	result   result.Result
 
 	traits  transport.Traits
-	plan    preflight.Plan
 	cluster broker.Cluster
 	target  worker.Target
-	crew    *crew
-	watch   *host.Watch
+	posts   []*post
+	workers int // of all posts
+	hired   bool
+	reports chan crew.Said
+	heard   context.Context // of reports: ends when nobody reads them any more
+	ignore  context.CancelFunc
 
 	phase    string
 	last     lastStatus
@@ -94,7 +107,6 @@ type runner struct {
 	totals   generator.Times
 	slowest  generator.Slowest
 	missing  []generator.Missing
-	stalls   []clock.Interval // of the machine so far, a union
 	history  history
 	begin    int64 // of the measured span
 	end      int64
@@ -117,7 +129,9 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	r.result.Client = r.traits.Client
-	if r.plan, err = preflight.Check(r.scenario, r.traits); err != nil {
+	dismiss := sync.OnceFunc(r.dismiss)
+	defer dismiss()
+	if err := r.findPlaces(ctx); err != nil {
 		return err
 	}
 	if r.scenario.Broker.URL == "" {
@@ -138,24 +152,15 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	defer r.tidy(removing, over.Remove)
 
-	if r.crew, err = hire(r.plan.Workers, r.dir); err != nil {
+	defer dismiss() // before the rest: workers must not see the broker go
+	if err := r.hire(); err != nil {
 		return err
 	}
-	defer r.crew.dismiss()
-	if r.watch, err = host.Start(sampleInterval, r.cluster.Processes, r.crew.processes); err != nil {
-		return err
-	}
-	stopped := false
-	defer func() {
-		if !stopped {
-			r.watch.Stop(0)
-		}
-	}()
 	failure := r.conduct(ctx)
+	r.ignore()
 
 	r.result.Counts = r.counts()
-	r.result.Resources, r.result.Noise = r.watch.Stop(r.result.Counts.Connections)
-	stopped = true
+	r.stop()
 	r.conclude()
 	if failure == nil {
 		failure = missed(r.result.Goals)
@@ -203,7 +208,7 @@ func (r *runner) prepare(ctx context.Context) (transport.Transport, error) {
 		return nil, err
 	}
 	var channels []string
-	for number := range r.plan.Workers {
+	for number := range r.workers {
 		channels = append(channels, r.channels(number)...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
@@ -229,24 +234,6 @@ func (r *runner) channels(number int) []string {
 		channels = append(channels, fmt.Sprintf("w%d-n%d", number, node))
 	}
 	return channels
-}
-
-// job is what one worker gets: a run of generators of nearly equal length.
-func (r *runner) job(number int) *worker.Job {
-	part := func(all int) (first, count int) {
-		first = all * number / r.plan.Workers
-		return first, all*(number+1)/r.plan.Workers - first
-	}
-	first, count := part(r.scenario.Generators)
-	share := generator.Share{
-		Scenario: r.scenario, Run: r.number, First: first, Generators: count, Channels: r.channels(number),
-		RampOffset: r.scenario.Ramp.Duration * time.Duration(number),
-		RampStep:   r.scenario.Ramp.Duration * time.Duration(r.plan.Workers),
-	}
-	if pool := r.scenario.Connections.Pool; pool > 0 {
-		_, share.Connections = part(pool)
-	}
-	return &worker.Job{Share: share, Target: r.target, Sources: r.plan.Sources}
 }
 
 // tidy runs a cleanup with its own timeout; an error is only a remark, since the results are complete.

@@ -60,8 +60,8 @@ func (r *runner) status(now int64) live.Status {
 	}
 	last := r.seconds.at(now/int64(time.Second) - 1)
 	s.P50, s.P99, s.P998, s.Max = last.p50, last.p99, last.p998, last.longest
-	if r.watch != nil {
-		sample := r.watch.Last()
+	if r.hired {
+		sample := r.lastSample()
 		s.Idle, s.BrokerCPU, s.ClientCPU = sample.Idle, sample.BrokerCPU, sample.ClientCPU
 		s.BrokerBytes, s.ClientBytes = sample.BrokerRSS, sample.ClientRSS
 	}
@@ -100,7 +100,7 @@ func (r *runner) timeline() []result.Second {
 		s := at(second * int64(time.Second))
 		s.P50, s.P99, s.Max = of.p50, of.p99, of.longest
 	})
-	for _, sample := range r.watch.Samples() { // of the interval before
+	for _, sample := range r.samples() { // of the interval before
 		s := at(sample.At - int64(sampleInterval)/2)
 		s.Idle, s.BrokerCPU, s.ClientCPU, s.UsedMemory = sample.Idle, sample.BrokerCPU, sample.ClientCPU, sample.UsedMemory
 	}

@@ -59,14 +59,16 @@ type Order struct {
 
 // Job is a worker's whole task.
 type Job struct {
-	Share   generator.Share
-	Target  Target
-	Sources int
+	Share     generator.Share
+	Target    Target
+	Sources   int      // how many loopback addresses, or of Addresses, its connections come from
+	Addresses []string // of its machine, for brokers elsewhere; empty: the kernel chooses
+	Ahead     int64    // by how many nanoseconds its machine's CLOCK_MONOTONIC is ahead of the coordinator's
 }
 
 // Span is measured.
 type Span struct {
-	Begin, End int64         // readings of CLOCK_MONOTONIC
+	Begin, End int64         // readings of the coordinator's CLOCK_MONOTONIC, which a worker's clock follows
 	Drain      time.Duration // longest wait after End for messages in flight
 }
 

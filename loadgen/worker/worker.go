@@ -66,6 +66,7 @@ func next(ctx context.Context, orders <-chan Order) (Order, error) {
 }
 
 func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
+	clock.Follow(job.Ahead)
 	fleet, err := open(job)
 	if err != nil {
 		return w.fail("opening the transport", err)
@@ -122,7 +123,11 @@ func (w *worker) work(ctx context.Context, job Job, orders <-chan Order) error {
 }
 
 func open(job Job) (*generator.Fleet, error) {
-	settings, err := job.Target.Settings(job.Share.Scenario, dial.New(job.Sources, dialTimeout))
+	dialer, err := dial.From(job.Addresses, job.Sources, dialTimeout)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := job.Target.Settings(job.Share.Scenario, dialer)
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,12 @@ func runNames(paths []string, runs []result.Result) []string {
 	if len(seen) == len(runs) {
 		return names
 	}
+	return pathNames(paths)
+}
+
+// pathNames are those of the results' files, or of their folders.
+func pathNames(paths []string) []string {
+	names := make([]string, len(paths))
 	for i, path := range paths {
 		path = strings.TrimSuffix(filepath.Clean(path), string(filepath.Separator)+report.JSONName)
 		names[i] = strings.TrimSuffix(filepath.Base(path), ".json")

@@ -92,13 +92,18 @@ func (f *fleet) processes(t *testing.T) []int {
 // awaitNone returns when none of the fleet's processes lives.
 func (f *fleet) awaitNone(t *testing.T) {
 	t.Helper()
+	f.awaitProcesses(t, 0)
+}
+
+func (f *fleet) awaitProcesses(t *testing.T, count int) {
+	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		left := f.processes(t)
-		if len(left) == 0 {
+		if len(left) == count {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("processes %v are left", left)
+			t.Fatalf("processes %v are left, not %d", left, count)
 		}
 	}
 }

@@ -22,6 +22,9 @@ var verbs = []verb{
 	initVerb,
 	compareVerb,
 	reportVerb,
+	mergeVerb,
+	agentVerb,
+	certificatesVerb,
 }
 
 func main() {
@@ -52,7 +55,7 @@ func execute(ctx context.Context, arguments []string) int {
 func usage(to *os.File) {
 	fmt.Fprint(to, "Usage: fleet COMMAND [OPTION...]\n\nRuns fleets of generators against a broker (NATS, Kafka or PostgreSQL) to measure round-trip times, loss and limits.\n\n")
 	for _, v := range verbs {
-		fmt.Fprintf(to, "  %-10s %s\n", v.name, v.summary)
+		fmt.Fprintf(to, "  %-12s %s\n", v.name, v.summary)
 	}
 	fmt.Fprint(to, `
 Runs against your own broker, and against a temporary one on this machine:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lifeline/loadgen/certificates"
 	"lifeline/loadgen/cli"
 
 	"lifeline/loadgen/live"
@@ -41,6 +42,9 @@ partial report.
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
   fleet run --url kafka://broker.example:9092 --generators 500    against your own Kafka
   fleet run my.yaml --set message.kind=batch --set message.events=10
+  fleet run my.yaml --url nats://broker.example --agents host1:7070,host2:7070 --certificates certificates/coordinator
+
+With --agents the generators run on other machines, in equal parts; each must run fleet agent.
 
 `
 
@@ -49,6 +53,14 @@ func runFleet(ctx context.Context, arguments []string) error {
 	out := set.String("out", "", "`FOLDER` for the report (default fleet-reports/NAME-TIME)")
 	asJSON := set.Bool("json", false, "print the whole result as JSON; page and line go to standard error")
 	repeat := set.Int("repeat", 1, "`TIMES` to repeat a run that other load on the machine made invalid")
+	agents := set.String("agents", "", "`HOST:PORT,...` of the machines that run the generators (see fleet agent)")
+	credentials := set.String("certificates", "", "`FOLDER` with ca.crt, tls.crt and tls.key, for the agents")
+	first := set.Int("first", 0, "`NUMBER` of the first generator, of runs for fleet merge")
+	var startAt time.Time
+	set.Func("start-at", "`TIME` when the measured span begins, 18:30:00 or 2026-11-21T18:30:00Z", func(text string) (err error) {
+		startAt, err = timeOf(text, time.Now())
+		return err
+	})
 	var changes scenario.Flags
 	changes.Register(set)
 	files, err := cli.Parse(set, arguments)
@@ -57,8 +69,19 @@ func runFleet(ctx context.Context, arguments []string) error {
 		return err
 	case len(files) > 1:
 		return cli.Misused(set, "one scenario at a time")
+	case *first < 0:
+		return cli.Misused(set, "--first counts from 0")
 	case len(files) == 0 && len(changes.Changes()) == 0:
 		return cli.Misused(set, "which scenario, or which --url?")
+	}
+	options := run.Options{Agents: list(*agents), First: *first, StartAt: startAt}
+	if len(options.Agents) > 0 {
+		if *credentials == "" {
+			return cli.Misused(set, "--agents needs --certificates")
+		}
+		if options.TLS, err = certificates.Mutual(*credentials); err != nil {
+			return err
+		}
 	}
 	s, err := scenario.Load(strings.Join(files, ""), changes.Changes()...)
 	if err != nil {
@@ -72,12 +95,24 @@ func runFleet(ctx context.Context, arguments []string) error {
 	if err := report.Prepare(folder); err != nil {
 		return err
 	}
-	found, err := runUntilValid(ctx, s, *repeat)
+	found, err := runUntilValid(ctx, s, options, *repeat)
 	if err != nil {
 		_ = os.Remove(folder) // fails if not empty
 		return err
 	}
 	return conclude(found, folder, *asJSON)
+}
+
+// timeOf reads a time of today, or any by RFC 3339.
+func timeOf(text string, now time.Time) (time.Time, error) {
+	if at, err := time.ParseInLocation(time.TimeOnly, text, now.Location()); err == nil {
+		return time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location()), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fmt.Errorf("write 18:30:00 or 2026-11-21T18:30:00Z")
+	}
+	return at, nil
 }
 
 // warnIf warns of a password sent in clear text.
@@ -88,10 +123,11 @@ func warnIf(exposed bool, url string) {
 }
 
 // runUntilValid repeats a run that noise made invalid, and returns the last one.
-func runUntilValid(ctx context.Context, s scenario.Scenario, repeats int) (result.Result, error) {
+func runUntilValid(ctx context.Context, s scenario.Scenario, options run.Options, repeats int) (result.Result, error) {
 	for attempt := 0; ; attempt++ {
 		view := live.New(os.Stderr)
-		found, err := run.Run(ctx, s, run.Options{View: view})
+		options.View = view
+		found, err := run.Run(ctx, s, options)
 		view.End()
 		if err != nil || found.Valid || found.Times.RTT.Count == 0 || found.Failure != nil || found.Partial || len(found.Disputed) > 0 || attempt >= repeats {
 			return found, err
