@@ -6,10 +6,10 @@ func overheadRow(p *page) []string {
 	const what, aim = "harness overhead: RTT against a bare ping-pong of the same client", "within 10 % at p50"
 	both := p.measured("overhead-bare", "overhead-fleet")
 	if len(both) < 2 {
-		return []string{what, aim, "not measured", "", ""}
+		return []string{what, aim, "not measured", "", "", ""}
 	}
 	bare, fleet := both[0], both[1]
 	met := fleet.middle(rtt(50)) <= 1.1*bare.middle(rtt(50))
 	return []string{what, aim, "p50 " + overhead(bare, fleet, 50) + "; p99.8 " + overhead(bare, fleet, 99.8),
-		verdict(met, both[0].Valid && both[1].Valid), both[1].runs()}
+		verdict(met, both[0].Valid && both[1].Valid), calmCell(fleet), both[1].runs()}
 }

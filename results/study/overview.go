@@ -48,20 +48,21 @@ func indexPage(p *page, contents [][]string) {
 	p.table(2, []string{"page", "what"}, indexRows())
 	p.table(1, []string{"tables and figures of the paper, in its order"}, contents)
 	p.say("\n## Aims")
-	p.paragraph("RTT is from when a message was due; p99.8 is the median of the runs with their range. An aim that is missed stays missed.")
+	p.paragraph("RTT is from when a message was due; p99.8 is the median of the runs with their range. An aim that is missed stays missed, " +
+		"whatever the messages that no stall of the machine touched took.")
 	var rows [][]string
 	for _, aim := range aims {
-		row := []string{aim.what, aim.aim, "not measured", "", ""}
+		row := []string{aim.what, aim.aim, "not measured", "", "", ""}
 		if r, ok := p.record(aim.point); ok && r.measured() {
 			measured, met := aim.judge(r)
-			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), r.runs()}
+			row = []string{aim.what, aim.aim, measured, verdict(met, r.Valid), calmCell(r), r.runs()}
 		} else if ok {
-			row = []string{aim.what, aim.aim, ending(r), "no", r.runs()}
+			row = []string{aim.what, aim.aim, ending(r), "no", "", r.runs()}
 		}
 		rows = append(rows, row)
 	}
 	rows = append(rows, overheadRow(p))
-	p.table(5, []string{"", "aim", "measured", "met", "runs"}, rows)
+	p.table(6, []string{"", "aim", "measured", "met", "p99.8 without the machine's stalls", "runs"}, rows)
 	p.footer()
 }
 
@@ -71,6 +72,14 @@ func verdict(met, valid bool) string {
 		word += " (not quiet)"
 	}
 	return word
+}
+
+// calmCell is p99.8 of the messages that no stall of the machine touched; nothing where there was none.
+func calmCell(r Record) string {
+	if !r.stalled() {
+		return ""
+	}
+	return r.Spread(calm(99.8)).Text(format.Duration)
 }
 
 func indexRows() [][]string {

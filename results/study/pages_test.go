@@ -154,3 +154,15 @@ func TestThePapersPointStandsBesideOursWhereverItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAimHasTheTimesThatNoStallTouchedBesideIt(t *testing.T) {
+	r := fleets(30*time.Millisecond, 100_000)[0]
+	if cell := calmCell(r); cell != "" {
+		t.Errorf("%q without any stall", cell)
+	}
+	r.Runs = []Run{runOf(r.Measured), runOf(r.Measured)}
+	r.Runs[0].Times.RTTWithoutStalls = result.Distribution{Count: 1, Percentiles: []result.Percentile{{Percent: 99.8, Value: 10e6}}}
+	if cell := calmCell(r); cell != "20 ms (10 ms to 30 ms)" && cell != "20.0 ms (10.0 ms to 30.0 ms)" {
+		t.Errorf("%q", cell)
+	}
+}

@@ -140,15 +140,20 @@ func TestEachNumberThatPagesGiveOfThePaperIsAFacts(t *testing.T) {
 	}
 }
 
-func TestPublishedDataNameNoOtherPrograms(t *testing.T) {
+func TestPublishedDataAndPagesNameNoOtherPrograms(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(publishedFolder, DataFolder, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no data: %v", err)
 	}
-	name := regexp.MustCompile(`"busiest":|"pid":`)
+	name := regexp.MustCompile(`"busiest":|"pid":|\(process [0-9]+\)`)
 	for _, file := range files {
 		if found := name.FindString(read(t, file)); found != "" {
 			t.Errorf("%s has %s", file, found)
+		}
+	}
+	for page, text := range publishedPages(t) {
+		if found := name.FindString(text); found != "" {
+			t.Errorf("%s has %s", page, found)
 		}
 	}
 }

@@ -104,3 +104,18 @@ func (r Record) as(of func(Measured) result.Distribution) Record {
 
 // middle is the median of a figure over the runs whose times count.
 func (r Record) middle(of func(Run) float64) float64 { return r.Spread(of).Median }
+
+// calm is a percentile of the round trips of a run that no stall of the machine touched; of all where there was none.
+func calm(percent float64) func(Run) float64 {
+	return func(r Run) float64 {
+		if r.Times.RTTWithoutStalls.Count == 0 {
+			return rtt(percent)(r)
+		}
+		return float64(r.Times.RTTWithoutStalls.At(percent))
+	}
+}
+
+// stalled reports whether the machine stood still in a run whose times count.
+func (r Record) stalled() bool {
+	return slices.ContainsFunc(r.used(), func(run Run) bool { return run.Times.RTTWithoutStalls.Count > 0 })
+}
