@@ -204,6 +204,17 @@ func TestRunsOfAnotherWeekMachineOrScenarioDoNotCount(t *testing.T) {
 	}
 }
 
+func TestWithoutABudgetAStudyEndsWithItsRounds(t *testing.T) {
+	number := 0
+	order, _ := measuredIn(t, t.TempDir(), 0, []string{"table2-nats"}, func(s scenario.Scenario) Measured {
+		number++
+		return taking(t, s, float64(number))
+	})
+	if len(order) != EnoughRuns {
+		t.Errorf("%d runs", len(order))
+	}
+}
+
 func TestAgainBeginsAnew(t *testing.T) {
 	out := t.TempDir()
 	options := Options{Out: out, Only: []string{"table2-nats"}, Runners: only(func(_ context.Context, s scenario.Scenario) (Measured, error) {
@@ -221,7 +232,7 @@ func TestAgainBeginsAnew(t *testing.T) {
 }
 
 func TestTheMediansUncertaintyFallsWithTheRuns(t *testing.T) {
-	s := &schedule{rounds: EnoughRuns}
+	s := &schedule{rounds: EnoughRuns, beyond: true}
 	c := &course{}
 	for i := range 20 {
 		if err := c.record.add(taking(t, scenario.Default(), 10+float64(i%2)), 1); err != nil {
