@@ -81,7 +81,7 @@ func (p planned) estimate() time.Duration {
 	}
 	s := p.scenario
 	nodes, generators := time.Duration(s.Broker.Nodes), time.Duration(s.Generators)
-	start, perSecond := 300*time.Millisecond*(nodes+1), time.Duration(4000)
+	start, perSecond := 100*time.Millisecond*(2*nodes+1), time.Duration(4000)
 	if s.Transport == "kafka" {
 		start, perSecond = 5*time.Second*nodes, 6000
 	}
