@@ -75,10 +75,10 @@ bench-jobs: ## what the engines make of events, beside others (QUICK=1)
 results: ## write the tables in results/ anew
 	@scripts/results
 
-results-fleet: ## the generator fleet's study, hours (QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)
+results-fleet: ## the generator fleet's study, 2 hours (HOURS=, QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)
 	@scripts/setup
 	@scripts/build
-	@scripts/results-fleet $(if $(filter-out 0,$(AGAIN)),--again,$(if $(filter-out 0,$(QUICK)),,--resume)) $(if $(filter-out 0,$(QUICK)),--quick)
+	@scripts/results-fleet $(if $(filter-out 0,$(AGAIN)),--again) $(if $(filter-out 0,$(QUICK)),--quick,--hours '$(or $(HOURS),2)')
 
 lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev

@@ -48,8 +48,10 @@ var comparands = func() []comparand {
 	)
 }()
 
-func (m Measured) cell(i int) string {
-	switch value := m.Values[i]; m.Unit {
+func (m Measured) cell(i int) string { return cell(m.Values[i], m.Unit) }
+
+func cell(value float64, unit string) string {
+	switch unit {
 	case "ns":
 		if value == 0 { // of nothing that was measured
 			return ""

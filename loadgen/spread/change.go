@@ -68,7 +68,6 @@ func (c Change) Clear() bool { return c.P < Level }
 
 // Text is the verdict with its figures: "1.21 times (1.14 to 1.33 with 95 % confidence), p 0.008".
 func (c Change) Text() string {
-	runs := format.Some(c.Before.Runs, "run") + " and " + format.Some(c.After.Runs, "run")
 	switch {
 	case c.Clear() && math.IsNaN(c.Ratio):
 		return "changed, p " + format.Number(c.P)
@@ -76,7 +75,18 @@ func (c Change) Text() string {
 		return fmt.Sprintf("%s times (%s to %s with 95 %% confidence), p %s", format.Number(c.Ratio), format.Number(c.Least),
 			format.Number(c.Most), format.Number(c.P))
 	case c.LeastP >= Level:
-		return fmt.Sprintf("%s cannot show a change (p is at least %s); four a side can", runs, format.Number(c.LeastP))
+		return fmt.Sprintf("too few runs to tell: p is at least %s", format.Number(c.LeastP))
 	}
-	return fmt.Sprintf("no change that %s show (p %s)", runs, format.Number(c.P))
+	return fmt.Sprintf("no change that %s and %s show, p %s", format.Some(c.Before.Runs, "run"), format.Some(c.After.Runs, "run"), format.Number(c.P))
+}
+
+// Doubt is what a sentence that names both figures has to add where the runs show no difference; empty where they do.
+func (c Change) Doubt() string {
+	switch {
+	case c.Clear():
+		return ""
+	case c.LeastP >= Level:
+		return "too few runs to tell"
+	}
+	return fmt.Sprintf("no difference that %s show", format.Some(min(c.Before.Runs, c.After.Runs), "run"))
 }

@@ -11,13 +11,14 @@ import (
 
 // Form is which points are measured, and how often.
 type Form struct {
-	Budget time.Duration // of all runs that count, those of earlier days too; 0: without end
+	Budget time.Duration // of all runs that count, those of earlier days too; 0: as long as the rounds take
 	Runs   int           // of each point, before time goes where the spread is largest
 	quick  bool          // fewer points
 	paper  bool          // the paper's own ramp and half an hour
 }
 
-// Within measures each point five times in short runs, then those with the largest spread again until the budget is spent.
+// Within measures each point five times in short runs, then those with the largest spread again until the budget is spent; with a
+// budget of 0 only the five times.
 func Within(budget time.Duration) Form { return Form{Budget: budget, Runs: EnoughRuns} }
 
 // Quick is the same runs of fewer points, in 15 minutes.
@@ -58,7 +59,7 @@ func (f Form) plan() ([]planned, error) {
 	return all, nil
 }
 
-// command is how to make one run of this point alone.
+// command is how to measure this point alone.
 func (p planned) command() string {
 	if p.Kind != Fleet {
 		return "fleet-study --out FOLDER --only " + p.ID
@@ -80,7 +81,7 @@ func (p planned) estimate() time.Duration {
 	}
 	s := p.scenario
 	nodes, generators := time.Duration(s.Broker.Nodes), time.Duration(s.Generators)
-	start, perSecond := 300*time.Millisecond*(nodes+1), time.Duration(4000)
+	start, perSecond := 100*time.Millisecond*(2*nodes+1), time.Duration(4000)
 	if s.Transport == "kafka" {
 		start, perSecond = 5*time.Second*nodes, 6000
 	}

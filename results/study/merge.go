@@ -82,6 +82,11 @@ func addCounters(sum *result.Counters, more result.Counters) {
 
 // merge takes a run's times together with those of the runs before.
 func (r *Record) merge(m Measured) error {
+	if r.Stalls.Count+m.Stalls.Count > 0 {
+		fillWithoutStalls(&r.Measured)
+		fillWithoutStalls(&m)
+	}
+	r.Stalls.Count, r.Stalls.Total = r.Stalls.Count+m.Stalls.Count, r.Stalls.Total+m.Stalls.Total
 	more := distributions(&m.Times)
 	for i, d := range distributions(&r.Times) {
 		if err := mergeInto(d, *more[i]); err != nil {
@@ -100,6 +105,13 @@ func (r *Record) merge(m Measured) error {
 		r.Beside[name] = sum
 	}
 	return nil
+}
+
+// fillWithoutStalls writes the times without stalls of a run that had none: they are all its times, and left out there.
+func fillWithoutStalls(m *Measured) {
+	if m.Stalls.Count == 0 {
+		m.Times.RTTWithoutStalls, m.Times.ServiceTimeWithoutStalls = m.Times.RTT, m.Times.ServiceTime
+	}
 }
 
 func mergeInto(sum *result.Distribution, more result.Distribution) error {

@@ -23,10 +23,11 @@ var aims = []struct {
 	{"3-broker Kafka acks=all, a node killed under 5,000 generators", "0 acknowledged lost, recovery time reported", "faults-kafka", survives},
 }
 
-func within(limit int64) func(Record) (string, bool) {
+// within is met where every run that counts is.
+func within(limit float64) func(Record) (string, bool) {
 	return func(r Record) (string, bool) {
 		at := r.Spread(rtt(99.8))
-		return fmt.Sprintf("%s lost, p99.8 %s", lost(r), at.Text(format.Duration)), r.Counts.Lost == 0 && at.Median < float64(limit) && !r.Broke()
+		return fmt.Sprintf("%s lost, p99.8 %s", lost(r), at.Text(format.Duration)), r.Counts.Lost == 0 && at.Most < limit && !r.Broke()
 	}
 }
 
@@ -48,8 +49,8 @@ func indexPage(p *page, contents [][]string) {
 	p.table(2, []string{"page", "what"}, indexRows())
 	p.table(1, []string{"tables and figures of the paper, in its order"}, contents)
 	p.say("\n## Aims")
-	p.paragraph("RTT is from when a message was due; p99.8 is the median of the runs with their range. An aim that is missed stays missed, " +
-		"whatever the messages that no stall of the machine touched took.")
+	p.paragraph("RTT is from when a message was due; p99.8 is the median of the runs with their range. An aim is met if every run meets it; " +
+		"one that is missed stays missed, whatever the messages that no stall of the machine touched took.")
 	var rows [][]string
 	for _, aim := range aims {
 		row := []string{aim.what, aim.aim, "not measured", "", "", ""}

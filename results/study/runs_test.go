@@ -56,6 +56,21 @@ func TestRunsAreTakenTogetherExactly(t *testing.T) {
 	}
 }
 
+func TestTimesWithoutStallsHaveThoseOfRunsThatHadNone(t *testing.T) {
+	stalled := timed(1, 2, 300)
+	stalled.Stalls = result.Stalls{Count: 1, Total: 3e8}
+	stalled.Times.RTTWithoutStalls = timed(1, 2).Times.RTT
+	for _, runs := range [][]Measured{{timed(3), stalled, timed(4)}, {stalled, timed(3), timed(4)}} {
+		r := recorded(t, runs...)
+		if got := r.Times.RTTWithoutStalls; got.Histogram != timed(1, 2, 3, 4).Times.RTT.Histogram || r.Stalls.Count != 1 || r.Times.RTT.Count != 5 {
+			t.Errorf("%+v, %+v", got, r.Stalls)
+		}
+	}
+	if r := recorded(t, timed(1), timed(2)); r.Times.RTTWithoutStalls.Count != 0 {
+		t.Errorf("without stalls: %+v", r.Times.RTTWithoutStalls)
+	}
+}
+
 func TestDisturbedRunsCountOnlyWhereThereAreNoOthers(t *testing.T) {
 	disturbed := func(ms float64) Measured {
 		m := timed(ms)

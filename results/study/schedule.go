@@ -46,7 +46,8 @@ func (c *course) settled() bool { return c.Refused && c.record.refusal() }
 // schedule decides which point is measured next.
 type schedule struct {
 	courses []*course
-	rounds  int // in which every point has its turn
+	rounds  int  // in which every point has its turn
+	beyond  bool // there is time to spend after the rounds
 	seed    uint64
 }
 
@@ -69,10 +70,10 @@ func (s *schedule) next(left time.Duration) *course {
 	return nil
 }
 
-// leastCertain is the point with the largest uncertainty; nil if none has any, or the study makes no runs beyond its rounds.
+// leastCertain is the point with the largest uncertainty; nil if none has any, or the study ends with its rounds.
 func (s *schedule) leastCertain(fitting []*course) *course {
 	c := slices.MaxFunc(fitting, func(a, b *course) int { return cmp.Compare(s.uncertainty(a), s.uncertainty(b)) })
-	if s.rounds < EnoughRuns || s.uncertainty(c) == 0 { // the paper's timing is one run
+	if !s.beyond || s.uncertainty(c) == 0 {
 		return nil
 	}
 	return c

@@ -82,7 +82,7 @@ func (o Options) schedule() (*schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &schedule{rounds: o.Form.Runs, seed: o.Seed}
+	s := &schedule{rounds: o.Form.Runs, beyond: o.Form.Budget > 0, seed: o.Seed}
 	for _, p := range chosen {
 		c := &course{planned: p, record: Record{Point: p.ID, Command: p.command()}}
 		if old, err := readRecord(filepath.Join(o.Out, DataFolder, p.ID+".json")); err == nil && !o.Again && old.goesOn(p) {

@@ -9,7 +9,6 @@ import (
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/plot"
 	"lifeline/loadgen/report"
-	"lifeline/loadgen/spread"
 )
 
 // mapping says what stands for the paper's tests today; its second column is what the paper lost.
@@ -157,10 +156,15 @@ func pair(p *page, one, other, form string) string {
 		return ""
 	}
 	text := fmt.Sprintf(form, median(both[0]), median(both[1]))
-	if c := Compare(both[0], both[1], rtt(50)); c.LeastP < spread.Level && !c.Clear() {
-		text = strings.TrimSuffix(text, ".") + " (the runs show no clear difference)" + strings.Repeat(".", strings.Count(text[len(text)-1:], "."))
+	doubt := Compare(both[0], both[1], rtt(50)).Doubt()
+	if doubt == "" {
+		return text
 	}
-	return text
+	sentence, ended := strings.CutSuffix(text, ".")
+	if sentence += " (" + doubt + ")"; ended {
+		sentence += "."
+	}
+	return sentence
 }
 
 // median is a point's p50 with its unit.

@@ -39,6 +39,7 @@ A run that is invalid only because the machine was loaded exits with 0: its coun
 partial report.
 
   fleet run demo
+  fleet run demo --runs 5 --out new                               median and range of five; then fleet compare --before old --after new
   fleet run --url nats://broker.example:4222 --generators 500     against your own NATS
   fleet run --url kafka://broker.example:9092 --generators 500    against your own Kafka
   fleet run my.yaml --set message.kind=batch --set message.events=10
@@ -61,12 +62,17 @@ func runFleet(ctx context.Context, arguments []string) error {
 		startAt, err = timeOf(text, time.Now())
 		return err
 	})
+	runs := set.Int("runs", 1, "`NUMBER` of runs, each with a report in a folder of its own in the report's folder")
 	var changes scenario.Flags
 	changes.Register(set)
 	files, err := cli.Parse(set, arguments)
 	switch {
 	case err != nil:
 		return err
+	case *runs < 1 || *runs > 1 && *asJSON:
+		return cli.Misused(set, "--runs takes a number from 1 on, and excludes --json: each run leaves its result.json")
+	case *runs > 1 && !startAt.IsZero():
+		return cli.Misused(set, "--start-at is of one run, and excludes --runs")
 	case len(files) > 1:
 		return cli.Misused(set, "one scenario at a time")
 	case *first < 0:
@@ -94,6 +100,9 @@ func runFleet(ctx context.Context, arguments []string) error {
 	}
 	if err := report.Prepare(folder); err != nil {
 		return err
+	}
+	if *runs > 1 {
+		return runSeries(ctx, s, options, *runs, *repeat, folder)
 	}
 	found, err := runUntilValid(ctx, s, options, *repeat)
 	if err != nil {
@@ -134,6 +143,25 @@ func runUntilValid(ctx context.Context, s scenario.Scenario, options run.Options
 		}
 		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", strings.Join(found.Invalid, "; "))
 	}
+}
+
+// runSeries makes several runs, and prints median and range of those that are valid. It returns the first error of a run, behind the
+// last run; after Ctrl-C, no further run begins.
+func runSeries(ctx context.Context, s scenario.Scenario, options run.Options, runs, repeats int, folder string) error {
+	var all []result.Result
+	var first error
+	for number := 1; number <= runs && ctx.Err() == nil; number++ {
+		found, err := runUntilValid(ctx, s, options, repeats)
+		if err != nil {
+			return err
+		}
+		all = append(all, found)
+		if err := conclude(found, filepath.Join(folder, fmt.Sprintf("%03d", number)), false); err != nil && first == nil {
+			first = err
+		}
+	}
+	fmt.Printf("\n%s", report.Spreads(all))
+	return first
 }
 
 func conclude(found result.Result, folder string, asJSON bool) error {

@@ -62,7 +62,7 @@ machine; Kafka's points need scripts/broker install kafka.
   fleet-study --out results                      two hours
   fleet-study --out results --hours 4            two more
   fleet-study --out results --quick              fewer points, 15 minutes
-  fleet-study --out results --only 'table2-*' --again
+  fleet-study --out results --only 'table2-*'    five runs of some points
   fleet-study --out results --paper-timing       one point in the paper's own timing, three quarters of an hour
   fleet-study --out results --before older       which points changed since another study
   fleet-study --out results --pages              only write the pages, from the files
@@ -73,7 +73,7 @@ machine; Kafka's points need scripts/broker install kafka.
 func run(ctx context.Context, arguments []string) error {
 	set := cli.Options("fleet-study", usage)
 	out := set.String("out", "", "`FOLDER` of pages and data")
-	hours := set.Float64("hours", 2, "time of all runs, in `HOURS`")
+	hours := set.Float64("hours", 2, "time of all runs, in `HOURS`; with --only: as long as five runs of each point take, unless given")
 	quick := set.Bool("quick", false, "fewer points, 15 minutes")
 	paper := set.Bool("paper-timing", false, "a generator every 0.5 s, half an hour of messages")
 	var only []string
@@ -104,6 +104,8 @@ func run(ctx context.Context, arguments []string) error {
 		options.Form = study.Quick()
 	case *paper:
 		options.Form = study.PaperTiming()
+	case len(only) > 0 && !cli.Given(set, "hours"):
+		options.Form = study.Within(0)
 	default:
 		options.Form = study.Within(time.Duration(*hours * float64(time.Hour)))
 	}
