@@ -1,6 +1,6 @@
 // Package agent lets one coordinator run workers on several machines: a server, `fleet agent`, on each, and its client. Both ends
-// show a certificate (TLS 1.3). A run is one HTTP/2 stream for each agent, on which orders and reports travel as gob; it ends with
-// the stream, whoever closes it, and with it the workers.
+// show a certificate (TLS 1.3). A run is one HTTP/2 stream for each agent, on which orders and reports travel as gob. When
+// either end closes the stream, the run ends, and its workers.
 package agent
 
 import (

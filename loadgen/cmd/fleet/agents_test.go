@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -49,11 +48,12 @@ func (gate) Check(client server.ClientAuthentication) bool {
 	return true
 }
 
-// program is a program on a host of a test, with what it printed.
+// program is a program on a host of a test, with what it printed. It ends with the test.
 type program struct {
 	fleet
-	mu   sync.Mutex
-	text strings.Builder
+	process *child.Process
+	mu      sync.Mutex
+	text    strings.Builder
 }
 
 func (p *program) Write(text []byte) (int, error) {
@@ -79,12 +79,8 @@ func (p *program) await(t *testing.T, text string) {
 }
 
 // exitCode waits for its end.
-func (p *program) exitCode(t *testing.T) int {
-	t.Helper()
-	var exit *exec.ExitError
-	if err := p.command.Wait(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
+func (p *program) exitCode() int {
+	<-p.process.Done()
 	return p.command.ProcessState.ExitCode()
 }
 
@@ -95,14 +91,13 @@ func (n network) start(host string, ahead int, arguments ...string) *program {
 	p.command = p.program(arguments...)
 	p.command.Stdout, p.command.Stderr = p, p
 	n.on(host, ahead, p.command)
-	if err := p.command.Start(); err != nil {
+	var err error
+	if p.process, err = child.Start(p.command); err != nil {
 		n.t.Fatal(err)
 	}
 	n.t.Cleanup(func() {
-		for _, pid := range p.processes(n.t) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		_ = p.command.Wait()
+		_ = p.process.Kill()
+		p.awaitNone(n.t)
 	})
 	return p
 }
@@ -149,7 +144,7 @@ func TestAFleetOnTwoHostsIsTheSumOfBoth(t *testing.T) {
 	systemtest.Mark(t)
 	s := newSite(t)
 	run := s.coordinate("3s")
-	if code := run.exitCode(t); code != 0 {
+	if code := run.exitCode(); code != 0 {
 		t.Fatalf("exit code %d: %s", code, run.said())
 	}
 	found, err := report.Read(filepath.Join(s.folder, "report"))
@@ -201,8 +196,8 @@ func TestAFleetOnTwoHostsIsTheSumOfBoth(t *testing.T) {
 func TestALostAgentEndsTheRunWithItsNameAndLeavesNothing(t *testing.T) {
 	systemtest.Mark(t)
 	for name, lose := range map[string]func(site){
-		"killed":    func(s site) { _ = s.first.command.Process.Kill() },
-		"ended":     func(s site) { _ = s.first.command.Process.Signal(syscall.SIGTERM) },
+		"killed":    func(s site) { _ = s.first.process.Kill() },
+		"ended":     func(s site) { _ = s.first.process.Signal(syscall.SIGTERM) },
 		"unplugged": func(s site) { s.unplug("first") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +207,7 @@ func TestALostAgentEndsTheRunWithItsNameAndLeavesNothing(t *testing.T) {
 			run.await(t, "measuring")
 			lose(s)
 			began := time.Now()
-			if code := run.exitCode(t); code != 1 || !strings.Contains(run.said(), "agent "+firstAgent+":7070 ended before its result") {
+			if code := run.exitCode(); code != 1 || !strings.Contains(run.said(), "agent "+firstAgent+":7070 ended before its result") {
 				t.Errorf("exit code %d: %s", code, run.said())
 			}
 			t.Logf("after %v", time.Since(began))
@@ -232,10 +227,10 @@ func TestACoordinatorsEndIsTheEndOfItsWorkersEverywhere(t *testing.T) {
 			s := newSite(t)
 			run := s.coordinate("10m")
 			run.await(t, "measuring")
-			if err := run.command.Process.Signal(end); err != nil {
+			if err := run.process.Signal(end); err != nil {
 				t.Fatal(err)
 			}
-			if code := run.exitCode(t); code == 0 {
+			if code := run.exitCode(); code == 0 {
 				t.Errorf("exit code 0: %s", run.said())
 			}
 			s.first.awaitProcesses(t, 1)
@@ -251,7 +246,7 @@ func TestACoordinatorsEndIsTheEndOfItsWorkersEverywhere(t *testing.T) {
 				t.Errorf("partial %t, failure %v, %+v", found.Partial, found.Failure, c)
 			}
 			next := s.coordinate("1s") // agents serve again
-			if code := next.exitCode(t); code != 0 {
+			if code := next.exitCode(); code != 0 {
 				t.Errorf("the next run: exit code %d: %s", code, next.said())
 			}
 		})

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -18,7 +20,8 @@ type network struct {
 // newNetwork makes hosts with these addresses each, and removes them when the test ends.
 func newNetwork(t *testing.T, hosts map[string][]string) network {
 	t.Helper()
-	n := network{t: t, name: "fleet-" + strings.ToLower(rand.Text()[:8])}
+	sweep()
+	n := network{t: t, name: fmt.Sprintf("fleet-%d-%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
 	n.add("hub")
 	n.must("-n", n.space("hub"), "link", "add", "bridge", "type", "bridge")
 	n.must("-n", n.space("hub"), "link", "set", "bridge", "up")
@@ -33,6 +36,17 @@ func newNetwork(t *testing.T, hosts map[string][]string) network {
 		}
 	}
 	return n
+}
+
+// sweep removes the namespaces of tests that were killed. Their processes ended with them.
+func sweep() {
+	names, _ := os.ReadDir("/run/netns")
+	for _, name := range names {
+		var owner int
+		if _, err := fmt.Sscanf(name.Name(), "fleet-%d-", &owner); err == nil && syscall.Kill(owner, 0) == syscall.ESRCH {
+			_ = exec.Command("ip", "netns", "delete", name.Name()).Run()
+		}
+	}
 }
 
 func (n network) space(host string) string { return n.name + "-" + host }

@@ -101,6 +101,9 @@ func runFleet(ctx context.Context, arguments []string) error {
 	if err := report.Prepare(folder); err != nil {
 		return err
 	}
+	if !startAt.IsZero() {
+		*repeat = 0 // that time is over then
+	}
 	if *runs > 1 {
 		return runSeries(ctx, s, options, *runs, *repeat, folder)
 	}
