@@ -47,6 +47,7 @@ type Fleet struct {
 
 	agenda agenda
 	waiter *clock.Waiter  // the pacer's
+	alarm  *clock.Alarm   // rings when the pacer may need to be replaced
 	pacers atomic.Int32   // the pacer, and those that it has replaced whose calls have not returned
 	pacing sync.WaitGroup // pacers, and goroutines that publish
 
@@ -99,6 +100,9 @@ func (f *Fleet) Start(ctx context.Context) error {
 	if f.waiter, err = clock.NewWaiter(); err != nil {
 		return err
 	}
+	if f.alarm, err = clock.NewAlarm(); err != nil {
+		return err
+	}
 	f.startPacer(nil)
 	f.pacing.Go(f.relieve)
 	return nil
@@ -143,8 +147,9 @@ func (f *Fleet) Close(ctx context.Context) error {
 	f.connecting.Lock()
 	defer f.connecting.Unlock()
 	f.agenda.end()
-	if f.waiter != nil {
+	if f.alarm != nil {
 		f.waiter.Wake()
+		f.alarm.Set(0, 0)
 	}
 	errs := []error{f.closeConnections(ctx)}
 	f.pacing.Wait() // a closed connection ends its calls

@@ -13,9 +13,9 @@ import (
 type pacer struct{ builder message.Builder }
 
 const (
-	// patience is how long a due message waits for a call to return. Ordinary calls take some ten microseconds.
+	// patience is how long a due message waits for a call to return, or up to twice as long. Ordinary calls take some ten microseconds.
 	patience = int64(time.Millisecond)
-	// look is the longest time between two looks at the pacer, since a generator that connects may come first at once.
+	// look is the longest time between two looks at a pacer in a call, since a generator that connects meanwhile may come first.
 	look = int64(10 * time.Millisecond)
 )
 
@@ -28,22 +28,23 @@ func (f *Fleet) startPacer(instead *pacer) {
 	}
 }
 
-// relieve replaces a pacer that a call holds up while another message is due, until pacing ends.
+// relieve replaces a pacer that a call holds up while another message is due, until pacing ends. A pacer puts its alarm off with every
+// message, so in the ordinary case it does not ring.
 func (f *Fleet) relieve() {
 	for {
+		f.alarm.Wait()
 		p, since, calling := f.agenda.waiting()
-		if p == nil {
-			return
-		}
 		now := clock.Now()
 		next := since + patience
-		if next <= now {
-			if calling {
-				f.startPacer(p)
-			}
-			next = now + patience
+		switch {
+		case p == nil:
+			return
+		case calling && next <= now:
+			f.startPacer(p)
+		case calling || next <= now: // it may be without a core
+			again := min(max(next, now+patience), now+look)
+			f.alarm.Set(again, again)
 		}
-		clock.SleepUntil(min(next, now+look))
 	}
 }
 
@@ -68,6 +69,8 @@ func (f *Fleet) pace(p *pacer) {
 			continue
 		}
 		if builtFor != next {
+			held := max(next.due, clock.Now()) + patience
+			f.alarm.Set(held, held+patience)
 			var err error
 			if built, err = p.builder.Build(f.identity(next)); err != nil {
 				f.complain(err)
