@@ -32,7 +32,7 @@ func (a *Alarm) Set(earliest, latest int64) {
 		return
 	}
 	a.at = latest
-	once := unix.ItimerSpec{Value: unix.NsecToTimespec(max(latest, 1))} // 0 would turn it off
+	once := unix.ItimerSpec{Value: unix.NsecToTimespec(max(latest, 1))}  // 0 would turn it off
 	_ = unix.TimerfdSettime(a.timer, unix.TFD_TIMER_ABSTIME, &once, nil) // fails for invalid times only
 }
 
