@@ -21,6 +21,19 @@ func TestNowIsTheKernelsClock(t *testing.T) {
 	}
 }
 
+func TestAClockThatFollowsAnotherIsBehindItsMachines(t *testing.T) {
+	const ahead = int64(1e15)
+	before := Now()
+	Follow(ahead)
+	there := Now()
+	SleepUntil(there + 1_000_000)
+	after := Now()
+	Follow(0)
+	if now := Now(); there < before-ahead || there > now-ahead || after < there+1_000_000 || now < before {
+		t.Errorf("%d, then %d and %d with %d less, then %d", before, there, after, ahead, now)
+	}
+}
+
 func TestAWaiterReturnsAtItsTimeOrWhenItIsWoken(t *testing.T) {
 	waiter, err := NewWaiter()
 	if err != nil {

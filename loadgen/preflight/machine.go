@@ -37,15 +37,15 @@ func Read() (Machine, error) {
 	if err != nil {
 		return m, err
 	}
-	m.Ports = ports[1] - ports[0] + 1 - reserved(ports[0], ports[1])
+	m.Ports = ports[1] - ports[0] + 1 - reserved(ports[0], ports[1], "/proc/sys/net/ipv4/ip_local_reserved_ports")
 	m.Tracked = tracked()
 	m.Memory, err = available()
 	return m, err
 }
 
-// reserved is how many ports of a range the kernel gives to nobody: of a list such as "8080,9148-9150".
-func reserved(from, to int) (count int) {
-	list, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_reserved_ports")
+// reserved is how many ports of a range the kernel gives to nobody. The file has a list such as "8080,9148-9150".
+func reserved(from, to int, file string) (count int) {
+	list, err := os.ReadFile(file)
 	if err != nil {
 		return 0
 	}

@@ -105,6 +105,20 @@ func TestAFleetThatTheMachineCannotHoldIsRefusedWithTheNumbers(t *testing.T) {
 	}
 }
 
+func TestEachAddressOfAMachineHasPortsForABrokerElsewhere(t *testing.T) {
+	remote := fleet("nats", 100_000, 1)
+	remote.Broker.URL = "nats://broker.example"
+	large := machine
+	large.Descriptors = 1_000_000
+	for sources, says := range map[int]string{0: "an agent with 4 addresses", 3: "3 source addresses have 84696: 28232 each", 4: ""} {
+		large.Sources = sources
+		plan, err := large.Plan(remote, minimal)
+		if says == "" && (err != nil || plan.Sources != sources) || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%d addresses: %+v, %v", sources, plan, err)
+		}
+	}
+}
+
 func TestThisMachinesLimitsAreRead(t *testing.T) {
 	found, err := preflight.Read()
 	if err != nil {

@@ -56,6 +56,24 @@ func TestSourceAddressesTakeTurns(t *testing.T) {
 	}
 }
 
+func TestAddressesForBrokersElsewhereAreNotForTheLoopback(t *testing.T) {
+	dialer, err := dial.From([]string{"203.0.113.1"}, 1, time.Second) // which no machine has
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := dialer.DialContext(context.Background(), "tcp", listen(t).Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection.Close()
+	if _, err := dialer.DialContext(context.Background(), "tcp", "203.0.113.9:4222"); err == nil {
+		t.Error("a connection from an address that this machine does not have")
+	}
+	if _, err := dial.From([]string{"host.example"}, 1, time.Second); err == nil {
+		t.Error("a name is taken for an address")
+	}
+}
+
 func TestLastReadIsStampedWhenTheReadReturns(t *testing.T) {
 	listener := listen(t)
 	connection, err := dial.New(1, time.Second).DialContext(context.Background(), "tcp", listener.Addr().String())
