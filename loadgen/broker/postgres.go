@@ -148,11 +148,30 @@ func (c *postgresCluster) place(dir string) (dataOwner, error) {
 	uid, _ := strconv.Atoi(who.Uid)
 	gid, _ := strconv.Atoi(who.Gid)
 	// The run's folder is closed to that user, so the data are beside it, and the next run removes them if this one is killed.
-	if c.folder, err = workdir.New(""); err != nil {
+	parents := []string{os.TempDir(), "/tmp", "/var/tmp"}
+	open := slices.IndexFunc(parents, openToAll)
+	if open < 0 {
+		return dataOwner{}, fmt.Errorf("user %s cannot enter %s: set TMPDIR to a folder that all users may enter", who.Username, parents[0])
+	}
+	if c.folder, err = workdir.New(parents[open]); err != nil {
 		return dataOwner{}, err
 	}
 	o := dataOwner{data: filepath.Join(c.folder.Path, "data"), credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	return o, errors.Join(os.Chmod(c.folder.Path, 0o711), os.Mkdir(o.data, 0o700), os.Chown(o.data, uid, gid))
+}
+
+// openToAll reports whether every user may enter a folder.
+func openToAll(folder string) bool {
+	for {
+		info, err := os.Stat(folder)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if folder == filepath.Dir(folder) {
+			return true
+		}
+		folder = filepath.Dir(folder)
+	}
 }
 
 func (o dataOwner) command(ctx context.Context, program string, arguments ...string) *exec.Cmd {
