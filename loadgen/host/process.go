@@ -14,6 +14,7 @@ const ticksPerSecond = 100
 type usage struct {
 	cpu     int64 // ticks, its ended children not included
 	rss     int64 // bytes now
+	shared  int64 // of them, pages that other processes may have too
 	waiting int64 // ns that its living threads were ready and had no core
 	turns   int64 // how often they got one
 }
@@ -28,6 +29,13 @@ func readProcess(pid int) (usage, error) {
 	u, err := parseProcess(stat)
 	if err != nil {
 		return usage{}, fmt.Errorf("reading %s/stat: %w", folder, err)
+	}
+	statm, err := os.ReadFile(folder + "/statm")
+	if err != nil {
+		return usage{}, err
+	}
+	if u.shared, err = parseShared(statm); err != nil {
+		return usage{}, fmt.Errorf("reading %s/statm: %w", folder, err)
 	}
 	threads, err := os.ReadDir(folder + "/task")
 	if err != nil {
@@ -66,6 +74,31 @@ func parseProcess(stat []byte) (usage, error) {
 	return usage{cpu: numbers[0] + numbers[1], rss: numbers[2] * int64(os.Getpagesize())}, nil
 }
 
+// parseShared reads the third field: resident pages of files and of shared memory.
+func parseShared(statm []byte) (int64, error) {
+	fields := bytes.Fields(statm)
+	if len(fields) < 3 {
+		return 0, fmt.Errorf("%d fields", len(fields))
+	}
+	pages, err := strconv.ParseInt(string(fields[2]), 10, 64)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// children are the processes that a process has forked and not yet lost, by its first thread.
+func children(pid int) []int {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	if err != nil {
+		return nil // it has ended, or the kernel keeps no lists: the children then count as other load
+	}
+	var pids []int
+	for _, field := range bytes.Fields(list) {
+		if child, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
+
 // parseSchedstat reads: ns on a core, ns waiting for one, number of times on a core.
 func parseSchedstat(data []byte) (waiting, turns int64) {
 	fields := bytes.Fields(data)
@@ -79,6 +112,7 @@ func parseSchedstat(data []byte) (waiting, turns int64) {
 
 // group follows the processes of one side. Their number may change: a killed broker comes back as another process.
 type group struct {
+	forks               bool // children belong to it: a server of PostgreSQL has one for each connection
 	last                map[int]usage
 	cpu, waiting, turns int64 // since the start of the watch
 	rss                 int64
@@ -90,21 +124,32 @@ type group struct {
 func (g *group) update(pids []int) {
 	now := make(map[int]usage, len(pids))
 	g.rss = 0
-	for _, pid := range pids {
-		if pid == 0 {
-			continue
-		}
+	add := func(pid int, child bool) {
 		current, err := readProcess(pid)
 		if err != nil {
-			continue
+			return
 		}
 		now[pid] = current
 		g.rss += current.rss
+		if child { // what it shares is its parent's
+			g.rss -= current.shared
+		}
 		if before, known := g.last[pid]; known {
 			g.cpu += current.cpu - before.cpu
 			// Threads that ended took their times with them.
 			g.waiting += max(0, current.waiting-before.waiting)
 			g.turns += max(0, current.turns-before.turns)
+		}
+	}
+	for _, pid := range pids {
+		if pid == 0 {
+			continue
+		}
+		add(pid, false)
+		if g.forks {
+			for _, child := range children(pid) {
+				add(child, true)
+			}
 		}
 	}
 	g.last = now

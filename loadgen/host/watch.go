@@ -49,6 +49,7 @@ type measured struct {
 // whether or not they name it. Stop must be called.
 func Start(interval time.Duration, broker, client func() []int) (*Watch, error) {
 	w := &Watch{broker: broker, client: client, first: takeCensus(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	w.sides[0].forks = true
 	if err := w.sample(); err != nil {
 		return nil, fmt.Errorf("watching the machine needs /proc: %w", err)
 	}

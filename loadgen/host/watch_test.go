@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,29 @@ func TestCPUTimesAreThoseOfTheFirstLine(t *testing.T) {
 	got := parseCPU([]byte("cpu  10 20 30 400 50 6 7 8 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n"))
 	if got != (cpuTimes{processes: 60, idle: 450, steal: 8, total: 531}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestTheBrokersChildrenAreTheBrokers(t *testing.T) {
+	systemtest.Mark(t)
+	server := exec.Command("sh", "-c", "while :; do :; done & while :; do :; done & wait")
+	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(-server.Process.Pid, syscall.SIGKILL); _ = server.Wait() }()
+	watch, err := Start(50*time.Millisecond, func() []int { return []int{server.Process.Pid} }, func() []int { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); watch.Last().BrokerCPU < 0.3 && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	watch.Measure()
+	time.Sleep(500 * time.Millisecond)
+	resources, _ := watch.Stop(1)
+	if resources.Broker.Processes != 3 || resources.Broker.CPU == 0 {
+		t.Errorf("%+v: the shell that waits uses nothing, its two children do", resources.Broker)
 	}
 }
 

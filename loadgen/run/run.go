@@ -38,6 +38,8 @@ type Options struct {
 	Agents []string    // HOST:PORT of the machines that the workers run on; none: this one
 	TLS    *tls.Config // for the agents, of certificates.Mutual
 
+	Cluster broker.Cluster // a broker that the caller has started for the scenario, and closes; nil: one of the run's own
+
 	// Of runs made apart whose results Merge merges:
 	First   int       // number of the first generator
 	StartAt time.Time // when the measured span begins; zero: once all have connected, slept and warmed up
@@ -134,15 +136,17 @@ func (r *runner) run(ctx context.Context) error {
 	if err := r.findPlaces(ctx); err != nil {
 		return err
 	}
-	if r.scenario.Broker.URL == "" {
-		r.enter("starting the broker")
-	} else {
-		r.enter("looking for the broker")
+	if r.cluster = r.options.Cluster; r.cluster == nil {
+		if r.scenario.Broker.URL == "" {
+			r.enter("starting the broker")
+		} else {
+			r.enter("looking for the broker")
+		}
+		if r.cluster, err = broker.Start(ctx, r.scenario, r.dir); err != nil {
+			return err
+		}
+		defer r.tidy("closing the broker", r.cluster.Close)
 	}
-	if r.cluster, err = broker.Start(ctx, r.scenario, r.dir); err != nil {
-		return err
-	}
-	defer r.tidy("closing the broker", r.cluster.Close)
 	if r.target, err = r.aim(); err != nil {
 		return err
 	}

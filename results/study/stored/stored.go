@@ -11,6 +11,7 @@ import (
 
 	"lifeline/loadgen/broker"
 	"lifeline/loadgen/clock"
+	"lifeline/loadgen/format"
 	"lifeline/loadgen/measure"
 	"lifeline/loadgen/message"
 	"lifeline/loadgen/result"
@@ -58,11 +59,9 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]re
 	}
 	defer cluster.Close(context.WithoutCancel(ctx))
 	open := openStream
-	external, scheme := s, "nats"
 	if s.Transport == "kafka" {
-		open, scheme = openTopics, "kafka"
+		open = openTopics
 	}
-	external.Broker.URL = scheme + "://" + cluster.Servers()[0]
 	a, err := open(cluster.Servers()[0])
 	if err != nil {
 		return result.Result{}, nil, err
@@ -73,14 +72,14 @@ func Run(ctx context.Context, s scenario.Scenario) (result.Result, map[string]re
 	asked := make(chan *answers)
 	var measured span
 	go func() { asked <- ask(asking, a, &measured) }()
-	found, err := run.Run(ctx, external, run.Options{Span: measured.set})
+	found, err := run.Run(ctx, s, run.Options{Span: measured.set, Cluster: cluster})
 	stop()
 	answers := <-asked
 	if err == nil && found.Failure == nil && answers.latest.Count() == 0 {
 		err = fmt.Errorf("no query was answered: %w", answers.err)
 	}
-	found.Remarks = append(found.Remarks, fmt.Sprintf("%d history queries read %.0f messages on average",
-		answers.history.Count(), float64(answers.read)/max(1, float64(answers.history.Count()))))
+	found.Remarks = append(found.Remarks, fmt.Sprintf("%d history queries read %s messages on average",
+		answers.history.Count(), format.Number(float64(answers.read)/max(1, float64(answers.history.Count())))))
 	return found, map[string]result.Distribution{
 		Latest: answers.latest.Distribution(), LatestAge: answers.age.Distribution(), History: answers.history.Distribution(),
 	}, err
