@@ -61,7 +61,7 @@ func (p *page) fleet750() {
 	for _, r := range records {
 		p.table(0, []string{"messages/s", "payload/s", "CPU idle", "fleet, cores", "broker, cores", "lost", "p50", "p99.8", "runs", "quiet"},
 			[][]string{{format.Number(rate(r)), format.Bytes(rate(r) * r.Bytes.PerMessage), format.Percent(r.Resources.Idle), format.Number(r.Resources.Client.CPU),
-				format.Number(r.Resources.Broker.CPU), lost(r), at(r.Times.RTT, 50), at(r.Times.RTT, 99.8), r.runs(), quiet(r)}})
+				format.Number(r.Resources.Broker.CPU), lost(r), r.millis(rtt(50)), r.millis(rtt(99.8)), r.runs(), quiet(r)}})
 	}
 	p.differs("CPU idle is of a machine that serves the messages too.")
 }

@@ -8,7 +8,6 @@ import (
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/plot"
 	"lifeline/loadgen/report"
-	"lifeline/loadgen/result"
 )
 
 // The pictures of this file have the axes of the paper's figures: linear, in milliseconds, per cent and megabytes.
@@ -23,16 +22,16 @@ type line struct {
 type quantity struct {
 	name   string // put behind a line's own
 	dashed bool
-	of     func(result.Result) float64
+	of     func(Record) float64
 }
 
 var (
 	rttAndDeviation = []quantity{
-		{"RTT", false, func(r result.Result) float64 { return r.Times.RTT.Mean / 1e6 }},
-		{"STDDEV", true, func(r result.Result) float64 { return r.Times.RTT.StdDev / 1e6 }},
+		{"RTT", false, func(r Record) float64 { return r.middle(mean) / 1e6 }},
+		{"STDDEV", true, func(r Record) float64 { return r.middle(deviation) / 1e6 }},
 	}
-	idleShare    = []quantity{{"CPU idle", false, func(r result.Result) float64 { return 100 * r.Resources.Idle }}}
-	usedMegabyte = []quantity{{"memory", false, func(r result.Result) float64 { return float64(r.Resources.VmstatMemory) / 1e6 }}}
+	idleShare    = []quantity{{"CPU idle", false, func(r Record) float64 { return 100 * r.Resources.Idle }}}
+	usedMegabyte = []quantity{{"memory", false, func(r Record) float64 { return float64(r.Resources.VmstatMemory) / 1e6 }}}
 )
 
 // overConnections draws quantities of the lines; fleets of more than `most` connections are beyond the paper's axis.
@@ -51,7 +50,7 @@ func overConnections(title, unit string, lines []line, quantities []quantity, mo
 				if !r.measured() || r.Broke() || connections > most {
 					continue
 				}
-				value := q.of(r.Result)
+				value := q.of(r)
 				highest = math.Max(highest, value)
 				series.Points = append(series.Points, plot.Point{X: float64(connections), Y: value,
 					Text: fmt.Sprintf("%s, %s connections: %s", name, format.Count(connections), format.Number(value))})

@@ -42,8 +42,8 @@ func survives(r Record) (string, bool) {
 func indexPage(p *page, contents [][]string) {
 	p.say("# The generator fleet: a study of publish/subscribe systems, repeated\n")
 	p.say("Written by `make results-fleet` from `data/*.json`, which it measured: each point several times, in random order. Tables give the "+
-		"median of the runs with their range for p50 and p99.8, how many runs there were, how often a generator published, and what a row needs "+
-		"to be trusted. %s", paperSource)
+		"median of the runs, of p50 and p99.8 with their range, and the greatest time of all runs; how many runs there were, how often a generator "+
+		"published, and what a row needs to be trusted. Curves are of all runs together. %s", paperSource)
 	p.paragraph("Each table and figure of the paper has a section: what the paper did, as facts that a test holds to its text; what we did; where " +
 		"we differ and why; a picture with the same axes.")
 	p.table(2, []string{"page", "what"}, indexRows())

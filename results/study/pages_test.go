@@ -103,7 +103,7 @@ func fleets(took time.Duration, connections ...int) []Record {
 			percentiles = append(percentiles, result.Percentile{Percent: percent, Value: int64(took)})
 		}
 		r.Times.RTT.Percentiles = percentiles
-		all = append(all, Record{Measured: r})
+		all = append(all, Record{Measured: r, Runs: []Run{runOf(r)}})
 	}
 	return all
 }

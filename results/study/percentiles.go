@@ -56,7 +56,7 @@ func networkSentence(p *page) string {
 	for _, name := range []string{"cluster", "cluster-six", "cluster-kafka"} {
 		if r, ok := largest(p.series(name)); ok {
 			text += fmt.Sprintf(" %d %s nodes took %s connections without loss, 99.8 %% within %s.", r.Scenario.Broker.Nodes,
-				setup{name: name}.broker(), format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99.8)))
+				setup{name: name}.broker(), format.Count(r.Counts.Connections), format.Duration(r.middle(rtt(99.8))))
 		}
 	}
 	return text

@@ -34,7 +34,7 @@ var phasePictures = []struct {
 
 func phasesPage(p *page) error {
 	p.section("Figure 15", "RTT decomposition")
-	p.here("The same three parts; their sum is the service time, and RTT begins when the message was due. Means in ms; PT of each message that had " +
+	p.here("The same three parts; their sum is the service time, and RTT begins when the message was due. Means in ms, of all runs together; PT of each message that had " +
 		"arrived after its publishing call returned, or before it (negative).")
 	var rows [][]string
 	figures := make([]plot.Spans, len(phasePictures))

@@ -96,6 +96,18 @@ func TestEachTableAndFigureOfThePaperHasItsSection(t *testing.T) {
 	}
 }
 
+func TestEachFactOfThePaperIsOnAPage(t *testing.T) {
+	all := ""
+	for _, page := range publishedPages(t) {
+		all += page
+	}
+	for _, fact := range paper.Facts() {
+		if !strings.Contains(all, fact.Says) && !strings.Contains(all, strings.ReplaceAll(fact.Says, "; ", " | ")) {
+			t.Errorf("no page says %q", fact.Says)
+		}
+	}
+}
+
 func TestTheIndexLinksToHeadings(t *testing.T) {
 	pages := publishedPages(t)
 	links := regexp.MustCompile(`\]\(([^)#]+)#([^)]+)\)`).FindAllStringSubmatch(pages["README.md"], -1)

@@ -98,7 +98,7 @@ func continuousSentence(p *page) string {
 		one, many := p.series(consumer.name), p.series(networkPrefix+consumer.name)
 		if a, b, ok := sameSize(one, many); ok {
 			text += fmt.Sprintf(" %s, %s connections: a mean of %s on one server, %s on three nodes.", consumer.title,
-				format.Count(a.Scenario.Generators), format.Duration(a.Times.RTT.Mean), format.Duration(b.Times.RTT.Mean))
+				format.Count(a.Scenario.Generators), format.Duration(a.middle(mean)), format.Duration(b.middle(mean)))
 		}
 	}
 	if !slices.ContainsFunc(consumers, func(c consumer) bool { return len(p.series(networkPrefix+c.name)) > 0 }) {
@@ -158,7 +158,7 @@ func refusedQueries(p *page) string {
 	var parts []string
 	for _, consumer := range consumers {
 		if r, ok := largest(p.series(consumer.name)); ok && consumer.polls {
-			parts = append(parts, fmt.Sprintf("%s: %s connections, 99 %% within %s", consumer.title, format.Count(r.Counts.Connections), ms(r.Times.RTT.At(99))))
+			parts = append(parts, fmt.Sprintf("%s: %s connections, 99 %% within %s", consumer.title, format.Count(r.Counts.Connections), format.Duration(r.middle(rtt(99)))))
 		}
 	}
 	if len(parts) == 0 {

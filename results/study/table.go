@@ -30,11 +30,21 @@ func timeCells(r Record) []string {
 		cells[0], cells[len(cells)-2] = ending(r), r.runs()
 		return cells
 	}
-	d := r.Times.RTT
+	median := func(of func(Run) float64) string { return format.Millis(r.middle(of)) }
 	return []string{
-		format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), r.millis(rtt(50)), at(d, 95), at(d, 99),
-		r.millis(rtt(99.8)), at(d, 100), r.runs(), quiet(r),
+		format.Count(r.Counts.Sent), lost(r), median(mean), median(deviation), r.millis(rtt(50)), r.percentile(95, median),
+		r.percentile(99, median), r.percentile(99.8, r.millis), at(r.Times.RTT, 100), r.runs(), quiet(r),
 	}
+}
+
+// percentile is a table's cell; empty where runs have so few messages that it would be their slowest one.
+func (r Record) percentile(percent float64, cell func(of func(Run) float64) string) string {
+	for _, run := range r.used() {
+		if float64(run.Times.RTT.Count)*(1-percent/100) < 1 {
+			return ""
+		}
+	}
+	return cell(rtt(percent))
 }
 
 func at(d result.Distribution, percent float64) string { return format.Millis(float64(d.At(percent))) }

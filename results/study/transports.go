@@ -76,7 +76,7 @@ func transportsPage(p *page) error {
 		if !r.measured() {
 			continue
 		}
-		bars.Rows = append(bars.Rows, plot.Row{Name: row.name, Spans: []plot.Span{{To: r.Times.RTT.Mean}, {To: r.Times.RTT.StdDev}}})
+		bars.Rows = append(bars.Rows, plot.Row{Name: row.name, Spans: []plot.Span{{To: r.middle(mean)}, {To: r.middle(deviation)}}})
 		of := &groups[0]
 		if r.Scenario.Transport == "kafka" {
 			of = &groups[1]

@@ -29,6 +29,10 @@ func rtt(percent float64) func(Run) float64 {
 	return func(r Run) float64 { return float64(r.Times.RTT.At(percent)) }
 }
 
+// mean and deviation are of the round trips of a run, in ns.
+func mean(r Run) float64      { return r.Times.RTT.Mean }
+func deviation(r Run) float64 { return r.Times.RTT.StdDev }
+
 // Spread is a figure over the runs whose times count.
 func (r Record) Spread(of func(Run) float64) spread.Spread { return spread.Of(r.figures(of)) }
 
