@@ -73,11 +73,11 @@ func serviceTime(m Measured) result.Distribution { return m.Times.ServiceTime }
 
 // overhead compares the fleet's time with that of the bare client.
 func overhead(bare, fleet Record, percent float64) string {
-	a, b := bare.Spread(rtt(percent)), fleet.Spread(rtt(percent))
-	if a.Median == 0 {
+	c := Compare(bare, fleet, rtt(percent))
+	if c.Before.Median == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s against %s: %s", b.Text(format.Duration), a.Text(format.Duration), format.Percent(b.Median/a.Median-1))
+	return fmt.Sprintf("%s against %s: %s times", c.After.Text(format.Duration), c.Before.Text(format.Duration), ratio(c))
 }
 
 // corrections are those of what was said beside figures.

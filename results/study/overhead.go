@@ -9,7 +9,11 @@ func overheadRow(p *page) []string {
 		return []string{what, aim, "not measured", "", "", ""}
 	}
 	bare, fleet := both[0], both[1]
-	met := fleet.middle(rtt(50)) <= 1.1*bare.middle(rtt(50))
-	return []string{what, aim, "p50 " + overhead(bare, fleet, 50) + "; p99.8 " + overhead(bare, fleet, 99.8),
-		verdict(met, both[0].Valid && both[1].Valid), calmCell(fleet), both[1].runs()}
+	const limit = 1.1
+	c := Compare(bare, fleet, rtt(50))
+	judged := verdict(c.Ratio <= limit, bare.Valid && fleet.Valid)
+	if c.Least <= limit && limit <= c.Most {
+		judged += ", too close to the limit for these runs to tell"
+	}
+	return []string{what, aim, "p50 " + overhead(bare, fleet, 50) + "; p99.8 " + overhead(bare, fleet, 99.8), judged, calmCell(fleet), fleet.runs()}
 }
