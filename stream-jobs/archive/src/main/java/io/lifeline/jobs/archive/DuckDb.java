@@ -29,14 +29,15 @@ public final class DuckDb {
   }
 
   /**
-   * Opens a separate, empty database whose results are read while they are computed, so that they may be larger than
-   * the memory. A statement executes one query.
+   * Opens a separate, empty database that keeps what exceeds its memory in files.
    *
-   * @param spill existing directory for what exceeds the memory
+   * @param spill existing directory for these files
+   * @param streaming whether results are read while they are computed, so that they may be larger than the memory. Then
+   *     a statement executes one query, and one that fails while it runs says only "Invalid result set"
    */
-  public static DuckDBConnection openStreaming(Path spill, long memoryBytes) throws SQLException {
+  public static DuckDBConnection openSpilling(Path spill, long memoryBytes, boolean streaming) throws SQLException {
     Properties properties = new Properties();
-    properties.setProperty(DuckDBDriver.JDBC_STREAM_RESULTS, "true");
+    properties.setProperty(DuckDBDriver.JDBC_STREAM_RESULTS, Boolean.toString(streaming));
     DuckDBConnection connection = open(properties);
     try (Statement statement = connection.createStatement()) {
       statement.execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");

@@ -68,7 +68,7 @@ import picocli.CommandLine.Spec;
 public final class ExportCommand implements Callable<Integer> {
 
   private static final int MAX_LIMIT = 10_000_000;
-  private static final int MIN_MEMORY_MIB = 64;
+  private static final int MIN_MEMORY_MIB = 256;
 
   @Mixin
   private final ArchiveOptions archive = new ArchiveOptions();
@@ -113,7 +113,7 @@ public final class ExportCommand implements Callable<Integer> {
       description = "tracks of a timeline, or threads of a Paraver trace (default: ${DEFAULT-VALUE})")
   private int maxTracks;
 
-  @Option(names = "--memory-mib", paramLabel = "N", defaultValue = "512",
+  @Option(names = "--memory-mib", paramLabel = "N", defaultValue = "1024",
       description = "memory for sorting (default: ${DEFAULT-VALUE}); the rest is on disk")
   private int memoryMib;
 

@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * Chrome's trace event format in its JSON object form. A lane is a thread of its own, because the slices of a thread
- * must nest. Times are microseconds with three decimals, relative to the first event: a double, as viewers use it, would
- * lose the nanoseconds of a time since 1970.
+ * must nest. Times are microseconds with three decimals since the first event: a double, as viewers use it, would lose
+ * the nanoseconds of a time since 1970.
  */
 final class ChromeSink implements TimelineSink {
   /** Larger integers are not exact in JavaScript. */
@@ -25,6 +25,7 @@ final class ChromeSink implements TimelineSink {
   private static final int MAX_FLOWS = 1 << 20;
 
   private final OutputStream out;
+  private final TraceClock clock;
   private final StringBuilder text = new StringBuilder();
   private final TimeText iso = TimeText.iso();
   private final Set<Long> begunFlows = Collections.newSetFromMap(new LinkedHashMap<>() {
@@ -35,11 +36,11 @@ final class ChromeSink implements TimelineSink {
       return size() > MAX_FLOWS;
     }
   });
-  private Long firstNs;
   private boolean isAfterRecord;
 
-  ChromeSink(OutputStream out) {
+  ChromeSink(OutputStream out, TraceClock clock) {
     this.out = out;
+    this.clock = clock;
     text.append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   }
 
@@ -66,24 +67,24 @@ final class ChromeSink implements TimelineSink {
     begin("B");
     what(start.type().operation(), start.type().level());
     place(lane);
-    time(start.timeNs());
+    time();
     arguments(start, -1);
     end();
     if (flow != 0) {
       begin(begunFlows.add(flow) ? "s" : "t");
       what("id", "lifeline");
       place(lane);
-      time(start.timeNs());
+      time();
       text.append(",\"id\":\"0x").append(Long.toHexString(flow)).append('"');
       end();
     }
   }
 
   @Override
-  public void end(Track lane, long timeNs, ArchivedEvent end) throws IOException {
+  public void end(Track lane, ArchivedEvent end) throws IOException {
     begin("E");
     place(lane);
-    time(timeNs);
+    time();
     if (end == null) {
       text.append(",\"args\":{\"end not found\":true}");
     } else {
@@ -98,7 +99,7 @@ final class ChromeSink implements TimelineSink {
     begin("i").append(",\"s\":\"t\"");
     what(event.type().name(), event.type().level());
     place(track);
-    time(event.timeNs());
+    time();
     arguments(event, -1);
     end();
   }
@@ -108,7 +109,7 @@ final class ChromeSink implements TimelineSink {
     begin("C");
     what(counter.name(), event.type().level());
     place(counter);
-    time(event.timeNs());
+    time();
     text.append(",\"args\":{\"value\":");
     JsonText.appendNumber(text, event.type().members().get(member).type(), event.values()[member]);
     text.append('}');
@@ -117,13 +118,9 @@ final class ChromeSink implements TimelineSink {
 
   @Override
   public void finish() throws IOException {
-    text.append("\n]");
-    if (firstNs != null) {
-      text.append(",\"otherData\":{\"first_event\":\"");
-      iso.append(text, firstNs, 9);
-      text.append("Z\",\"first_event_ns\":\"").append(firstNs).append("\"}");
-    }
-    text.append("}\n");
+    text.append("\n],\"otherData\":{\"first_event\":\"");
+    iso.append(text, clock.firstNs(), 9);
+    text.append("Z\",\"first_event_ns\":\"").append(clock.firstNs()).append("\"}}\n");
     flush();
   }
 
@@ -156,12 +153,8 @@ final class ChromeSink implements TimelineSink {
     }
   }
 
-  private void time(long timeNs) {
-    if (firstNs == null) {
-      firstNs = timeNs;
-    }
-    long relative = timeNs - firstNs;
-    String ns = Long.toUnsignedString(relative);
+  private void time() {
+    String ns = Long.toString(clock.nowNs());
     String padded = "0".repeat(Math.max(0, 4 - ns.length())) + ns;
     int whole = padded.length() - 3;
     text.append(",\"ts\":").append(padded, 0, whole).append('.').append(padded, whole, padded.length());

@@ -24,13 +24,11 @@ final class OpenPairs<T> {
   static final class Open<T> {
     private final Group group;
     private final long thread;
-    final long timeNs;
     final T kept;
 
-    private Open(Group group, long thread, long timeNs, T kept) {
+    private Open(Group group, long thread, T kept) {
       this.group = group;
       this.thread = thread;
-      this.timeNs = timeNs;
       this.kept = kept;
     }
   }
@@ -89,7 +87,7 @@ final class OpenPairs<T> {
 
   void open(ArchivedEvent start, T kept) {
     Group group = Group.of(start);
-    Open<T> open = new Open<>(group, start.thread(), start.timeNs(), kept);
+    Open<T> open = new Open<>(group, start.thread(), kept);
     groups.computeIfAbsent(group, key -> new LinkedHashMap<>())
         .computeIfAbsent(open.thread, key -> new ArrayDeque<>()).addLast(open);
     byAge.add(open);

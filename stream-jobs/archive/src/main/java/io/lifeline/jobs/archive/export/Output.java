@@ -64,17 +64,7 @@ public final class Output implements AutoCloseable {
   /** Returns the stream of the only or main file. */
   OutputStream stream() throws IOException {
     if (target == null) {
-      return new FilterOutputStream(standard) {
-        @Override
-        public void write(byte[] bytes, int offset, int length) throws IOException {
-          out.write(bytes, offset, length);
-        }
-
-        @Override
-        public void close() throws IOException {
-          flush();
-        }
-      };
+      return new Explaining(standard);
     }
     if (isDirect()) {
       return opened(target, StandardOpenOption.WRITE);
@@ -112,9 +102,34 @@ public final class Output implements AutoCloseable {
     try {
       OutputStream stream = Files.newOutputStream(path, options);
       open.add(stream);
-      return stream;
+      return new Explaining(stream);
     } catch (IOException e) {
       throw explained(e);
+    }
+  }
+
+  /** Says which destination cannot be written, and leaves standard output open. */
+  private final class Explaining extends FilterOutputStream {
+    Explaining(OutputStream out) {
+      super(out);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+      try {
+        out.write(bytes, offset, length);
+      } catch (IOException e) {
+        throw explained(e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (out == standard) {
+        out.flush();
+      } else {
+        out.close();
+      }
     }
   }
 

@@ -30,7 +30,7 @@ final class ParaverFormat implements EventFormat {
   private static final int RECORD_BYTES = 32;
 
   /** An open operation: its thread, and its number there. */
-  private record Running(ParaverThreads.ThreadObject thread, long operation) {}
+  private record Running(ParaverThreads.ThreadObject thread, long operation, long sinceNs) {}
 
   /** The last step of an id that ended. */
   private record Step(String incarnation, String place, long endNs, long nbytes) {}
@@ -45,8 +45,7 @@ final class ParaverFormat implements EventFormat {
   private ParaverTypes types;
   private OpenPairs<Running> open;
   private Counts counts;
-  private Long firstNs;
-  private long nowNs;
+  private TraceClock clock;
   private boolean ended;
 
   ParaverFormat(ExportOptions options) {
@@ -58,6 +57,7 @@ final class ParaverFormat implements EventFormat {
     counts = count;
     threads = new ParaverThreads(options.maxTracks());
     types = new ParaverTypes(counts);
+    clock = new TraceClock(counts);
     open = new OpenPairs<>(options.maxOpen(), events.types(), counts);
     Map<String, DuckDBColumnType> columns = new LinkedHashMap<>();
     columns.put("time", DuckDBColumnType.BIGINT);
@@ -66,7 +66,7 @@ final class ParaverFormat implements EventFormat {
     try (OutputStream names = output.beside(".pcf");
         OutputStream rows = output.beside(".row");
         Writer trace = writer(output.stream());
-        RowTable table = new RowTable(columns, new Records(events), options)) {
+        RowTable table = new RowTable(columns, new Records(events), options, true)) {
       boolean[] begun = new boolean[1];
       table.query("SELECT line FROM " + RowTable.SQL + " ORDER BY time, n", row -> {
         if (!begun[0]) { // all events have been read
@@ -89,7 +89,7 @@ final class ParaverFormat implements EventFormat {
   }
 
   private String header() {
-    return threads.header(firstNs == null ? 0 : firstNs, nowNs) + "\n";
+    return threads.header(clock.firstNs(), clock.nowNs()) + "\n";
   }
 
   /** The records in the order in which they become known. */
@@ -123,11 +123,8 @@ final class ParaverFormat implements EventFormat {
   }
 
   private void add(ArchivedEvent event) {
-    if (firstNs == null) {
-      firstNs = event.timeNs();
-    }
-    long relative = event.timeNs() - firstNs;
-    nowNs = relative < 0 ? Long.MAX_VALUE : relative; // from 1677 to 2262 is more than 64 bits can count
+    clock.advance(event.timeNs());
+    long nowNs = clock.nowNs();
     ParaverThreads.ThreadObject thread = threads.of(event, nowNs);
     if (thread == null) {
       counts.add("beyond_max_tracks", 1);
@@ -150,7 +147,7 @@ final class ParaverFormat implements EventFormat {
       return;
     }
     ParaverState state = states.computeIfAbsent(event.type().operation(), ParaverState::during);
-    open.open(event, new Running(thread, thread.begin(state)));
+    open.open(event, new Running(thread, thread.begin(state), clock.nowNs()));
     turn(thread);
     for (OpenPairs.Open<Running> old = open.giveUp(); old != null; old = open.giveUp()) {
       stop(old.kept);
@@ -164,10 +161,10 @@ final class ParaverFormat implements EventFormat {
       return;
     }
     stop(started.kept);
-    communicate(event, thread, started.timeNs - firstNs);
+    communicate(event, thread, started.kept.sinceNs);
     String id = event.id();
     if (id != null) {
-      steps.put(ShortText.of(id), new Step(event.incarnation(), thread.place, nowNs, nbytes(event)));
+      steps.put(ShortText.of(id), new Step(event.incarnation(), thread.place, clock.nowNs(), nbytes(event)));
       if (steps.size() > options.maxOpen()) {
         steps.remove(steps.keySet().iterator().next());
       }
@@ -180,7 +177,7 @@ final class ParaverFormat implements EventFormat {
   }
 
   private void turn(ParaverThreads.ThreadObject thread) {
-    addState(thread.sinceNs(), thread.turn(nowNs));
+    addState(thread.sinceNs(), thread.turn(clock.nowNs()));
   }
 
   private void addState(long sinceNs, String state) {
@@ -198,6 +195,7 @@ final class ParaverFormat implements EventFormat {
     }
     steps.remove(ShortText.of(id));
     counts.add("communications", 1);
+    long nowNs = clock.nowNs();
     records.add(new Record(sent.endNs, "3:" + sent.place + ":" + sent.endNs + ":" + sent.endNs + ":" + thread.place
         + ":" + nowNs + ":" + nowNs + ":" + sent.nbytes + ":" + tag(id)));
   }
@@ -225,7 +223,7 @@ final class ParaverFormat implements EventFormat {
     ended = true;
     open.finish();
     for (ParaverThreads.ThreadObject thread : threads.all()) {
-      addState(thread.sinceNs(), thread.finish(nowNs));
+      addState(thread.sinceNs(), thread.finish(clock.nowNs()));
     }
   }
 }

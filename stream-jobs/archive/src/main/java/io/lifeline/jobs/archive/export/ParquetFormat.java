@@ -30,7 +30,7 @@ final class ParquetFormat implements EventFormat {
     for (String text : new String[] {"type", "level", "host", "program", "incarnation", "id", "fields"}) {
       columns.put(text, DuckDBColumnType.VARCHAR);
     }
-    try (RowTable table = new RowTable(columns, (chunk, row) -> next(events, chunk, row), options)) {
+    try (RowTable table = new RowTable(columns, (chunk, row) -> next(events, chunk, row), options, false)) {
       table.copy("COPY (SELECT make_timestamp_ns(ts_ns) AS ts, ts_ns, type, level, host, program,"
           + " pid::UINTEGER AS pid, " + Sql.unsigned("thread") + " AS thread, incarnation, route::USMALLINT AS route, "
           + Sql.unsigned("sequence") + " AS sequence, event_index::UINTEGER AS event_index, id, fields::JSON AS fields"

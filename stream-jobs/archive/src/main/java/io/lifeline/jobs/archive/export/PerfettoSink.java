@@ -100,10 +100,12 @@ final class PerfettoSink implements TimelineSink {
   private final Names annotationNames = new Names(INTERNED_ANNOTATION_NAMES);
   private final ByteArrayOutputStream newNames = new ByteArrayOutputStream();
   private final CodedOutputStream newNamesOut = CodedOutputStream.newInstance(newNames);
-  private Long firstNs;
+  private final TraceClock clock;
+  private boolean begun;
 
-  PerfettoSink(OutputStream out) {
+  PerfettoSink(OutputStream out, TraceClock clock) {
     this.out = CodedOutputStream.newInstance(out);
+    this.clock = clock;
   }
 
   private static byte[] message(Fields fields) throws IOException {
@@ -119,23 +121,19 @@ final class PerfettoSink implements TimelineSink {
   }
 
   /** Relates the trace's clock, which begins with the first event, to the time of day; it cannot be before 1970. */
-  private long relative(long timeNs) throws IOException {
-    if (firstNs == null) {
-      firstNs = timeNs;
-      packet(packet -> {
-        packet.writeUInt32(PACKET_SEQUENCE_ID, SEQUENCE);
-        packet.writeUInt32(PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
-        packet.writeByteArray(PACKET_CLOCK_SNAPSHOT, message(snapshot -> {
-          snapshot.writeByteArray(SNAPSHOT_CLOCKS, clock(BOOTTIME, 0));
-          if (timeNs >= 0) {
-            snapshot.writeByteArray(SNAPSHOT_CLOCKS, clock(REALTIME, timeNs));
-          }
-          snapshot.writeEnum(SNAPSHOT_PRIMARY, BOOTTIME);
-        }));
-      });
-    }
-    long relative = timeNs - firstNs;
-    return relative < 0 ? Long.MAX_VALUE : relative; // from 1677 to 2262 is more than readers can subtract
+  private void begin() throws IOException {
+    begun = true;
+    packet(packet -> {
+      packet.writeUInt32(PACKET_SEQUENCE_ID, SEQUENCE);
+      packet.writeUInt32(PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+      packet.writeByteArray(PACKET_CLOCK_SNAPSHOT, message(snapshot -> {
+        snapshot.writeByteArray(SNAPSHOT_CLOCKS, clock(BOOTTIME, 0));
+        if (clock.firstNs() >= 0) {
+          snapshot.writeByteArray(SNAPSHOT_CLOCKS, clock(REALTIME, clock.firstNs()));
+        }
+        snapshot.writeEnum(SNAPSHOT_PRIMARY, BOOTTIME);
+      }));
+    });
   }
 
   private static byte[] clock(int id, long timeNs) throws IOException {
@@ -147,6 +145,9 @@ final class PerfettoSink implements TimelineSink {
 
   @Override
   public void declare(Track track) throws IOException {
+    if (!begun) {
+      begin();
+    }
     packet(packet -> {
       packet.writeUInt32(PACKET_SEQUENCE_ID, SEQUENCE);
       packet.writeByteArray(PACKET_TRACK_DESCRIPTOR, message(descriptor -> {
@@ -180,7 +181,7 @@ final class PerfettoSink implements TimelineSink {
 
   @Override
   public void begin(Track lane, ArchivedEvent start, long flow) throws IOException {
-    event(lane, start.timeNs(), BEGIN, event -> {
+    event(lane, BEGIN, event -> {
       name(event, start.type().operation(), start.type().level());
       annotations(event, start, -1);
       flow(event, flow);
@@ -188,8 +189,8 @@ final class PerfettoSink implements TimelineSink {
   }
 
   @Override
-  public void end(Track lane, long timeNs, ArchivedEvent end) throws IOException {
-    event(lane, timeNs, END, event -> {
+  public void end(Track lane, ArchivedEvent end) throws IOException {
+    event(lane, END, event -> {
       if (end != null) {
         annotations(event, end, end.type().idMember());
       } else {
@@ -200,7 +201,7 @@ final class PerfettoSink implements TimelineSink {
 
   @Override
   public void instant(Track track, ArchivedEvent moment, long flow) throws IOException {
-    event(track, moment.timeNs(), INSTANT, event -> {
+    event(track, INSTANT, event -> {
       name(event, moment.type().name(), moment.type().level());
       annotations(event, moment, -1);
       flow(event, flow);
@@ -211,7 +212,7 @@ final class PerfettoSink implements TimelineSink {
   public void count(Track counter, ArchivedEvent sample, int member) throws IOException {
     FieldType type = sample.type().members().get(member).type();
     Number value = (Number) sample.values()[member];
-    event(counter, sample.timeNs(), COUNTER, event -> {
+    event(counter, COUNTER, event -> {
       if (type.isFloating()) {
         event.writeDouble(EVENT_DOUBLE_COUNTER_VALUE, value.doubleValue());
       } else if (type == FieldType.U64 && value.longValue() < 0) {
@@ -226,8 +227,7 @@ final class PerfettoSink implements TimelineSink {
     return Double.parseDouble(Long.toUnsignedString(bits));
   }
 
-  private void event(Track track, long timeNs, int type, Fields more) throws IOException {
-    long relativeNs = relative(timeNs);
+  private void event(Track track, int type, Fields more) throws IOException {
     byte[] event = message(fields -> {
       fields.writeEnum(EVENT_TYPE, type);
       fields.writeUInt64(EVENT_TRACK, track.number());
@@ -235,7 +235,7 @@ final class PerfettoSink implements TimelineSink {
     });
     newNamesOut.flush();
     packet(packet -> {
-      packet.writeUInt64(PACKET_TIMESTAMP, relativeNs);
+      packet.writeUInt64(PACKET_TIMESTAMP, clock.nowNs());
       packet.writeUInt32(PACKET_SEQUENCE_ID, SEQUENCE);
       packet.writeUInt32(PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
       if (newNames.size() > 0) {

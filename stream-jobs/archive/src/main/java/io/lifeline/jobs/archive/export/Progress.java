@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -59,7 +60,7 @@ public final class Progress implements EventCursor {
     if (event != null) {
       counts.add("events", 1);
       if (terminal != null && ++count % CHECK_EVENTS == 0 && clockNs.getAsLong() - nextNs >= 0) {
-        terminal.printf("%s%,d events, up to %s", CLEAR_LINE, count, Timestamps.iso(event.timeNs()));
+        terminal.printf(Locale.ROOT, "%s%,d events, up to %s", CLEAR_LINE, count, Timestamps.iso(event.timeNs()));
         terminal.flush();
         shown = true;
         nextNs = clockNs.getAsLong() + INTERVAL_NS;

@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.export;
 import io.lifeline.jobs.archive.DuckDb;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -39,10 +40,15 @@ final class RowTable implements AutoCloseable {
   private final DuckDBConnection connection;
   private Exception failure;
 
-  /** @param columns names and types */
-  RowTable(Map<String, DuckDBColumnType> columns, Rows rows, ExportOptions options) throws IOException, SQLException {
+  /**
+   * @param columns names and types
+   * @param streaming whether a query has a large result
+   */
+  RowTable(Map<String, DuckDBColumnType> columns, Rows rows, ExportOptions options, boolean streaming)
+      throws IOException, SQLException {
     // Not the directory of the archive's database, which names its files in the same way.
-    connection = DuckDb.openStreaming(Files.createTempDirectory(options.spill(), "rows"), options.memoryBytes());
+    Path spill = Files.createTempDirectory(options.spill(), "rows");
+    connection = DuckDb.openSpilling(spill, options.memoryBytes(), streaming);
     try {
       execute("SET threads = 1"); // keeps the order, and one thread calls the source
       execute("SET preserve_insertion_order = false");
@@ -62,7 +68,11 @@ final class RowTable implements AutoCloseable {
 
   /** Runs a statement that writes a file. */
   void copy(String sql) throws IOException, SQLException {
-    query(sql, row -> {});
+    try {
+      execute(sql);
+    } catch (SQLException e) {
+      throw explained(e);
+    }
   }
 
   void query(String sql, RowVisitor visitor) throws IOException, SQLException {
@@ -71,11 +81,18 @@ final class RowTable implements AutoCloseable {
         visitor.visit(rows);
       }
     } catch (SQLException e) {
-      if (failure instanceof IOException cause) {
-        throw cause;
-      }
-      throw failure instanceof SQLException cause ? cause : e;
+      throw explained(e);
     }
+  }
+
+  /** Returns the failure of the source, if it was that, as it was before it went through DuckDB. */
+  private SQLException explained(SQLException e) throws IOException {
+    if (failure instanceof IOException cause) {
+      throw cause;
+    }
+    return failure instanceof SQLException cause ? cause
+        : new SQLException("DuckDB failed, most likely for lack of memory (raise --memory-mib) or of space on the disk"
+            + " (set --temp-dir): " + e.getMessage(), e);
   }
 
   @Override

@@ -11,8 +11,8 @@ import java.util.Set;
 
 /**
  * Places events on tracks. {@code X.start} and {@code X.end} become a slice on a lane named X of the thread that
- * started it, so slices of a lane never overlap; numbers of sampled types become counters of their process; other events
- * become moments on their thread. Starts and moments with the same id share a flow, which connects them across
+ * started it, so slices of a lane never overlap; numbers of sampled types become counters of their process; other
+ * events become moments on their thread. Starts and moments with the same id share a flow, which connects them across
  * processes.
  */
 final class Timeline {
@@ -23,14 +23,16 @@ final class Timeline {
   private record Slice(Lanes lanes, int lane) {}
 
   private final TimelineSink sink;
+  private final TraceClock clock;
   private final ExportOptions options;
   private final Tracks tracks;
   private final OpenPairs<Slice> open;
   private final Counts counts;
   private final Map<ArchivedType, Boolean> sampled = new IdentityHashMap<>();
 
-  Timeline(TimelineSink sink, ExportOptions options, Set<String> types, Counts counts) {
+  Timeline(TimelineSink sink, TraceClock clock, ExportOptions options, Set<String> types, Counts counts) {
     this.sink = sink;
+    this.clock = clock;
     this.options = options;
     this.tracks = new Tracks(sink, options.maxTracks());
     this.open = new OpenPairs<>(options.maxOpen(), types, counts);
@@ -39,6 +41,7 @@ final class Timeline {
 
   /** Adds an event that is not earlier than the previous one. */
   void add(ArchivedEvent event) throws IOException {
+    clock.advance(event.timeNs());
     ArchivedType type = event.type();
     if (sampled.computeIfAbsent(type, this::isSampled)) {
       count(event);
@@ -100,7 +103,7 @@ final class Timeline {
     open.open(event, new Slice(lanes, lane));
     sink.begin(lanes.track(lane), event, flow(event));
     for (OpenPairs.Open<Slice> old = open.giveUp(); old != null; old = open.giveUp()) {
-      finish(old.kept, event.timeNs(), null);
+      finish(old.kept, null);
     }
   }
 
@@ -109,12 +112,12 @@ final class Timeline {
     if (started == null) {
       mark(event);
     } else {
-      finish(started.kept, event.timeNs(), event);
+      finish(started.kept, event);
     }
   }
 
-  private void finish(Slice slice, long timeNs, ArchivedEvent end) throws IOException {
-    sink.end(slice.lanes.track(slice.lane), timeNs, end);
+  private void finish(Slice slice, ArchivedEvent end) throws IOException {
+    sink.end(slice.lanes.track(slice.lane), end);
     slice.lanes.release(slice.lane);
   }
 

@@ -6,16 +6,16 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.sql.SQLException;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /** Writes events as a {@link Timeline}. */
 final class TimelineFormat implements EventFormat {
   private static final int BUFFER_BYTES = 1 << 16;
 
   private final ExportOptions options;
-  private final Function<OutputStream, TimelineSink> sinks;
+  private final BiFunction<OutputStream, TraceClock, TimelineSink> sinks;
 
-  TimelineFormat(ExportOptions options, Function<OutputStream, TimelineSink> sinks) {
+  TimelineFormat(ExportOptions options, BiFunction<OutputStream, TraceClock, TimelineSink> sinks) {
     this.options = options;
     this.sinks = sinks;
   }
@@ -23,8 +23,9 @@ final class TimelineFormat implements EventFormat {
   @Override
   public void write(EventCursor events, Output output, Counts counts) throws IOException, SQLException {
     try (OutputStream out = new BufferedOutputStream(output.stream(), BUFFER_BYTES)) {
-      TimelineSink sink = sinks.apply(out);
-      Timeline timeline = new Timeline(sink, options, events.types(), counts);
+      TraceClock clock = new TraceClock(counts);
+      TimelineSink sink = sinks.apply(out, clock);
+      Timeline timeline = new Timeline(sink, clock, options, events.types(), counts);
       for (ArchivedEvent event = events.next(); event != null; event = events.next()) {
         timeline.add(event);
       }

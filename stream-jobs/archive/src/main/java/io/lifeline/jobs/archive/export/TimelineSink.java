@@ -3,7 +3,7 @@ package io.lifeline.jobs.archive.export;
 import io.lifeline.jobs.archive.ArchivedEvent;
 import java.io.IOException;
 
-/** Writes a timeline in a format. Times do not decrease. */
+/** Writes a timeline in a format. What it is told happens at the time of the {@link TraceClock}. */
 interface TimelineSink {
 
   /** Describes a track, before its first use and after its parent. */
@@ -21,7 +21,7 @@ interface TimelineSink {
    *
    * @param end null if the end was not found
    */
-  void end(Track lane, long timeNs, ArchivedEvent end) throws IOException;
+  void end(Track lane, ArchivedEvent end) throws IOException;
 
   /** Marks a moment. */
   void instant(Track track, ArchivedEvent event, long flow) throws IOException;

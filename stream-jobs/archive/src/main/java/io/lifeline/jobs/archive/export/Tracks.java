@@ -30,6 +30,7 @@ final class Tracks {
   private final Map<LanesKey, Lanes> lanes = new HashMap<>();
   private final Map<CounterKey, Track> counters = new HashMap<>();
   private final Set<Integer> numbers = new HashSet<>();
+  private final Set<Integer> mainThreads = new HashSet<>();
   private int nextNumber = MAX_PID;
   private int count;
 
@@ -44,7 +45,7 @@ final class Tracks {
     if (process == null) {
       String name =
           ShortText.of(event.program()) + " (" + ShortText.of(event.host()) + ", pid " + event.pid() + ")";
-      process = added(Track.Kind.PROCESS, null, number(event.pid()), 0, name, "");
+      process = added(Track.Kind.PROCESS, null, number(event.pid(), 0), 0, name, "");
       if (process != null) {
         processes.put(event.incarnation(), process);
       }
@@ -58,8 +59,8 @@ final class Tracks {
     Track thread = threads.get(key);
     if (thread == null) {
       Track process = process(event);
-      thread = process == null ? null : added(Track.Kind.THREAD, process, process.pid(), number(event.thread()),
-          "thread " + Long.toUnsignedString(event.thread()), "");
+      thread = process == null ? null : added(Track.Kind.THREAD, process, process.pid(),
+          number(event.thread(), process.pid()), "thread " + Long.toUnsignedString(event.thread()), "");
       if (thread != null) {
         threads.put(key, thread);
       }
@@ -76,7 +77,7 @@ final class Tracks {
 
   /** Returns a new lane. */
   Track lane(Track thread, String operation) throws IOException {
-    return added(Track.Kind.LANE, thread, thread.pid(), number(0), operation, "");
+    return added(Track.Kind.LANE, thread, thread.pid(), number(0, 0), operation, "");
   }
 
   /** Returns the track of a member of samples. */
@@ -97,8 +98,11 @@ final class Tracks {
     return counter;
   }
 
-  private int number(long wanted) {
-    return wanted > 0 && wanted <= MAX_PID && numbers.add((int) wanted) ? (int) wanted : ++nextNumber;
+  /** @param pid of the thread's process, which its main thread shares; 0 for others */
+  private int number(long wanted, int pid) {
+    boolean free = wanted > 0 && wanted <= MAX_PID
+        && (numbers.add((int) wanted) || wanted == pid && mainThreads.add(pid));
+    return free ? (int) wanted : ++nextNumber;
   }
 
   private Track added(Track.Kind kind, Track parent, int pid, int tid, String name, String unit) throws IOException {

@@ -37,6 +37,7 @@ public final class PostgresEvents implements EventReader {
     Connection connection = PostgresReader.connect(options);
     try {
       connection.setAutoCommit(false); // the driver uses a cursor only in a transaction
+      connection.commit(); // of connecting
       connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
       return new PostgresEvents(connection);
     } catch (SQLException e) {

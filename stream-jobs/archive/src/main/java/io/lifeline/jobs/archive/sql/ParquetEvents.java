@@ -13,6 +13,7 @@ import io.lifeline.jobs.archive.parquet.Manifest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -27,12 +28,22 @@ import java.util.Set;
  * them; what exceeds its memory goes to files.
  */
 public final class ParquetEvents implements EventReader {
-  private final Connection connection;
-  private final EventViews views;
+  /** Each thread needs memory for a chunk of the largest events; what follows is one thread, too. */
+  private static final int THREADS = 2;
 
-  private ParquetEvents(Connection connection, EventViews views) {
-    this.connection = connection;
+  private final ArchiveDirectory directory;
+  private final EventViews views;
+  private final Path spill;
+  private final long memoryBytes;
+  private final Connection connection;
+
+  private ParquetEvents(ArchiveDirectory directory, EventViews views, Path spill, long memoryBytes)
+      throws SQLException {
+    this.directory = directory;
     this.views = views;
+    this.spill = spill;
+    this.memoryBytes = memoryBytes;
+    this.connection = connect(true);
   }
 
   /**
@@ -45,12 +56,17 @@ public final class ParquetEvents implements EventReader {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     List<Manifest> manifests = ArchiveDatabase.manifests(directory, root);
     EventViews views = new EventViews(manifests, ArchiveDatabase.paths(directory, manifests));
-    Connection connection = DuckDb.openStreaming(spill, memoryBytes);
-    try (Statement statement = connection.createStatement()) {
+    return new ParquetEvents(directory, views, spill, memoryBytes);
+  }
+
+  private Connection connect(boolean streaming) throws SQLException {
+    Connection database = DuckDb.openSpilling(spill, memoryBytes, streaming);
+    try (Statement statement = database.createStatement()) {
+      statement.execute("SET threads = " + THREADS);
       ArchiveDatabase.confine(statement, directory);
-      return new ParquetEvents(connection, views);
+      return database;
     } catch (SQLException e) {
-      connection.close();
+      database.close();
       throw e;
     }
   }
@@ -74,15 +90,34 @@ public final class ParquetEvents implements EventReader {
     }
     String sql = "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + " FROM (" + views.versions(readers.keySet())
         + ") AS events" + selection.clause(conditions) + " ORDER BY ts, " + EventRows.ORDER;
-    return new EventRows(connection.prepareStatement(sql), types, (type, level, fields) -> {
-      FieldsReader reader = readers.get(type);
-      Object[] values = reader.read(fields);
-      if (values == null) {
-        throw new SQLException("an event of the type " + reader.type().name() + " has fields of another type: run"
-            + " lifeline-jobs verify");
-      }
-      return new EventRows.Decoded(reader.type(), values);
-    });
+    PreparedStatement query = connection.prepareStatement(sql);
+    try {
+      return new EventRows(query, types, (type, level, fields) -> decode(readers.get(type), fields));
+    } catch (SQLException e) {
+      throw explained(sql, e);
+    }
+  }
+
+  private static EventRows.Decoded decode(FieldsReader reader, String fields) throws SQLException {
+    Object[] values = reader.read(fields);
+    if (values == null) {
+      throw new SQLException("an event of the type " + reader.type().name() + " has fields of another type: run"
+          + " lifeline-jobs verify");
+    }
+    return new EventRows.Decoded(reader.type(), values);
+  }
+
+  /** Runs a query again that failed while it ran, in a database that says why. */
+  private SQLException explained(String sql, SQLException unexplained) throws SQLException {
+    try (Connection database = connect(false); Statement statement = database.createStatement()) {
+      statement.execute("CREATE TABLE sorted AS " + sql);
+      return unexplained;
+    } catch (SQLException e) {
+      return e.getMessage().startsWith("Out of Memory")
+          ? new SQLException("DuckDB cannot sort the events in " + (memoryBytes >> 20) + " MiB: raise --memory-mib,"
+              + " or select fewer types: " + e.getMessage().lines().findFirst().orElse(""), e)
+          : e;
+    }
   }
 
   @Override
