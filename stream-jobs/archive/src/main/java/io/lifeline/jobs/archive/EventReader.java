@@ -3,8 +3,7 @@ package io.lifeline.jobs.archive;
 import java.sql.SQLException;
 
 /**
- * Reads all events of an archive in order of time, in bounded memory: the storage sorts them on disk. For queries see
- * {@link ArchiveReader}.
+ * Reads all events of an archive in order of time, in bounded memory. For queries see {@link ArchiveReader}.
  */
 public interface EventReader extends AutoCloseable {
 

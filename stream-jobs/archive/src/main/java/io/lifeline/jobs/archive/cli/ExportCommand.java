@@ -114,11 +114,11 @@ public final class ExportCommand implements Callable<Integer> {
   private int maxTracks;
 
   @Option(names = "--memory-mib", paramLabel = "N", defaultValue = "1024",
-      description = "memory for sorting (default: ${DEFAULT-VALUE}); the rest is on disk")
+      description = "memory of DuckDB (default: ${DEFAULT-VALUE}), which sorts events slice by slice")
   private int memoryMib;
 
   @Option(names = "--temp-dir", paramLabel = "DIR",
-      description = "directory for the part of the sorting on disk (default: that of the output, or the system's)")
+      description = "directory for what it cannot sort in memory (default: that of the output, or the system's)")
   private Path tempDir;
 
   @Spec private CommandSpec spec;

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.sql;
 
+import io.lifeline.jobs.archive.ArchivedEvent;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.EventCursor;
@@ -19,17 +20,22 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Reads the events of a Parquet archive in order of time, as of the manifests at the time of opening. DuckDB sorts
- * them; what exceeds its memory goes to files.
+ * one slice of time after the other.
  */
 public final class ParquetEvents implements EventReader {
   /** Each thread needs memory for a chunk of the largest events; what follows is one thread, too. */
   private static final int THREADS = 2;
+
+  /** A sort has its rows twice for a while, and the scan needs memory as well. */
+  private static final int SLICES_IN_MEMORY = 8;
 
   private final ArchiveDirectory directory;
   private final EventViews views;
@@ -88,13 +94,34 @@ public final class ParquetEvents implements EventReader {
     if (selection.untilNs() != null) {
       conditions.add("ts < make_timestamp_ns(" + selection.untilNs() + ")");
     }
-    String sql = "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + " FROM (" + views.versions(readers.keySet())
-        + ") AS events" + selection.clause(conditions) + " ORDER BY ts, " + EventRows.ORDER;
+    String events = " FROM (" + views.versions(readers.keySet()) + ") AS events";
+    Function<String, String> source = condition -> {
+      List<String> all = new ArrayList<>(conditions);
+      all.add(condition);
+      return events + selection.clause(all);
+    };
+    List<TimeSlices.Slice> slices;
+    try (Connection database = connect(false)) {
+      slices = TimeSlices.of(database, source, memoryBytes / SLICES_IN_MEMORY);
+    } catch (SQLException e) {
+      throw explained(e);
+    }
+    return new Slices(slices.iterator(), types, slice -> rows(
+        "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + source.apply(slice.condition()) + " ORDER BY ts, "
+            + EventRows.ORDER, types, readers));
+  }
+
+  private EventRows rows(String sql, Set<String> types, Map<String, FieldsReader> readers) throws SQLException {
     PreparedStatement query = connection.prepareStatement(sql);
     try {
       return new EventRows(query, types, (type, level, fields) -> decode(readers.get(type), fields));
-    } catch (SQLException e) {
-      throw explained(sql, e);
+    } catch (SQLException e) { // does not say why: it is run again in a database that does
+      try (Connection database = connect(false); Statement statement = database.createStatement()) {
+        statement.execute("CREATE TABLE sorted AS " + sql);
+      } catch (SQLException why) {
+        throw explained(why);
+      }
+      throw e;
     }
   }
 
@@ -107,21 +134,57 @@ public final class ParquetEvents implements EventReader {
     return new EventRows.Decoded(reader.type(), values);
   }
 
-  /** Runs a query again that failed while it ran, in a database that says why. */
-  private SQLException explained(String sql, SQLException unexplained) throws SQLException {
-    try (Connection database = connect(false); Statement statement = database.createStatement()) {
-      statement.execute("CREATE TABLE sorted AS " + sql);
-      return unexplained;
-    } catch (SQLException e) {
-      return e.getMessage().startsWith("Out of Memory")
-          ? new SQLException("DuckDB cannot sort the events in " + (memoryBytes >> 20) + " MiB: raise --memory-mib,"
-              + " or select fewer types: " + e.getMessage().lines().findFirst().orElse(""), e)
-          : e;
-    }
+  private SQLException explained(SQLException e) {
+    return e.getMessage().startsWith("Out of Memory")
+        ? new SQLException("DuckDB cannot sort the events in " + (memoryBytes >> 20) + " MiB: raise --memory-mib, or"
+            + " select fewer types: " + e.getMessage().lines().findFirst().orElse(""), e)
+        : e;
   }
 
   @Override
   public void close() throws SQLException {
     connection.close();
+  }
+
+  private interface SliceReader {
+    EventRows read(TimeSlices.Slice slice) throws SQLException;
+  }
+
+  /** The events of one slice after the other. */
+  private static final class Slices implements EventCursor {
+    private final Iterator<TimeSlices.Slice> left;
+    private final Set<String> types;
+    private final SliceReader reader;
+    private EventRows rows;
+
+    Slices(Iterator<TimeSlices.Slice> slices, Set<String> types, SliceReader reader) {
+      this.left = slices;
+      this.types = types;
+      this.reader = reader;
+    }
+
+    @Override
+    public Set<String> types() {
+      return types;
+    }
+
+    @Override
+    public ArchivedEvent next() throws SQLException {
+      ArchivedEvent event = rows == null ? null : rows.next();
+      while (event == null && left.hasNext()) {
+        close();
+        rows = reader.read(left.next());
+        event = rows.next();
+      }
+      return event;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      if (rows != null) {
+        rows.close();
+        rows = null;
+      }
+    }
   }
 }

@@ -313,10 +313,10 @@ class RoundTripTest {
     }
   }
 
-  /** 320 MB of text are sorted in less memory than that, on disk. */
+  /** 320 MB of text are sorted in less memory than that. */
   @Tag("system")
   @Test
-  void moreThanTheMemoryIsSortedOnDisk() throws Exception {
+  void moreThanTheMemoryIsSorted() throws Exception {
     exports = new Exports(directory.resolve("large"));
     String text = "x".repeat(4_000);
     List<byte[]> large = new ArrayList<>();
