@@ -139,6 +139,13 @@ class LifelineCat(unittest.TestCase):
             texts = sorted(event["type"] for _, event in shown if event["incarnation"] == meaning["incarnation"])
             self.assertEqual(texts, sorted(named[str(event["type"])]["name"] for event in meaning["events"]), path.name)
 
+    def test_its_lines_are_those_that_every_writer_of_these_formats_is_held_to(self):
+        small = [path for path in sorted((VECTORS / "hostile").glob("*.llb")) if path.stat().st_size < 8192]
+        for style in ("json", "bp", "ulm"):
+            written = b"".join(subprocess.run([CAT, "-q", "-f", style, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                              check=False).stdout for path in small)
+            self.assertEqual(written, (VECTORS / f"text/hostile.{style}").read_bytes(), style)
+
     def test_batches_without_measure_are_shown_or_refused_beside_honest_ones_in_bounded_memory(self):
         done = subprocess.run([VECTORS / "make_vectors.py", "--large"], stdout=subprocess.PIPE, check=True, timeout=60)
         manifest = json.loads((VECTORS / "hostile.json").read_text())

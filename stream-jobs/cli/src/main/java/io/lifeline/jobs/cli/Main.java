@@ -1,6 +1,7 @@
 package io.lifeline.jobs.cli;
 
 import io.lifeline.jobs.archive.cli.CompactCommand;
+import io.lifeline.jobs.archive.cli.ExportCommand;
 import io.lifeline.jobs.archive.cli.FilesCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
@@ -23,6 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       AlertsCommand.class,
       SqlCommand.class,
       ReportCommand.class,
+      ExportCommand.class,
       CompactCommand.class,
       VerifyCommand.class,
       FilesCommand.class,

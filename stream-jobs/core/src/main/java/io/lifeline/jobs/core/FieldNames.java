@@ -4,6 +4,11 @@ import java.util.Set;
 
 /** Renames an event's own fields that collide with those of every event. */
 public final class FieldNames {
+  /** Members of the JSON of every event, which its own fields stand beside. */
+  public static final Set<String> EVERY_EVENT =
+      Set.of(
+          "ts", "ts_ns", "type", "level", "host", "program", "pid", "thread", "incarnation", "route", "sequence",
+          "event_index", "non_finite");
 
   private FieldNames() {}
 

@@ -22,7 +22,8 @@ public final class Terminal {
     return String.join("\n", text.lines().map(Terminal::printable).toList());
   }
 
-  private static boolean isHarmful(int c) {
+  /** Returns whether the character controls a terminal, ends a line or changes the writing direction. */
+  public static boolean isHarmful(int c) {
     return Character.isISOControl(c)
         || c == 0x061C || c == 0x200E || c == 0x200F // direction marks
         || c >= 0x2028 && c <= 0x202E // line and paragraph separators, embeddings and overrides

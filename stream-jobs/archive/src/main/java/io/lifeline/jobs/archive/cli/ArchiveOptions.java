@@ -1,10 +1,13 @@
 package io.lifeline.jobs.archive.cli;
 
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.EventReader;
+import io.lifeline.jobs.archive.postgres.PostgresEvents;
 import io.lifeline.jobs.archive.postgres.PostgresOptions;
 import io.lifeline.jobs.archive.postgres.PostgresReader;
 import io.lifeline.jobs.archive.postgres.PostgresUrl;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.sql.ParquetEvents;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -40,13 +43,28 @@ final class ArchiveOptions {
     if (!PostgresUrl.isMeantBy(archive)) {
       return ArchiveDatabase.open(Path.of(archive));
     }
+    return PostgresReader.open(postgres());
+  }
+
+  /**
+   * Opens the archive, which must exist, to read all of its events in order.
+   *
+   * @param spill existing directory for what exceeds the memory
+   */
+  EventReader openEvents(Path spill, long memoryBytes) throws IOException, SQLException {
+    if (!PostgresUrl.isMeantBy(archive)) {
+      return ParquetEvents.open(Path.of(archive), spill, memoryBytes);
+    }
+    return PostgresEvents.open(postgres());
+  }
+
+  private PostgresOptions postgres() {
     PostgresUrl url;
     try {
       url = PostgresUrl.parse(archive);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), "--archive: " + e.getMessage(), e);
     }
-    return PostgresReader.open(
-        PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema));
+    return PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema);
   }
 }

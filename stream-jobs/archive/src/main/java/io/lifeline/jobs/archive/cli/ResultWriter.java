@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.jobs.archive.export.Csv;
 import io.lifeline.jobs.core.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -98,21 +99,16 @@ enum ResultWriter {
       ResultSetMetaData meta = rows.getMetaData();
       List<String> fields = new ArrayList<>();
       for (int i = 1; i <= meta.getColumnCount(); i++) {
-        fields.add(quoted(meta.getColumnLabel(i)));
+        fields.add(Csv.quoted(meta.getColumnLabel(i)));
       }
       out.print(String.join(",", fields) + "\n");
       while (rows.next()) {
         fields.clear();
         for (int i = 1; i <= meta.getColumnCount(); i++) {
-          fields.add(quoted(text(rows, i, "")));
+          fields.add(Csv.quoted(text(rows, i, "")));
         }
         out.print(String.join(",", fields) + "\n");
       }
-    }
-
-    private String quoted(String text) {
-      boolean plain = text.chars().noneMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
-      return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
     }
   };
 

@@ -253,18 +253,24 @@ final class Catalog {
         EventTable table =
             tables.computeIfAbsent(rows.getString(2), name -> new EventTable(name, dataTable, view));
         TypeEntry type = new TypeEntry(rows.getString(1), rows.getString(4), rows.getString(5), rows.getString(2),
-            fields(rows.getString(6)),
-            Json.MAPPER.readValue(rows.getString(7), new TypeReference<List<TypeEntry.ConstantEntry>>() {}));
+            fields(rows.getString(6)), constants(rows.getString(7)));
         Array columns = rows.getArray(8);
         byId.put(type.id(), table.restore(rows.getInt(3), type, List.of((String[]) columns.getArray())));
       }
-    } catch (JsonProcessingException e) {
-      throw damaged(e);
     }
   }
 
   /** Parses a version's fields from the table types. */
   static List<TypeEntry.FieldEntry> fields(String json) throws SQLException {
+    try {
+      return Json.MAPPER.readValue(json, new TypeReference<>() {});
+    } catch (JsonProcessingException e) {
+      throw damaged(e);
+    }
+  }
+
+  /** As {@link #fields}, of its constants. */
+  static List<TypeEntry.ConstantEntry> constants(String json) throws SQLException {
     try {
       return Json.MAPPER.readValue(json, new TypeReference<>() {});
     } catch (JsonProcessingException e) {

@@ -34,6 +34,11 @@ public final class PostgresReader implements ArchiveReader {
 
   /** Opens an existing archive. */
   public static PostgresReader open(PostgresOptions options) throws IOException {
+    return new PostgresReader(connect(options));
+  }
+
+  /** Connects to an existing archive, whose views are found by their names. */
+  static Connection connect(PostgresOptions options) throws IOException {
     Connection connection = Database.connect(options);
     try (Statement statement = connection.createStatement()) {
       connection.setReadOnly(true);
@@ -45,7 +50,7 @@ public final class PostgresReader implements ArchiveReader {
               + ": set --archive to archive.url of the jobs, and --schema to archive.schema");
         }
       }
-      return new PostgresReader(connection);
+      return connection;
     } catch (SQLException e) {
       close(connection);
       throw Database.translated("cannot open", options, e);
@@ -55,7 +60,7 @@ public final class PostgresReader implements ArchiveReader {
     }
   }
 
-  private static void close(Connection connection) {
+  static void close(Connection connection) {
     try {
       connection.close();
     } catch (SQLException e) {

@@ -57,6 +57,23 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** Opens an existing archive. */
   public static ArchiveDatabase open(Path root) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
+    List<Manifest> manifests = manifests(directory, root);
+    Connection connection = DuckDb.open();
+    try (Statement statement = connection.createStatement()) {
+      Map<String, View> views = new LinkedHashMap<>();
+      Map<String, String> viewByType = describe(directory, manifests, views);
+      LedgerTables.create(connection, LedgerTables.routes(manifests));
+      statement.execute("SET temp_directory = ''");
+      confine(statement, directory);
+      return new ArchiveDatabase(connection, views, viewByType);
+    } catch (IOException | SQLException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  /** Returns the manifests of an existing archive. */
+  static List<Manifest> manifests(ArchiveDirectory directory, Path root) throws IOException {
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root
           + ": set --archive to archive.dir of the jobs");
@@ -65,20 +82,14 @@ public final class ArchiveDatabase implements ArchiveReader {
     if (manifests.isEmpty()) {
       throw new ArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
     }
-    Connection connection = DuckDb.open();
-    try (Statement statement = connection.createStatement()) {
-      Map<String, View> views = new LinkedHashMap<>();
-      Map<String, String> viewByType = describe(directory, manifests, views);
-      LedgerTables.create(connection, LedgerTables.routes(manifests));
-      statement.execute("SET temp_directory = ''");
-      statement.execute("SET allowed_directories = " + Sql.literals(List.of(directory.data() + "/")));
-      statement.execute("SET enable_external_access = false");
-      statement.execute("SET lock_configuration = true");
-      return new ArchiveDatabase(connection, views, viewByType);
-    } catch (IOException | SQLException | RuntimeException e) {
-      connection.close();
-      throw e;
-    }
+    return manifests;
+  }
+
+  /** Restricts a database to the archive's data files. */
+  static void confine(Statement statement, ArchiveDirectory directory) throws SQLException {
+    statement.execute("SET allowed_directories = " + Sql.literals(List.of(directory.data() + "/")));
+    statement.execute("SET enable_external_access = false");
+    statement.execute("SET lock_configuration = true");
   }
 
   /** Adds all views; returns the view of each event type. */

@@ -129,6 +129,11 @@ final class EventViews {
     return String.join(" UNION ALL BY NAME ", legs);
   }
 
+  /** Returns all versions of all types. */
+  List<TypeEntry> types() {
+    return byId.values().stream().map(placed -> placed.type).toList();
+  }
+
   /** Returns the view over all types, also if there are none. */
   String all() {
     List<String> legs = new ArrayList<>();
@@ -136,7 +141,7 @@ final class EventViews {
     byName.forEach((name, versions) -> versions.forEach(version -> {
       sharedFiles.addAll(version.sharedFiles);
       if (!version.ownFiles.isEmpty()) {
-        legs.add(leg(name, version));
+        legs.add(leg(name, version, ""));
       }
     }));
     if (!sharedFiles.isEmpty()) {
@@ -146,7 +151,27 @@ final class EventViews {
     return legs.isEmpty() ? NO_EVENTS : String.join(" UNION ALL ", legs);
   }
 
-  private static String leg(String name, Placed version) {
+  /** As {@link #all}, of these versions of types, with their ids in the column {@code type_id}. */
+  String versions(Set<String> ids) {
+    List<String> legs = new ArrayList<>();
+    Set<String> sharedFiles = new LinkedHashSet<>();
+    for (Placed version : byId.values()) {
+      if (ids.contains(version.type.id())) {
+        sharedFiles.addAll(version.sharedFiles);
+        if (!version.ownFiles.isEmpty()) {
+          legs.add(leg(version.type.name(), version, ", " + Sql.literal(version.type.id()) + " AS type_id"));
+        }
+      }
+    }
+    if (!sharedFiles.isEmpty()) {
+      legs.add("SELECT ts, name AS type, level, " + ORIGIN + ", id, fields, type AS type_id FROM read_parquet("
+          + Sql.literals(List.copyOf(sharedFiles)) + ")"
+          + (ids.size() == byId.size() ? "" : " WHERE type IN " + Sql.literals(List.copyOf(ids))));
+    }
+    return legs.isEmpty() ? "SELECT *, '' AS type_id FROM (" + NO_EVENTS + ")" : String.join(" UNION ALL ", legs);
+  }
+
+  private static String leg(String name, Placed version, String more) {
     List<ViewColumn> columns = columns(version.type);
     int idField = version.type.idField();
     String id = idField < 0 ? "NULL" : columns.get(idField).own();
@@ -154,7 +179,7 @@ final class EventViews {
         .map(column -> Sql.literal(column.name()) + ": " + jsonValue(column.type(), column.own()))
         .collect(Collectors.joining(", ", "to_json({", "})"));
     return "SELECT ts, " + Sql.literal(name) + " AS type, " + Sql.literal(version.type.level()) + " AS level, " + ORIGIN
-        + ", " + id + "::VARCHAR AS id, " + (columns.isEmpty() ? "'{}'::JSON" : fields) + " AS fields"
+        + ", " + id + "::VARCHAR AS id, " + (columns.isEmpty() ? "'{}'::JSON" : fields) + " AS fields" + more
         + " FROM read_parquet(" + Sql.literals(version.ownFiles) + ")";
   }
 

@@ -11,7 +11,6 @@ import io.lifeline.jobs.core.Timestamps;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Formats an event as a flat JSON object, which suits ksqlDB and people: first the members that every event has, then
@@ -20,11 +19,6 @@ import java.util.Set;
  * {@code non_finite} lists them.
  */
 final class EventJson {
-
-  private static final Set<String> COMMON =
-      Set.of(
-          "ts", "ts_ns", "type", "level", "host", "program", "pid", "thread", "incarnation", "route", "sequence",
-          "event_index", "non_finite");
 
   private final JsonWriter json = new JsonWriter();
   private final List<String> nonFinite = new ArrayList<>();
@@ -114,6 +108,6 @@ final class EventJson {
   }
 
   private static String name(String name) {
-    return FieldNames.beside(COMMON, name);
+    return FieldNames.beside(FieldNames.EVERY_EVENT, name);
   }
 }

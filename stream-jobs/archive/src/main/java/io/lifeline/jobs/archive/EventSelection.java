@@ -1,0 +1,56 @@
+package io.lifeline.jobs.archive;
+
+import io.lifeline.jobs.core.Glob;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Selects events of an archive.
+ *
+ * @param types names, one of which must match; empty for all types
+ * @param program name in which {@code *} matches any text; null for all programs
+ * @param host as {@code program}
+ * @param sinceNs time of the earliest event; null for no limit
+ * @param untilNs time after the last event; null for no limit
+ * @param where SQL condition on the columns of the view {@code events}; null for none
+ */
+public record EventSelection(List<Glob> types, String program, String host, Long sinceNs, Long untilNs, String where) {
+  public static final EventSelection ALL = new EventSelection(List.of(), null, null, null, null, null);
+
+  private static final char ESCAPE = '!';
+
+  /** Returns whether events of this type are selected. */
+  public boolean selectsType(String name) {
+    return types.isEmpty() || types.stream().anyMatch(glob -> glob.matches(name));
+  }
+
+  /**
+   * Returns a WHERE clause with these conditions and those of program, host and {@link #where}, or nothing if there are
+   * none. The user's condition ends with a line, since it may contain a comment.
+   */
+  public String clause(List<String> conditions) {
+    List<String> all = new ArrayList<>(conditions);
+    if (program != null) {
+      all.add("program LIKE " + pattern(program));
+    }
+    if (host != null) {
+      all.add("host LIKE " + pattern(host));
+    }
+    if (where != null) {
+      all.add("(" + where + "\n)");
+    }
+    return all.isEmpty() ? "" : " WHERE " + String.join(" AND ", all);
+  }
+
+  /** Returns the pattern that matches the same names as {@link Glob}. */
+  private static String pattern(String glob) {
+    StringBuilder pattern = new StringBuilder();
+    for (char c : Sql.clean(glob).toCharArray()) {
+      if (c == '%' || c == '_' || c == ESCAPE) {
+        pattern.append(ESCAPE);
+      }
+      pattern.append(c == '*' ? '%' : c);
+    }
+    return Sql.literal(pattern.toString()) + " ESCAPE '" + ESCAPE + "'";
+  }
+}

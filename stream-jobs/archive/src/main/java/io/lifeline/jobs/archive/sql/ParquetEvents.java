@@ -1,0 +1,190 @@
+package io.lifeline.jobs.archive.sql;
+
+import io.lifeline.jobs.archive.ArchivedEvent;
+import io.lifeline.jobs.archive.ColumnNames;
+import io.lifeline.jobs.archive.DuckDb;
+import io.lifeline.jobs.archive.EventCursor;
+import io.lifeline.jobs.archive.EventReader;
+import io.lifeline.jobs.archive.EventRows;
+import io.lifeline.jobs.archive.EventSelection;
+import io.lifeline.jobs.archive.FieldsReader;
+import io.lifeline.jobs.archive.TypeEntry;
+import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
+import io.lifeline.jobs.archive.parquet.Manifest;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Reads the events of a Parquet archive in order of time, as of the manifests at the time of opening. DuckDB sorts
+ * one slice of time after the other.
+ */
+public final class ParquetEvents implements EventReader {
+  /** Each thread needs memory for a chunk of the largest events; what follows is one thread, too. */
+  private static final int THREADS = 2;
+
+  /** A sort has its rows twice for a while, and the scan needs memory as well. */
+  private static final int SLICES_IN_MEMORY = 8;
+
+  private final ArchiveDirectory directory;
+  private final EventViews views;
+  private final Path spill;
+  private final long memoryBytes;
+  private final Connection connection;
+
+  private ParquetEvents(ArchiveDirectory directory, EventViews views, Path spill, long memoryBytes)
+      throws SQLException {
+    this.directory = directory;
+    this.views = views;
+    this.spill = spill;
+    this.memoryBytes = memoryBytes;
+    this.connection = connect(true);
+  }
+
+  /**
+   * Opens an existing archive.
+   *
+   * @param spill existing directory for what exceeds the memory
+   * @param memoryBytes limit of DuckDB's memory
+   */
+  public static ParquetEvents open(Path root, Path spill, long memoryBytes) throws IOException, SQLException {
+    ArchiveDirectory directory = new ArchiveDirectory(root);
+    List<Manifest> manifests = ArchiveDatabase.manifests(directory, root);
+    EventViews views = new EventViews(manifests, ArchiveDatabase.paths(directory, manifests));
+    return new ParquetEvents(directory, views, spill, memoryBytes);
+  }
+
+  private Connection connect(boolean streaming) throws SQLException {
+    Connection database = DuckDb.openSpilling(spill, memoryBytes, streaming);
+    try (Statement statement = database.createStatement()) {
+      statement.execute("SET threads = " + THREADS);
+      ArchiveDatabase.confine(statement, directory);
+      return database;
+    } catch (SQLException e) {
+      database.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public EventCursor read(EventSelection selection) throws SQLException {
+    Map<String, FieldsReader> readers = new HashMap<>();
+    Set<String> types = new HashSet<>();
+    for (TypeEntry type : views.types()) {
+      if (selection.selectsType(type.name())) {
+        types.add(type.name());
+        readers.put(type.id(), new FieldsReader(type, ColumnNames.of(type)));
+      }
+    }
+    List<String> conditions = new ArrayList<>();
+    if (selection.sinceNs() != null) {
+      conditions.add("ts >= make_timestamp_ns(" + selection.sinceNs() + ")");
+    }
+    if (selection.untilNs() != null) {
+      conditions.add("ts < make_timestamp_ns(" + selection.untilNs() + ")");
+    }
+    String events = " FROM (" + views.versions(readers.keySet()) + ") AS events";
+    Function<String, String> source = condition -> {
+      List<String> all = new ArrayList<>(conditions);
+      all.add(condition);
+      return events + selection.clause(all);
+    };
+    List<TimeSlices.Slice> slices;
+    try (Connection database = connect(false)) {
+      slices = TimeSlices.of(database, source, memoryBytes / SLICES_IN_MEMORY);
+    } catch (SQLException e) {
+      throw explained(e);
+    }
+    return new Slices(slices.iterator(), types, slice -> rows(
+        "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + source.apply(slice.condition()) + " ORDER BY ts, "
+            + EventRows.ORDER, types, readers));
+  }
+
+  private EventRows rows(String sql, Set<String> types, Map<String, FieldsReader> readers) throws SQLException {
+    PreparedStatement query = connection.prepareStatement(sql);
+    try {
+      return new EventRows(query, types, (type, level, fields) -> decode(readers.get(type), fields));
+    } catch (SQLException e) { // does not say why: it is run again in a database that does
+      try (Connection database = connect(false); Statement statement = database.createStatement()) {
+        statement.execute("CREATE TABLE sorted AS " + sql);
+      } catch (SQLException why) {
+        throw explained(why);
+      }
+      throw e;
+    }
+  }
+
+  private static EventRows.Decoded decode(FieldsReader reader, String fields) throws SQLException {
+    Object[] values = reader.read(fields);
+    if (values == null) {
+      throw new SQLException("an event of the type " + reader.type().name() + " has fields of another type: run"
+          + " lifeline-jobs verify");
+    }
+    return new EventRows.Decoded(reader.type(), values);
+  }
+
+  private SQLException explained(SQLException e) {
+    return e.getMessage().startsWith("Out of Memory")
+        ? new SQLException("DuckDB cannot sort the events in " + (memoryBytes >> 20) + " MiB: raise --memory-mib, or"
+            + " select fewer types: " + e.getMessage().lines().findFirst().orElse(""), e)
+        : e;
+  }
+
+  @Override
+  public void close() throws SQLException {
+    connection.close();
+  }
+
+  private interface SliceReader {
+    EventRows read(TimeSlices.Slice slice) throws SQLException;
+  }
+
+  /** The events of one slice after the other. */
+  private static final class Slices implements EventCursor {
+    private final Iterator<TimeSlices.Slice> left;
+    private final Set<String> types;
+    private final SliceReader reader;
+    private EventRows rows;
+
+    Slices(Iterator<TimeSlices.Slice> slices, Set<String> types, SliceReader reader) {
+      this.left = slices;
+      this.types = types;
+      this.reader = reader;
+    }
+
+    @Override
+    public Set<String> types() {
+      return types;
+    }
+
+    @Override
+    public ArchivedEvent next() throws SQLException {
+      ArchivedEvent event = rows == null ? null : rows.next();
+      while (event == null && left.hasNext()) {
+        close();
+        rows = reader.read(left.next());
+        event = rows.next();
+      }
+      return event;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      if (rows != null) {
+        rows.close();
+        rows = null;
+      }
+    }
+  }
+}
