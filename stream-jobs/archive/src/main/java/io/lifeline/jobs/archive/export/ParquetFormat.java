@@ -44,8 +44,7 @@ final class ParquetFormat implements EventFormat {
     if (event == null) {
       return -1;
     }
-    long[] numbers =
-        {event.timeNs(), event.pid(), event.thread(), event.route(), event.sequence(), event.index()};
+    long[] numbers = {event.timeNs(), event.pid(), event.thread(), event.route(), event.sequence(), event.index()};
     for (int i = 0; i < numbers.length; i++) {
       chunk.vector(i).setLong(row, numbers[i]);
     }
