@@ -133,6 +133,9 @@ func (c *Client) listen(workers int, say func(crew.Said)) {
 		if err == nil && next.Failure != "" {
 			err = errors.New(next.Failure)
 		}
+		if err == nil && next.Said != nil && (next.Said.Member < 0 || next.Said.Member >= workers) {
+			err = fmt.Errorf("it reports of worker %d, and has %d", next.Said.Member, workers)
+		}
 		if err != nil {
 			for member, over := range ended {
 				if !over {
@@ -144,7 +147,10 @@ func (c *Client) listen(workers int, say func(crew.Said)) {
 		}
 		c.keep(next.Samples, next.Stalls)
 		if next.Gauges != nil {
-			c.stopped <- *next.Gauges
+			select {
+			case c.stopped <- *next.Gauges:
+			default: // it was asked once
+			}
 		}
 		if next.Said != nil {
 			said := next.Said.unwire()

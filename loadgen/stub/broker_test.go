@@ -85,15 +85,18 @@ func (b *Broker) AdmitSubscribers() {
 	b.shut = false
 }
 
-// Close closes all connections.
+// Close closes all connections, behind all that has been delivered over them.
 func (b *Broker) Close() error {
 	err := b.listener.Close()
+	b.delivering.Lock()
 	b.mutex.Lock()
 	b.closed = true
 	for connection := range b.connections {
 		connection.Close()
 	}
+	clear(b.subscribers)
 	b.mutex.Unlock()
+	b.delivering.Unlock()
 	b.sessions.Wait()
 	return err
 }
