@@ -31,8 +31,11 @@ import java.util.function.Function;
  * one slice of time after the other.
  */
 public final class ParquetEvents implements EventReader {
-  /** Each thread needs memory for a chunk of the largest events; what follows is one thread, too. */
-  private static final int THREADS = 2;
+  /**
+   * Each thread needs memory for a row group of the largest events, so that with several it would depend on their timing
+   * whether a slice fits; and one thread writes what they read.
+   */
+  private static final int THREADS = 1;
 
   /** A sort has its rows twice for a while, and the scan needs memory as well. */
   private static final int SLICES_IN_MEMORY = 8;
