@@ -70,17 +70,21 @@ public record Hostile(String name, List<byte[]> batches, Map<String, Integer> du
     return made;
   }
 
-  /** The most memory that this process has while the action runs, in bytes. */
+  /** The most memory that this process gains while the action runs, in bytes. What tests before it have left does not count. */
   public static long peakMemory(Action action) throws Exception {
-    // Or the peak would be that of tests before this one: their garbage, and the heap that held it.
-    System.gc();
-    Files.writeString(Path.of("/proc/self/clear_refs"), "5");
+    System.gc(); // for memory that the action can use is not gained
+    long before = memory("VmRSS");
+    Files.writeString(Path.of("/proc/self/clear_refs"), "5"); // or the peak would be that of tests before this one
     action.run();
-    Matcher peak = Pattern.compile("VmHWM:\\s+(\\d+) kB").matcher(Files.readString(Path.of("/proc/self/status")));
-    if (!peak.find()) {
-      throw new IllegalStateException("/proc/self/status says nothing of the peak");
+    return memory("VmHWM") - before;
+  }
+
+  private static long memory(String what) throws IOException {
+    Matcher line = Pattern.compile(what + ":\\s+(\\d+) kB").matcher(Files.readString(Path.of("/proc/self/status")));
+    if (!line.find()) {
+      throw new IllegalStateException("/proc/self/status has no " + what);
     }
-    return Long.parseLong(peak.group(1)) << 10;
+    return Long.parseLong(line.group(1)) << 10;
   }
 
   private static List<byte[]> split(byte[] bytes) {
