@@ -140,6 +140,20 @@ func TestEachNumberThatPagesGiveOfThePaperIsAFacts(t *testing.T) {
 	}
 }
 
+func TestEachFactOfThePaperIsOnAPage(t *testing.T) {
+	all := ""
+	for _, text := range publishedPages(t) {
+		all += text
+	}
+	for _, fact := range paper.Facts() {
+		for _, part := range strings.Split(fact.Says, "; ") { // of a row of a table, each is a cell
+			if !strings.Contains(all, part) {
+				t.Errorf("no page says of the paper (%s): %s", fact.About, part)
+			}
+		}
+	}
+}
+
 func TestPublishedDataAndPagesNameNoOtherPrograms(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(publishedFolder, DataFolder, "*.json"))
 	if err != nil || len(files) == 0 {

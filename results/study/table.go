@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -21,20 +22,31 @@ func (p *page) table(words int, head []string, rows [][]string) {
 	}
 }
 
+// padded is a row of that many cells, of which the first have words.
+func padded(cells int, words ...string) []string {
+	return append(words, make([]string, cells-len(words))...)
+}
+
 // timeHead and timeCells are the study's figures of a run, times in milliseconds.
-var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "runs", "quiet"}
+var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "runs", "valid"}
 
 func timeCells(r Record) []string {
 	if !r.measured() {
-		cells := make([]string, len(timeHead))
-		cells[0], cells[len(cells)-2] = ending(r), r.runs()
-		return cells
+		return padded(len(timeHead), ending(r))
 	}
 	d := r.Times.RTT
-	return []string{
-		format.Count(r.Counts.Sent), lost(r), format.Millis(d.Mean), format.Millis(d.StdDev), r.millis(rtt(50)), at(d, 95), at(d, 99),
-		r.millis(rtt(99.8)), at(d, 100), r.runs(), quiet(r),
+	times := r.bound(format.Millis(d.Mean), format.Millis(d.StdDev), r.millis(rtt(50)), at(d, 95), at(d, 99), r.millis(rtt(99.8)), at(d, 100))
+	return slices.Concat([]string{format.Count(r.Counts.Sent), lost(r)}, times, []string{r.runs(), valid(r)})
+}
+
+// bound marks times of a point without any valid run: whatever disturbed them made them longer.
+func (r Record) bound(times ...string) []string {
+	for i := range times {
+		if !r.Valid && times[i] != "" {
+			times[i] = "≤ " + times[i]
+		}
 	}
+	return times
 }
 
 func at(d result.Distribution, percent float64) string { return format.Millis(float64(d.At(percent))) }
@@ -57,7 +69,7 @@ func ending(r Record) string {
 	return "failed: " + string(r.Failure.Cause)
 }
 
-func quiet(r Record) string {
+func valid(r Record) string {
 	if r.Broke() {
 		return ending(r)
 	}
