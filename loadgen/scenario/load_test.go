@@ -90,6 +90,7 @@ func TestEachMistakeIsNamedWithItsLineAndACure(t *testing.T) {
 		{"broker: {url: 'kafka://a', ca_file: ca.pem}", "f.yaml:1: broker.ca_file: is of no use without TLS; write a URL with tls://, wss://, mqtts://, kafka://HOST:PORT/?tls=true or postgres://HOST:PORT/?tls=true"},
 		{"transport: kafka\nbroker: {url: 'nats://a'}", "f.yaml:1: transport: kafka does not go with broker.url: nats://; write a URL with kafka://"},
 		{"message: {events: 10}", "f.yaml:1: message.events: only a batch has events; write kind: batch, or multiple for a larger raw message"},
+		{"subscribers: {acknowledge: each}", "f.yaml:1: subscribers.acknowledge: subscribers of nats cannot; leave it out, or write transport jetstream"},
 		{"subscribers: {poll: 100ms}", "f.yaml:1: subscribers.poll: nats only pushes; write 0s, or transport jetstream, kafka or postgres"},
 		{"subscribers: {node: other}", "f.yaml:1: subscribers.node: other needs a second node; write broker.nodes: 2, or same"},
 		{"subscribers: {node: apart}", "f.yaml:1: subscribers.node: apart needs a second node; write broker.nodes: 2, or same"},

@@ -138,6 +138,10 @@ func (s *Scenario) checkSubscribers(report report) {
 		storing := kind.Names(func(k kind.Kind) bool { return k.Stores })
 		report("subscribers.poll", "%s only pushes; write 0s, or transport %s", s.Transport, kind.Either(storing))
 	}
+	if s.Subscribers.Acknowledge != "" && !s.Kind().Confirms {
+		confirming := kind.Names(func(k kind.Kind) bool { return k.Confirms })
+		report("subscribers.acknowledge", "subscribers of %s cannot; leave it out, or write transport %s", s.Transport, kind.Either(confirming))
+	}
 	nodes := s.Broker.Nodes
 	if s.Broker.URL != "" {
 		nodes = len(s.Broker.Address().Hosts)

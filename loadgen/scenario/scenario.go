@@ -63,11 +63,12 @@ type Broker struct {
 
 // Subscribers receive all that is published, each its own copy.
 type Subscribers struct {
-	Count    int      `yaml:"count" json:"count"`
-	Node     string   `yaml:"node" json:"node"`                             // same: on the generator's node; other: on another one; apart: all on the last one, which has no generators
-	Start    string   `yaml:"start,omitempty" json:"start,omitempty"`       // empty: before the generators, which wait until subscriptions are in force; together: at once with them
-	Poll     Duration `yaml:"poll" json:"poll"`                             // 0: pushed; else the subscriber asks so often, as the study's R-GMA consumer
-	Selector string   `yaml:"selector,omitempty" json:"selector,omitempty"` // such as "id < 10000"; evaluated by the subscriber
+	Count       int      `yaml:"count" json:"count"`
+	Node        string   `yaml:"node" json:"node"`                                   // same: on the generator's node; other: on another one; apart: all on the last one, which has no generators
+	Start       string   `yaml:"start,omitempty" json:"start,omitempty"`             // empty: before the generators, which wait until subscriptions are in force; together: at once with them
+	Poll        Duration `yaml:"poll" json:"poll"`                                   // 0: pushed; else the subscriber asks so often, as the study's R-GMA consumer
+	Acknowledge string   `yaml:"acknowledge,omitempty" json:"acknowledge,omitempty"` // each: the subscriber acknowledges each message, as with JMS's CLIENT_ACKNOWLEDGE
+	Selector    string   `yaml:"selector,omitempty" json:"selector,omitempty"`       // such as "id < 10000"; evaluated by the subscriber
 }
 
 // Objective: the share of messages whose round trip takes at most Within; messages that were lost, or could not be published,

@@ -21,6 +21,7 @@ type Settings struct {
 	Replicas        int           // of streams and topics
 	Retention       int64         // bytes that a stream or topic of the run may hold; 0: the broker's default
 	Poll            time.Duration // 0: subscriptions are pushed to; else they ask so often for what has come
+	Confirm         bool          // subscriptions acknowledge each message that they have delivered
 	Dialer          Dialer        // opens every connection: it chooses the source address and stamps arrivals
 	Run             string        // short id of this run, part of every subject, stream and topic name
 }

@@ -43,7 +43,7 @@ func (t Target) Settings(s scenario.Scenario, dialer transport.Dialer) (transpor
 	}
 	return transport.Settings{
 		Servers: t.Servers, TLS: config, Login: t.Login, Path: s.Broker.Address().Path,
-		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Poll: s.Subscribers.Poll.Duration,
+		Acknowledgement: string(s.Ack), Replicas: t.Replicas, Poll: s.Subscribers.Poll.Duration, Confirm: s.Subscribers.Acknowledge == "each",
 		Dialer: dialer, Run: t.Run,
 	}, nil
 }

@@ -2,10 +2,12 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
+	"lifeline/loadgen/spread"
 )
 
 var faultRows = []struct{ id, name string }{
@@ -15,7 +17,7 @@ var faultRows = []struct{ id, name string }{
 
 func faultsPage(p *page) error {
 	p.say("\n5,000 generators, each with a connection to one of three nodes; one node is killed (SIGKILL) in the middle and started again. " +
-		"What the broker acknowledged must arrive. Seconds since the first message; recovered: when deliveries were at nine tenths of " +
+		"What the broker acknowledged must arrive. Seconds since the first message; recovery and silence are medians of the runs with their range, pictures show the first run. Recovered: when deliveries were at nine tenths of " +
 		"the rate before and none was held up any more. Lost and failed are of the whole run, among them those whose connection died before they were acknowledged. " +
 		"Duplicated: the minimal Kafka client is not idempotent; what its dead leader had not acknowledged it sends to the next one, which may have it.")
 	var rows [][]string
@@ -25,17 +27,15 @@ func faultsPage(p *page) error {
 			continue
 		}
 		if len(r.Faults) == 0 {
-			rows = append(rows, []string{row.name, ending(r), "", "", "", "", "", "", "", "", r.runs(), ""})
+			rows = append(rows, padded(12, row.name, ending(r)))
 			continue
 		}
-		for _, f := range r.Faults {
-			rows = append(rows, []string{row.name, format.Count(r.Counts.Sent), format.Count(r.Counts.Acknowledged),
-				format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Lost), format.Count(r.Counts.Failed),
-				format.Count(r.Counts.Duplicated), format.Number(f.At), recovery(f), silence(f), r.runs(), quiet(r)})
-		}
+		rows = append(rows, slices.Concat([]string{row.name, format.Count(r.Counts.Sent), format.Count(r.Counts.Acknowledged),
+			format.Count(r.Counts.LostAcknowledged), format.Count(r.Counts.Lost), format.Count(r.Counts.Failed), format.Count(r.Counts.Duplicated),
+			format.Number(r.Faults[0].At)}, r.bound(outages(r, result.Outage.Recovery), outages(r, result.Outage.Silence)), []string{r.runs(), valid(r)}))
 	}
-	p.table(1, []string{"here", "sent", "acknowledged", "of these lost", "lost in all", "failed", "duplicated", "killed at s", "recovery",
-		"longest silence s", "runs", "quiet"}, rows)
+	p.table(1, []string{"here", "sent", "acknowledged", "of these lost", "lost in all", "failed", "duplicated", "killed at s",
+		"recovered after s", "longest silence s", "runs", "valid"}, rows)
 	for _, row := range faultRows {
 		if r, ok := p.record(row.id); ok && len(r.Timeline) > 1 {
 			figure := report.Timeline(r.Result)
@@ -48,21 +48,22 @@ func faultsPage(p *page) error {
 	return nil
 }
 
-func recovery(f result.Outage) string {
-	switch seconds, ok := f.Recovery(); {
-	case !ok:
-		return "not before the end"
-	case seconds < 0.1:
-		return "deliveries did not fall"
-	default:
-		return fmt.Sprintf("recovered after %s s", format.Number(seconds))
+// outages are the seconds of the faults of all runs that count, and how many lasted to the end.
+func outages(r Record, of func(result.Outage) (seconds float64, ended bool)) string {
+	var all []float64
+	unended := 0
+	for _, run := range r.used() {
+		for _, fault := range run.Faults {
+			if seconds, ended := of(fault); ended {
+				all = append(all, seconds)
+			} else {
+				unended++
+			}
+		}
 	}
-}
-
-func silence(f result.Outage) string {
-	seconds, ended := f.Silence()
-	if !ended {
-		return "to the end"
+	text := spread.Of(all).Text(format.Number)
+	if unended > 0 {
+		text += fmt.Sprintf(" (%d not before the end)", unended)
 	}
-	return format.Number(seconds)
+	return text
 }

@@ -7,16 +7,16 @@ import (
 	"lifeline/loadgen/format"
 )
 
-var loadHead = []string{"connections", "CPU idle", "memory (vmstat), MB", "broker, cores", "fleet, cores", "broker, kB per connection", "client, kB per connection", "runs", "quiet"}
+var loadHead = []string{"connections", "CPU idle", "memory (vmstat), MB", "broker, cores", "fleet, cores", "broker, kB per connection", "client, kB per connection", "runs", "valid"}
 
 func loadCells(r Record) []string {
 	connections := format.Count(max(r.Counts.Connections, r.Scenario.Generators))
 	if !r.measured() {
-		return []string{connections, ending(r), "", "", "", "", "", r.runs(), ""}
+		return padded(len(loadHead), connections, ending(r))
 	}
 	use := r.Resources
 	return []string{connections, format.Percent(use.Idle), format.Number(float64(use.VmstatMemory) / 1e6), format.Number(use.Broker.CPU),
-		format.Number(use.Client.CPU), kilobytes(use.Broker.PerConnection), kilobytes(use.Client.PerConnection), r.runs(), quiet(r)}
+		format.Number(use.Client.CPU), kilobytes(use.Broker.PerConnection), kilobytes(use.Client.PerConnection), r.runs(), valid(r)}
 }
 
 func kilobytes(bytes float64) string { return format.Number(bytes / 1000) }
@@ -52,25 +52,19 @@ func loadSection(p *page) error {
 	if _, err := p.show("figure-6.svg", figure, any); err != nil {
 		return err
 	}
-	text := p.loads("single-nats-4000", "cluster-apart-4000", "cluster-4000", "one NATS server", "three nodes") +
-		p.loads("single-kafka-4000", "cluster-kafka-4000", "", "one Kafka broker", "three")
-	p.differs("Here brokers and fleet share the processors.%s", text)
+	p.differs("Here brokers and fleet share the processors.%s%s", p.loads("single-nats-4000", "cluster-apart-4000", "one NATS server"),
+		p.loads("single-kafka-4000", "cluster-kafka-4000", "one Kafka broker"))
 	return nil
 }
 
-// loads compares the processors that a broker and a network took; the second choice of a network counts where the first is not there.
-func (p *page) loads(single, network, instead, one, many string) string {
+// loads compares the processors that a broker and a network of three took.
+func (p *page) loads(single, network, one string) string {
 	both := p.measured(single, network)
-	if len(both) < 2 && instead != "" {
-		both = p.measured(single, instead)
-	}
 	if len(both) < 2 {
 		return ""
 	}
-	a, b := both[0].Resources.Broker.CPU, both[1].Resources.Broker.CPU
-	word := "as in the paper the network takes more"
-	if b <= a {
-		word = "unlike the paper's, the network takes no more"
-	}
-	return fmt.Sprintf(" With 4,000 connections %s takes %s cores, %s %s: %s.", one, format.Number(a), many, format.Number(b), word)
+	cores := func(r Run) float64 { return r.Resources.Broker.CPU }
+	return fmt.Sprintf(" With %s connections %s takes %s cores, three nodes %s: %s.", format.Count(both[0].Scenario.Generators), one,
+		both[0].Spread(cores).Text(format.Number), both[1].Spread(cores).Text(format.Number),
+		direction(Compare(both[0], both[1], cores), "the network takes more", "the network takes less"))
 }

@@ -125,7 +125,7 @@ func (p *page) write(file string, content []byte) error {
 
 // footer says what was not as it should be, how to measure again, and where this was measured.
 func (p *page) footer() {
-	var noisy, failed []string
+	var failed []string
 	for _, r := range p.used {
 		if r.Failure != nil {
 			failed = append(failed, fmt.Sprintf("- `%s`: %s (%s)", r.Point, firstLine(r.Failure.Message), r.Failure.Cause))
@@ -133,16 +133,13 @@ func (p *page) footer() {
 			failed = append(failed, fmt.Sprintf("- `%s`: %d of %d runs, the first: %s (%s)", r.Point, len(broken), len(r.Runs),
 				firstLine(broken[0].Failure.Message), broken[0].Failure.Cause))
 		}
-		if r.Failure == nil && !r.Valid {
-			noisy = append(noisy, fmt.Sprintf("- `%s`: %s", r.Point, strings.Join(r.Invalid, "; ")))
-		}
 	}
 	if len(failed) > 0 {
 		p.paragraph("Failed or refused, and why:\n\n%s", strings.Join(failed, "\n"))
 	}
-	if len(noisy) > 0 {
-		p.paragraph("Not quiet: other load, or a machine too small for the fleet, is in the times of these rows, so they are "+
-			"upper bounds:\n\n%s", strings.Join(noisy, "\n"))
+	if invalid := reasons(p.used); len(invalid) > 0 {
+		p.paragraph("Points without any valid run. Their times contain waits for the machine, so they are upper bounds (≤); the figures are "+
+			"those of the first run:\n\n%s", strings.Join(invalid, "\n"))
 	}
 	if len(p.used) > 0 {
 		p.paragraph("%s Each row's data, with the command that measures it alone, is in `data/ROW.json`.", where(p.used))

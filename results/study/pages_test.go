@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,11 @@ func fleets(took time.Duration, connections ...int) []Record {
 			percentiles = append(percentiles, result.Percentile{Percent: percent, Value: int64(took)})
 		}
 		r.Times.RTT.Percentiles = percentiles
-		all = append(all, Record{Measured: r, Runs: []Run{runOf(r)}})
+		one := Record{Measured: r}
+		for range EnoughRuns {
+			one.Runs = append(one.Runs, runOf(r))
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -130,6 +135,42 @@ func TestGradesAreThoseOfTheStudyAtItsOwnFigures(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s: %s instead of %s", c.what, c.got, c.want)
 		}
+	}
+}
+
+func TestAGradeSaysWhereNoiseOrTheMachineMayHaveMadeIt(t *testing.T) {
+	single, network := fleets(time.Millisecond, 2500), fleets(1600*time.Microsecond, 2500, 5000)
+	if _, why := gradeScalability(single, network); strings.Contains(why, "noise") {
+		t.Errorf("five equal runs are without noise: %s", why)
+	}
+	for i := range network[0].Runs {
+		network[0].Runs[i].Times.RTT.Percentiles = []result.Percentile{{Percent: 50, Value: int64(1400+100*i) * 1000}}
+	}
+	if got, why := gradeScalability(single, network); got != average || !strings.Contains(why, "within noise against 1.50") {
+		t.Errorf("%s: %s", got, why)
+	}
+	if _, why := gradeScalability(single, []Record{{Measured: network[0].Measured, Runs: network[0].Runs[:1]}, network[1]}); !strings.Contains(why, "too few runs") {
+		t.Error(why)
+	}
+	network[0].Valid = false
+	if got, _ := gradeScalability(single, network); got != atLeastAverage {
+		t.Errorf("%s from upper bounds", got)
+	}
+}
+
+func TestAReasonThatMadePointsInvalidIsSaidOnce(t *testing.T) {
+	both := fleets(time.Millisecond, 500, 1000)
+	for i, late := range []string{"12.5ms", "900µs"} {
+		both[i].Point, both[i].Valid = string(rune('a'+i)), false
+		both[i].Invalid = []string{"generators published " + late + " late in 2 of 1,000 cases (limit 5ms)"}
+	}
+	both[1].Invalid = append(both[1].Invalid, "no round trip was measured")
+	want := []string{"- generators published 900µs to 12.5ms late in 2 of 1,000 cases (limit 5ms): `a`, `b`", "- no round trip was measured: `b`"}
+	if got := reasons(append(both, fleets(time.Millisecond, 2000)...)); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if cells := timeCells(both[0]); !strings.HasPrefix(cells[4], "≤ 1") || cells[len(cells)-1] != "no" {
+		t.Errorf("%q", cells)
 	}
 }
 

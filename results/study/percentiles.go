@@ -40,24 +40,34 @@ func percentileSections(p *page) error {
 	return nil
 }
 
+// refusalSentence is what one broker took, and why a larger fleet was refused.
 func refusalSentence(p *page) string {
-	text := "Today's brokers spend no thread on a connection; what ends first is the number of files that a process may open, and a fleet that " +
-		"needs more is refused before it starts."
-	for _, setup := range []struct{ name, title string }{{"single-nats", "one NATS server"}, {"single-kafka", "one Kafka broker"}} {
-		if r, ok := largest(p.series(setup.name)); ok {
-			text += fmt.Sprintf(" %s took %s connections without loss.", upperFirst(setup.title), format.Count(r.Counts.Connections))
+	text := "NATS and Kafka spend no thread on a connection."
+	for _, setup := range []setup{{"single-nats", "One NATS server", ""}, {"single-kafka", "One Kafka broker", ""}} {
+		text += taken(p.series(setup.name), setup.title)
+		for _, r := range p.series(setup.name) {
+			if r.refusal() {
+				text += fmt.Sprintf(" %s were refused before the start, for want of %s.", format.Count(r.Scenario.Generators), r.Failure.Cause)
+			}
 		}
 	}
 	return text
 }
 
 func networkSentence(p *page) string {
-	text := "The network is no wider in processors than the one broker."
-	for _, name := range []string{"cluster", "cluster-six", "cluster-kafka"} {
-		if r, ok := largest(p.series(name)); ok {
-			text += fmt.Sprintf(" %d %s nodes took %s connections without loss, 99.8 %% within %s.", r.Scenario.Broker.Nodes,
-				setup{name: name}.broker(), format.Count(r.Counts.Connections), format.Duration(r.middle(rtt(99.8))))
-		}
+	return "The network is no wider in processors than the one broker." + taken(p.series("cluster"), "Three NATS nodes") +
+		taken(p.series("cluster-six"), "Six NATS nodes") + taken(p.series("cluster-kafka"), "Three Kafka nodes")
+}
+
+// taken says of the largest fleet of a series that lost nothing how fast it was.
+func taken(series []Record, title string) string {
+	r, ok := largest(series)
+	if !ok {
+		return ""
 	}
-	return text
+	within := "99.8 % within"
+	if !r.Valid {
+		within += " at most"
+	}
+	return fmt.Sprintf(" %s took %s connections without loss, %s %s.", title, format.Count(r.Counts.Connections), within, format.Duration(r.middle(rtt(99.8))))
 }

@@ -45,7 +45,7 @@ func phasesPage(p *page) error {
 			for _, r := range p.measured(row.id) {
 				t := r.Times
 				rows = append(rows, []string{row.name, format.Millis(t.PRT.Mean), format.Millis(t.PT.Mean), format.Millis(t.SRT.Mean),
-					format.Millis(t.ServiceTime.Mean), format.Millis(t.RTT.Mean), negative(t.PT), acknowledged(r), r.runs(), quiet(r)})
+					format.Millis(t.ServiceTime.Mean), format.Millis(t.RTT.Mean), negative(t.PT), acknowledged(r), r.runs(), valid(r)})
 				names, drawn = append(names, row.name), append(drawn, r.Result)
 			}
 		}
@@ -55,7 +55,7 @@ func phasesPage(p *page) error {
 		p.missing()
 		return nil
 	}
-	p.table(1, []string{"here", "PRT", "PT", "SRT", "service time", "RTT", "PT below zero", "acknowledged p50", "runs", "quiet"}, rows)
+	p.table(1, []string{"here", "PRT", "PT", "SRT", "service time", "RTT", "PT below zero", "acknowledged p50", "runs", "valid"}, rows)
 	for i, figure := range figures {
 		if len(figure.Rows) == 0 {
 			continue
@@ -65,11 +65,10 @@ func phasesPage(p *page) error {
 		}
 	}
 	p.differs("The publishing call of core NATS, of MQTT QoS 0 and of both brokers' asynchronous clients returns when the message has been copied " +
-		"into a buffer, so PRT says nothing about the broker, and nearly all of a round trip is PT: sending, the broker, receiving. SRT is what the " +
-		"client library needs from the read of a socket to the callback. Where a consumer asks every 100 ms, PT is the wait for the next question.")
+		"into a buffer, so their PRT says nothing about the broker, and PT is sending, the broker and receiving. PRT of a transaction or an INSERT " +
+		"contains the broker's answer. SRT is what the client library needs from the read of a socket to the callback. Where a consumer asks every 100 ms, PT is the wait for the next question.")
 	p.paragraph("PT may be negative: the publishing thread is not the one that receives, and on two cores the message can be back at the " +
-		"subscriber before the publisher's call has returned, more often where the call waits for something (an acknowledgement, a " +
-		"transaction's end). RTT does not depend on it.")
+		"subscriber before the publisher's call has returned. RTT does not depend on it.")
 	return nil
 }
 

@@ -35,23 +35,32 @@ func short(interval, duration string, more ...string) []string {
 	return append([]string{"interval=" + interval, "initial_sleep=[0s, " + interval + "]", "duration=" + duration, "drain=5s"}, more...)
 }
 
-// warm gives a broker in a JVM some thousand messages first: compilers count calls, not seconds.
-func warm(run []string) []string { return append(slices.Clone(run), "warm_up=3s") }
+// settled gives a broker in a JVM some thousand messages first: compilers count calls, not seconds.
+func settled(scenario string, run []string) []string {
+	if strings.Contains(scenario, "kafka") {
+		return append(slices.Clone(run), "warm_up=3s")
+	}
+	return run
+}
+
+// point is a scenario's with changes, in runs of its own.
+func point(id, scenario string, run []string, changes ...string) Point {
+	return Point{ID: id, Scenario: scenario, Changes: changes, Short: settled(scenario, run)}
+}
+
+func generators(n int) string { return fmt.Sprintf("generators=%d", n) }
 
 var (
 	often  = short("1s", "7s")
 	fleet  = short("4s", "4s")
 	large  = short("10s", "10s") // the paper's interval: more messages than these would take too many cores
+	asked  = short("1s", "5s")
 	atOnce = []string{"interval=1s", "duration=6s", "drain=5s"}
 )
 
 func points() []Point {
-	var all []Point
-	for _, part := range [][]Point{environmentPoints(), transportPoints(), scalePoints(), ratePoints(), queryPoints(),
-		warmUpPoints(), faultPoints(), overheadPoints()} {
-		all = append(all, part...)
-	}
-	return all
+	return slices.Concat(environmentPoints(), transportPoints(), scalePoints(), ratePoints(), queryPoints(), warmUpPoints(), faultPoints(),
+		overheadPoints())
 }
 
 // payloadMost is how many times the study's fields a message may hold: its text bounds a message by 50 kB a second at 75
@@ -59,39 +68,33 @@ func points() []Point {
 const payloadMost = 6
 
 func environmentPoints() []Point {
-	payload := []string{fmt.Sprintf("message.multiple=%d", payloadMost)}
-	return []Point{
-		{ID: "generators-750", Scenario: "table2-nats", Changes: []string{"generators=750"}, Short: often},
-		{ID: "payload-nats", Scenario: "table2-nats", Changes: payload, Short: often},
-		{ID: "payload-kafka", Scenario: "table2-kafka-all", Changes: payload, Short: warm(often)},
-	}
+	payload := fmt.Sprintf("message.multiple=%d", payloadMost)
+	return []Point{point("generators-750", "table2-nats", often, generators(750)), point("payload-nats", "table2-nats", often, payload),
+		point("payload-kafka", "table2-kafka-all", often, payload)}
 }
 
 func transportPoints() []Point {
 	var all []Point
 	quick := []string{"nats", "nats-tls", "nats-websocket", "mqtt-qos0", "mqtt-qos1", "jetstream-r1", "jetstream-r3", "kafka-all"}
-	for _, broker := range []struct {
-		name  string
-		tests []string
-		warm  func([]string) []string
-	}{
-		{"nats", []string{"nats", "nats-tls", "nats-websocket", "mqtt-qos0", "mqtt-qos1", "jetstream-r1", "jetstream-r3"}, slices.Clone[[]string]},
-		{"kafka", []string{"kafka-acks0", "kafka-acks1", "kafka-all", "kafka-idempotent", "kafka-transaction"}, warm},
-	} {
-		for _, test := range broker.tests {
-			run := broker.warm(often)
-			if test == "kafka-transaction" {
-				run = broker.warm(short("4s", "6s")) // more transactions a second would keep both cores busy
-			}
-			all = append(all, Point{ID: "table2-" + test, Scenario: "table2-" + test, Short: run, Quick: slices.Contains(quick, test)})
+	for _, test := range append(slices.Clone(quick), "jetstream-client", "kafka-acks0", "kafka-acks1", "kafka-idempotent", "kafka-transaction",
+		"nats-triple", "nats-80", "kafka-triple", "kafka-80") {
+		run := often
+		switch {
+		case test == "kafka-transaction":
+			run = short("4s", "6s") // more transactions a second would keep both cores busy
+		case strings.HasSuffix(test, "-triple"): // three times the payload at a third of the rate
+			run = short("3s", "6s")
+		case strings.HasSuffix(test, "-80"): // a tenth of the connections at ten times the rate
+			run = short("100ms", "7s")
 		}
-		// Three times the payload at a third of the rate, and a tenth of the connections at ten times the rate.
-		all = append(all,
-			Point{ID: "table2-" + broker.name + "-triple", Scenario: "table2-" + broker.name + "-triple", Short: broker.warm(short("3s", "6s"))},
-			Point{ID: "table2-" + broker.name + "-80", Scenario: "table2-" + broker.name + "-80", Short: broker.warm(short("100ms", "7s"))})
+		p := point("table2-"+test, "table2-"+test, run)
+		p.Quick = slices.Contains(quick, test)
+		all = append(all, p)
+	}
+	for _, broker := range []string{"nats", "kafka"} {
 		for _, events := range []int{1, 10, 1000} {
-			all = append(all, Point{ID: fmt.Sprintf("table2-%s-batch-%d", broker.name, events), Scenario: "table2-" + broker.name + "-batch",
-				Changes: []string{fmt.Sprintf("message.events=%d", events)}, Short: broker.warm(often)})
+			all = append(all, point(fmt.Sprintf("table2-%s-batch-%d", broker, events), "table2-"+broker+"-batch", often,
+				fmt.Sprintf("message.events=%d", events)))
 		}
 	}
 	return all
@@ -100,42 +103,35 @@ func transportPoints() []Point {
 func scalePoints() []Point {
 	var all []Point
 	at := func(name string, run []string, fleets ...int) {
-		for _, generators := range fleets {
-			all = append(all, Point{ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name,
-				Changes: []string{fmt.Sprintf("generators=%d", generators)}, Short: run,
-				Quick:   generators == 500 || generators == 4000 && strings.HasSuffix(name, "nats") || generators == 25000,
-				Refused: generators == 25000})
+		for _, n := range fleets {
+			p := point(fmt.Sprintf("%s-%d", name, n), name, run, generators(n))
+			p.Quick = n == 500 || n == 4000 && strings.HasSuffix(name, "nats") || n == 25000
+			p.Refused = n == 25000
+			all = append(all, p)
 		}
 	}
 	at("single-nats", fleet, 500, 1000, 2000, 2500, 3000, 4000, 8000)
 	at("single-nats", large, 19800, 25000)
-	at("single-kafka", warm(fleet), 500, 2000, 3000, 4000, 8000)
-	at("single-kafka", warm(large), 19000, 25000)
+	at("single-kafka", fleet, 500, 2000, 3000, 4000, 8000)
+	at("single-kafka", large, 19000, 25000)
 	at("cluster", fleet, 2000, 3000, 4000)
 	at("cluster-apart", fleet, 2000, 3000, 4000)
 	at("cluster-other", fleet, 4000)
 	at("cluster", large, 50000)
 	at("cluster-six", large, 100000)
-	at("cluster-kafka", warm(fleet), 2000, 4000)
-	at("cluster-kafka", warm(large), 30000)
+	at("cluster-kafka", fleet, 2000, 4000)
+	at("cluster-kafka", large, 30000)
 	return all
 }
 
 // ratePoints have the message rate of 4,000 generators with fewer connections: they tell the one's effect from the other's.
 func ratePoints() []Point {
-	var all []Point
-	for _, point := range []struct {
-		broker     string
-		generators int
-		run        []string
-	}{
-		{"nats", 500, short("500ms", "5s")}, {"nats", 1000, short("1s", "5s")}, {"nats", 2000, short("2s", "6s")},
-		{"kafka", 500, warm(short("500ms", "5s"))},
-	} {
-		all = append(all, Point{ID: fmt.Sprintf("rate-%s-%d", point.broker, point.generators), Scenario: "single-" + point.broker,
-			Changes: []string{fmt.Sprintf("generators=%d", point.generators)}, Short: point.run})
+	return []Point{
+		point("rate-nats-500", "single-nats", short("500ms", "5s"), generators(500)),
+		point("rate-nats-1000", "single-nats", asked, generators(1000)),
+		point("rate-nats-2000", "single-nats", short("2s", "6s"), generators(2000)),
+		point("rate-kafka-500", "single-kafka", short("500ms", "5s"), generators(500)),
 	}
-	return all
 }
 
 // consumerNames are the scenarios of consumers that are pushed to, and of those that ask, for one node and for three. PostgreSQL is
@@ -144,22 +140,16 @@ var consumerNames = []string{"push-jetstream", "poll-jetstream", "push-kafka", "
 
 func queryPoints() []Point {
 	var all []Point
-	warmed := func(broker string, run []string) []string {
-		if strings.HasSuffix(broker, "kafka") {
-			return warm(run)
-		}
-		return run
-	}
-	for _, generators := range []int{100, 400, 600, 1000} { // the study ended at 600 on one server and at 1,000 on four
-		fleet := []string{fmt.Sprintf("generators=%d", generators)}
-		all = append(all, Point{ID: fmt.Sprintf("poll-postgres-%d", generators), Scenario: "poll-postgres", Changes: fleet,
-			Short: short("1s", "6s"), Quick: generators == 600})
+	for _, n := range []int{100, 400, 600, 1000} { // the study ended at 600 on one server and at 1,000 on four
+		p := point(fmt.Sprintf("poll-postgres-%d", n), "poll-postgres", short("1s", "6s"), generators(n))
+		p.Quick = n == 600
+		all = append(all, p)
 		for _, name := range consumerNames {
-			all = append(all, Point{ID: fmt.Sprintf("%s-%d", name, generators), Scenario: name, Changes: fleet,
-				Short: warmed(name, short("1s", "5s")), Quick: generators == 600 && name != "push-kafka"})
-			if generators == 400 || generators == 1000 { // the ends of the study's figure 14
-				all = append(all, Point{ID: fmt.Sprintf("network-%s-%d", name, generators), Scenario: name,
-					Changes: append(slices.Clone(fleet), "broker.nodes=3", "subscribers.node=other"), Short: warmed(name, short("1s", "5s"))})
+			p := point(fmt.Sprintf("%s-%d", name, n), name, asked, generators(n))
+			p.Quick = n == 600 && name != "push-kafka"
+			all = append(all, p)
+			if n == 400 || n == 1000 { // the ends of the study's figure 14
+				all = append(all, point(networkPrefix+p.ID, name, asked, generators(n), "broker.nodes=3", "subscribers.node=other"))
 			}
 		}
 	}
@@ -170,10 +160,9 @@ func queryPoints() []Point {
 		if broker == "kafka" { // two JVMs, and a producer to set up for each generator
 			settling = []string{"warm_up=9s", "drain=15s"}
 		}
-		for _, generators := range []int{50, 200} { // as in the study's figure 10, more often: 99.8 % need thousands of messages
-			all = append(all, Point{ID: fmt.Sprintf("secondary-%s-%d", broker, generators), Scenario: "secondary-" + broker,
-				Changes: []string{fmt.Sprintf("generators=%d", generators), "interval=1s"}, Kind: Derived,
-				Short: append([]string{"initial_sleep=[0s, 1s]", "duration=8s"}, settling...)})
+		for _, n := range []int{50, 200} { // as in the study's figure 10, more often: 99.8 % need thousands of messages
+			all = append(all, Point{ID: fmt.Sprintf("secondary-%s-%d", broker, n), Scenario: "secondary-" + broker,
+				Changes: []string{generators(n), "interval=1s"}, Kind: Derived, Short: append([]string{"initial_sleep=[0s, 1s]", "duration=8s"}, settling...)})
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -21,20 +22,22 @@ func (p *page) table(words int, head []string, rows [][]string) {
 	}
 }
 
+// padded is a row of that many cells, of which the first have words.
+func padded(cells int, words ...string) []string {
+	return append(words, make([]string, cells-len(words))...)
+}
+
 // timeHead and timeCells are the study's figures of a run, times in milliseconds.
-var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "runs", "quiet"}
+var timeHead = []string{"messages", "lost", "mean", "STDDEV", "p50", "p95", "p99", "p99.8", "p100", "runs", "valid"}
 
 func timeCells(r Record) []string {
 	if !r.measured() {
-		cells := make([]string, len(timeHead))
-		cells[0], cells[len(cells)-2] = ending(r), r.runs()
-		return cells
+		return padded(len(timeHead), ending(r))
 	}
 	median := func(of func(Run) float64) string { return format.Millis(r.middle(of)) }
-	return []string{
-		format.Count(r.Counts.Sent), lost(r), median(mean), median(deviation), r.millis(rtt(50)), r.percentile(95, median),
-		r.percentile(99, median), r.percentile(99.8, r.millis), at(r.Times.RTT, 100), r.runs(), quiet(r),
-	}
+	times := r.bound(median(mean), median(deviation), r.millis(rtt(50)), r.percentile(95, median), r.percentile(99, median),
+		r.percentile(99.8, r.millis), at(r.Times.RTT, 100))
+	return slices.Concat([]string{format.Count(r.Counts.Sent), lost(r)}, times, []string{r.runs(), valid(r)})
 }
 
 // percentile is a table's cell; empty where runs have so few messages that it would be their slowest one.
@@ -45,6 +48,16 @@ func (r Record) percentile(percent float64, cell func(of func(Run) float64) stri
 		}
 	}
 	return cell(rtt(percent))
+}
+
+// bound marks times of a point without any valid run: whatever disturbed them made them longer.
+func (r Record) bound(times ...string) []string {
+	for i := range times {
+		if !r.Valid && times[i] != "" {
+			times[i] = "≤ " + times[i]
+		}
+	}
+	return times
 }
 
 func at(d result.Distribution, percent float64) string { return format.Millis(float64(d.At(percent))) }
@@ -67,7 +80,7 @@ func ending(r Record) string {
 	return "failed: " + string(r.Failure.Cause)
 }
 
-func quiet(r Record) string {
+func valid(r Record) string {
 	if r.Broke() {
 		return ending(r)
 	}

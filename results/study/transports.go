@@ -9,6 +9,7 @@ import (
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/plot"
 	"lifeline/loadgen/report"
+	"lifeline/loadgen/spread"
 )
 
 // mapping says what stands for the paper's tests today; its second column is what the paper lost.
@@ -18,9 +19,9 @@ func mapping() [][]string {
 		{"1, UDP, AUTO_ACKNOWLEDGE", paperSays("Table II, test 1"), "MQTT QoS 1; below it MQTT QoS 0 and Kafka acks=0", "No broker here has UDP. The " +
 			"paper's messages were acknowledged by the consumer's session as it delivered them; MQTT QoS 1 acknowledges each message per hop, from " +
 			"publisher to broker and from broker to subscriber. QoS 0 and acks=0 acknowledge nothing and so promise less than test 1; over TCP both."},
-		{"2, UDP, CLIENT_ACKNOWLEDGE", paperSays("Table II, test 2"), "not measured", "The application acknowledges what it has received. Today that is " +
-			"JetStream's explicit acknowledgement or a consumer's commit on Kafka; the fleet's subscribers do neither. Kafka's acks=1 is not that: " +
-			"there the broker acknowledges to the producer."},
+		{"2, UDP, CLIENT_ACKNOWLEDGE", paperSays("Table II, test 2"), "JetStream, acknowledged by the subscriber", "The application acknowledges what it " +
+			"has received, each message for itself; over TCP. Kafka has no counterpart: a consumer commits a position, for all messages before it, " +
+			"and acks=1 is the broker's acknowledgement to the producer."},
 		{"3, NIO", none, "NATS over WebSocket; Kafka acks=all", "NIO was the Java broker's other way to serve sockets. Kafka's server is built on it; " +
 			"nats-server offers WebSocket as its other way in."},
 		{"4, TCP", none, "core NATS; Kafka acks=all", "What the paper recommends, and the basis of its other tests."},
@@ -35,6 +36,7 @@ var transportRows = []struct{ id, test, name string }{
 	{"mqtt-qos1", "1", "MQTT QoS 1"},
 	{"mqtt-qos0", "1, weaker", "MQTT QoS 0"},
 	{"kafka-acks0", "1, weaker", "Kafka acks=0"},
+	{"jetstream-client", "2", "JetStream, acknowledged by the subscriber"},
 	{"nats-websocket", "3", "NATS over WebSocket"},
 	{"kafka-all", "3, 4", "Kafka acks=all, 1 replica"},
 	{"nats", "4", "core NATS"},
@@ -100,7 +102,7 @@ func transportsPage(p *page) error {
 	if err != nil {
 		return err
 	}
-	p.here("The rows of Figure 3. A curve that bends up before 99.8 %% has single messages behind it that waited for something else.")
+	p.here("The rows of Figure 3.")
 	if _, err := p.show("figure-4.svg", figure, any); err != nil {
 		return err
 	}
@@ -129,24 +131,21 @@ func transportsSentence(p *page) string {
 	}
 	text := fmt.Sprintf("%d of %d rows lost nothing: over TCP a message is lost only with its connection, or where a subscriber is too slow. "+
 		"The paper's losses were UDP's.", without, total)
-	text += pair(p, "table2-mqtt-qos0", "table2-mqtt-qos1", " UDP with acknowledgements was slow there; on MQTT an acknowledgement for each message moves the median from %s to %s.")
-	text += pair(p, "table2-nats", "table2-nats-80", " With a tenth of the connections at ten times the rate the median of core NATS is %[2]s instead of %[1]s.")
-	text += pair(p, "table2-nats", "table2-jetstream-r3", " Beyond the paper: %s without any promise, %s when a majority of three nodes has the message first.")
+	text += pair(p, "table2-mqtt-qos0", "table2-mqtt-qos1", " The median on MQTT is %s without acknowledgements, %s with one for each message and hop.")
+	text += pair(p, "table2-jetstream-r1", "table2-jetstream-client", " On JetStream it is %s without, %s with an acknowledgement by the subscriber.")
+	text += pair(p, "table2-nats", "table2-nats-80", " On core NATS it is %s with 800 connections, %s with a tenth of them at ten times the rate.")
+	text += pair(p, "table2-kafka-all", "table2-kafka-80", " On Kafka these are %s and %s.")
+	text += pair(p, "table2-nats", "table2-jetstream-r3", " Beyond the paper: %s on core NATS, which promises nothing, %s when a majority of three nodes has the message first.")
 	text += pair(p, "table2-kafka-all", "table2-kafka-transaction", " On Kafka it is %s acknowledged, %s with a transaction around each message.")
 	return text
 }
 
 // tripleSentence is about test 5, in which the paper changed two things at once.
 func tripleSentence(p *page) string {
-	text := "Test 5 changes payload and rate at once, and fewer messages per second are slower here by themselves (see Figure 7)."
+	text := "Test 5 changes payload and rate at once, so it does not tell which of them matters (for the rate alone see Figure 7)."
 	text += pair(p, "table2-nats", "table2-nats-triple", " Core NATS: a median of %s with one payload, %s with three at a third of the rate.")
 	text += pair(p, "table2-kafka-all", "table2-kafka-triple", " Kafka: %s and %s.")
-	both := pair(p, "table2-nats", "payload-nats", " At the same rate, a payload five times as long makes it %s and %s on core NATS") +
-		pair(p, "table2-kafka-all", "payload-kafka", ", %s and %s on Kafka")
-	if both == "" {
-		return text + " The effect of the payload alone, at the same rate: not measured yet."
-	}
-	return text + both + "."
+	return text + " The payload alone, at one rate, is in [1-environment.md](1-environment.md)."
 }
 
 // pair fills in the medians of two points, and says where their runs do not show a difference; nothing where one is missing.
@@ -160,15 +159,27 @@ func pair(p *page, one, other, form string) string {
 	if doubt == "" {
 		return text
 	}
-	sentence, ended := strings.CutSuffix(text, ".")
-	if sentence += " (" + doubt + ")"; ended {
-		sentence += "."
-	}
-	return sentence
+	return strings.TrimSuffix(text, ".") + " (" + doubt + ")."
 }
 
-// median is a point's p50 with its unit.
-func median(r Record) string { return format.Duration(r.middle(rtt(50))) }
+// median is a point's p50 with its unit; of a point without any valid run an upper bound.
+func median(r Record) string {
+	if !r.Valid {
+		return "at most " + format.Duration(r.middle(rtt(50)))
+	}
+	return format.Duration(r.middle(rtt(50)))
+}
+
+// direction says which way a figure goes, or that the runs do not show it.
+func direction(c spread.Change, up, down string) string {
+	switch {
+	case c.Doubt() != "":
+		return c.Doubt()
+	case c.Ratio > 1:
+		return up
+	}
+	return down
+}
 
 const spanNote = "Messages are all that were published; times are of those in the measured span, which begins when all generators have slept " +
 	"and, with Kafka, the broker is warm."

@@ -84,7 +84,7 @@ func (r Record) runs() string {
 	}
 	text := fmt.Sprintf("%s of %s, every %s", format.Some(used, "run"), format.Span(r.Scenario.Duration.Duration.Round(time.Second)),
 		r.Scenario.Interval)
-	if _, needs := r.Trusted(99.8); needs != "" {
+	if _, needs := r.Trusted(99.8); needs != "" && r.Valid {
 		text += "; " + needs
 	}
 	return text

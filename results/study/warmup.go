@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"strings"
 
 	"lifeline/loadgen/format"
@@ -21,22 +22,23 @@ func warmUpSection(p *page) error {
 	p.here("400 generators publish at once, without the sleep of 10 to 20 s, to a broker that has just been started; twice: after all " +
 		"subscriptions are in force (*waits*), and with subscribers that start at the same moment (*together*), which is closer to the paper's " +
 		"test: there nobody knew whether a producer had found its consumer. First delivery: from a generator's first publish to its arrival, in ms.")
-	rows := [][]string{{"R-GMA (the paper)", "together", paperSays("Section III.F.1, sent"), paperSays("Section III.F.1, loss"), "", "", "", "", "", ""}}
+	rows := [][]string{padded(10, "R-GMA (the paper)", "together", paperSays("Section III.F.1, sent"), paperSays("Section III.F.1, loss"))}
 	for _, row := range warmUpRows {
 		for _, start := range []struct{ name, point string }{{"waits", "warm-up-"}, {"together", "together-"}} {
 			r, ok := p.record(start.point + row.id)
 			switch {
 			case !ok:
-				rows = append(rows, []string{row.name, start.name, "not measured yet", "", "", "", "", "", "", ""})
+				rows = append(rows, padded(10, row.name, start.name, "not measured yet"))
 			case !r.measured():
-				rows = append(rows, []string{row.name, start.name, ending(r), "", "", "", "", "", r.runs(), ""})
+				rows = append(rows, padded(10, row.name, start.name, ending(r)))
 			default:
 				first := r.Times.FirstDelivery
-				rows = append(rows, []string{row.name, start.name, format.Count(r.Counts.Sent), lost(r), format.Count(r.Counts.Away), at(first, 50), at(first, 99), at(first, 100), r.runs(), quiet(r)})
+				rows = append(rows, slices.Concat([]string{row.name, start.name, format.Count(r.Counts.Sent), lost(r), format.Count(r.Counts.Away)},
+					r.bound(at(first, 50), at(first, 99), at(first, 100)), []string{r.runs(), valid(r)}))
 			}
 		}
 	}
-	p.table(2, []string{"", "start", "messages", "lost", "of these before a subscription", "first delivery p50", "p99", "p100", "runs", "quiet"}, rows)
+	p.table(2, []string{"", "start", "messages", "lost", "of these before a subscription", "first delivery p50", "p99", "p100", "runs", "valid"}, rows)
 	var why []string
 	for _, row := range warmUpRows {
 		why = append(why, "- "+row.name+": "+row.why)

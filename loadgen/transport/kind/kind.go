@@ -23,6 +23,7 @@ type Kind struct {
 	WarmUp           time.Duration // the default
 	Poll             time.Duration // the default; 0: subscribers are pushed to
 
+	Confirms bool // subscribers can acknowledge each message
 	Stores   bool // the broker keeps messages: they can be polled for, and their number is compared with the fleet's
 	OneSided bool // the broker counts what it takes, and not what it gives
 

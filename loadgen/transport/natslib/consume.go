@@ -21,8 +21,8 @@ const (
 	openWithin = 2 * time.Second
 )
 
-// subscribeStream reads the stream from its present end on. Nothing is acknowledged by the consumer: it is the stream's
-// order that tells what comes next, also after a node's death. nats.go has such a consumer too, the ordered one; but that one
+// subscribeStream reads the stream from its present end on. It is the stream's order that tells what comes next, also after a node's
+// death; acknowledgements, where they are asked for, only tell the server. nats.go has such a consumer too, the ordered one; but that one
 // insists on the name that it has first asked for, and waits until a dead node comes back.
 func (t *Transport) subscribeStream(ctx context.Context, l *link, _ int, channel string, deliver transport.Deliver) (
 	transport.Subscription, error,
@@ -41,7 +41,10 @@ func (t *Transport) subscribeStream(ctx context.Context, l *link, _ int, channel
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{link: l, stream: stream, subject: t.subject(channel), next: stream.CachedInfo().State.LastSeq + 1, deliver: deliver}
+	r := &reader{link: l, stream: stream, subject: t.subject(channel), next: stream.CachedInfo().State.LastSeq + 1, deliver: deliver, policy: jetstream.AckNonePolicy}
+	if t.settings.Confirm {
+		r.policy = jetstream.AckExplicitPolicy
+	}
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
@@ -67,6 +70,7 @@ type reader struct {
 	stream  jetstream.Stream
 	subject string
 	deliver transport.Deliver
+	policy  jetstream.AckPolicy // none, or each message
 
 	consumer   jetstream.Consumer
 	next       uint64 // sequence in the stream
@@ -82,7 +86,7 @@ func (r *reader) open(ctx context.Context) error {
 			FilterSubject:     r.subject,
 			DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 			OptStartSeq:       r.next,
-			AckPolicy:         jetstream.AckNonePolicy,
+			AckPolicy:         r.policy,
 			MemoryStorage:     true,
 			Replicas:          1,
 			InactiveThreshold: 5 * time.Minute,
@@ -115,8 +119,14 @@ func (r *reader) hand(message jetstream.Msg) error {
 	if metadata.Sequence.Consumer != r.delivered+1 {
 		return errors.New("the consumer sent messages that never came")
 	}
-	r.delivered, r.next = metadata.Sequence.Consumer, metadata.Sequence.Stream+1
-	r.deliver(message.Data(), r.dialer.lastRead())
+	r.delivered = metadata.Sequence.Consumer
+	if metadata.Sequence.Stream >= r.next { // else it comes again, because its acknowledgement was late
+		r.next = metadata.Sequence.Stream + 1
+		r.deliver(message.Data(), r.dialer.lastRead())
+	}
+	if r.policy == jetstream.AckExplicitPolicy {
+		return message.Ack()
+	}
 	return nil
 }
 

@@ -20,5 +20,5 @@ var (
 	NATSOverWebSocket = kind.Kind{Name: "nats-websocket", Title: "core NATS over WebSocket", Schemes: webSocket, Broker: kind.NATS,
 		Nodes: upToSix, Acknowledgements: unstored, Credentials: true}
 	JetStream = kind.Kind{Name: "jetstream", Title: "NATS JetStream", Schemes: []kind.Scheme{overTCP, overTLS}, Broker: kind.NATS,
-		Nodes: majority, Acknowledgements: []string{"stream"}, Stores: true, Credentials: true}
+		Nodes: majority, Acknowledgements: []string{"stream"}, Confirms: true, Stores: true, Credentials: true}
 )

@@ -3,7 +3,9 @@ package natslib_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -63,6 +65,41 @@ func TestAStreamIsRemovedThoughTheFirstNodeIsDead(t *testing.T) {
 	nodes[0].Shutdown()
 	if err := transport.Remove(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestASubscriberAcknowledgesWhereItIsAskedTo(t *testing.T) {
+	systemtest.Mark(t)
+	node := transporttest.StartNATS(t, 1, withJetStream)[0]
+	s := transporttest.Settings([]string{node.Addr().String()})
+	s.Confirm = true
+	b := transporttest.NewBed(t, open(t, s, natslib.Options{JetStream: true}), "a")
+	b.Subscribe(0, "a")
+	connection := b.Connect(0)
+	for i := range 3 {
+		b.Publish(connection, "a", fmt.Sprint(i))
+	}
+	b.AwaitExactly(3, connection, "a") // and one more behind them
+	acknowledged := func() (all uint64) {
+		state, err := node.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Consumer: true, Config: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, account := range state.AccountDetails {
+			for _, stream := range account.Streams {
+				for _, consumer := range stream.Consumer {
+					if consumer.Config.AckPolicy == server.AckExplicit {
+						all += consumer.AckFloor.Consumer
+					}
+				}
+			}
+		}
+		return all
+	}
+	for deadline := time.Now().Add(transporttest.Timeout); acknowledged() != 4; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of 4 messages were acknowledged", acknowledged())
+		}
 	}
 }
 

@@ -4,6 +4,9 @@ package paper
 var environment = []Fact{
 	{"Table I", "III.A", "Eight identical nodes, on a switch of 100 Mbit/s that carried 7 to 8 MB/s.",
 		[]string{"consists of 8 identical", "100Mbps switch", "7 ~ 8 Mbytes per second"}},
+	{"Table I", "III.E, III.F", "The JVMs of NaradaBrokering and of R-GMA's server had 1 GB each, and Tomcat took up to 1,000 connections.",
+		[]string{"allocated 1GB memory for Java Virtual Machine of NaradaBrokering", "concurrent connection of Tomcat was increased to 1000",
+			"Java Virtual Machine was increased to 1GB"}},
 	{"Table I, CPU", "Table I", "Pentium III, 866 MHz, 2 GB", []string{"PentiumIII", "866MHz, 2GB"}},
 	{"Table I, system", "Table I", "Scientific Linux, kernel 2.4.21; Sun HotSpot JVM 1.4.2",
 		[]string{"Sci Linux, kernel", "2.4.21, Sun Hotspot", "JVM 1.4.2"}},

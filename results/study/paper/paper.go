@@ -7,9 +7,6 @@ import "lifeline/loadgen/plot"
 // Title is the study whose tests the fleet repeats.
 const Title = "C. Huang, P. R. Hobson, G. A. Taylor, P. Kyberd: A Study of Publish/Subscribe Systems for Real-Time Grid Monitoring"
 
-// Note goes below pictures that show the study's figures.
-const Note = "Rings: what the paper's text gives. The curves of its figures are not in its text and are not drawn."
-
 // Fact is one statement of the paper.
 type Fact struct {
 	About string   // what pages look it up by: a table, a figure, a part of one such as "Table I, CPU"
@@ -38,10 +35,7 @@ func Facts() []Fact {
 	return all
 }
 
-// Percentiles are the paper's two points on a curve of RTT over percentiles.
-func Percentiles() []plot.Mark { return []plot.Mark{Narada, RGMA} }
-
-// The two points, for figures of one of the systems.
+// The paper's two points on a curve of RTT over percentiles, for figures of one of the systems.
 var (
 	Narada = plot.Mark{X: 99.8, Y: 100e6, Label: "NaradaBrokering: 99.8 % within 100 ms"}
 	RGMA   = plot.Mark{X: 99, Y: 4e9, Label: "R-GMA: 99 % within 4,000 ms"}
