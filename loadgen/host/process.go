@@ -12,11 +12,12 @@ const ticksPerSecond = 100
 
 // usage is what one process has used so far.
 type usage struct {
-	cpu     int64 // ticks, its ended children not included
-	rss     int64 // bytes now
-	shared  int64 // of them, pages that other processes may have too
-	waiting int64 // ns that its living threads were ready and had no core
-	turns   int64 // how often they got one
+	cpu     float64 // ticks, its ended children not included
+	running int64   // ns that its living threads were on a core
+	rss     int64   // bytes now
+	shared  int64   // of them, pages that other processes may have too
+	waiting int64   // ns that its living threads were ready and had no core
+	turns   int64   // how often they got one
 }
 
 // readProcess fails for a process that has ended.
@@ -44,7 +45,8 @@ func readProcess(pid int) (usage, error) {
 	for _, thread := range threads {
 		// A thread that has just ended has no file; a kernel without schedstat has none at all.
 		if data, err := os.ReadFile(folder + "/task/" + thread.Name() + "/schedstat"); err == nil {
-			waiting, turns := parseSchedstat(data)
+			running, waiting, turns := parseSchedstat(data)
+			u.running += running
 			u.waiting += waiting
 			u.turns += turns
 		}
@@ -71,7 +73,7 @@ func parseProcess(stat []byte) (usage, error) {
 		}
 		numbers[i] = number
 	}
-	return usage{cpu: numbers[0] + numbers[1], rss: numbers[2] * int64(os.Getpagesize())}, nil
+	return usage{cpu: float64(numbers[0] + numbers[1]), rss: numbers[2] * int64(os.Getpagesize())}, nil
 }
 
 // parseShared reads the third field: resident pages of files and of shared memory.
@@ -100,23 +102,25 @@ func children(pid int) []int {
 }
 
 // parseSchedstat reads: ns on a core, ns waiting for one, number of times on a core.
-func parseSchedstat(data []byte) (waiting, turns int64) {
+func parseSchedstat(data []byte) (running, waiting, turns int64) {
 	fields := bytes.Fields(data)
 	if len(fields) < 3 {
-		return 0, 0
+		return 0, 0, 0
 	}
+	running, _ = strconv.ParseInt(string(fields[0]), 10, 64)
 	waiting, _ = strconv.ParseInt(string(fields[1]), 10, 64)
 	turns, _ = strconv.ParseInt(string(fields[2]), 10, 64)
-	return waiting, turns
+	return running, waiting, turns
 }
 
 // group follows the processes of one side. Their number may change: a killed broker comes back as another process.
 type group struct {
-	forks               bool // children belong to it: a server of PostgreSQL has one for each connection
-	last                map[int]usage
-	cpu, waiting, turns int64 // since the start of the watch
-	rss                 int64
-	processes           int
+	forks          bool // children belong to it: a server of PostgreSQL has one for each connection
+	last           map[int]usage
+	cpu            float64 // ticks since the start of the watch
+	waiting, turns int64   // likewise
+	rss            int64
+	processes      int
 }
 
 // update adds what was used since the last call. A process that is seen first is charged from here on, one that has ended
@@ -129,11 +133,13 @@ func (g *group) update(pids []int) {
 		if err != nil {
 			return
 		}
-		now[pid] = current
 		g.rss += current.rss
-		if child { // what it shares is its parent's
-			g.rss -= current.shared
+		if child {
+			g.rss -= current.shared // is its parent's
+			// A thousand processes that use less than a tick each would seem to use nothing. They have one thread.
+			current.cpu = float64(current.running) * ticksPerSecond / 1e9
 		}
+		now[pid] = current
 		if before, known := g.last[pid]; known {
 			g.cpu += current.cpu - before.cpu
 			// Threads that ended took their times with them.

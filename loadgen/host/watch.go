@@ -149,7 +149,7 @@ func reckon(first, last cpuTimes, seconds float64, sides [2]group) measured {
 	var m measured
 	var waiting, turns int64
 	for i, side := range sides {
-		m.cores[i] = float64(side.cpu) / ticksPerSecond / seconds
+		m.cores[i] = side.cpu / ticksPerSecond / seconds
 		waiting, turns = waiting+side.waiting, turns+side.turns
 	}
 	if total := last.total - first.total; total > 0 {
@@ -218,7 +218,7 @@ func (w *Watch) sample() error {
 
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	before := [2]int64{w.sides[0].cpu, w.sides[1].cpu}
+	before := [2]float64{w.sides[0].cpu, w.sides[1].cpu}
 	w.sides[0].update(brokers)
 	w.sides[1].update(clients)
 	for i, side := range w.sides {
@@ -234,8 +234,8 @@ func (w *Watch) sample() error {
 		w.samples = append(w.samples, Sample{
 			At:         now,
 			Idle:       float64(times.idle-w.lastCPU.idle) / float64(ticks),
-			BrokerCPU:  float64(w.sides[0].cpu-before[0]) / ticksPerSecond / elapsed,
-			ClientCPU:  float64(w.sides[1].cpu-before[1]) / ticksPerSecond / elapsed,
+			BrokerCPU:  (w.sides[0].cpu - before[0]) / ticksPerSecond / elapsed,
+			ClientCPU:  (w.sides[1].cpu - before[1]) / ticksPerSecond / elapsed,
 			UsedMemory: memory.used,
 			BrokerRSS:  w.sides[0].rss, ClientRSS: w.sides[1].rss,
 		})

@@ -23,7 +23,8 @@ func changesPage(p *page) error {
 	p.paragraph("In ms. *Before* is what the pages of 22 November 2026 gave: the service time of one run. *Now* are the runs of today, median and range, " +
 		"by the same definition and by the new one. Three things changed in the method: RTT counts from when a message was due; five short runs " +
 		"stand in for one of a minute or more, so there is a range; and generators publish more often, so that a short run has enough messages. " +
-		"The fourth is the day: *moved* is whether the figure published lies outside the range of today's service times.")
+		"The fourth is the day: *moved* is whether the figure published lies outside the range of today's service times. ≤: no " +
+		"run was valid, for the reasons that the points' pages give.")
 	var rows [][]string
 	var added []string
 	for _, id := range slices.Sorted(maps.Keys(p.records)) {
@@ -108,7 +109,7 @@ func (p *page) judgements() [][]string {
 			r.as(serviceTime).Spread(rtt(99.8)).Text(format.Duration)), why})
 	}
 	for _, broker := range graded {
-		if grades, _ := p.grades(broker); grades[0] != unknown {
+		if grades, _ := (&page{records: p.records}).grades(broker); grades[0] != unknown {
 			rows = append(rows, []string{"Table III: " + broker.name, "very good; very good; very good", fmt.Sprintf("%s; %s; %s", grades[0], grades[1], grades[2]),
 				"the network is judged on its slowest topology, against the noise of the runs"})
 		}

@@ -48,7 +48,7 @@ func indexPage(p *page, contents [][]string) {
 	p.table(1, []string{"tables and figures of the paper, in its order"}, contents)
 	p.say("\n## Aims")
 	p.paragraph("RTT is from when a message was due; p99.8 is the median of the runs with their range. An aim is met if every run that counts meets " +
-		"it, and the overhead if the 95 %% confidence of its ratio allows no more; one that is missed stays missed, whatever the messages that no stall of the machine touched took.")
+		"it, and the overhead if the 95 %% confidence of its ratio (the median of all pairs of runs) allows no more; one that is missed stays missed, whatever the messages that no stall of the machine touched took.")
 	var rows [][]string
 	for _, aim := range aims {
 		row := padded(6, aim.what, aim.aim, "not measured")

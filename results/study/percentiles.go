@@ -65,9 +65,9 @@ func taken(series []Record, title string) string {
 	if !ok {
 		return ""
 	}
-	within := "99.8 % within"
+	within := format.Duration(r.middle(rtt(99.8)))
 	if !r.Valid {
 		within += " at most"
 	}
-	return fmt.Sprintf(" %s took %s connections without loss, %s %s.", title, format.Count(r.Counts.Connections), within, format.Duration(r.middle(rtt(99.8))))
+	return fmt.Sprintf(" %s took %s connections without loss, 99.8 %% within %s.", title, format.Count(r.Counts.Connections), within)
 }

@@ -184,8 +184,7 @@ func queryLoad(p *page) error {
 	if _, err := p.show("figure-13.svg", figure, any); err != nil {
 		return err
 	}
-	p.differs("Each of the paper's nodes had a computer of its own, so a network had more processors; here it has no more.%s%s PostgreSQL has a process for "+
-		"each connection, most of which use less than the 10 ms in which the kernel counts, so its cores are a lower bound.",
+	p.differs("Each of the paper's nodes had a computer of its own, so a network had more processors; here it has no more.%s%s",
 		p.loads("push-jetstream-1000", "network-push-jetstream-1000", "one JetStream server"),
 		p.loads("push-kafka-1000", "network-push-kafka-1000", "one Kafka broker"))
 	return nil

@@ -87,8 +87,9 @@ func riseSentence(p *page, broker string) string {
 		direction(Compare(few, many, rtt(50)), "it rises", "it falls"))
 	for _, same := range p.measured("rate-" + broker + "-500") {
 		byRate := Compare(few, same, rtt(50))
-		text += fmt.Sprintf(" The 500 at the message rate of the 4,000 have %s: eight times the rate alone makes it %s, and from there eight times the "+
-			"connections alone %s.", median(same), direction(byRate, "longer", "shorter"), direction(Compare(same, many, rtt(50)), "longer", "shorter"))
+		text += fmt.Sprintf(" The 500 at the message rate of the 4,000 have %s. The effect of eight times the rate alone: %s; from there of eight "+
+			"times the connections alone: %s.", median(same), direction(byRate, "longer", "shorter"),
+			direction(Compare(same, many, rtt(50)), "longer", "shorter"))
 		if byRate.Clear() && byRate.Ratio < 1 {
 			text += " A likely cause, not measured: idle threads and processors take time to wake."
 		}
