@@ -32,7 +32,7 @@ import java.util.function.Function;
  */
 public final class ParquetEvents implements EventReader {
   /**
-   * Each thread needs memory for a row group of the largest events, so that with several it would depend on their timing
+   * Each thread needs memory for a row group of the largest events. With several, it would depend on their timing
    * whether a slice fits; and one thread writes what they read.
    */
   private static final int THREADS = 1;
