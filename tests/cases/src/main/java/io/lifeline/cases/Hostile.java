@@ -70,7 +70,7 @@ public record Hostile(String name, List<byte[]> batches, Map<String, Integer> du
     return made;
   }
 
-  /** The most memory that this process gains while the action runs, in bytes; what earlier tests left is not counted. */
+  /** The most memory that this process gains while the action runs, in bytes; without what earlier tests left. */
   public static long peakMemory(Action action) throws Exception {
     System.gc(); // for memory that the action can use is not gained
     long before = memory("VmRSS");
