@@ -96,7 +96,7 @@ var published = map[string]string{
 
 // judgements are aims and overhead as they were published, and as RTT and the runs of today judge them.
 func (p *page) judgements() [][]string {
-	const why = "round trips count from when a message was due"
+	const why = "RTT from when a message was due; five short runs instead of one; another day and machine"
 	var rows [][]string
 	for _, aim := range aims {
 		r, ok := p.records[aim.point]
