@@ -47,7 +47,7 @@ class HouseTest(unittest.TestCase):
     def test_nothing_is_left_for_later_in_the_code(self):
         marks = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
         left = [f"{path.relative_to(ROOT)}: {line.strip()}"
-                for path, text in texts() if path.suffix != ".json"  # histograms are text by chance
+                for path, text in texts() if not path.is_relative_to(ROOT / "results/fleet/data")  # base64, words by chance
                 for line in text.splitlines() if marks.search(line)]
         self.assertEqual([], left)
 
