@@ -120,7 +120,7 @@ def python_again(name):
 VECTORS = Stage("vectors: every producer against every consumer", WORKING, ("c", "go", "java"), "schemas/vectors/run.py",
                 reports.vectors, "vectors", inputs=("schemas", "emitter", "pom.xml", "scripts"))
 LINT = Stage("lint", WORKING, (), "scripts/lint", reports.tap, "lint", inputs=(".",))
-JAVA_UNIT = java_tests("Java, unit tests", WORKING, "unit", inputs=("pom.xml", "schemas", "stream-jobs", "connectors", "tests/cases", "tests/servers", "scripts"))
+JAVA_UNIT = java_tests("Java, unit tests", WORKING, "unit", inputs=("pom.xml", "schemas", "stream-jobs", "connectors", "console/service", "tests/cases", "tests/servers", "scripts"))
 CODEC = go_tests("Go codec", WORKING, ("go",), "schemas/go", "-count=1", "go", inputs=("schemas", "scripts"))
 PYTHON = Stage("Python", WAITING, ("c", "go", "java"), python_tests(), functools.partial(reports.tap, command=python_again), "python")
 CHAOS_OPTIONS = "-count=1 -timeout 85m"
