@@ -99,6 +99,11 @@ public final class Snapshot {
     return origins.get(events.emitter(event));
   }
 
+  /** Returns the object of an event. */
+  public int object(int event) {
+    return events.object(event);
+  }
+
   int originNumber(int event) {
     return events.emitter(event);
   }

@@ -9,7 +9,7 @@ public record Span(long from, long to) {
   }
 
   /** Returns in which of so many equal parts a time of the span lies. */
-  int part(long time, int parts) {
+  public int part(long time, int parts) {
     // In floating point, since a product of the two would overflow; the last part includes the end.
     return (int) Math.min(parts - 1, (long) ((double) (time - from) / ((double) (to - from) + 1) * parts));
   }

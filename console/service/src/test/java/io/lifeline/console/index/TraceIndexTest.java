@@ -94,7 +94,8 @@ class TraceIndexTest {
           int[] path = snapshot.path(object);
           for (int i = 1; i < path.length; i++) {
             if (snapshot.time(path[i]) >= span.from() && snapshot.time(path[i]) <= span.to()) {
-              shown.merge(snapshot.kind(path[i]).name(), snapshot.time(path[i]) - snapshot.time(path[i - 1]), Math::max);
+              long duration = snapshot.time(path[i]) - snapshot.time(path[i - 1]);
+              shown.merge(snapshot.kind(path[i]).name(), duration, Math::max);
             }
           }
         }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -30,6 +31,15 @@ public interface ArchiveReader extends AutoCloseable {
 
   /** As {@link #text}, with the value as a signed 64-bit number; null if it is not such a number. */
   String integer(String eventType, String field) throws SQLException;
+
+  /** As {@link #text}, with the value as a floating-point number; null if it is not a number. */
+  String real(String eventType, String field) throws SQLException;
+
+  /**
+   * Returns the fields that any version of the event type has, each once, under the names that {@link #has} knows;
+   * empty if the type does not exist.
+   */
+  List<TypeEntry.FieldEntry> fields(String eventType) throws SQLException;
 
   /** Returns an SQL expression for the event's time in nanoseconds since 1970, in any type's view. */
   String timeNs();

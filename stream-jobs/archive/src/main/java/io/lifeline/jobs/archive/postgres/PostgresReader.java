@@ -25,8 +25,9 @@ public final class PostgresReader implements ArchiveReader {
   private final Connection connection;
   private Map<String, View> views;
 
-  /** The view of an event type, and all columns of each field. */
-  private record View(String name, Map<String, Map<String, FieldType>> columns) {}
+  /** The view of an event type, its fields by name, and all columns of each. */
+  private record View(String name, Map<String, TypeEntry.FieldEntry> fields,
+      Map<String, Map<String, FieldType>> columns) {}
 
   private PostgresReader(Connection connection) {
     this.connection = connection;
@@ -101,6 +102,17 @@ public final class PostgresReader implements ArchiveReader {
   }
 
   @Override
+  public String real(String eventType, String field) throws SQLException {
+    return coalesced(eventType, field, PostgresReader::real);
+  }
+
+  @Override
+  public List<TypeEntry.FieldEntry> fields(String eventType) throws SQLException {
+    View view = views().get(eventType);
+    return view == null ? List.of() : List.copyOf(view.fields().values());
+  }
+
+  @Override
   public String timeNs() {
     return "ts_ns";
   }
@@ -111,6 +123,16 @@ public final class PostgresReader implements ArchiveReader {
     return views().get(eventType).columns().get(field).entrySet().stream()
         .map(column -> value.apply(Sql.identifier(column.getKey()), column.getValue()))
         .collect(Collectors.joining(", ", "coalesce(", ")"));
+  }
+
+  private static String real(String column, FieldType type) {
+    return switch (type) {
+      case BOOL -> column + "::integer::double precision";
+      case STRING -> "CASE WHEN " + column + " ~ '^[-+]?[0-9]{1,18}([.][0-9]{1,18})?$' THEN " + column
+          + "::double precision END";
+      case BYTES -> "NULL::double precision";
+      default -> column + "::double precision";
+    };
   }
 
   private static String bigint(String column, FieldType type) {
@@ -130,10 +152,12 @@ public final class PostgresReader implements ArchiveReader {
           ResultSet rows = statement.executeQuery("SELECT name, view, fields, columns FROM types ORDER BY version")) {
         while (rows.next()) {
           String name = rows.getString(2);
-          View view = views.computeIfAbsent(rows.getString(1), type -> new View(name, new HashMap<>()));
+          View view = views.computeIfAbsent(rows.getString(1),
+              type -> new View(name, new LinkedHashMap<>(), new HashMap<>()));
           String[] columns = (String[]) rows.getArray(4).getArray();
           List<TypeEntry.FieldEntry> fields = Catalog.fields(rows.getString(3));
           for (int i = 0; i < fields.size(); i++) {
+            view.fields().putIfAbsent(fields.get(i).name(), fields.get(i));
             view.columns().computeIfAbsent(fields.get(i).name(), field -> new LinkedHashMap<>())
                 .put(columns[i], fields.get(i).fieldType());
           }

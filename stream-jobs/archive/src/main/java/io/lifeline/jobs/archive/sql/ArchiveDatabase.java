@@ -5,8 +5,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.BatchRows;
 import io.lifeline.jobs.archive.parquet.Manifest;
@@ -21,6 +23,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,14 +51,30 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** The view of each event type. */
   private final Map<String, String> viewByType;
 
-  private ArchiveDatabase(Connection connection, Map<String, View> views, Map<String, String> viewByType) {
+  /** The versions of each event type. */
+  private final Map<String, List<TypeEntry>> versions = new HashMap<>();
+
+  private ArchiveDatabase(Connection connection, Map<String, View> views, Map<String, String> viewByType,
+      List<Manifest> manifests) {
     this.connection = connection;
     this.pending = views;
     this.viewByType = viewByType;
+    Set<String> known = new HashSet<>();
+    manifests.stream().flatMap(manifest -> manifest.types().stream()).filter(type -> known.add(type.id()))
+        .forEach(type -> versions.computeIfAbsent(type.name(), name -> new ArrayList<>()).add(type));
   }
 
   /** Opens an existing archive. */
   public static ArchiveDatabase open(Path root) throws IOException, SQLException {
+    return open(root, null);
+  }
+
+  /**
+   * Opens an existing archive.
+   *
+   * @param memoryBytes what queries may use; those that need more fail. Null for most of the machine's memory
+   */
+  public static ArchiveDatabase open(Path root, Long memoryBytes) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     List<Manifest> manifests = manifests(directory, root);
     Connection connection = DuckDb.open();
@@ -64,8 +83,11 @@ public final class ArchiveDatabase implements ArchiveReader {
       Map<String, String> viewByType = describe(directory, manifests, views);
       LedgerTables.create(connection, LedgerTables.routes(manifests));
       statement.execute("SET temp_directory = ''");
+      if (memoryBytes != null) {
+        statement.execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
+      }
       confine(statement, directory);
-      return new ArchiveDatabase(connection, views, viewByType);
+      return new ArchiveDatabase(connection, views, viewByType, manifests);
     } catch (IOException | SQLException | RuntimeException e) {
       connection.close();
       throw e;
@@ -166,6 +188,24 @@ public final class ArchiveDatabase implements ArchiveReader {
   @Override
   public String integer(String eventType, String field) {
     return "TRY_CAST(" + Sql.identifier(field) + " AS BIGINT)";
+  }
+
+  @Override
+  public String real(String eventType, String field) {
+    return "TRY_CAST(" + Sql.identifier(field) + " AS DOUBLE)";
+  }
+
+  @Override
+  public List<TypeEntry.FieldEntry> fields(String eventType) {
+    Map<String, TypeEntry.FieldEntry> fields = new LinkedHashMap<>();
+    for (TypeEntry version : versions.getOrDefault(eventType, List.of())) {
+      List<String> columns = ColumnNames.of(version);
+      for (int i = 0; i < version.fields().size(); i++) {
+        TypeEntry.FieldEntry field = version.fields().get(i);
+        fields.putIfAbsent(columns.get(i), new TypeEntry.FieldEntry(columns.get(i), field.type(), field.unit()));
+      }
+    }
+    return List.copyOf(fields.values());
   }
 
   @Override

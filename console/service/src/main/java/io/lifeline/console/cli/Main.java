@@ -1,0 +1,161 @@
+package io.lifeline.console.cli;
+
+import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.archive.EventFields;
+import io.lifeline.console.feed.Feed;
+import io.lifeline.console.index.Span;
+import io.lifeline.console.index.TraceIndex;
+import io.lifeline.console.web.ArchiveOperations;
+import io.lifeline.console.web.Routes;
+import io.lifeline.console.web.Server;
+import io.lifeline.console.web.StatusOperations;
+import io.lifeline.console.web.TraceOperations;
+import io.lifeline.jobs.archive.cli.ArchiveConnection;
+import io.lifeline.jobs.core.Metrics;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Serves the operator's page. */
+@Command(
+    name = "lifeline-console",
+    mixinStandardHelpOptions = true,
+    version = "lifeline-console 0.1.0",
+    description = {
+      "Serves a page that shows the events of an archive: lifelines, durations, what is slow, SQL.",
+      "Prints one line 'console: URL' when it serves, and runs until SIGINT or SIGTERM."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  lifeline-console archive",
+      "  lifeline-console postgresql://me@db.example/events --listen 127.0.0.1:8080"
+    })
+public final class Main implements Callable<Integer> {
+  private static final int EXIT_USAGE = 2;
+  /** Bytes that the index takes per event, objects included. */
+  private static final long BYTES_PER_EVENT = 48;
+  private static final long QUERY_MEMORY = 1L << 30;
+
+  @Parameters(paramLabel = "ARCHIVE",
+      description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
+  private String archive;
+
+  @Mixin
+  private final ArchiveConnection connection = new ArchiveConnection();
+
+  @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
+      description = "loopback address to serve on; port 0 is a free one (default: ${DEFAULT-VALUE})")
+  private String listen;
+
+  @Option(names = "--events", paramLabel = "N",
+      description = "how many of the newest events to keep in memory (default: as many as half the heap holds)")
+  private Integer events;
+
+  @Spec
+  private CommandSpec spec;
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    CommandLine command = new CommandLine(new Main());
+    return command
+        .setParameterExceptionHandler((e, arguments) -> {
+          command.getErr().println("lifeline-console: " + e.getMessage() + " (try --help)");
+          return EXIT_USAGE;
+        })
+        .setExecutionExceptionHandler((e, line, parsed) -> {
+          line.getErr().println("lifeline-console: " + e.getMessage());
+          return 1;
+        });
+  }
+
+  @Override
+  public Integer call() throws IOException, SQLException, InterruptedException {
+    int colon = listen.lastIndexOf(':');
+    String host = colon < 0 ? "" : listen.substring(0, colon).replaceAll("[\\[\\]]", "");
+    int port = port(listen.substring(colon + 1));
+    if (!Set.of("127.0.0.1", "localhost", "::1").contains(host)) {
+      throw new ParameterException(spec.commandLine(), "--listen " + listen
+          + ": only loopback addresses are served, since there is no login; use 127.0.0.1:PORT");
+    }
+    long limit = events != null ? events : Runtime.getRuntime().maxMemory() / 2 / BYTES_PER_EVENT;
+    TraceIndex index = new TraceIndex((int) Math.min(limit, 1_000_000_000));
+    Metrics metrics = new Metrics();
+    metrics.gauge("lifeline_console_events", "Events in memory", () -> index.added() - index.forgotten());
+    connection.open(archive, QUERY_MEMORY).close(); // a wrong location is an error now, not on the page
+    CountDownLatch end = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+      end.countDown();
+      await(ended);
+    }, "lifeline-end"));
+    try (ArchiveAccess access = new ArchiveAccess(() -> connection.open(archive, QUERY_MEMORY));
+        Feed feed = new Feed(index, () -> connection.open(archive, null), limit)) {
+      StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
+      Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
+          new ArchiveOperations(access));
+      try (Server server = Server.start(host, port, routes, metrics)) {
+        feed.start();
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("console: " + server.url());
+        out.flush();
+        end.await();
+      }
+    } finally {
+      ended.countDown();
+    }
+    return 0;
+  }
+
+  private int port(String text) {
+    try {
+      int port = Integer.parseInt(text);
+      if (port >= 0 && port <= 65_535) {
+        return port;
+      }
+    } catch (NumberFormatException e) {
+      // the same message
+    }
+    throw new ParameterException(spec.commandLine(), "--listen " + listen + ": HOST:PORT is expected");
+  }
+
+  private StatusOperations.Status status(TraceIndex index, Feed feed, long limit) {
+    String error = feed.archiveError();
+    StatusOperations.Index events = index.read(snapshot -> {
+      Span span = snapshot.span();
+      return new StatusOperations.Index(index.added() - index.forgotten(), snapshot.objectCount(),
+          snapshot.kinds().size(), limit, feed.progress().loading(), feed.progress().share(),
+          span == null ? null : Long.toString(span.from()), span == null ? null : Long.toString(span.to()),
+          index.forgotten());
+    });
+    Instant now = Instant.now();
+    return new StatusOperations.Status("0.1.0", new StatusOperations.User("local", "admin"),
+        new StatusOperations.Archive(archive, error == null ? "ok" : "error", error),
+        new StatusOperations.Broker(null, null, "none", null), events,
+        Long.toString(now.getEpochSecond() * 1_000_000_000 + now.getNano()));
+  }
+
+  private static void await(CountDownLatch ended) {
+    try {
+      ended.await(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

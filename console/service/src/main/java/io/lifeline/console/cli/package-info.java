@@ -1,0 +1,2 @@
+/** The command {@code lifeline-console}. */
+package io.lifeline.console.cli;

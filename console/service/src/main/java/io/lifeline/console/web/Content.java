@@ -1,0 +1,4 @@
+package io.lifeline.console.web;
+
+/** An answer that is not JSON. */
+record Content(String mediaType, byte[] bytes) {}

@@ -1,0 +1,24 @@
+package io.lifeline.console.web;
+
+import io.lifeline.console.index.Span;
+
+/** Parameters that several operations have. */
+final class Parameters {
+  static final Parameter<Long> FROM = Parameter.time("from", "beginning of the span, ns since 1970");
+  static final Parameter<Long> TO = Parameter.time("to", "end of the span, ns since 1970");
+  static final Parameter<Integer> WIDTH = Parameter.integer("width", "pixels of the picture", 1, 16_384, 1000);
+
+  private Parameters() {}
+
+  static Span span(Call call) {
+    return span(call, FROM, TO);
+  }
+
+  static Span span(Call call, Parameter<Long> from, Parameter<Long> to) {
+    try {
+      return new Span(call.get(from), call.get(to));
+    } catch (IllegalArgumentException e) {
+      throw new Problem(400, e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.lifeline.console.web;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HttpResponseException;
+import io.javalin.http.staticfiles.Location;
+import io.javalin.json.JavalinJackson;
+import io.lifeline.jobs.core.Metrics;
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The HTTP server: the operations below {@code /api/v1}, their documentation, metrics, and the page. */
+public final class Server implements AutoCloseable {
+  static final String API = "/api/v1";
+  private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+  private static final String PROBLEM = "application/problem+json";
+  private static final long LARGEST_REQUEST = 1 << 20;
+  private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+  /** Nothing but the page's own files is loaded, and the page is in no other one's frame. */
+  private static final Map<String, String> HEADERS = Map.of(
+      "Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none';"
+          + " form-action 'none'; frame-ancestors 'none'",
+      "X-Content-Type-Options", "nosniff",
+      "Referrer-Policy", "no-referrer",
+      "Cross-Origin-Opener-Policy", "same-origin",
+      "Cross-Origin-Resource-Policy", "same-origin");
+
+  private final Javalin javalin;
+  private final String host;
+
+  private Server(Javalin javalin, String host) {
+    this.javalin = javalin;
+    this.host = host;
+  }
+
+  /**
+   * Starts to serve.
+   *
+   * @param host name or address to listen on
+   * @param port 0 for a free one
+   */
+  public static Server start(String host, int port, Routes routes, Metrics metrics) throws IOException {
+    ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
+        DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+    Javalin javalin = Javalin.create(config -> {
+      configure(config, json);
+      config.routes.before(context -> HEADERS.forEach(context::header));
+      config.routes.before(Server::requireOwnName);
+      for (Operation operation : routes.operations()) {
+        config.routes.addHttpHandler(operation.method(), API + operation.path(),
+            context -> answer(context, operation, json));
+      }
+      for (EventStream stream : routes.streams()) {
+        config.routes.sse(API + stream.path(), stream::serve);
+      }
+      byte[] document = OpenApi.document(routes.operations(), json);
+      config.routes.get(API + "/openapi.json", context -> context.contentType("application/json").result(document));
+      config.routes.get("/metrics",
+          context -> context.contentType("text/plain; version=0.0.4; charset=utf-8").result(metrics.text()));
+      config.routes.exception(Problem.class, (problem, context) -> problem(context, problem, json));
+      config.routes.exception(HttpResponseException.class, (e, context) ->
+          problem(context, new Problem(e.getStatus(), e.getMessage()), json));
+      config.routes.exception(Exception.class, (e, context) -> fault(context, e, json));
+    });
+    try {
+      javalin.start(host, port);
+    } catch (Exception e) {
+      javalin.stop();
+      throw new IOException("cannot listen on " + host + ":" + port + ": " + cause(e) + "; choose another --listen", e);
+    }
+    return new Server(javalin, host);
+  }
+
+  private static void configure(JavalinConfig config, ObjectMapper json) {
+    config.jsonMapper(new JavalinJackson(json, false));
+    config.startup.showJavalinBanner = false;
+    config.startup.showOldJavalinVersionWarning = false;
+    config.http.maxRequestSize = LARGEST_REQUEST;
+    config.http.prefer405over404 = true;
+    config.concurrency.useVirtualThreads = Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS;
+    config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
+    if (Server.class.getResource("/page/index.html") != null) {
+      config.staticFiles.add(files -> {
+        files.directory = "/page";
+        files.location = Location.CLASSPATH;
+        files.headers = Map.of("Cache-Control", "no-cache");
+      });
+    }
+  }
+
+  /**
+   * Refuses requests that a foreign page sends with the browser of somebody who may reach this server: those come under
+   * another name (DNS rebinding) or from another origin.
+   */
+  private static void requireOwnName(Context context) {
+    String name = context.host();
+    String bare = name == null ? "" : name.replaceFirst(":[0-9]+$", "").toLowerCase(Locale.ROOT);
+    if (!Set.of("localhost", "127.0.0.1", "[::1]").contains(bare)) {
+      throw new Problem(403, "this server is not called " + bare + ": open it as http://127.0.0.1");
+    }
+    String origin = context.header("Origin");
+    if (origin != null && !origin.equals(context.scheme() + "://" + name)) {
+      throw new Problem(403, "requests from pages of " + origin + " are not answered");
+    }
+  }
+
+  private static void answer(Context context, Operation operation, ObjectMapper json) throws Exception {
+    context.header("Cache-Control", "no-store");
+    Object answer = operation.work().answer(new Call(context, operation, json));
+    context.status(operation.status());
+    if (answer instanceof Content content) {
+      context.contentType(content.mediaType()).result(content.bytes());
+    } else if (answer != null) {
+      context.contentType("application/json").result(json.writeValueAsBytes(answer));
+    }
+  }
+
+  private static void problem(Context context, Problem problem, ObjectMapper json) {
+    try {
+      byte[] body = json.writeValueAsBytes(problem.body());
+      context.status(problem.status()).contentType(PROBLEM).result(body);
+    } catch (IOException e) {
+      throw new IllegalStateException("a problem cannot be written", e);
+    }
+  }
+
+  private static void fault(Context context, Exception e, ObjectMapper json) {
+    LOG.error("{} {} failed", context.method(), context.path(), e);
+    problem(context, new Problem(500, "the console failed: " + e + "; its log has more"), json);
+  }
+
+  private static String cause(Throwable e) {
+    while (e.getCause() != null) {
+      e = e.getCause();
+    }
+    return String.valueOf(e.getMessage());
+  }
+
+  /** Returns the page's address. */
+  public String url() {
+    String name = host.contains(":") ? "[" + host + "]" : host;
+    return "http://" + name + ":" + javalin.port() + "/";
+  }
+
+  @Override
+  public void close() {
+    javalin.stop();
+  }
+}

@@ -1,0 +1,94 @@
+package io.lifeline.console.web;
+
+import io.javalin.http.sse.SseClient;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The state of the console: asked for, and as a stream of its changes, which tells the page when to draw anew. */
+public final class StatusOperations implements EventStream {
+  private static final Logger LOG = LoggerFactory.getLogger(StatusOperations.class);
+  private static final int MOST_CLIENTS = 200;
+  private static final long PACE_MS = 500;
+  /** Each so many paces without a change, a comment shows that the connection still works. */
+  private static final int PACES_OF_SILENCE = 20;
+
+  /** @param error null unless the state is error */
+  public record Archive(String location, String state, String error) {}
+
+  public record Broker(String kind, String url, String state, String error) {}
+
+  /**
+   * @param done share of the archive that is read, from 0 to 1
+   * @param fromNs time of the first event, null if there is none
+   * @param skipped events that made room for newer ones
+   */
+  public record Index(long events, int objects, int types, long limit, boolean loading, double done, String fromNs,
+      String toNs, long skipped) {}
+
+  public record User(String name, String role) {}
+
+  public record Status(String version, User user, Archive archive, Broker broker, Index index, String now) {
+    boolean differsFrom(Status other) {
+      return other == null || !Objects.equals(archive, other.archive) || !Objects.equals(broker, other.broker)
+          || !Objects.equals(index, other.index);
+    }
+  }
+
+  private final Supplier<Status> status;
+  private final AtomicInteger clients = new AtomicInteger();
+
+  public StatusOperations(Supplier<Status> status) {
+    this.status = status;
+  }
+
+  List<Operation> all() {
+    return List.of(Operation.get("/status", "State of archive, broker and index", Status.class, call -> status.get()));
+  }
+
+  @Override
+  public String path() {
+    return "/stream";
+  }
+
+  /** A client has a thread of its own: one that reads slowly delays nobody, and gets the newest state when it reads. */
+  @Override
+  public void serve(SseClient client) {
+    if (clients.incrementAndGet() > MOST_CLIENTS) {
+      clients.decrementAndGet();
+      throw new Problem(503, MOST_CLIENTS + " pages follow this console already: close some");
+    }
+    client.keepAlive();
+    Thread thread = new Thread(() -> follow(client), "lifeline-stream");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void follow(SseClient client) {
+    try {
+      Status sent = null;
+      for (int silent = 0; !client.terminated(); silent++) {
+        Status now = status.get();
+        if (now.differsFrom(sent)) {
+          client.sendEvent("status", now);
+          sent = now;
+          silent = 0;
+        } else if (silent >= PACES_OF_SILENCE) {
+          client.sendComment("still here");
+          silent = 0;
+        }
+        Thread.sleep(PACE_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      LOG.debug("a page went away: {}", e.toString());
+    } finally {
+      clients.decrementAndGet();
+      client.close();
+    }
+  }
+}

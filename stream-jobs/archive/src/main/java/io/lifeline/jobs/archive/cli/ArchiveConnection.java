@@ -1,0 +1,71 @@
+package io.lifeline.jobs.archive.cli;
+
+import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.EventReader;
+import io.lifeline.jobs.archive.postgres.PostgresEvents;
+import io.lifeline.jobs.archive.postgres.PostgresOptions;
+import io.lifeline.jobs.archive.postgres.PostgresReader;
+import io.lifeline.jobs.archive.postgres.PostgresUrl;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.sql.ParquetEvents;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Options that say how to connect to an archive, wherever its location comes from. */
+public class ArchiveConnection {
+
+  @Option(names = "--password-file", paramLabel = "FILE",
+      description = "file whose first line is the database password (default: ~/.pgpass)")
+  private Path passwordFile;
+
+  @Option(names = "--tls-ca", paramLabel = "FILE",
+      description = "PEM file of the CA certificates for the database server; enables TLS")
+  private Path tlsCa;
+
+  @Option(names = "--schema", paramLabel = "NAME", defaultValue = PostgresOptions.DEFAULT_SCHEMA,
+      description = "the archive's schema in its database (default: ${DEFAULT-VALUE})")
+  private String schema;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  /**
+   * Opens an existing archive.
+   *
+   * @param location directory, or URL of a database
+   * @param memoryBytes what queries may use in this process; null for no limit
+   */
+  public ArchiveReader open(String location, Long memoryBytes) throws IOException, SQLException {
+    if (!PostgresUrl.isMeantBy(location)) {
+      return ArchiveDatabase.open(Path.of(location), memoryBytes);
+    }
+    return PostgresReader.open(postgres(location));
+  }
+
+  /**
+   * Opens an existing archive to read all of its events in order.
+   *
+   * @param spill existing directory for what exceeds the memory
+   */
+  EventReader openEvents(String location, Path spill, long memoryBytes) throws IOException, SQLException {
+    if (!PostgresUrl.isMeantBy(location)) {
+      return ParquetEvents.open(Path.of(location), spill, memoryBytes);
+    }
+    return PostgresEvents.open(postgres(location));
+  }
+
+  private PostgresOptions postgres(String location) {
+    PostgresUrl url;
+    try {
+      url = PostgresUrl.parse(location);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), "the archive's location: " + e.getMessage(), e);
+    }
+    return PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema);
+  }
+}
