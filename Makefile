@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh soak fuzz vectors bench bench-emitter bench-jobs results results-fleet lint install clean
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs results results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,11 @@ fuzz: ## fuzz the decoders, 10 minutes each (MINUTES=60 for longer)
 
 test-fresh: ## make demo, then make test, in a bare Debian 12 and a bare 13; needs root
 	@scripts/test-fresh
+
+test-page: ## the console's page in Chromium, on an archive made for it
+	@scripts/setup --dev
+	@scripts/build
+	@scripts/test-page
 
 vectors: ## every producer of batches against every consumer
 	@scripts/setup

@@ -6,6 +6,8 @@ import io.lifeline.console.feed.Feed;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.console.web.ArchiveOperations;
+import io.lifeline.console.web.ArchiveQuestions;
+import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
 import io.lifeline.console.web.StatusOperations;
@@ -108,8 +110,9 @@ public final class Main implements Callable<Integer> {
     try (ArchiveAccess access = new ArchiveAccess(() -> connection.open(archive, QUERY_MEMORY));
         Feed feed = new Feed(index, () -> connection.open(archive, null), limit)) {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
+      ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
-          new ArchiveOperations(access));
+          new ArchiveOperations(questions), new ReportOperations(questions));
       try (Server server = Server.start(host, port, routes, metrics)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();

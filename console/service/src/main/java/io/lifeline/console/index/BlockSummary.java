@@ -1,6 +1,7 @@
 package io.lifeline.console.index;
 
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2DoubleOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 
 /**
@@ -13,11 +14,12 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
  * @param maxTime of the events
  * @param minStart beginning of the earliest step that ends in this block
  * @param types the types that occur, with their {@code counts}
- * @param pairs the kinds of steps, as {@link #pair}, with the {@code slowest} and the {@code fastest} of each
+ * @param pairs the kinds of steps, as {@link #pair}, with the number, the total duration in nanoseconds, the
+ *     {@code slowest} and the {@code fastest} of each
  * @param slowestWhole the event that is furthest from its object's first one; {@link EventColumns#NONE} if none
  */
-record BlockSummary(long minTime, long maxTime, long minStart, int[] types, int[] counts, long[] pairs, int[] slowest,
-    int[] fastest, int slowestWhole) {
+record BlockSummary(long minTime, long maxTime, long minStart, int[] types, int[] counts, long[] pairs, int[] steps,
+    double[] totals, int[] slowest, int[] fastest, int slowestWhole) {
   static final int EVENTS = 1024;
 
   /** Returns the kind of a step. */
@@ -33,6 +35,8 @@ record BlockSummary(long minTime, long maxTime, long minStart, int[] types, int[
     Long2IntOpenHashMap slowest = new Long2IntOpenHashMap();
     Long2IntOpenHashMap fastest = new Long2IntOpenHashMap();
     slowest.defaultReturnValue(EventColumns.NONE);
+    Long2IntOpenHashMap steps = new Long2IntOpenHashMap();
+    Long2DoubleOpenHashMap totals = new Long2DoubleOpenHashMap();
     int slowestWhole = EventColumns.NONE;
     long whole = -1;
     int end = Math.min(events.end(), (block + 1) * EVENTS);
@@ -60,6 +64,8 @@ record BlockSummary(long minTime, long maxTime, long minStart, int[] types, int[
       long start = events.time(previous);
       minStart = Math.min(minStart, start);
       long pair = pair(events.type(previous), type);
+      steps.addTo(pair, 1);
+      totals.addTo(pair, time - start);
       int before = slowest.get(pair);
       if (before == EventColumns.NONE) {
         slowest.put(pair, event);
@@ -79,14 +85,18 @@ record BlockSummary(long minTime, long maxTime, long minStart, int[] types, int[
     for (int i = 0; i < types.length; i++) {
       typeCounts[i] = counts.get(types[i]);
     }
+    int[] stepCounts = new int[pairs.length];
+    double[] stepTotals = new double[pairs.length];
     int[] slow = new int[pairs.length];
     int[] fast = new int[pairs.length];
     for (int i = 0; i < pairs.length; i++) {
+      stepCounts[i] = steps.get(pairs[i]);
+      stepTotals[i] = totals.get(pairs[i]);
       slow[i] = slowest.get(pairs[i]);
       fast[i] = fastest.get(pairs[i]);
     }
-    return new BlockSummary(minTime, maxTime, Math.min(minStart, minTime), types, typeCounts, pairs, slow, fast,
-        slowestWhole);
+    return new BlockSummary(minTime, maxTime, Math.min(minStart, minTime), types, typeCounts, pairs, stepCounts,
+        stepTotals, slow, fast, slowestWhole);
   }
 
   /** Returns the duration of a step. */

@@ -1,11 +1,8 @@
 package io.lifeline.console.web;
 
-import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.archive.ArchiveBusyException;
 import io.lifeline.console.archive.Query;
 import io.lifeline.console.archive.Series;
 import io.lifeline.jobs.archive.ArchiveReader;
-import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -26,14 +23,14 @@ public final class ArchiveOperations {
   private static final Parameter<String> TYPE = Parameter.text("type", "name of an event type").mandatory();
   private static final Parameter<String> FIELD = Parameter.text("field", "name of a numeric field").mandatory();
 
-  private final ArchiveAccess archive;
+  private final ArchiveQuestions archive;
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
     Thread thread = new Thread(work, "lifeline-sql-limit");
     thread.setDaemon(true);
     return thread;
   });
 
-  public ArchiveOperations(ArchiveAccess archive) {
+  public ArchiveOperations(ArchiveQuestions archive) {
     this.archive = archive;
   }
 
@@ -42,10 +39,10 @@ public final class ArchiveOperations {
         Operation.post("/sql", "Run a query on the archive; with Accept: text/csv the answer is CSV", Sql.class,
             Query.Result.class, 200, this::sql),
         Operation.get("/series/names", "The numeric fields", Names.class,
-            call -> new Names(ask(Series::names))),
+            call -> new Names(archive.ask(Series::names))),
         Operation.get("/series", "The values of a field over time", Series.Values.class, this::series, TYPE, FIELD,
             Parameters.FROM, Parameters.TO, Parameters.WIDTH),
-        Operation.get("/sql/schema", "Tables and columns", Schema.class, call -> ask(ArchiveOperations::schema)));
+        Operation.get("/sql/schema", "Tables and columns", Schema.class, call -> archive.ask(ArchiveOperations::schema)));
   }
 
   /** @param limit number of rows; null for 1,000 */
@@ -60,7 +57,7 @@ public final class ArchiveOperations {
     if (limit < 1 || limit > MOST_ROWS) {
       throw new Problem(400, "limit must be from 1 to " + MOST_ROWS);
     }
-    Query.Result result = ask(reader -> Query.run(reader, request.sql(), limit, LIMIT_MS, watch));
+    Query.Result result = archive.ask(reader -> Query.run(reader, request.sql(), limit, LIMIT_MS, watch));
     return call.accepts("text/csv")
         ? new Content("text/csv; charset=utf-8", csv(result).getBytes(StandardCharsets.UTF_8)) : result;
   }
@@ -87,27 +84,12 @@ public final class ArchiveOperations {
   private Object series(Call call) {
     String type = call.get(TYPE);
     String field = call.get(FIELD);
-    return ask(reader -> {
+    return archive.ask(reader -> {
       if (!reader.has(type, field)) {
         throw new Problem(404, "the archive has no field " + field + " of a type " + type);
       }
       return Series.of(reader, type, field, Parameters.span(call), call.get(Parameters.WIDTH));
     });
-  }
-
-  private <T> T ask(ArchiveAccess.Question<T> question) {
-    if (!archive.exists()) {
-      throw new Problem(409, "this console has no archive: start it with --archive DIR|URL");
-    }
-    try {
-      return archive.ask(question);
-    } catch (ArchiveBusyException e) {
-      throw new Problem(503, e.getMessage());
-    } catch (IOException e) {
-      throw new Problem(503, "the archive cannot be read: " + e.getMessage());
-    } catch (SQLException e) {
-      throw new Problem(400, String.valueOf(e.getMessage()));
-    }
   }
 
   private static String csv(Query.Result result) {

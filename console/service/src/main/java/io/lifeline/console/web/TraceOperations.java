@@ -11,6 +11,7 @@ import io.lifeline.console.index.Slowest;
 import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.StageOrder;
+import io.lifeline.console.index.Steps;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.core.Glob;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.function.IntPredicate;
 public final class TraceOperations {
   private static final int MOST_BINS = 400;
   private static final int PIXELS_PER_BIN = 4;
+  private static final int MOST_STEPS = 200;
   private static final List<String> OUTCOMES = List.of("ok", "error", "open");
 
   private static final Parameter<Long> FROM2 = Parameter.time("from2", "beginning of a span to compare").optional();
@@ -58,6 +60,8 @@ public final class TraceOperations {
             this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM, HOST, ID),
         Operation.get("/objects/{object}", "One object's events, with their fields", ObjectEvents.class, this::object,
             OBJECT),
+        Operation.get("/steps", "Where the time of objects goes: the steps of a span by kind", StepKinds.class,
+            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST),
         Operation.get("/slowest", "The slowest objects of a span, and what they share", SlowObjects.class,
             this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST),
         Operation.get("/distribution", "How long the step between two types takes", Distribution.class,
@@ -183,6 +187,18 @@ public final class TraceOperations {
           event.sinceFirst, event.sincePrevious, values.get(EventFields.key(event.name, event.t))));
     }
     return new ObjectEvents(known.o(), known.id(), events);
+  }
+
+  /** @param slowest the object with the slowest step of this kind */
+  record StepKind(int a, int b, long count, double totalNs, long maxNs, int slowest, String slowestId) {}
+
+  record StepKinds(List<StepKind> steps) {}
+
+  private Object steps(Call call) {
+    Span span = Parameters.span(call);
+    return index.read(snapshot -> new StepKinds(Steps.of(snapshot, span, origins(snapshot, call)).stream()
+        .limit(MOST_STEPS).map(kind -> new StepKind(kind.from(), kind.to(), kind.count(), kind.totalNs(), kind.maxNs(),
+            snapshot.object(kind.slowest()), snapshot.id(snapshot.object(kind.slowest())))).toList()));
   }
 
   record SlowObject(int o, String id, String program, String host, String start, long ns) {}

@@ -1,0 +1,123 @@
+// The service's API as the page sees it. Times are nanoseconds since 1970: as decimal text, since they exceed what a number
+// holds exactly, or relative to a base.
+
+export interface Status {
+  version: string;
+  user: { name: string; role: "view" | "activate" | "admin" };
+  archive: { location: string | null; state: "ok" | "none" | "error"; error: string | null };
+  broker: { kind: string | null; url: string | null; state: "connected" | "disconnected" | "none"; error: string | null };
+  index: {
+    events: number; objects: number; types: number; limit: number; loading: boolean; done: number;
+    fromNs: string | null; toNs: string | null; skipped: number;
+  };
+  now: string;
+}
+
+export interface TypeRow { type: number; name: string; level: string; events: number }
+export interface Types { types: TypeRow[]; order: number[] }
+
+/** A polyline: times `t` relative to the base and types `y` of an object's events. */
+export interface Line { o: number; id: string; p: number; h: number; s: number; d: number; t: number[]; y: number[] }
+
+export interface Lines {
+  base: string; from: number; to: number; events: number; objects: number; shown: number; reduced: boolean;
+  programs: string[]; hosts: string[]; outcomes: string[];
+  lines: Line[]; density: { type: number; n: number[] }[]; bins: number;
+}
+
+export interface ObjectEvent {
+  t: string; type: number; name: string; level: string; program: string; host: string; pid: number;
+  sinceFirst: number; sincePrevious: number; fields: Record<string, unknown> | null;
+}
+export interface ObjectEvents { o: number; id: string; events: ObjectEvent[] }
+
+/** Steps from type `a` to type `b`; `slowest` is the object with the slowest one. */
+export interface StepKind { a: number; b: number; count: number; totalNs: number; maxNs: number; slowest: number; slowestId: string }
+
+export interface SlowObject { o: number; id: string; program: string; host: string; start: string; ns: number }
+export interface Share { what: string; value: string; slow: number; all: number }
+export interface Slowest { objects: SlowObject[]; count: number; shares: Share[] }
+
+export interface SpanOfDurations {
+  from: string; to: string; count: number; min: number; p50: number; p90: number; p99: number; max: number; mean: number;
+  counts: number[];
+}
+export interface Distribution { a: number; b: number; spans: SpanOfDurations[]; edges: number[] }
+export interface Heat { base: string; from: number; to: number; bins: number; edges: number[]; counts: number[][] }
+
+export interface SeriesName { type: string; field: string; unit: string }
+export interface Series { base: string; t: number[]; min: number[]; mean: number[]; max: number[]; count: number[] }
+
+export interface Column { name: string; type: string }
+export interface SqlResult { columns: Column[]; rows: unknown[][]; truncated: boolean; ms: number }
+export interface Schema { tables: { name: string; columns: Column[] }[] }
+
+/** Share of the time for which a stage is at work; null if unknown. */
+export interface Stage { name: string; count: number; bytes: number; meanNs: number; p99Ns: number; working: number | null }
+export interface Report {
+  bottleneck: string; stage: string | null; stages: Stage[];
+  balance: { emitted: number; archived: number; inFlight: number; dropped: number; missing: number; duplicated: number; balanced: boolean };
+}
+export interface Account {
+  incarnation: string; program: string; host: string; pid: number; route: string; ended: boolean;
+  emitted: string; archived: string; dropped: string; missing: string; spooled: string; reasons: Record<string, string>;
+}
+export interface Ledger { rows: Account[] }
+
+export const BASE = "api/v1";
+
+/** An answer that is an error; its message says the thing, the cause and the remedy. */
+export class Problem extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
+  }
+}
+
+type Query = Record<string, string | number | null | undefined>;
+
+function address(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") {
+      parameters.set(name, String(value));
+    }
+  }
+  return `${BASE}${path}${parameters.size ? `?${parameters}` : ""}`;
+}
+
+async function answer(response: Response): Promise<Response> {
+  if (!response.ok) {
+    let detail = `the console answered ${response.status}`;
+    try {
+      detail = (await response.json()).detail ?? detail;
+    } catch {
+      // not a problem document: the status has to do
+    }
+    throw new Problem(detail, response.status);
+  }
+  return response;
+}
+
+async function ask(input: string, init?: RequestInit): Promise<Response> {
+  try {
+    return await answer(await fetch(input, init));
+  } catch (error) {
+    if (error instanceof TypeError) {
+      throw new Problem("the console does not answer: is it still running?", 0);
+    }
+    throw error;
+  }
+}
+
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return (await ask(address(path, query), { signal: signal ?? null })).json();
+}
+
+export async function runSql(sql: string, limit: number, signal?: AbortSignal): Promise<SqlResult> {
+  return (await ask(`${BASE}/sql`, { method: "POST", body: JSON.stringify({ sql, limit }), signal: signal ?? null })).json();
+}
+
+export async function sqlAsCsv(sql: string): Promise<Blob> {
+  const body = JSON.stringify({ sql, limit: 10_000 });
+  return (await ask(`${BASE}/sql`, { method: "POST", body, headers: { Accept: "text/csv" } })).blob();
+}

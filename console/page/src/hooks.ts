@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** The size of an element, kept up to date. */
+export function useSize<T extends HTMLElement>(): [{ current: T | null }, { width: number; height: number }] {
+  const element = useRef<T>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    const watched = element.current;
+    if (!watched) {
+      return undefined;
+    }
+    const observer = new ResizeObserver(() => setSize({ width: watched.clientWidth, height: watched.clientHeight }));
+    observer.observe(watched);
+    return () => observer.disconnect();
+  }, []);
+  return [element, size];
+}
+
+export interface Loaded<T> { data: T | null; error: string | null; loading: boolean }
+
+/**
+ * Asks the console whenever `key` changes, after a pause in which no further change comes; null asks nothing. What was loaded
+ * before stays until the new answer is there, and an answer that is no longer wanted is given up.
+ */
+export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, pauseMs = 60): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>({ data: null, error: null, loading: false });
+  useEffect(() => {
+    if (key === null) {
+      setState({ data: null, error: null, loading: false });
+      return undefined;
+    }
+    const abort = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    const timer = window.setTimeout(() => {
+      load(abort.signal).then(
+        (data) => setState({ data, error: null, loading: false }),
+        (error: Error) => abort.signal.aborted || setState((before) => ({ data: before.data, error: error.message, loading: false })),
+      );
+    }, pauseMs);
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+    };
+  }, [key]);
+  return state;
+}

@@ -1,0 +1,310 @@
+// The page in Chromium against a real console, whose archive is that of a copy with remote-copy.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { readFile } from "node:fs/promises";
+import { chromium } from "playwright-core";
+
+const URL = process.env.LIFELINE_CONSOLE_URL;
+const SHOTS = process.env.LIFELINE_SHOTS;
+const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const WAY = ["disk.read.start", "disk.read.end", "net.send.start", "net.send.end", "net.receive.start"];
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.LIFELINE_CHROMIUM, args: ARGUMENTS });
+});
+after(() => browser?.close());
+
+/** Opens the page; it fails the test if the page reports an error or asks anybody else for something. */
+async function open(hash = "", options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("request", (request) => !request.url().startsWith(URL) && !/^(data|blob):/.test(request.url()) && errors.push(`foreign request: ${request.url()}`));
+  await page.goto(`${URL}${hash}`);
+  await page.getByText(/[1-9][0-9,]* events of [1-9]/).waitFor();
+  return { page, errors, close: () => context.close() };
+}
+
+async function api(path, body) {
+  const response = await fetch(`${URL}api/v1${path}`, body ? { method: "POST", body: JSON.stringify(body) } : {});
+  assert.ok(response.ok, `${path}: ${response.status}`);
+  return response.json();
+}
+
+const drawn = (page) => page.getByRole("img", { name: /^Lifelines: [1-9]/ });
+/** What the toolbar says of the view: the span and the events in it. */
+const said = async (page) => {
+  await page.waitForTimeout(400);
+  return page.locator(".toolbar .span").innerText();
+};
+const eventsSaid = async (page) => Number(/: ([0-9,]+) events/.exec(await said(page))[1].replaceAll(",", ""));
+
+test("the page shows all events of the archive, types in the order that objects pass them", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  const [[events]] = (await api("/sql", { sql: "SELECT count(*) FROM events" })).rows;
+  assert.equal(await eventsSaid(page), events);
+  const labels = await page.locator(".label").allInnerTexts();
+  const places = WAY.map((type) => labels.indexOf(type));
+  assert.ok(places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1])), labels.join(" "));
+  await page.screenshot({ path: `${SHOTS}/lifelines.png` });
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("the wheel zooms around the mouse, a drag moves, a key shows all again", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  const all = await said(page);
+  const box = await drawn(page).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 200);
+  for (let i = 0; i < 10; i++) {
+    await page.mouse.wheel(0, -200);
+  }
+  const close_ = await said(page);
+  assert.ok((await eventsSaid(page)) > 0, close_);
+  assert.notEqual(close_, all);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 - 200, box.y + 200, { steps: 5 });
+  await page.mouse.up();
+  assert.notEqual(await said(page), close_);
+  await page.keyboard.press("0");
+  assert.equal(await said(page), all);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("keys zoom and move", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  const all = await said(page);
+  await page.keyboard.press("+");
+  const zoomed = await said(page);
+  assert.notEqual(zoomed, all);
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await said(page), zoomed);
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await said(page), zoomed);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("a click on a slow object shows its events with their fields and the time between them", async () => {
+  const { page, errors, close } = await open();
+  const slowest = page.getByRole("region", { name: "Slowest objects" });
+  const first = slowest.getByRole("row").nth(2).getByRole("button");
+  const id = await first.innerText();
+  await first.click();
+  const panel = page.getByRole("region", { name: "Selected object" });
+  await panel.getByText(id).waitFor();
+  const [[events]] = (await api("/sql", { sql: `SELECT count(*) FROM events WHERE id = '${id}'` })).rows;
+  assert.equal(await panel.locator("tbody tr.event").count(), events);
+  assert.match(await panel.innerText(), /nbytes=\d+/);
+  assert.match(page.url(), /./);
+  await page.waitForTimeout(400);
+  assert.ok(decodeURIComponent(page.url()).includes(`object=${id}`));
+  await page.screenshot({ path: `${SHOTS}/object.png` });
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("where the time goes agrees with SQL", async () => {
+  const { page, errors, close } = await open();
+  const panel = page.getByRole("region", { name: "Where the time goes" });
+  const row = panel.getByRole("row", { name: /disk\.read\.start → disk\.read\.end/ });
+  await row.waitFor();
+  const sql = `SELECT avg(epoch_ns(e.ts) - epoch_ns(s.ts)), max(epoch_ns(e.ts) - epoch_ns(s.ts)), count(*)
+    FROM "disk.read.start" s JOIN "disk.read.end" e USING (id)`;
+  const [[mean, slowest, count]] = (await api("/sql", { sql })).rows;
+  const found = (await api(`/steps?from=0&to=9000000000000000000`)).steps;
+  const types = (await api("/types")).types;
+  const type = (name) => types.find((one) => one.name === name).type;
+  const step = found.find((one) => one.a === type("disk.read.start") && one.b === type("disk.read.end"));
+  assert.ok(step.count <= count && step.count >= count - 2, `${step.count} of ${count}`);
+  assert.ok(Math.abs(step.totalNs / step.count - mean) < mean * 0.02);
+  assert.equal(step.maxNs, Number(slowest));
+  await row.getByRole("button").first().click();
+  await page.getByRole("heading", { name: /Time between disk\.read\.start and disk\.read\.end/ }).waitFor();
+  assert.equal(await page.locator(".label[aria-pressed=true]").count(), 2);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("two stages are chosen by keyboard, and Escape gives them up", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  await page.getByRole("button", { name: "net.send.start", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "net.receive.start", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: /Time between net\.send\.start and net\.receive\.start/ }).waitFor();
+  const cells = await page.getByRole("region", { name: "Time of a step" }).getByRole("row").nth(1).innerText();
+  assert.match(cells, /[1-9]/);
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Time of whole objects" }).waitFor();
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("rows change places by keyboard, and the link keeps them", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  const before = await page.locator(".label").allInnerTexts();
+  await page.getByRole("button", { name: before[2], exact: true }).focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.waitForTimeout(400);
+  const changed = await page.locator(".label").allInnerTexts();
+  assert.deepEqual(changed.slice(0, 3), [before[0], before[2], before[1]]);
+  const again = await open(new globalThis.URL(page.url()).hash);
+  await drawn(again.page).waitFor();
+  assert.deepEqual(await again.page.locator(".label").allInnerTexts(), changed);
+  assert.deepEqual([...errors, ...again.errors], []);
+  await again.close();
+  await close();
+});
+
+test("a span is brushed, and only its slowest objects are ranked", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  const box = await drawn(page).boundingBox();
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + 100, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 200, box.y + 120, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const panel = page.getByRole("region", { name: "Slowest objects" });
+  const objects = (await api("/status")).index.objects;
+  await page.waitForTimeout(800);
+  const counted = Number(/([0-9,]+) in this span/.exec(await panel.innerText())[1].replaceAll(",", ""));
+  assert.ok(counted > 0 && counted < objects, `${counted} of ${objects}`);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("two spans are compared", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  await page.getByRole("button", { name: "Compare with this" }).click();
+  await page.getByRole("img", { name: /^Lifelines before: [1-9]/ }).waitFor();
+  await page.getByRole("region", { name: "Time of a step" }).getByRole("row", { name: /^before/ }).waitFor();
+  await page.screenshot({ path: `${SHOTS}/compare.png` });
+  await page.getByRole("button", { name: "End comparison" }).click();
+  await page.getByRole("img", { name: /^Lifelines before/ }).waitFor({ state: "detached" });
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("a load line shows the values of a field", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  await page.getByLabel("Add a load line").selectOption({ label: "net.socket: rtt (us)" });
+  await page.locator(".loadline .uplot canvas").waitFor();
+  const { min, max, count } = await api("/series?type=net.socket&field=rtt&from=0&to=9000000000000000000&width=1");
+  const [[least, most, all]] = (await api("/sql", { sql: 'SELECT min(rtt), max(rtt), count(rtt) FROM "net.socket"' })).rows;
+  assert.deepEqual([min[0], max[0], count[0]], [Number(least), Number(most), Number(all)]);
+  await page.getByRole("button", { name: "Remove rtt" }).click();
+  await page.locator(".loadline").waitFor({ state: "detached" });
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("types are filtered by name", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  await page.getByLabel("Types").fill("disk.");
+  await page.waitForTimeout(300);
+  assert.deepEqual(new Set(await page.locator(".label").allInnerTexts()),
+    new Set(["disk.read.start", "disk.read.end", "disk.write.start", "disk.write.end"]));
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("the picture is saved as PNG and as SVG", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  for (const [name, begins] of [["PNG", "\x89PNG"], ["SVG", "<svg"]]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    const bytes = await readFile(await file.path());
+    assert.ok(bytes.subarray(0, begins.length).toString("latin1") === begins && bytes.length > 10_000, `${name}: ${bytes.length} bytes`);
+  }
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("the overview shows the bottleneck's evidence and a balanced ledger", async () => {
+  const { page, errors, close } = await open("#tab=overview");
+  const ledger = page.getByRole("region", { name: "Ledger" });
+  await ledger.getByText(/^Balanced/).waitFor();
+  const report = await api("/report");
+  assert.ok((await ledger.innerText()).includes(`${report.balance.emitted.toLocaleString("en")} emitted`));
+  assert.equal(await page.locator(".answer").innerText(), report.bottleneck);
+  assert.ok((await ledger.getByRole("row", { name: /remote-copy/ }).count()) === 2);
+  await page.screenshot({ path: `${SHOTS}/overview.png` });
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test("a query is completed, run by keyboard, linked, and its result is a table, a chart and CSV", async () => {
+  const { page, errors, close } = await open("#tab=ask");
+  const editor = page.getByLabel("SQL on the archive");
+  await editor.fill("SELECT type, count(*) AS n FROM eve");
+  await page.waitForTimeout(500);
+  await page.keyboard.press("Control+Space");
+  await page.getByRole("option", { name: "events" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(" GROUP BY type ORDER BY n DESC");
+  await page.keyboard.press("Control+Enter");
+  const result = page.getByRole("region", { name: "Result" });
+  await result.getByText(/^[0-9]+ rows in/).waitFor();
+  const types = (await api("/types")).types.length;
+  assert.equal(await result.locator("tbody tr").count(), types);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+  assert.equal((await readFile(await file.path(), "utf8")).trim().split("\r\n").length, types + 1);
+  await page.getByLabel("as chart").check();
+  assert.equal(await result.locator(".bars tr").count(), types);
+  await page.waitForTimeout(300);
+  const again = await open(new globalThis.URL(page.url()).hash);
+  await again.page.getByRole("region", { name: "Result" }).getByText(/^[0-9]+ rows in/).waitFor();
+  assert.deepEqual([...errors, ...again.errors], []);
+  await again.close();
+  await close();
+});
+
+test("a query that is wrong or reads files is answered with the reason", async () => {
+  const { page, close } = await open("#tab=ask");
+  for (const [sql, reason] of [["SELEC 1", /syntax/i], ["SELECT * FROM read_csv('/etc/passwd')", /permission|disabled|not allowed/i], ["DROP VIEW events", /only read/]]) {
+    await page.getByLabel("SQL on the archive").fill(sql);
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("alert").filter({ hasText: reason }).waitFor();
+  }
+  await close();
+});
+
+test("on a phone's width nothing is wider than the screen", async () => {
+  for (const tab of ["lifelines", "overview", "ask"]) {
+    const { page, errors, close } = await open(`#tab=${tab}`, { viewport: { width: 390, height: 800 }, hasTouch: true });
+    await page.waitForTimeout(800);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), tab);
+    await page.screenshot({ path: `${SHOTS}/phone-${tab}.png` });
+    assert.deepEqual(errors, []);
+    await close();
+  }
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`everything can be read and reached: ${colorScheme}`, async () => {
+    const axe = await readFile(new globalThis.URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+    for (const tab of ["lifelines", "overview", "ask"]) {
+      const { page, close } = await open(`#tab=${tab}`, { colorScheme });
+      await page.waitForTimeout(800);
+      const { violations } = await page.evaluate(`${axe}; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] })`);
+      assert.deepEqual(violations.map((one) => `${tab}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`), []);
+      await page.screenshot({ path: `${SHOTS}/${tab}-${colorScheme}.png` });
+      await close();
+    }
+  });
+}
