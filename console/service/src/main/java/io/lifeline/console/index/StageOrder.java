@@ -2,32 +2,43 @@ package io.lifeline.console.index;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Comparator;
 
 /**
- * The order in which objects pass the event types: by the mean place that a type has in the paths of objects, from 0
- * for the first event to 1 for the last. Types without objects follow, by name.
+ * The order in which objects pass the event types. Types are sorted by the mean place that they have in the paths of
+ * objects, from 0 for the first event to 1 for the last; then neighbours change places as long as most objects pass them
+ * the other way round, which puts types right that few objects pass. Types without objects follow, by name.
  */
 public final class StageOrder {
   private static final int MOST_OBJECTS = 2000;
+  /** With more types, each would be compared with too many others. */
+  private static final int MOST_TO_COMPARE = 500;
+  private static final int LONGEST_PATH = 100;
 
-  private StageOrder() {}
+  private final Snapshot snapshot;
+  private final double[] places;
+  private final int[] counts;
+  /** How often the first type of a pair comes before the second one. */
+  private final Long2IntOpenHashMap before = new Long2IntOpenHashMap();
+
+  private StageOrder(Snapshot snapshot) {
+    this.snapshot = snapshot;
+    this.places = new double[snapshot.kinds().size()];
+    this.counts = new int[places.length];
+  }
 
   /** Returns the numbers of all types in their order. */
   public static IntList of(Snapshot snapshot) {
-    double[] places = new double[snapshot.kinds().size()];
-    int[] counts = new int[places.length];
+    return new StageOrder(snapshot).sorted();
+  }
+
+  private IntList sorted() {
     int end = snapshot.objects.end();
     int step = Math.max(1, end / MOST_OBJECTS);
     for (int object = 0; object < end; object += step) {
-      if (!snapshot.exists(object)) {
-        continue;
-      }
-      int[] path = snapshot.path(object);
-      for (int i = 0; i < path.length && path.length > 1; i++) {
-        int kind = snapshot.events.type(path[i]);
-        places[kind] += i / (double) (path.length - 1);
-        counts[kind]++;
+      if (snapshot.exists(object)) {
+        count(snapshot.path(object));
       }
     }
     IntList order = new IntArrayList();
@@ -37,6 +48,33 @@ public final class StageOrder {
     }
     order.sort(Comparator.comparingDouble((Integer kind) -> places[kind])
         .thenComparing(kind -> snapshot.kinds().get(kind).name())::compare);
+    if (order.size() <= MOST_TO_COMPARE) {
+      correct(order);
+    }
     return order;
+  }
+
+  private void count(int[] path) {
+    for (int i = 0; i < path.length && path.length > 1; i++) {
+      int kind = snapshot.events.type(path[i]);
+      places[kind] += i / (double) (path.length - 1);
+      counts[kind]++;
+      for (int j = i + 1; j < Math.min(path.length, LONGEST_PATH); j++) {
+        before.addTo(BlockSummary.pair(kind, snapshot.events.type(path[j])), 1);
+      }
+    }
+  }
+
+  /** Moves each type up past those that most objects pass after it. */
+  private void correct(IntList order) {
+    for (int i = 1; i < order.size(); i++) {
+      for (int j = i; j > 0 && isBefore(order.getInt(j), order.getInt(j - 1)); j--) {
+        order.set(j, order.set(j - 1, order.getInt(j)));
+      }
+    }
+  }
+
+  private boolean isBefore(int kind, int other) {
+    return before.get(BlockSummary.pair(kind, other)) > before.get(BlockSummary.pair(other, kind));
   }
 }

@@ -42,7 +42,8 @@ public final class ArchiveOperations {
             call -> new Names(archive.ask(Series::names))),
         Operation.get("/series", "The values of a field over time", Series.Values.class, this::series, TYPE, FIELD,
             Parameters.FROM, Parameters.TO, Parameters.WIDTH),
-        Operation.get("/sql/schema", "Tables and columns", Schema.class, call -> archive.ask(ArchiveOperations::schema)));
+        Operation.get("/sql/schema", "Tables and columns", Schema.class,
+            call -> archive.ask(ArchiveOperations::schema)));
   }
 
   /** @param limit number of rows; null for 1,000 */

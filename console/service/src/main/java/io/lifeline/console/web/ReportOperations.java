@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The answers of the archive that need no question: where the bottleneck is, and whether all events are accounted for. */
+/** What the archive says without a query: where the bottleneck is, and whether all events are accounted for. */
 public final class ReportOperations {
   private static final int MOST_ROUTES = 5_000;
   private static final String[] REASONS = {"ring_full", "no_ring", "reentrant", "oversize", "shutdown", "spool_full",

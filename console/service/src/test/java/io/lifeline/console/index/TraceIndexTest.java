@@ -165,6 +165,18 @@ class TraceIndexTest {
     });
   }
 
+  @Test
+  void shouldOrderTypesThatOneObjectAlonePassesAsThatOneDoes() {
+    List<Step> steps = objects(new Random(12), 1000);
+    steps.add(new Step(-5, "all.start", "0"));
+    steps.add(new Step(1_000_000_000, "all.end", "0"));
+    index(100_000, steps).read(snapshot -> {
+      assertThat(StageOrder.of(snapshot).intStream().mapToObj(kind -> snapshot.kinds().get(kind).name()))
+          .containsExactly("all.start", "read.start", "read.end", "send.start", "send.end", "write.end", "all.end");
+      return null;
+    });
+  }
+
   private static int kind(Snapshot snapshot, String name) {
     return snapshot.kinds().stream().filter(kind -> kind.name().equals(name)).findFirst().orElseThrow().number();
   }
