@@ -14,14 +14,28 @@ import io.lifeline.console.web.StatusOperations;
 import io.lifeline.console.web.TraceOperations;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.config.BrokerUrl;
+import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.LiveStart;
+import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,6 +44,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Serves the operator's page. */
 @Command(
@@ -37,13 +52,15 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "lifeline-console 0.1.0",
     description = {
-      "Serves a page that shows the events of an archive: lifelines, durations, what is slow, SQL.",
+      "Serves a page that shows the events of an archive, of a broker, or of both: lifelines, durations, what is slow,"
+          + " SQL.",
       "Prints one line 'console: URL' when it serves, and runs until SIGINT or SIGTERM."
     },
     footer = {
       "",
       "Examples:",
       "  lifeline-console archive",
+      "  lifeline-console archive --broker nats://127.0.0.1:4222",
       "  lifeline-console postgresql://me@db.example/events --listen 127.0.0.1:8080"
     })
 public final class Main implements Callable<Integer> {
@@ -51,13 +68,26 @@ public final class Main implements Callable<Integer> {
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
+  private static final Pattern DURATION = Pattern.compile("([0-9]{1,6})([smhd])");
+  private static final Map<String, Long> SECONDS = Map.of("s", 1L, "m", 60L, "h", 3600L, "d", 86_400L);
 
-  @Parameters(paramLabel = "ARCHIVE",
+  @Parameters(paramLabel = "ARCHIVE", arity = "0..1",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
   private String archive;
 
   @Mixin
   private final ArchiveConnection connection = new ArchiveConnection();
+
+  @Mixin
+  private final ConfigOptions config = new ConfigOptions();
+
+  @Option(names = "--broker", paramLabel = "URL",
+      description = "broker whose events are shown as they arrive: broker.url of the jobs. Credentials: see --config")
+  private String broker;
+
+  @Option(names = "--history", paramLabel = "TIME", defaultValue = "1h",
+      description = "how far back to read the broker if there is no archive: 30s, 10m, 1h (default: ${DEFAULT-VALUE})")
+  private Duration history;
 
   @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
       description = "loopback address to serve on; port 0 is a free one (default: ${DEFAULT-VALUE})")
@@ -77,14 +107,24 @@ public final class Main implements Callable<Integer> {
   static CommandLine commandLine() {
     CommandLine command = new CommandLine(new Main());
     return command
+        .registerConverter(Duration.class, Main::duration)
         .setParameterExceptionHandler((e, arguments) -> {
           command.getErr().println("lifeline-console: " + e.getMessage() + " (try --help)");
           return EXIT_USAGE;
         })
         .setExecutionExceptionHandler((e, line, parsed) -> {
           line.getErr().println("lifeline-console: " + e.getMessage());
-          return 1;
+          return e instanceof ConfigException ? EXIT_USAGE : 1;
         });
+  }
+
+  private static Duration duration(String text) {
+    Matcher parts = DURATION.matcher(text);
+    if (!parts.matches()) {
+      throw new TypeConversionException("'" + text
+          + "' is not a time: a number and s, m, h or d is expected, like 10m");
+    }
+    return Duration.ofSeconds(Long.parseLong(parts.group(1)) * SECONDS.get(parts.group(2)));
   }
 
   @Override
@@ -100,15 +140,18 @@ public final class Main implements Callable<Integer> {
     TraceIndex index = new TraceIndex((int) Math.min(limit, 1_000_000_000));
     Metrics metrics = new Metrics();
     metrics.gauge("lifeline_console_events", "Events in memory", () -> index.added() - index.forgotten());
-    connection.open(archive, QUERY_MEMORY).close(); // a wrong location is an error now, not on the page
+    if (archive == null && broker == null) {
+      throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
+    }
+    Function<LiveStart, LiveMessages> messages = messages();
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> {
       end.countDown();
       await(ended);
     }, "lifeline-end"));
-    try (ArchiveAccess access = new ArchiveAccess(() -> connection.open(archive, QUERY_MEMORY));
-        Feed feed = new Feed(index, () -> connection.open(archive, null), limit)) {
+    try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
+        Feed feed = new Feed(index, opener(null), messages, history, limit)) {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
@@ -124,6 +167,25 @@ public final class Main implements Callable<Integer> {
       ended.countDown();
     }
     return 0;
+  }
+
+  /** Returns what opens the archive, which must exist now if there is no broker; null if there is none. */
+  private ArchiveAccess.Opener opener(Long memoryBytes) throws IOException, SQLException {
+    if (archive == null) {
+      return null;
+    }
+    if (broker == null) {
+      connection.open(archive, memoryBytes).close();
+    }
+    return () -> connection.open(archive, memoryBytes);
+  }
+
+  private Function<LiveStart, LiveMessages> messages() {
+    if (broker == null) {
+      return null;
+    }
+    JobConfig settings = config.load(Keys.BROKER_URL_KEY, broker);
+    return start -> Hosts.messages(settings, start);
   }
 
   private int port(String text) {
@@ -149,9 +211,19 @@ public final class Main implements Callable<Integer> {
     });
     Instant now = Instant.now();
     return new StatusOperations.Status("0.1.0", new StatusOperations.User("local", "admin"),
-        new StatusOperations.Archive(archive, error == null ? "ok" : "error", error),
-        new StatusOperations.Broker(null, null, "none", null), events,
+        new StatusOperations.Archive(archive, archive == null ? "none" : error == null ? "ok" : "error", error),
+        broker(feed), events,
         Long.toString(now.getEpochSecond() * 1_000_000_000 + now.getNano()));
+  }
+
+  private StatusOperations.Broker broker(Feed feed) {
+    if (broker == null) {
+      return new StatusOperations.Broker(null, null, "none", null);
+    }
+    BrokerUrl url = config.load(Keys.BROKER_URL_KEY, broker).get(Keys.BROKER_URL_KEY);
+    String error = feed.brokerError();
+    return new StatusOperations.Broker(url.scheme().name().toLowerCase(Locale.ROOT), url.toString(),
+        error == null ? "connected" : "disconnected", error);
   }
 
   private static void await(CountDownLatch ended) {

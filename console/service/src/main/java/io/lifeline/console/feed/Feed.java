@@ -1,31 +1,49 @@
 package io.lifeline.console.feed;
 
+import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.index.Span;
+import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
-import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.LiveStart;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fills the index, on a thread of its own: with the archive's newest events. */
+/**
+ * Fills the index on a thread of its own: with the archive's newest events, then with those that arrive at the broker.
+ */
 public final class Feed implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Feed.class);
+  /** The archive lags behind the broker, and emitters lag behind each other: what is read twice is left out. */
+  private static final Duration OVERLAP = Duration.ofMinutes(10);
 
   private final TraceIndex index;
   private final ArchiveAccess.Opener archive;
+  private final Function<LiveStart, LiveMessages> broker;
+  private final Duration history;
   private final long limit;
   private final LoadProgress progress = new LoadProgress();
   private final Thread thread = new Thread(this::run, "lifeline-feed");
   private volatile String archiveError;
+  private volatile LiveMessages messages;
 
   /**
    * @param archive null if there is none
+   * @param broker opens the messages of a broker; null if there is none
+   * @param history how far back the broker is read if there is no archive
    * @param limit how many events the index keeps
    */
-  public Feed(TraceIndex index, ArchiveAccess.Opener archive, long limit) {
+  public Feed(TraceIndex index, ArchiveAccess.Opener archive, Function<LiveStart, LiveMessages> broker,
+      Duration history, long limit) {
     this.index = index;
     this.archive = archive;
+    this.broker = broker;
+    this.history = history;
     this.limit = limit;
   }
 
@@ -43,22 +61,48 @@ public final class Feed implements AutoCloseable {
     return archiveError;
   }
 
+  /** Returns why nothing comes from the broker; null if all is well. */
+  public String brokerError() {
+    LiveMessages open = messages;
+    return open == null ? null : open.trouble();
+  }
+
   private void run() {
+    SeenBatches seen = new SeenBatches();
     if (archive != null) {
-      try (ArchiveReader reader = archive.open()) {
-        new ArchiveHistory(reader, index, new SeenBatches(), progress).load(limit);
-      } catch (IOException | SQLException e) {
-        archiveError = e.getMessage();
-        LOG.error("the archive cannot be read: {}", e.getMessage());
-      } finally {
-        progress.end();
+      loadArchive(seen);
+    }
+    if (broker != null) {
+      try (LiveMessages open = broker.apply(beginning())) {
+        messages = open;
+        new BrokerFeed(index, seen).run(open);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private void loadArchive(SeenBatches seen) {
+    try (ArchiveReader reader = archive.open()) {
+      new ArchiveHistory(reader, index, seen, progress).load(limit);
+    } catch (IOException | SQLException e) {
+      archiveError = e.getMessage();
+      LOG.error("the archive cannot be read: {}", e.getMessage());
+    } finally {
+      progress.end();
+    }
+  }
+
+  private LiveStart beginning() {
+    Span archived = index.read(Snapshot::span);
+    long now = System.currentTimeMillis();
+    long newest = archived == null ? now - history.toMillis() : Math.min(now, archived.to() / 1_000_000);
+    return new LiveStart(archived == null ? newest : newest - OVERLAP.toMillis());
   }
 
   @Override
   public void close() throws InterruptedException {
     thread.interrupt();
-    thread.join();
+    thread.join(Duration.ofSeconds(5).toMillis());
   }
 }

@@ -7,8 +7,8 @@ import java.util.Comparator;
 
 /**
  * The order in which objects pass the event types. Types are sorted by the mean place that they have in the paths of
- * objects, from 0 for the first event to 1 for the last; then neighbours change places as long as most objects pass them
- * the other way round, which puts types right that few objects pass. Types without objects follow, by name.
+ * objects, from 0 for the first event to 1 for the last; then neighbours change places as long as most objects pass
+ * them the other way round, which puts types right that few objects pass. Types without objects follow, by name.
  */
 public final class StageOrder {
   private static final int MOST_OBJECTS = 2000;

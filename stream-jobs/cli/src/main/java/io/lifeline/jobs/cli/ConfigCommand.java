@@ -3,6 +3,7 @@ package io.lifeline.jobs.cli;
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.live.ConfigOptions;
 import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

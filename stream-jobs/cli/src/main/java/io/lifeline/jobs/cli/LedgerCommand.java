@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
-package io.lifeline.jobs.cli;
+package io.lifeline.jobs.live;
 
+import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -7,7 +8,7 @@ import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Configuration options of every command that connects to a broker. */
-final class ConfigOptions {
+public final class ConfigOptions {
 
   @Option(
       names = {"-c", "--config"},
@@ -22,7 +23,14 @@ final class ConfigOptions {
       mapFallbackValue = "")
   private Map<String, String> overrides = new LinkedHashMap<>();
 
-  JobConfig load() {
+  public JobConfig load() {
     return JobConfig.load(file, System.getenv(), overrides);
+  }
+
+  /** As {@link #load}, with one more setting, which overrides all others. */
+  public JobConfig load(ConfigKey<?> key, String value) {
+    Map<String, String> all = new LinkedHashMap<>(overrides);
+    all.put(key.name(), value);
+    return JobConfig.load(file, System.getenv(), all);
   }
 }

@@ -1,0 +1,122 @@
+package io.lifeline.jobs.jetstream;
+
+import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.LiveStart;
+import io.nats.client.Connection.Status;
+import io.nats.client.IterableConsumer;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamStatusCheckedException;
+import io.nats.client.StreamContext;
+import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.OrderedConsumerConfiguration;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+
+/** Reads the batch stream without a position of its own. */
+public final class JetStreamLive implements LiveMessages {
+  private static final Duration LOOK_UP = Duration.ofSeconds(5);
+
+  private final NatsSettings nats;
+  private final LiveStart start;
+  private Broker broker;
+  private BatchStream stream;
+  private Instant made = StreamBounds.UNKNOWN;
+  /** 0 until the first message's is known. */
+  private long nextSequence;
+  private volatile String trouble;
+
+  public JetStreamLive(JobConfig config, LiveStart start) {
+    this.nats = new NatsSettings(config);
+    this.start = start;
+  }
+
+  @Override
+  public Message next(Duration timeout) throws InterruptedException {
+    try {
+      if (stream == null) {
+        open();
+      }
+      BatchStream.Received received = stream.next(timeout);
+      boolean connected = broker.connection().getStatus() == Status.CONNECTED;
+      trouble = connected ? null : nats.shownUrl() + " does not answer";
+      if (received == null) {
+        return null;
+      }
+      nextSequence = received.position().offset() + 1;
+      return new Message(received.data(), received.position().brokerTimeMs(), received.behind());
+    } catch (IOException | JetStreamApiException | HostException | IllegalStateException e) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      trouble = e.getMessage();
+      close();
+      Thread.sleep(timeout.toMillis());
+      return null;
+    }
+  }
+
+  private void open() throws HostException, IOException, JetStreamApiException, InterruptedException {
+    if (!nats.isListening()) {
+      throw new IOException("cannot connect to " + nats.shownUrl() + ": is the broker running?");
+    }
+    broker = Broker.connect(nats);
+    StreamBounds bounds = StreamBounds.of(broker.batches());
+    if (!bounds.made().equals(made) || nextSequence < bounds.first() || nextSequence > bounds.last() + 1) {
+      // The first time; or the stream was made anew, or has forgotten what comes next.
+      boolean isFirst = made.equals(StreamBounds.UNKNOWN);
+      made = bounds.made();
+      nextSequence = isFirst ? first(bounds) : bounds.first();
+    }
+    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence);
+  }
+
+  /** Returns the sequence of the first message to read. */
+  private long first(StreamBounds bounds) throws IOException, JetStreamApiException, InterruptedException {
+    if (start.isNow() || bounds.last() < bounds.first()) {
+      return bounds.last() + 1;
+    }
+    StreamContext batches = broker.batches();
+    OrderedConsumerConfiguration configuration = new OrderedConsumerConfiguration()
+        .deliverPolicy(DeliverPolicy.ByStartTime)
+        .startTime(Instant.ofEpochMilli(start.sinceMs()).atZone(ZoneOffset.UTC))
+        .headersOnly(true);
+    try (IterableConsumer consumer = batches.createOrderedConsumer(configuration).iterate()) {
+      if (consumer.getConsumerInfo().getCalculatedPending() == 0) {
+        return bounds.last() + 1;
+      }
+      io.nats.client.Message message = consumer.nextMessage(LOOK_UP);
+      if (message == null) {
+        throw new IOException("the broker does not say which message is the first one since "
+            + Instant.ofEpochMilli(start.sinceMs()));
+      }
+      return message.metaData().streamSequence();
+    } catch (JetStreamStatusCheckedException e) {
+      throw new IOException(e.getMessage(), e);
+    } catch (IOException | JetStreamApiException | InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IOException("cannot look up the first message: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public String trouble() {
+    return trouble;
+  }
+
+  @Override
+  public void close() {
+    if (stream != null) {
+      stream.close();
+      stream = null;
+    }
+    if (broker != null) {
+      broker.close();
+      broker = null;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.lifeline.jobs.kafka;
+
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.LiveStart;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+
+/** Reads the batch topic without a group and without commits. */
+public final class KafkaLive implements LiveMessages {
+  private static final Duration LOOK_UP = Duration.ofSeconds(10);
+
+  private final KafkaSettings settings;
+  private final LiveStart start;
+  private final Queue<ConsumerRecord<byte[], byte[]>> received = new ArrayDeque<>();
+  /** Where to go on after the client was replaced. */
+  private final Map<TopicPartition, Long> next = new HashMap<>();
+  private KafkaConsumer<byte[], byte[]> consumer;
+  private volatile String trouble;
+
+  public KafkaLive(JobConfig config, LiveStart start) {
+    this.settings = new KafkaSettings(config);
+    this.start = start;
+  }
+
+  @Override
+  public Message next(Duration timeout) throws InterruptedException {
+    try {
+      if (consumer == null) {
+        open();
+      }
+      if (received.isEmpty()) {
+        consumer.poll(timeout).forEach(received::add);
+        trouble = received.isEmpty() ? silence() : null;
+      }
+      ConsumerRecord<byte[], byte[]> record = received.poll();
+      if (record == null) {
+        return null;
+      }
+      next.put(new TopicPartition(record.topic(), record.partition()), record.offset() + 1);
+      byte[] value = record.value() == null ? new byte[0] : record.value();
+      return new Message(value, record.timestamp(), received.size());
+    } catch (InterruptException e) {
+      Thread.interrupted();
+      throw new InterruptedException();
+    } catch (KafkaException e) {
+      trouble = "cannot read " + settings.batches() + " of " + settings.shownUrl() + ": " + e.getMessage();
+      close();
+      Thread.sleep(timeout.toMillis());
+      return null;
+    }
+  }
+
+  private void open() {
+    Map<String, Object> properties = new HashMap<>(settings.consumer(settings.applicationId() + "-live"));
+    properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"); // of what retention took meanwhile
+    properties.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(LOOK_UP.toMillis()));
+    consumer = new KafkaConsumer<>(properties);
+    List<PartitionInfo> found = consumer.partitionsFor(settings.batches());
+    if (found.isEmpty()) {
+      throw new KafkaException("the topic does not exist; create it with lifeline-setup");
+    }
+    List<TopicPartition> partitions =
+        found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();
+    consumer.assign(partitions);
+    Map<TopicPartition, Long> first = first(partitions);
+    partitions.forEach(partition -> consumer.seek(partition, next.getOrDefault(partition, first.get(partition))));
+  }
+
+  /** Returns the offset of the first message to read in each partition. */
+  private Map<TopicPartition, Long> first(List<TopicPartition> partitions) {
+    Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions));
+    if (!start.isNow()) {
+      Map<TopicPartition, Long> times = new HashMap<>();
+      partitions.forEach(partition -> times.put(partition, Math.max(0, start.sinceMs())));
+      for (Map.Entry<TopicPartition, OffsetAndTimestamp> found : consumer.offsetsForTimes(times).entrySet()) {
+        if (found.getValue() != null) {
+          offsets.put(found.getKey(), found.getValue().offset());
+        }
+      }
+    }
+    return offsets;
+  }
+
+  /** Returns why nothing comes: the client waits silently for a broker that is away. */
+  private String silence() {
+    try {
+      consumer.endOffsets(consumer.assignment());
+      return null;
+    } catch (KafkaException e) {
+      return settings.shownUrl() + " does not answer";
+    }
+  }
+
+  @Override
+  public String trouble() {
+    return trouble;
+  }
+
+  @Override
+  public void close() {
+    if (consumer != null) {
+      consumer.close(CloseOptions.timeout(Duration.ZERO));
+      consumer = null;
+    }
+  }
+}
