@@ -153,6 +153,22 @@ LL_EVENT(lifeline_open, "lifeline.open", LL_INFO,
          (u64, thread, ""),
          (u64, age, "ns"));
 
+/* an activation of the control topic is in force here */
+LL_EVENT(lifeline_activation_start, "lifeline.activation.start", LL_INFO,
+         (string, id, ""),
+         (string, line, ""));
+
+/* an activation of the control topic is no longer in force here */
+LL_EVENT(lifeline_activation_end, "lifeline.activation.end", LL_INFO,
+         (string, id, ""),
+         (string, reason, ""));
+
+/* an activation of the control topic is invalid here */
+LL_EVENT(lifeline_activation_refused, "lifeline.activation.refused", LL_WARN,
+         (string, id, ""),
+         (string, line, ""),
+         (string, reason, ""));
+
 /* clang-format on */
 
 #endif

@@ -138,6 +138,11 @@ void ll_activations_clear(ll_activations *all) {
     free(all->list[--all->count]);
 }
 
+ll_activation *ll_activations_find(ll_activations *all, ll_source source, const char *id) {
+  uint32_t at = find(all, source, id);
+  return at < all->count ? all->list[at] : NULL;
+}
+
 bool ll_activations_end(ll_activations *all, ll_source source, const char *id) {
   uint32_t at = find(all, source, id);
   if (at == all->count) return false;
@@ -239,6 +244,12 @@ bool ll_activations_replace(ll_activations *all, ll_source source, const char *t
 const ll_activation *ll_activations_decide(const ll_activations *all, const ll_event_type *type, uint64_t now_ns) {
   for (uint32_t i = 0; i < all->count; i++)
     if (all->list[i]->until_ns > now_ns && ll_rule_matches(&all->list[i]->rule, type)) return all->list[i];
+  return NULL;
+}
+
+ll_activation *ll_activations_expired(ll_activations *all, uint64_t now_ns) {
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->list[i]->answered && all->list[i]->until_ns <= now_ns) return all->list[i];
   return NULL;
 }
 

@@ -28,6 +28,7 @@ typedef struct ll_activation {
   uint64_t rank;     /* of two from the same source, the higher one wins */
   uint64_t until_ns; /* as ll_monotonic_ns; UINT64_MAX: no end */
   uint16_t route;
+  bool answered; /* it is in force, and that was reported: its end must be, too */
   ll_rule rule;
 } ll_activation;
 
@@ -53,6 +54,9 @@ void ll_activations_clear(ll_activations *all);
 bool ll_activations_set(ll_activations *all, ll_source source, const char *id, const char *line, int64_t issued_ms,
                         const ll_moment *now, char *why, size_t why_bytes);
 
+/* The activation with this id, whether its time is over or not. NULL: none. */
+ll_activation *ll_activations_find(ll_activations *all, ll_source source, const char *id);
+
 /* Ends the activation with this id. False: there was none. */
 bool ll_activations_end(ll_activations *all, ll_source source, const char *id);
 
@@ -63,6 +67,9 @@ bool ll_activations_replace(ll_activations *all, ll_source source, const char *t
 
 /* The activation that applies to the type: the first match in order of precedence that has not expired. NULL: none. */
 const ll_activation *ll_activations_decide(const ll_activations *all, const ll_event_type *type, uint64_t now_ns);
+
+/* An answered activation whose time is over. NULL: none. */
+ll_activation *ll_activations_expired(ll_activations *all, uint64_t now_ns);
 
 /* The earliest end after now; UINT64_MAX: none. */
 uint64_t ll_activations_next_end(const ll_activations *all, uint64_t now_ns);

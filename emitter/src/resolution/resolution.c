@@ -1,5 +1,6 @@
 #include "resolution.h"
 
+#include "answer.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "retire.h"
@@ -228,15 +229,42 @@ bool ll_resolution_control(void *unused, const char *id, const char *line, int64
   ll_saved_state before;
   ll_moment now = ll_moment_now();
   ll_lock(&before);
-  bool taken = true;
+  ll_activation *found = ll_activations_find(&all, LL_FROM_CONTROL, id);
+  bool taken = true, was_answered = found != NULL && found->answered;
   if (line != NULL)
     taken = ll_activations_set(&all, LL_FROM_CONTROL, id, line, issued_ms, &now, why, why_bytes);
   else
     ll_activations_end(&all, LL_FROM_CONTROL, id);
+  found = ll_activations_find(&all, LL_FROM_CONTROL, id);
+  bool in_force = found != NULL && found->until_ns > now.monotonic_ns;
+  if (in_force) found->answered = true;
   apply_to_all(now.monotonic_ns);
   ll_unlock(&before);
   if (taken) ll_log(LL_LOG_INFO, "activation %s of the control topic: %s", id, line != NULL ? line : "ended");
+  if (!taken) ll_answer_refused(id, line, why);
+  if (in_force)
+    ll_answer_start(id, line);
+  else if (was_answered)
+    ll_answer_end(id, line == NULL ? "withdrawn" : "replaced");
   return taken;
+}
+
+/* Reports activations of the control topic whose time is over. */
+static void answer_ends(uint64_t now_ns) {
+  char id[LL_ACTIVATION_ID_MAX + 1];
+  bool found;
+  do {
+    ll_saved_state before;
+    ll_lock(&before);
+    ll_activation *over = ll_activations_expired(&all, now_ns);
+    found = over != NULL;
+    if (found) {
+      over->answered = false;
+      memcpy(id, over->id, sizeof id);
+    }
+    ll_unlock(&before);
+    if (found) ll_answer_end(id, "its time is over");
+  } while (found);
 }
 
 bool ll_resolution_file(const char *text, size_t bytes, char *why, size_t why_bytes) {
@@ -261,11 +289,13 @@ void ll_resolution_tick(void) {
   ll_saved_state before;
   uint64_t now_ns = ll_monotonic_ns();
   if (now_ns < ll_resolution_due_ns()) return;
+  bool ended = now_ns >= next_end_ns;
   ll_lock(&before);
-  if (now_ns >= next_end_ns) apply_to_all(now_ns);
+  if (ended) apply_to_all(now_ns);
   if (events_per_second > 0 && now_ns >= renewal_ns) renew_allowances(now_ns);
   if (now_ns >= sweep_ns) store_relaxed(&sweep_ns, ll_retire_sweep() ? now_ns + SECOND : UINT64_MAX);
   ll_unlock(&before);
+  if (ended) answer_ends(now_ns);
 }
 
 uint64_t ll_resolution_due_ns(void) {

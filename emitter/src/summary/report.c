@@ -4,8 +4,7 @@
 #include "cells.h"
 #include "ring/describe.h"
 #include "ring/emitter.h"
-#include "ring/producer.h"
-#include "ring/values.h"
+#include "ring/own.h"
 #include "summary.h"
 
 #include <lifeline/events.h>
@@ -19,20 +18,6 @@ enum {
   RETRY_NS = 10000000,
   OPEN_NS = 1000000000, /* age at which operations under way are reported, unless the interval is shorter */
 };
-
-/* --- the library's own events: exempt from rules, and they never wait for room --- */
-
-static bool emit(ll_event_type *type, const ll_value *values) {
-  uint8_t codes[LL_FIELDS_MAX_];
-  for (unsigned i = 0; i < type->field_count; i++)
-    codes[i] = type->fields[i].code;
-  size_t bytes = ll_values_bytes(codes, type->field_count, values);
-  ll_reservation taken = ll_reserve_for_harvester(type, bytes);
-  if (taken.producer == NULL) return load_relaxed(&type->state) == LL_TYPE_OFF; /* the type is off */
-  ll_values_write(codes, type->field_count, values, taken.at + sizeof(uint64_t), bytes);
-  ll_publish(taken);
-  return true;
-}
 
 static ll_value text_value(ll_text text) {
   return (ll_value){.bytes = {text.at, text.bytes}};
@@ -93,7 +78,7 @@ static bool emit_summary(const ll_total *total, unsigned index, uint64_t interva
       {.f64 = ll_moments_variance(&moments)},
       {.u64 = moments.not_finite},
   };
-  return emit(&ll_type_lifeline_summary, values);
+  return ll_emit_own(&ll_type_lifeline_summary, values);
 }
 
 /* --- end of an interval --- */
@@ -250,7 +235,7 @@ static bool emit_open(uint32_t number, uint64_t began, uint64_t thread, uint64_t
       {.u64 = thread},
       {.u64 = age_ns},
   };
-  return emit(&ll_type_lifeline_open, values);
+  return ll_emit_own(&ll_type_lifeline_open, values);
 }
 
 /* Finds the calipers whose interval ended just now. `intervals` by number: that interval, or 0. */
