@@ -16,6 +16,7 @@ FIGURES = [
     Case("start.picture", "from the service's start to the first lifelines with events", "s"),
     Case("start.loaded", "from the service's start until all events are loaded", "s"),
     Case("service.memory", "resident memory of the service after loading", "MB"),
+    Case("service.peak", "the same, the most that it was while loading", "MB"),
     Case("page.first", "from the navigation to the first picture, in a new browser", "ms", at_most(1000)),
     Case("page.moved.p99", "from a zoom or pan until what is there has moved, 99th percentile", "ms"),
     Case("page.step.p50", "from a zoom or pan to the picture of the new span, median", "ms"),

@@ -38,7 +38,11 @@ class Console:
 
     def __init__(self, process, url, started):
         self.process, self.url, self.started = process, url, started
-        self._connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=120)
+        self.connect()
+
+    def connect(self):
+        """Opens a connection anew: the service closes one that is idle for half a minute."""
+        self._connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=120)
 
     def fetch(self, path, **query):
         """The bytes of an answer."""
@@ -118,6 +122,7 @@ def start(service, events):
 
 def answers(service, seed, spans=SPANS):
     """Milliseconds and bytes of lifelines of random spans: of any scale, around events."""
+    service.connect()
     index = service.get("/status")["index"]
     first, last = int(index["fromNs"]), int(index["toNs"])
     whole = service.get("/lifelines", **{"from": first, "to": last}, **PICTURE)
