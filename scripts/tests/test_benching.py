@@ -9,6 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from benching.console import page as console_page  # noqa: E402
+from benching.console.cases import FIGURES, SIZES, cases  # noqa: E402
+from benching.console.row import Row as ConsoleRow  # noqa: E402
+from benching.console.service import quantile  # noqa: E402
 from benching.emitter.__main__ import PARTS  # noqa: E402
 from benching.emitter.bursts import CASES as BURSTS  # noqa: E402
 from benching.emitter.programs import measure, measured_quietly  # noqa: E402
@@ -93,6 +97,31 @@ class JobsRows(unittest.TestCase):
             path.write_text(json.dumps({"rows": [{"name": "a", "v": 1}, {"name": "b", "v": 1}]}))
             self.assertEqual(updated(path, {"rows": [{"name": "b", "v": 2}, {"name": "c", "v": 2}]})["rows"],
                              [{"name": "a", "v": 1}, {"name": "b", "v": 2}, {"name": "c", "v": 2}])
+
+
+class ConsoleRows(unittest.TestCase):
+    CASES = {case.figure: case.of_size("10m") for case in FIGURES}
+
+    def test_an_aim_is_missed_if_one_run_misses_it(self):
+        self.assertEqual(ConsoleRow(self.CASES["page.step.max"], [100, 120, 300], 1).verdict, "missed by 50%")
+        self.assertEqual(ConsoleRow(self.CASES["page.drag"], [60, 40, 10], 1).verdict, "missed by 100%")
+        self.assertEqual(ConsoleRow(self.CASES["page.drag"], [60, 40, 20], 1).verdict, "met")
+
+    def test_a_row_shows_all_runs(self):
+        document = ConsoleRow(self.CASES["page.first"], [900, 1100, 700], 5).document()
+        self.assertEqual((document["values"], document["median"], document["min"], document["max"]), ([900, 1100, 700], 900, 700, 1100))
+        self.assertEqual((document["name"], document["met"], document["missed_by"]), ("page.first.10m", False, 0.1))
+
+    def test_a_quantile_is_one_of_the_values(self):
+        self.assertEqual([quantile(range(100, 0, -1), share) for share in (0, 0.5, 0.99, 1)], [1, 50, 99, 100])
+
+    def test_steps_are_told_apart_by_their_span(self):
+        self.assertEqual([console_page.scale(span) for span in (4e12, 61e9, 59e9, 2e6, 1e3)],
+                         ["hours", "minutes", "seconds", "milliseconds", "microseconds"])
+
+    def test_no_two_rows_have_the_same_name(self):
+        names = [case.name for case in cases(SIZES)]
+        self.assertEqual(len(names), len(set(names)))
 
 
 class ReadBack(unittest.TestCase):

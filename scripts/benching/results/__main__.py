@@ -4,7 +4,7 @@ import json
 import sys
 
 from ..machine import ROOT
-from . import bottleneck
+from . import bottleneck, console
 from . import emitter as emitter_page
 from . import jobs, overview, table1, table2, triggers
 
@@ -26,19 +26,23 @@ def pages(bench):
     if "jobs" in bench:
         found["jobs.md"] = jobs.page(bench["jobs"])
         found["jobs.svg"] = jobs.plot(bench["jobs"])
-    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs")]
+    if "console" in bench:
+        found["console.md"] = console.page(bench["console"])
+        found["console.svg"] = console.plot(bench["console"])
+    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "console")]
     validated = RESULTS / "validation" / "bottleneck.json"
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:
         found["bottleneck.md"] = bottleneck.page(validation)
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation)
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"))
     return found
 
 
 def main():
     bench = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "bench").glob("*.json"))}
     if not bench:
-        print("results: results/bench/ holds no measurement: run make bench-emitter, make bench-jobs and make bench", file=sys.stderr)
+        print("results: results/bench/ holds no measurement: run make bench-emitter, make bench-jobs, make bench-console and make bench",
+              file=sys.stderr)
         return 1
     found = pages(bench)
     for name, text in found.items():

@@ -1,6 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
-from . import bottleneck
+from . import bottleneck, console
 from .machine import sentence
 
 
@@ -25,6 +25,12 @@ def jobs_lines(jobs):
     return [f"| [jobs.md](jobs.md) | what the engines make of events, and others beside: {limits_met(jobs)} |"]
 
 
+def console_lines(measured):
+    if measured is None:
+        return []
+    return [f"| [console.md](console.md) | the operator's page and its service with millions of events: {console.summary(measured)} |"]
+
+
 def bottleneck_lines(validation):
     if validation is None:
         return []
@@ -35,8 +41,8 @@ def bottleneck_lines(validation):
 FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
 
 
-def contents(emitter, jobs, validation):
-    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *bottleneck_lines(validation)]
+def contents(emitter, jobs, validation, measured):
+    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation)]
     return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
 
 
@@ -46,10 +52,11 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter, jobs=None, validation=None):
+def page(bench, emitter, jobs=None, validation=None, measured=None):
     """`bench`: what scripts/bench measured, one document per figure."""
-    lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter` and `make bench` "
-             "measured. Each page names its command and its machine.", "", *contents(emitter, jobs, validation)]
+    lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
+             "`make bench-console` and `make bench` measured. Each page names its command and its machine.", "",
+             *contents(emitter, jobs, validation, measured)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",

@@ -1,0 +1,37 @@
+"""The rows of the console's table, and the sizes of the archives."""
+
+from ..jobs.row import Limit
+from .row import Case
+
+SIZES = {"10m": 10_000_000, "100m": 100_000_000}
+QUICK = {"200k": 200_000}
+
+
+def at_most(bound):
+    return Limit("value", bound, at_most=True)
+
+
+FIGURES = [
+    Case("start.answer", "from the service's start to its first answer", "s"),
+    Case("start.picture", "from the service's start to the first lifelines with events", "s"),
+    Case("start.loaded", "from the service's start until all events are loaded", "s"),
+    Case("service.memory", "resident memory of the service after loading", "MB"),
+    Case("service.peak", "greatest resident memory of the service while loading", "MB"),
+    Case("page.first", "from the navigation to the first picture, in a new browser", "ms", at_most(1000)),
+    Case("page.moved.p99", "from a zoom or pan until what is there has moved, 99th percentile", "ms"),
+    Case("page.step.p50", "from a zoom or pan to the picture of the new span, median", "ms"),
+    Case("page.step.p99", "from a zoom or pan to the picture of the new span, 99th percentile", "ms"),
+    Case("page.step.max", "from a zoom or pan to the picture of the new span, slowest", "ms", at_most(200)),
+    Case("page.panels.p99", "from a zoom or pan until the panels beside the picture have their answers, 99th percentile", "ms"),
+    Case("page.bytes", "bytes that a zoom or pan receives, panels included, median", "kB"),
+    Case("page.memory", "resident memory of the tab's process after the zooms and pans", "MB", at_most(300)),
+    Case("page.drag", "frames with a new picture while dragging, without a GPU, at the slowest of three scales", "frames/s",
+         Limit("value", 20)),
+    Case("http.p50", "lifelines of a random span over HTTP, without browser, median", "ms"),
+    Case("http.p99", "lifelines of a random span over HTTP, without browser, 99th percentile", "ms"),
+    Case("http.max", "lifelines of a random span over HTTP, without browser, slowest", "ms"),
+]
+
+
+def cases(sizes):
+    return [case.of_size(size) for size in sizes for case in FIGURES]

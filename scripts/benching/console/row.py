@@ -1,0 +1,67 @@
+"""A row of the console's table: one figure in each run, what it is held to, and what came out."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from statistics import median
+
+from ..jobs.row import Limit, rounded
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row before it is measured. Of one name there are several, each with an archive of another size."""
+
+    figure: str
+    what: str
+    unit: str
+    limit: Limit | None = None
+    size: str = ""
+
+    @property
+    def name(self):
+        return f"{self.figure}.{self.size}"
+
+    def of_size(self, size):
+        return replace(self, size=size)
+
+
+@dataclass
+class Row:
+    case: Case
+    values: list  # one per run
+    events: int  # of the archive
+    details: dict = field(default_factory=dict)
+    noise: float = 0.0  # the greatest share of the processors that others took during a run
+    commit: str = ""
+    measured: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
+
+    @property
+    def median(self):
+        return median(self.values)
+
+    @property
+    def worst(self):
+        """The run that the limit judges: a limit holds for each of them."""
+        return max(self.values) if self.case.limit is None or self.case.limit.at_most else min(self.values)
+
+    @property
+    def missed_by(self):
+        """None without a limit."""
+        return self.case.limit.missed_by(self.worst) if self.case.limit else None
+
+    @property
+    def verdict(self):
+        if self.missed_by is None:
+            return ""
+        return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
+
+    def document(self):
+        """As it stands in console.json."""
+        row = {"name": self.case.name, "what": self.case.what, "unit": self.case.unit, "events": self.events,
+               "values": [rounded(value) for value in self.values], "median": rounded(self.median),
+               "min": rounded(min(self.values)), "max": rounded(max(self.values))}
+        if self.case.limit:
+            row |= {"at_most" if self.case.limit.at_most else "at_least": self.case.limit.bound, "met": not self.missed_by,
+                    "missed_by": round(self.missed_by, 3)}
+        return row | {"runs": len(self.values), "measured": self.measured, "commit": self.commit,
+                      "share_of_cpu_taken_by_others": self.noise, "details": self.details}
