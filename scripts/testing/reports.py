@@ -225,6 +225,9 @@ def page(name):
     return Group(f"{name}'s commands", command, tap)
 
 
+PAGE = Group("the console's page", "scripts/test-page", tap)  # its tests share a broker, an archive and a browser
+
+
 def vectors(log: Path):
     """The vectors' runner: a test per vector and per pair of producer and consumer, less the failures that it names."""
     text = log.read_text(errors="replace")

@@ -159,7 +159,8 @@ WITHOUT_CHAOS = [
           functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
     Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
-    Stage("page", WAITING, ("c", "go", "java"), "scripts/test-page", reports.tap, "page"),
+    Stage("page", WAITING, ("c", "go", "java"), "scripts/test-page",
+          functools.partial(reports.tap, group=reports.PAGE), "page"),
     fuzzing("C", ("c",)),
     fuzzing("Go", ("go",)),
     fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),  # it writes reports of the same tests

@@ -152,7 +152,7 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
   const step = link.b ? `between ${shown(link.a ?? "", 60)} and ${shown(link.b, 60)}` : "of whole objects";
   const chart = { origin, rows, colour: link.colour, palette, selected: object, stages, onSelect: (line: Line | null) => select(line), onStage: selectStage, onMove: move };
   return (
-    <div class={`trace ${panels ? "" : "wide"}`}>
+    <div class={`trace ${panels ? "" : "wide"}`} aria-busy={lines.loading || linesBefore.loading}>
       <Toolbar link={link} change={change} data={lines.data} view={view} origin={origin} onAll={showAll} onFollow={() => setFollow(!link.follow)}
         onZoom={(factor) => setView(zoomed(view, factor, (view.from + view.to) / 2))} onBefore={() => change({ before: link.before ? null : `${stamp(view.from)}-${stamp(view.to)}` })}
         onSave={(as) => exporter.current?.(as)} onPanels={() => setPanels(!panels)} panels={panels} />

@@ -16,6 +16,7 @@ export function useSize<T extends HTMLElement>(): [{ current: T | null }, { widt
   return [element, size];
 }
 
+/** `loading`: neither data nor error is of the newest key yet. */
 export interface Loaded<T> { data: T | null; error: string | null; loading: boolean }
 
 /**
@@ -23,18 +24,17 @@ export interface Loaded<T> { data: T | null; error: string | null; loading: bool
  * before stays until the new answer is there, and an answer that is no longer wanted is given up.
  */
 export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, pauseMs = 60): Loaded<T> {
-  const [state, setState] = useState<Loaded<T>>({ data: null, error: null, loading: false });
+  const [state, setState] = useState<{ key: string | null; data: T | null; error: string | null }>({ key: null, data: null, error: null });
   useEffect(() => {
     if (key === null) {
-      setState({ data: null, error: null, loading: false });
+      setState({ key, data: null, error: null });
       return undefined;
     }
     const abort = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
     const timer = window.setTimeout(() => {
       load(abort.signal).then(
-        (data) => setState({ data, error: null, loading: false }),
-        (error: Error) => abort.signal.aborted || setState((before) => ({ data: before.data, error: error.message, loading: false })),
+        (data) => setState({ key, data, error: null }),
+        (error: Error) => abort.signal.aborted || setState((before) => ({ key, data: before.data, error: error.message })),
       );
     }, pauseMs);
     return () => {
@@ -42,5 +42,5 @@ export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => 
       window.clearTimeout(timer);
     };
   }, [key]);
-  return state;
+  return { data: state.data, error: state.error, loading: state.key !== key };
 }

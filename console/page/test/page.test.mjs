@@ -35,18 +35,47 @@ async function api(path, body) {
 }
 
 const drawn = (page) => page.getByRole("img", { name: /^Lifelines: [1-9]/ });
+/** Waits until what is shown is the answer to the newest question. */
+const settled = (page) => page.locator(".trace[aria-busy=false]").waitFor();
 /** What the toolbar says of the view: the span and the events in it. */
 const said = async (page) => {
-  await page.waitForTimeout(400);
+  await settled(page);
   return page.locator(".toolbar .span").innerText();
 };
+/** Waits until a question about the page is answered as wanted; returns the answer. */
+async function becomes(ask, wanted) {
+  const end = Date.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) {
+      return answer;
+    }
+    assert.ok(Date.now() < end, `it stays ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+/** Waits until the address has that part. */
+const linked = (page, part) => becomes(() => decodeURIComponent(page.url().replaceAll("+", " ")), (url) => url.includes(part));
+/** Waits until a tab shows all that it has. */
+async function whole(page, tab) {
+  if (tab === "lifelines") {
+    await drawn(page).waitFor();
+    await settled(page);
+    await page.getByRole("region", { name: "Slowest objects" }).getByRole("row").nth(2).waitFor();
+  } else if (tab === "overview") {
+    await page.getByText(/^Balanced/).waitFor();
+    await page.getByRole("row", { name: /remote-copy/ }).first().waitFor();
+  } else {
+    await page.getByLabel("SQL on the archive").waitFor();
+  }
+}
 const eventsSaid = async (page) => Number(/: ([0-9,]+) events/.exec(await said(page))[1].replaceAll(",", ""));
 
 test("the page shows all events of the archive, types in the order that objects pass them", async () => {
   const { page, errors, close } = await open();
   await drawn(page).waitFor();
   const [[events]] = (await api("/sql", { sql: "SELECT count(*) FROM events" })).rows;
-  assert.equal(await eventsSaid(page), events);
+  await becomes(() => eventsSaid(page), (shown) => shown === events);
   const labels = await page.locator(".label").allInnerTexts();
   const places = WAY.map((type) => labels.indexOf(type));
   assert.ok(places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1])), labels.join(" "));
@@ -64,15 +93,14 @@ test("the wheel zooms around the mouse, a drag moves, a key shows all again", as
   for (let i = 0; i < 10; i++) {
     await page.mouse.wheel(0, -200);
   }
-  const close_ = await said(page);
+  const close_ = await becomes(() => said(page), (now) => now !== all);
   assert.ok((await eventsSaid(page)) > 0, close_);
-  assert.notEqual(close_, all);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2 - 200, box.y + 200, { steps: 5 });
   await page.mouse.up();
-  assert.notEqual(await said(page), close_);
+  await becomes(() => said(page), (now) => now !== close_);
   await page.keyboard.press("0");
-  assert.equal(await said(page), all);
+  await becomes(() => said(page), (now) => now === all);
   assert.deepEqual(errors, []);
   await close();
 });
@@ -82,12 +110,11 @@ test("keys zoom and move", async () => {
   await drawn(page).waitFor();
   const all = await said(page);
   await page.keyboard.press("+");
-  const zoomed = await said(page);
-  assert.notEqual(zoomed, all);
+  const zoomed = await becomes(() => said(page), (now) => now !== all);
   await page.keyboard.press("ArrowRight");
-  assert.notEqual(await said(page), zoomed);
+  await becomes(() => said(page), (now) => now !== zoomed);
   await page.keyboard.press("ArrowLeft");
-  assert.equal(await said(page), zoomed);
+  await becomes(() => said(page), (now) => now === zoomed);
   assert.deepEqual(errors, []);
   await close();
 });
@@ -103,9 +130,7 @@ test("a click on a slow object shows its events with their fields and the time b
   const [[events]] = (await api("/sql", { sql: `SELECT count(*) FROM events WHERE id = '${id}'` })).rows;
   assert.equal(await panel.locator("tbody tr.event").count(), events);
   assert.match(await panel.innerText(), /nbytes=\d+/);
-  assert.match(page.url(), /./);
-  await page.waitForTimeout(400);
-  assert.ok(decodeURIComponent(page.url()).includes(`object=${id}`));
+  await linked(page, `object=${id}`);
   await page.screenshot({ path: `${SHOTS}/object.png` });
   assert.deepEqual(errors, []);
   await close();
@@ -155,12 +180,13 @@ test("rows change places by keyboard, and the link keeps them", async () => {
   const before = await page.locator(".label").allInnerTexts();
   await page.getByRole("button", { name: before[2], exact: true }).focus();
   await page.keyboard.press("Alt+ArrowUp");
-  await page.waitForTimeout(400);
-  const changed = await page.locator(".label").allInnerTexts();
+  const labels = () => page.locator(".label").allInnerTexts();
+  const changed = await becomes(labels, (now) => now[1] === before[2]);
   assert.deepEqual(changed.slice(0, 3), [before[0], before[2], before[1]]);
+  await linked(page, "order=");
   const again = await open(new globalThis.URL(page.url()).hash);
   await drawn(again.page).waitFor();
-  assert.deepEqual(await again.page.locator(".label").allInnerTexts(), changed);
+  await becomes(() => again.page.locator(".label").allInnerTexts(), (now) => now.join() === changed.join());
   assert.deepEqual([...errors, ...again.errors], []);
   await again.close();
   await close();
@@ -178,9 +204,8 @@ test("a span is brushed, and only its slowest objects are ranked", async () => {
   await page.keyboard.up("Shift");
   const panel = page.getByRole("region", { name: "Slowest objects" });
   const objects = (await api("/status")).index.objects;
-  await page.waitForTimeout(800);
-  const counted = Number(/([0-9,]+) in this span/.exec(await panel.innerText())[1].replaceAll(",", ""));
-  assert.ok(counted > 0 && counted < objects, `${counted} of ${objects}`);
+  const counted = async () => Number(/([0-9,]+) in this span/.exec(await panel.innerText())[1].replaceAll(",", ""));
+  await becomes(counted, (now) => now > 0 && now < objects);
   assert.deepEqual(errors, []);
   await close();
 });
@@ -216,9 +241,8 @@ test("types are filtered by name", async () => {
   const { page, errors, close } = await open();
   await drawn(page).waitFor();
   await page.getByLabel("Types").fill("disk.");
-  await page.waitForTimeout(300);
-  assert.deepEqual(new Set(await page.locator(".label").allInnerTexts()),
-    new Set(["disk.read.start", "disk.read.end", "disk.write.start", "disk.write.end"]));
+  const labels = await becomes(() => page.locator(".label").allInnerTexts(), (now) => now.length === 4);
+  assert.deepEqual(new Set(labels), new Set(["disk.read.start", "disk.read.end", "disk.write.start", "disk.write.end"]));
   assert.deepEqual(errors, []);
   await close();
 });
@@ -252,9 +276,10 @@ test("a query is completed, run by keyboard, linked, and its result is a table, 
   const { page, errors, close } = await open("#tab=ask");
   const editor = page.getByLabel("SQL on the archive");
   await editor.fill("SELECT type, count(*) AS n FROM eve");
-  await page.waitForTimeout(500);
-  await page.keyboard.press("Control+Space");
-  await page.getByRole("option", { name: "events" }).waitFor();
+  await becomes(async () => {
+    await page.keyboard.press("Control+Space"); // nothing is known before the schema has come
+    return page.getByRole("option", { name: "events" }).count();
+  }, (options) => options > 0);
   await page.keyboard.press("Enter");
   await page.keyboard.type(" GROUP BY type ORDER BY n DESC");
   await page.keyboard.press("Control+Enter");
@@ -266,7 +291,7 @@ test("a query is completed, run by keyboard, linked, and its result is a table, 
   assert.equal((await readFile(await file.path(), "utf8")).trim().split("\r\n").length, types + 1);
   await page.getByLabel("as chart").check();
   assert.equal(await result.locator(".bars tr").count(), types);
-  await page.waitForTimeout(300);
+  await linked(page, "GROUP BY type ORDER BY n DESC");
   const again = await open(new globalThis.URL(page.url()).hash);
   await again.page.getByRole("region", { name: "Result" }).getByText(/^[0-9]+ rows in/).waitFor();
   assert.deepEqual([...errors, ...again.errors], []);
@@ -287,7 +312,7 @@ test("a query that is wrong or reads files is answered with the reason", async (
 test("on a phone's width nothing is wider than the screen", async () => {
   for (const tab of ["lifelines", "overview", "ask"]) {
     const { page, errors, close } = await open(`#tab=${tab}`, { viewport: { width: 390, height: 800 }, hasTouch: true });
-    await page.waitForTimeout(800);
+    await whole(page, tab);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), tab);
     await page.screenshot({ path: `${SHOTS}/phone-${tab}.png` });
     assert.deepEqual(errors, []);
@@ -300,7 +325,7 @@ for (const colorScheme of ["light", "dark"]) {
     const axe = await readFile(new globalThis.URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
     for (const tab of ["lifelines", "overview", "ask"]) {
       const { page, close } = await open(`#tab=${tab}`, { colorScheme });
-      await page.waitForTimeout(800);
+      await whole(page, tab);
       const { violations } = await page.evaluate(`${axe}; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] })`);
       assert.deepEqual(violations.map((one) => `${tab}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`), []);
       await page.screenshot({ path: `${SHOTS}/${tab}-${colorScheme}.png` });

@@ -22,15 +22,18 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
   const abort = useRef<AbortController | null>(null);
   const schema = useAnswer<Schema>("schema", (signal) => get("/sql/schema", {}, signal));
 
+  // What is in the editor now: the state follows it only with the next drawing, which a fast typist outruns.
+  const typed = () => area.current?.value ?? text;
   const run = async () => {
+    const query = typed();
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
-    onSql(text);
-    remember(text);
+    onSql(query);
+    remember(query);
     setAnswer((before) => ({ ...before, running: true, error: null }));
     try {
-      const result = await runSql(text, MOST_ROWS, mine.signal);
+      const result = await runSql(query, MOST_ROWS, mine.signal);
       setAnswer({ result, error: null, running: false });
     } catch (error) {
       if (!mine.signal.aborted) {
@@ -51,13 +54,10 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
     if (!element || !completions) {
       return;
     }
-    const end = element.selectionStart;
-    setText(text.slice(0, completions.start) + word + text.slice(end));
+    element.setRangeText(word, completions.start, element.selectionStart, "end");
+    element.focus();
+    setText(element.value);
     setCompletions(null);
-    requestAnimationFrame(() => {
-      element.focus();
-      element.setSelectionRange(completions.start + word.length, completions.start + word.length);
-    });
   };
 
   const keyDown = (event: KeyboardEvent) => {
@@ -66,7 +66,7 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
       void run();
     } else if (event.key === " " && event.ctrlKey && schema.data && area.current) {
       event.preventDefault();
-      setCompletions(complete(schema.data, text, area.current.selectionStart));
+      setCompletions(complete(schema.data, typed(), area.current.selectionStart));
       setChosen(0);
     } else if (completions) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -109,7 +109,7 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
               {past().map((one) => <option value={one}>{shown(one.replace(/\s+/g, " "), 70)}</option>)}
             </select></label>
           )}
-          {result && <button onClick={() => void sqlAsCsv(text).then((csv) => download(csv, "lifeline.csv"))}>CSV</button>}
+          {result && <button onClick={() => void sqlAsCsv(typed()).then((csv) => download(csv, "lifeline.csv"))}>CSV</button>}
           {result && <label><input type="checkbox" checked={chart} onChange={(event) => setChart(event.currentTarget.checked)} /> as chart</label>}
         </div>
         {answer.error && <pre class="error" role="alert">{shown(answer.error, 2000)}</pre>}
