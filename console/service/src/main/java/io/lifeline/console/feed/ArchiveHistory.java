@@ -7,16 +7,27 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /** Reads the newest events of an archive into the index, in order of time. */
 final class ArchiveHistory {
   /** Events that are added at once: between them the page is answered. */
   private static final int PIECE = 20_000;
+  private static final int PER_SLICE = 1_000_000;
 
   private final ArchiveReader archive;
   private final TraceIndex index;
   private final SeenBatches seen;
   private final LoadProgress progress;
+  private final Map<String, Emitter> emitters = new HashMap<>();
+  private final Map<String, String> levels = new HashMap<>();
+
+  private record Emitter(Incarnation incarnation, Origin origin) {}
+
+  private record Row(long timeNs, String type, String id, Emitter emitter, int route, long sequence) {}
 
   ArchiveHistory(ArchiveReader archive, TraceIndex index, SeenBatches seen, LoadProgress progress) {
     this.archive = archive;
@@ -25,65 +36,69 @@ final class ArchiveHistory {
     this.progress = progress;
   }
 
-  /** @param limit how many events to read at most */
+  /** @param limit about how many events to read at most */
   void load(long limit) throws SQLException {
-    long total = count();
-    progress.begin(Math.min(total, limit));
-    String since = "";
-    if (total > limit) {
-      since = " WHERE " + archive.timeNs() + " >= " + oldest(total, limit);
+    Slices slices = Slices.of(archive, limit, PER_SLICE);
+    progress.begin(slices.events());
+    readEmitters();
+    readLevels();
+    for (Slices.Slice slice : slices.spans()) {
+      load(slice);
     }
-    try (PreparedStatement query = archive.prepare("SELECT " + archive.timeNs() + " AS t, type, level, id, host,"
-        + " program, pid, incarnation, route, sequence FROM events" + since + " ORDER BY t")) {
+  }
+
+  private void load(Slices.Slice slice) throws SQLException {
+    try (PreparedStatement query = archive.prepare("SELECT " + archive.timeNs() + " AS t, type, id, incarnation, route,"
+        + " sequence FROM events WHERE " + archive.within(slice.fromNs(), slice.toNs()) + " ORDER BY t")) {
       query.setFetchSize(PIECE);
       try (ResultSet rows = query.executeQuery()) {
-        boolean[] more = {true};
-        while (more[0] && !Thread.currentThread().isInterrupted()) {
-          SQLException[] failure = {null};
-          index.add(() -> {
-            try {
-              more[0] = addPiece(rows);
-            } catch (SQLException e) {
-              failure[0] = e;
-            }
-          });
-          if (failure[0] != null) {
-            throw failure[0];
-          }
+        List<Row> piece = nextPiece(rows);
+        while (!piece.isEmpty() && !Thread.currentThread().isInterrupted()) {
+          List<Row> ready = piece;
+          index.add(() -> ready.forEach(this::add));
+          progress.advance(ready.size());
+          piece = nextPiece(rows);
         }
       }
     }
   }
 
-  private long count() throws SQLException {
-    try (PreparedStatement query = archive.prepare("SELECT count(*) FROM events");
-        ResultSet row = query.executeQuery()) {
-      row.next();
-      return row.getLong(1);
-    }
-  }
-
-  /** Returns the time of the first event of those that fit. */
-  private long oldest(long total, long limit) throws SQLException {
-    try (PreparedStatement query = archive.prepare("SELECT " + archive.timeNs() + " AS t FROM events ORDER BY t LIMIT 1"
-        + " OFFSET " + (total - limit)); ResultSet row = query.executeQuery()) {
-      return row.next() ? row.getLong(1) : Long.MIN_VALUE;
-    }
-  }
-
-  /** Returns whether there are more. */
-  private boolean addPiece(ResultSet rows) throws SQLException {
-    for (int i = 0; i < PIECE; i++) {
-      if (!rows.next()) {
-        return false;
+  private List<Row> nextPiece(ResultSet rows) throws SQLException {
+    List<Row> piece = new ArrayList<>(PIECE);
+    while (piece.size() < PIECE && rows.next()) {
+      Emitter emitter = emitters.get(rows.getString(4));
+      if (emitter != null) { // else it was archived after the emitters were read, and comes from the broker
+        piece.add(new Row(rows.getLong(1), rows.getString(2), rows.getString(3), emitter, rows.getInt(5),
+            rows.getLong(6)));
       }
-      String incarnation = rows.getString(8);
-      Origin origin = new Origin(incarnation, rows.getString(6), rows.getString(5), rows.getLong(7));
-      index.event(rows.getLong(1), index.kind(rows.getString(2), rows.getString(3)), rows.getString(4),
-          index.origin(origin));
-      seen.add(Incarnation.parse(incarnation), rows.getInt(9), rows.getLong(10));
-      progress.advance(1);
     }
-    return true;
+    return piece;
+  }
+
+  private void add(Row row) {
+    index.event(row.timeNs, index.kind(row.type, levels.getOrDefault(row.type, "info")), row.id,
+        index.origin(row.emitter.origin));
+    seen.add(row.emitter.incarnation, row.route, row.sequence);
+  }
+
+  private void readEmitters() throws SQLException {
+    try (PreparedStatement query = archive.prepare("SELECT incarnation, min(program), min(host), min(pid) FROM events"
+            + " GROUP BY incarnation");
+        ResultSet rows = query.executeQuery()) {
+      while (rows.next()) {
+        String incarnation = rows.getString(1);
+        emitters.put(incarnation, new Emitter(Incarnation.parse(incarnation),
+            new Origin(incarnation, rows.getString(2), rows.getString(3), rows.getLong(4))));
+      }
+    }
+  }
+
+  private void readLevels() throws SQLException {
+    try (PreparedStatement query = archive.prepare("SELECT type, min(level) FROM events GROUP BY type");
+        ResultSet rows = query.executeQuery()) {
+      while (rows.next()) {
+        levels.put(rows.getString(1), rows.getString(2));
+      }
+    }
   }
 }

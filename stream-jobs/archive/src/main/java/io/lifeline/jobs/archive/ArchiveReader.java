@@ -44,6 +44,15 @@ public interface ArchiveReader extends AutoCloseable {
   /** Returns an SQL expression for the event's time in nanoseconds since 1970, in any type's view. */
   String timeNs();
 
+  /**
+   * Returns an SQL condition that is true of events in a span of time, in any type's view and in {@code events}. The
+   * storage skips what lies outside, which it does not for comparisons with {@link #timeNs}.
+   *
+   * @param fromNs first nanosecond since 1970
+   * @param toNs last nanosecond
+   */
+  String within(long fromNs, long toNs);
+
   @Override
   void close() throws SQLException;
 }

@@ -117,6 +117,16 @@ public final class PostgresReader implements ArchiveReader {
     return "ts_ns";
   }
 
+  /** Of whole microseconds for the partitions, and of nanoseconds. */
+  @Override
+  public String within(long fromNs, long toNs) {
+    return "ts BETWEEN " + micros(fromNs) + " AND " + micros(toNs) + " AND ts_ns BETWEEN " + fromNs + " AND " + toNs;
+  }
+
+  private static String micros(long ns) {
+    return "timestamptz 'epoch' + interval '" + Math.floorDiv(ns, 1_000L) + " microseconds'";
+  }
+
   /** Returns the value of a field, which has one column for each type it ever had; only one of them is not null. */
   private String coalesced(String eventType, String field, BiFunction<String, FieldType, String> value)
       throws SQLException {

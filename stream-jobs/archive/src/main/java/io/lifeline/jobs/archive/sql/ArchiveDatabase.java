@@ -213,6 +213,11 @@ public final class ArchiveDatabase implements ArchiveReader {
     return "epoch_ns(ts)";
   }
 
+  @Override
+  public String within(long fromNs, long toNs) {
+    return "ts BETWEEN make_timestamp_ns(" + fromNs + ") AND make_timestamp_ns(" + toNs + ")";
+  }
+
   private List<String> columnsOf(String eventType) throws SQLException {
     List<String> columns = new ArrayList<>();
     String sql = "SELECT * FROM " + Sql.identifier(viewOf(eventType)) + " LIMIT 0";

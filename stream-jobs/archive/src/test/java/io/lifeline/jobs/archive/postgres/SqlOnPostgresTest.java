@@ -9,6 +9,8 @@ import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.servers.PostgresServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -53,6 +55,27 @@ class SqlOnPostgresTest {
     assertThat(sql("--json", "SELECT fields FROM latest").out())
         .isEqualTo("{\"fields\":{\"serial\": 1, \"field_thread\": 1}}\n");
     assertThat(sql("SELECT archived FROM ledger").out()).isEqualTo("archived\n--------\n       2\n(1 row)\n");
+  }
+
+  @Test
+  void spansOfTimeAreExactToTheNanosecond() throws Exception {
+    archive(); // the first event is at 1790000000 s, the second a nanosecond later
+    long first = 1_790_000_000_000_000_000L;
+    try (PostgresReader reader =
+        PostgresReader.open(PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL))) {
+      assertThat(List.of(count(reader, first - 1_000, first), count(reader, first + 1, first + 1),
+          count(reader, first, first + 1), count(reader, first + 2, Long.MAX_VALUE), count(reader, -1, first - 1)))
+          .containsExactly(1L, 1L, 2L, 0L, 0L);
+    }
+  }
+
+  private static long count(PostgresReader reader, long fromNs, long toNs) throws Exception {
+    try (PreparedStatement query =
+            reader.prepare("SELECT count(*) FROM events WHERE " + reader.within(fromNs, toNs));
+        ResultSet row = query.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
   }
 
   @Test
