@@ -315,10 +315,14 @@ static int end(const wishes *w, const store_kind *kind, store *s) {
 
 static int parse_options(int argc, char **argv, wishes *w) {
   static const struct option options[] = {
-      {"url", required_argument, NULL, 'u'}, {"for", required_argument, NULL, 'f'},
-      {"id", required_argument, NULL, 'i'},  {"dry-run", no_argument, NULL, 'd'},
-      {"all", no_argument, NULL, 'a'},       {"json", no_argument, NULL, 'j'},
-      {"help", no_argument, NULL, 'h'},      {"version", no_argument, NULL, 'v'},
+      {"url", required_argument, NULL, 'u'},
+      {"for", required_argument, NULL, 'f'},
+      {"id", required_argument, NULL, 'i'},
+      {"dry-run", no_argument, NULL, 'd'},
+      {"all", no_argument, NULL, 'a'},
+      {"json", no_argument, NULL, 'j'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},
       {NULL, 0, NULL, 0},
   };
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -354,13 +358,13 @@ static command choose(wishes *w, const char **what) {
   w->words++;
   w->count--;
   uint64_t ns;
-  *what = !chosen                                     ? "no command: give set, list or end"
-          : chosen == set && w->count < 1             ? "set needs a line"
-          : chosen == list && w->count > 0            ? "list accepts no arguments"
-          : chosen == end && (w->count > 0) == w->all ? "end needs ids, or --all"
+  *what = !chosen                                         ? "no command: give set, list or end"
+          : chosen == set && w->count < 1                 ? "set needs a line"
+          : chosen == list && w->count > 0                ? "list accepts no arguments"
+          : chosen == end && (w->count > 0) == w->all     ? "end needs ids, or --all"
           : chosen != set && (w->time || w->id || w->dry) ? "--for, --id and --dry-run are valid only with set"
-          : chosen != end && w->all                   ? "--all is valid only with end"
-          : w->id && !legal_id(w->id)                 ? "--id must be 1 to 64 letters, digits, _ and -"
+          : chosen != end && w->all                       ? "--all is valid only with end"
+          : w->id && !legal_id(w->id)                     ? "--id must be 1 to 64 letters, digits, _ and -"
           : w->time && !ll_duration_parse(w->time, strlen(w->time), &ns) ? "--for must be a time such as 90s, 10m or 2h"
           : !w->url || !*w->url ? "no place for activations: give --url, or set LIFELINE_URL or LIFELINE_TRIGGERS"
                                 : NULL;

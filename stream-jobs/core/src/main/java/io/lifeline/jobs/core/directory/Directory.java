@@ -34,8 +34,8 @@ public final class Directory {
   }
 
   /**
-   * Adds a batch that was not added before, and leaves it positioned before its first event. Batches that a job derived
-   * from others are left out.
+   * Adds a batch, and leaves it positioned before its first event. Repeats, and batches that a job derived from others,
+   * are left out.
    *
    * @param bytes of the message
    */

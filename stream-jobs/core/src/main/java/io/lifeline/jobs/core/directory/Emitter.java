@@ -7,6 +7,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.Glob;
+import io.lifeline.jobs.core.SequenceSet;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -40,8 +41,9 @@ final class Emitter {
   private long byteCount;
   private Clock clock;
 
-  /** The counters of a route's newest batch. */
+  /** What came of a route, with the counters of its newest batch. */
   private static final class Route {
+    private final SequenceSet received = new SequenceSet();
     private final long[] counters = new long[COUNTERS.length];
     private long sequence;
     private boolean ended;
@@ -67,20 +69,23 @@ final class Emitter {
     lastMs = brokerTimeMs;
   }
 
-  /** Adds a batch, and leaves it positioned before its first event. */
+  /** Adds a batch unless it is a repeat, and leaves it positioned before its first event. */
   void add(BatchReader batch, long brokerTimeMs, int bytes) {
+    Route route = routes.computeIfAbsent(batch.route(), number -> new Route());
+    if (!route.received.add(batch.sequence())) {
+      return;
+    }
     lastMs = Math.max(lastMs, brokerTimeMs);
     eventCount += batch.eventCount();
     byteCount += bytes;
     events.add(brokerTimeMs, batch.eventCount());
-    addCounters(batch, brokerTimeMs);
+    addCounters(route, batch, brokerTimeMs);
     addClock(batch, brokerTimeMs);
     addEvents(batch, brokerTimeMs);
   }
 
-  private void addCounters(BatchReader batch, long brokerTimeMs) {
-    boolean first = !routes.containsKey(batch.route());
-    Route route = routes.computeIfAbsent(batch.route(), number -> new Route());
+  private void addCounters(Route route, BatchReader batch, long brokerTimeMs) {
+    boolean first = route.sequence == 0;
     if (Long.compareUnsigned(batch.sequence(), route.sequence) <= 0) {
       return;
     }

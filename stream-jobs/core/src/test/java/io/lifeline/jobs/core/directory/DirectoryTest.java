@@ -58,6 +58,14 @@ class DirectoryTest {
   }
 
   @Test
+  void aRepeatedBatchCountsOnce() {
+    add(1, batch(1, 1).event(READ, tick(1), 1L, 10L));
+    add(2, batch(1, 1).event(READ, tick(1), 1L, 10L));
+    assertThat(directory.rows().get(0).eventsPerSecond()).isEqualTo(1);
+    assertThat(directory.rows().get(0).lastMs()).isEqualTo(START_MS + 1000);
+  }
+
+  @Test
   void anEmitterHasEndedWhenAllItsRoutesHave() {
     add(1, batch(1, 1).route(0, "default").flags(BatchHeader.FINAL));
     assertThat(directory.rows().get(0).ended()).isTrue();
