@@ -27,7 +27,8 @@ public final class ActivationOperations {
   /** Words of a line that are set anew when it is extended. */
   private static final List<String> TIMES = List.of("for=", "issued=", "id=");
 
-  private static final Parameter<String> LINE = Parameter.text("line", "the activation: pattern, resolution, options");
+  private static final Parameter<String> LINE =
+      Parameter.text("line", "the activation: pattern, resolution, options").mandatory();
   private static final Parameter<String> ID = Parameter.text("id", "its id").ofPath();
   private static final Parameter<String> SEEN =
       Parameter.text("line", "the line that is to be ended; refused if somebody has replaced it");
@@ -51,7 +52,7 @@ public final class ActivationOperations {
         Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
             call -> rows()),
         Operation.get("/activations/estimate", "What a line would bring, from the rates of the last minute",
-            Cost.class, call -> cost(check(null, call.get(LINE), null)), LINE.mandatory()),
+            Cost.class, call -> cost(check(null, call.get(LINE), null)), LINE),
         Operation.post("/activations", "Switch on; replaces the activation of the same id", Wish.class, Row.class,
             201, this::set),
         Operation.post("/activations/{id}/extend", "Give an activation a new time from now on", Extension.class,

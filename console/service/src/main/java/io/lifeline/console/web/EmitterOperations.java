@@ -5,7 +5,6 @@ import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.directory.EmitterRow;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -74,7 +73,8 @@ public final class EmitterOperations {
   }
 
   private static String state(EmitterRow row, long now) {
-    return row.recovered() ? "recovered" : row.ended() ? "ended" : now - row.lastMs() > SILENT_MS ? "silent" : "running";
+    boolean silent = now - row.lastMs() > SILENT_MS;
+    return row.recovered() ? "recovered" : row.ended() ? "ended" : silent ? "silent" : "running";
   }
 
   private static String count(EmitterRow row, Counter counter) {

@@ -1,5 +1,8 @@
 package io.lifeline.console.web;
 
+import static io.lifeline.console.web.Parameters.HOST;
+import static io.lifeline.console.web.Parameters.PROGRAM;
+
 import io.lifeline.console.archive.EventFields;
 import io.lifeline.console.index.Density;
 import io.lifeline.console.index.Durations;
@@ -55,17 +58,17 @@ public final class TraceOperations {
         Operation.get("/types", "Event types, and the order in which objects pass them", Types.class,
             call -> index.read(TraceOperations::types)),
         Operation.get("/lifelines", "The lifelines of a span, reduced so that the slowest remain", Lines.class,
-            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, Parameters.PROGRAM, Parameters.HOST, ID),
+            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM, HOST, ID),
         Operation.get("/objects/{object}", "One object's events, with their fields", ObjectEvents.class, this::object,
             OBJECT),
         Operation.get("/steps", "Where the time of objects goes: the steps of a span by kind", StepKinds.class,
-            this::steps, Parameters.FROM, Parameters.TO, Parameters.PROGRAM, Parameters.HOST),
+            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST),
         Operation.get("/slowest", "The slowest objects of a span, and what they share", SlowObjects.class,
-            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, Parameters.PROGRAM, Parameters.HOST),
+            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST),
         Operation.get("/distribution", "How long the step between two types takes", Distribution.class,
-            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, Parameters.PROGRAM, Parameters.HOST),
+            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, PROGRAM, HOST),
         Operation.get("/heat", "Durations over time", Heat.class, this::heat, Parameters.FROM,
-            Parameters.TO, Parameters.WIDTH, A, B, Parameters.PROGRAM, Parameters.HOST));
+            Parameters.TO, Parameters.WIDTH, A, B, PROGRAM, HOST));
   }
 
   record TypeRow(int type, String name, String level, long events) {}
@@ -270,13 +273,13 @@ public final class TraceOperations {
 
   /** Returns the emitters that program and host select; null for all. */
   private static IntPredicate origins(Snapshot snapshot, Call call) {
-    String program = call.get(Parameters.PROGRAM);
-    String host = call.get(Parameters.HOST);
+    String program = call.get(PROGRAM);
+    String host = call.get(HOST);
     if (program == null && host == null) {
       return null;
     }
-    Glob programs = Glob.of(program == null ? "*" : program);
-    Glob hosts = Glob.of(host == null ? "*" : host);
+    Glob programs = Parameters.glob(program);
+    Glob hosts = Parameters.glob(host);
     BitSet selected = new BitSet();
     for (int i = 0; i < snapshot.origins().size(); i++) {
       Origin origin = snapshot.origins().get(i);

@@ -1,6 +1,9 @@
 package io.lifeline.jobs.core;
 
-/** A name pattern in which {@code *} matches any text, including none. Takes linear time, whoever wrote it. */
+/**
+ * A name pattern in which {@code *} matches any text, including none. Matching never goes back, so
+ * that a stranger's pattern cannot take long.
+ */
 public final class Glob {
 
   /** What stands before, between and after the stars. */
