@@ -89,6 +89,10 @@ func (d *dev) startBroker(ctx context.Context) (err error) {
 func (d *dev) startParts() (err error) {
 	archive := filepath.Join(d.folder.path, "archive")
 	if d.options.jobs {
+		// The page takes an empty archive for one of jobs that have just started, and reports one that is not there.
+		if err := os.MkdirAll(archive, 0o700); err != nil {
+			return fmt.Errorf("making the archive: %w", err)
+		}
 		d.jobs, err = d.startPart("lifeline-jobs", "ready: health=", "run", "--set", "broker.url="+d.url,
 			"--set", "jobs=summarise,bottleneck,archive,ledger", "--set", "bottleneck.interval=200ms", "--set", "bottleneck.hold=1s",
 			"--set", "archive.dir="+archive, "--set", "archive.roll.interval=2s", "--set", "state.dir="+filepath.Join(d.folder.path, "state"))
@@ -98,7 +102,7 @@ func (d *dev) startParts() (err error) {
 	}
 	if d.options.page {
 		arguments := []string{"--broker", d.url, "--listen", d.listenPage}
-		if _, err := os.Stat(archive); err == nil || d.options.jobs {
+		if _, err := os.Stat(archive); err == nil {
 			arguments = append(arguments, archive)
 		}
 		d.page, err = d.startPart("lifeline-console", "console: ", arguments...)
