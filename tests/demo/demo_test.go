@@ -172,7 +172,7 @@ func expectNothingLeft(t *testing.T, demo *harness.Process, output string) {
 	}
 	var running []string
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if running = processesThatName(output + "/work"); len(running) == 0 {
+		if running = processesThatName(output + "/"); len(running) == 0 {
 			return
 		}
 	}

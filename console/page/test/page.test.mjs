@@ -2,16 +2,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readFile } from "node:fs/promises";
-import { chromium } from "playwright-core";
+import { drawn, launch, settled, shows } from "./chromium.mjs";
 
 const URL = process.env.LIFELINE_CONSOLE_URL;
 const SHOTS = process.env.LIFELINE_SHOTS;
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const WAY = ["disk.read.start", "disk.read.end", "net.send.start", "net.send.end", "net.receive.start"];
 
 let browser;
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.LIFELINE_CHROMIUM, args: ARGUMENTS });
+  browser = await launch(process.env.LIFELINE_CHROMIUM);
 });
 after(() => browser?.close());
 
@@ -24,7 +23,7 @@ async function open(hash = "", options = {}) {
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("request", (request) => !request.url().startsWith(URL) && !/^(data|blob):/.test(request.url()) && errors.push(`foreign request: ${request.url()}`));
   await page.goto(`${URL}${hash}`);
-  await page.getByText(/[1-9][0-9,]* events of [1-9]/).waitFor();
+  await shows(page);
   return { page, errors, close: () => context.close() };
 }
 
@@ -34,9 +33,6 @@ async function api(path, body) {
   return response.json();
 }
 
-const drawn = (page) => page.getByRole("img", { name: /^Lifelines: [1-9]/ });
-/** Waits until what is shown is the answer to the newest question. */
-const settled = (page) => page.locator(".trace[aria-busy=false]").waitFor();
 /** What the toolbar says of the view: the span and the events in it. */
 const said = async (page) => {
   await settled(page);
