@@ -31,7 +31,7 @@ warnings of the parts go to standard error, each line with the part's name.
 `
 
 type options struct {
-	broker     string // of somebody else; empty: the embedded one
+	broker     string // URL of a running one; empty: the embedded one
 	port       int
 	keep       string
 	listenPage string
@@ -39,8 +39,8 @@ type options struct {
 	json       bool
 }
 
-// init runs on the main thread, which lives as long as the process. Without a terminal nothing else reports that whoever
-// started this program is gone. As with SIGHUP, nohup says that it is to go on.
+// init asks for SIGTERM when the parent process ends: without a terminal no SIGHUP comes. Under nohup the program outlives its
+// parent. The setting is the calling thread's; init runs on the main thread, which lives as long as the process.
 func init() {
 	if !signal.Ignored(syscall.SIGHUP) {
 		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0)

@@ -108,7 +108,7 @@ func (p *part) ended() error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if len(p.last) == 0 {
-		return fmt.Errorf("%s has ended (%s) without a word", p.name, p.process.End())
+		return fmt.Errorf("%s has ended (%s) and printed nothing", p.name, p.process.End())
 	}
 	return fmt.Errorf("%s has ended (%s); its last lines:\n  %s", p.name, p.process.End(), strings.Join(p.last, "\n  "))
 }

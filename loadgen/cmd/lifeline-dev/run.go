@@ -18,7 +18,7 @@ const mostBytesOfStreams = "1G"
 type dev struct {
 	options
 	folder *folder
-	broker *broker // nil for somebody else's
+	broker *broker // nil if --broker gives another one
 	url    string
 	parts  []*part
 	jobs   *part
