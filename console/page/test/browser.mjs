@@ -1,13 +1,12 @@
-// Chromium with a page of the console, for all tests of the page.
+// Opens the page for its tests, and asks the console behind it.
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
+import { launch, shows } from "./chromium.mjs";
 
 export const SHOTS = process.env.LIFELINE_SHOTS;
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 let browser;
 export async function startBrowser() {
-  browser = await chromium.launch({ executablePath: process.env.LIFELINE_CHROMIUM, args: ARGUMENTS });
+  browser = await launch(process.env.LIFELINE_CHROMIUM);
 }
 export async function endBrowser() {
   await browser?.close();
@@ -22,7 +21,7 @@ export async function open(url, hash = "", options = {}) {
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("request", (request) => !request.url().startsWith(url) && !/^(data|blob):/.test(request.url()) && errors.push(`foreign request: ${request.url()}`));
   await page.goto(`${url}${hash}`);
-  await page.getByText(/[1-9][0-9,]* events of [0-9]/).waitFor();
+  await shows(page);
   return { page, errors, close: () => context.close() };
 }
 

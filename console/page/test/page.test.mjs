@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readFile } from "node:fs/promises";
 import { api as ask, becomes, endBrowser, open as openPage, SHOTS, startBrowser } from "./browser.mjs";
+import { drawn, settled } from "./chromium.mjs";
 
 const URL = process.env.LIFELINE_CONSOLE_URL;
 const WAY = ["disk.read.start", "disk.read.end", "net.send.start", "net.send.end", "net.receive.start"];
@@ -13,9 +14,6 @@ after(endBrowser);
 const open = (hash, options) => openPage(URL, hash, options);
 const api = (path, body) => ask(URL, path, body);
 
-const drawn = (page) => page.getByRole("img", { name: /^Lifelines: [1-9]/ });
-/** Waits until what is shown is the answer to the newest question. */
-const settled = (page) => page.locator(".trace[aria-busy=false]").waitFor();
 /** What the toolbar says of the view: the span and the events in it. */
 const said = async (page) => {
   await settled(page);

@@ -91,7 +91,8 @@ function NewActivation({ onDone }: { onDone(): void }) {
         <label>for <input type="number" min={1} max={1440} value={minutes} onInput={(event) => setMinutes(Number(event.currentTarget.value) || 1)} /> minutes</label>{" "}
         {line === "" && <button disabled={text.trim() === ""}>What would it bring?</button>}
       </p>
-      {line !== "" && <SwitchOn line={line} seconds={Math.min(1440, Math.max(1, Math.round(minutes))) * 60} label="Switch on" onDone={onDone} />}
+      {line !== "" && <SwitchOn line={line} seconds={Math.min(1440, Math.max(1, Math.round(minutes))) * 60} label="Switch on"
+        onDone={() => { setText(""); setLine(""); onDone(); }} />}
     </form>
   );
 }

@@ -14,13 +14,13 @@ export function Emitters() {
   const query = { program: program && `*${program}*` };
   const { data, error } = useAnswer<Answer>(`${tick} ${program}`, (signal) => get("/emitters", query, signal));
   return (
-    <section class="panel" aria-label="Emitters">
+    <section class="panel wide" aria-label="Emitters">
       <header><h2>Emitters</h2></header>
       {error && <p class="error">{error}</p>}
       {data && (
         <>
           <label>Programs with <input type="search" value={program} onInput={(event) => setProgram(event.currentTarget.value)} /></label>
-          <p>{count(data.count)} emitters, {short(data.eventsPerSecond)} events/s{data.rows.length < data.count ? `; the ${count(data.rows.length)} heard last` : ""}</p>
+          <p>{data.count === 1 ? "1 emitter" : `${count(data.count)} emitters`}, {short(data.eventsPerSecond)} events/s{data.rows.length < data.count ? `; the ${count(data.rows.length)} heard last` : ""}</p>
           <div class="scroll">
             <table>
               <thead><tr><th>program</th><th>host</th><th class="number">pid</th><th>state</th><th>since</th><th class="number">events/s</th><th class="number">emitted</th><th>dropped</th><th>kept back</th><th>clock to broker</th><th>follows</th></tr></thead>

@@ -5,6 +5,7 @@ import io.lifeline.console.index.Span;
 import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
@@ -89,6 +90,8 @@ public final class Feed implements AutoCloseable {
   private void loadArchive(SeenBatches seen) {
     try (ArchiveReader reader = archive.open()) {
       new ArchiveHistory(reader, index, seen, progress).load(limit);
+    } catch (EmptyArchiveException e) {
+      archiveError = null; // the jobs have just started: all that there is comes from the broker
     } catch (IOException | SQLException e) {
       archiveError = e.getMessage();
       LOG.error("the archive cannot be read: {}", e.getMessage());
