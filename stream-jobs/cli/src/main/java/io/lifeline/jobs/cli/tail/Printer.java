@@ -33,7 +33,7 @@ final class Printer {
   private volatile IOException failure;
   private volatile long skipped;
   private long skippedSaid;
-  private long skippedSaidNs;
+  private long skippedSaidNs = System.nanoTime() - NOTE_INTERVAL_NS - 1;
 
   /**
    * @param err where notes go

@@ -60,6 +60,10 @@ final class Tail {
       if (message != null) {
         accept(message.data());
       }
+      boolean isMoreWaiting = message != null && message.behind() > 0;
+      if (eventsInLines > 0 && !isMoreWaiting) {
+        print();
+      }
       if (System.nanoTime() - reportedNs > REPORT_NS) {
         reportedNs = System.nanoTime();
         losses.report(reportedNs, printer::say);
@@ -91,9 +95,6 @@ final class Tail {
           return;
         }
       }
-    }
-    if (eventsInLines > 0) {
-      print();
     }
   }
 
