@@ -8,6 +8,7 @@ import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;

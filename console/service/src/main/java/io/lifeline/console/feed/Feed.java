@@ -1,14 +1,15 @@
 package io.lifeline.console.feed;
 
 import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.index.Span;
 import io.lifeline.console.index.Snapshot;
+import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
