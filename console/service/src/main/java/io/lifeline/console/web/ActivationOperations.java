@@ -8,8 +8,8 @@ import io.lifeline.jobs.core.directory.Estimate;
 import io.lifeline.jobs.live.Activation;
 import io.lifeline.jobs.live.ActivationException;
 import io.lifeline.jobs.live.Activations;
+import io.lifeline.jobs.live.Following;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -93,36 +93,17 @@ public final class ActivationOperations {
   }
 
   private static Row row(Activation activation, List<EmitterRow> emitters) {
-    int following = 0;
-    List<Member> refusals = new ArrayList<>();
-    List<Member> unanswered = new ArrayList<>();
-    if (activation.pattern() != null) {
-      Glob program = Glob.of(activation.program());
-      Glob host = Glob.of(activation.host());
-      for (EmitterRow emitter : emitters) {
-        if (emitter.ended() || !program.matches(emitter.program()) || !host.matches(emitter.host())) {
-          continue;
-        }
-        Answer answer = emitter.answers().get(activation.id());
-        if (answer == null || !activation.line().equals(answer.line())) {
-          unanswered.add(member(emitter, null));
-        } else if (answer.state() == Answer.State.REFUSED) {
-          refusals.add(member(emitter, answer.reason()));
-        } else if (answer.state() == Answer.State.IN_FORCE) {
-          following++;
-        }
-      }
-    }
+    Following all = Following.of(activation, emitters);
     return new Row(activation.id(), activation.line(), activation.state(), activation.remainingMs(), activation.why(),
-        activation.resolution(), following, refusals.size(), unanswered.size(), first(refusals), first(unanswered));
+        activation.resolution(), all.following().size(), all.refusing().size(), all.silent().size(),
+        members(all.refusing(), activation.id()), members(all.silent(), activation.id()));
   }
 
-  private static List<Member> first(List<Member> all) {
-    return all.stream().limit(MOST_NAMED).toList();
-  }
-
-  private static Member member(EmitterRow emitter, String reason) {
-    return new Member(emitter.program(), emitter.host(), emitter.pid(), reason);
+  private static List<Member> members(List<EmitterRow> emitters, String id) {
+    return emitters.stream().limit(MOST_NAMED).map(emitter -> {
+      Answer answer = emitter.answers().get(id);
+      return new Member(emitter.program(), emitter.host(), emitter.pid(), answer == null ? null : answer.reason());
+    }).toList();
   }
 
   private Row set(Call call) throws InterruptedException {

@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /** Prints aligned columns, names to the left and numbers to the right. */
-final class AlignedColumns {
+public final class AlignedColumns {
 
   private AlignedColumns() {}
 
@@ -12,7 +12,7 @@ final class AlignedColumns {
    * @param rows rows; the first one holds the titles
    * @param names number of name columns; numbers follow
    */
-  static void print(List<List<String>> rows, int names, PrintWriter out) {
+  public static void print(List<List<String>> rows, int names, PrintWriter out) {
     int columns = rows.get(0).size();
     int[] widths = new int[columns];
     for (List<String> row : rows) {

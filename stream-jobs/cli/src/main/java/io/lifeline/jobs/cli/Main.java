@@ -6,6 +6,8 @@ import io.lifeline.jobs.archive.cli.FilesCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
+import io.lifeline.jobs.cli.directory.ActivationsCommand;
+import io.lifeline.jobs.cli.directory.EmittersCommand;
 import io.lifeline.jobs.cli.tail.TailCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
@@ -24,6 +26,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       LedgerCommand.class,
       AlertsCommand.class,
       TailCommand.class,
+      EmittersCommand.class,
+      ActivationsCommand.class,
       SqlCommand.class,
       ReportCommand.class,
       ExportCommand.class,
