@@ -53,7 +53,8 @@ class Lifeline(unittest.TestCase):
         examples = {f"lifeline-{path.stem}" for path in (HERE.parents[1] / "emitter/examples").glob("*.c*")}
         for program in BIN.glob("lifeline-*"):
             if program.name not in examples:
-                self.assertIn(f"\n  {program.name.removeprefix('lifeline-')} ", listed)
+                word = "view" if program.name == "lifeline-console" else program.name.removeprefix("lifeline-")
+                self.assertIn(f"\n  {word} ", listed)
         self.assertNotIn("not installed", listed)
 
     def test_no_argument_is_help(self):
@@ -102,7 +103,7 @@ class Lifeline(unittest.TestCase):
         self.assertIn("(not installed)", run("help", program=lifeline).stdout)
 
     def test_an_unknown_command_is_answered_with_similar_ones(self):
-        for mistake, meant in {"reprot": "report", "doctr": "doctor", "ver": "verify"}.items():
+        for mistake, meant in {"reprot": "report", "doctr": "doctor", "verif": "verify"}.items():
             done = run(mistake)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"did you mean {meant}?", done.stderr)
@@ -131,7 +132,8 @@ class Lifeline(unittest.TestCase):
         self.assertEqual(self.completed("sql", "--arch"), [])  # would start a Java machine
 
     def test_completion_knows_what_runs_in_a_java_machine(self):
-        in_java = {line.split("|")[0] for line in LIFELINE.read_text().splitlines() if "|lifeline-jobs" in line}
+        in_java = {line.split("|")[0] for line in LIFELINE.read_text().splitlines()
+                   if "|lifeline-jobs" in line or "|lifeline-console" in line}
         for file in ("completion.bash", "_lifeline"):
             text = (HERE / file).read_text()
             self.assertEqual(set(text.split('" jobs ')[1].split('"')[0].split()) | {"jobs"}, in_java, file)
