@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param following they said that this very line is in force
  * @param refusing they said why not
- * @param silent they have not answered; they may not read the control topic, or have answered before the directory began
+ * @param silent they have not answered: they may not read the control topic, or the directory began after the answer
  */
 public record Following(List<EmitterRow> following, List<EmitterRow> refusing, List<EmitterRow> silent) {
 
