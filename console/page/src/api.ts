@@ -3,7 +3,8 @@
 
 export interface Status {
   version: string;
-  user: { name: string; role: "view" | "activate" | "admin" };
+  /** Until when the login lasts: null if none is needed. `session`: signed in on this page. */
+  user: { name: string; role: "view" | "activate" | "admin"; onBehalfOf: string | null; until: string | null; session: boolean };
   archive: { location: string | null; state: "ok" | "none" | "error"; error: string | null };
   broker: { kind: string | null; url: string | null; state: "connected" | "disconnected" | "none"; error: string | null };
   index: {
@@ -111,6 +112,14 @@ async function ask(input: string, init?: RequestInit): Promise<Response> {
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   return (await ask(address(path, query), { signal: signal ?? null })).json();
+}
+
+export async function signIn(token: string): Promise<void> {
+  await ask(`${BASE}/session`, { method: "POST", body: JSON.stringify({ token }) });
+}
+
+export async function signOut(): Promise<void> {
+  await ask(`${BASE}/session`, { method: "DELETE" });
 }
 
 export async function runSql(sql: string, limit: number, signal?: AbortSignal): Promise<SqlResult> {

@@ -3,6 +3,7 @@ package io.lifeline.console.access;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /** What a token that somebody issues may do: what was asked for, if the issuer may do it, too. */
@@ -36,11 +37,12 @@ final class Delegation {
       throw new Refusal(403, issuer.name() + " cannot issue a token for " + excess);
     }
     String person = asked.onBehalfOf() == null ? issuer.onBehalfOf() : Names.person(asked.onBehalfOf());
-    return Token.of(name, hash, role, limits, person, issuer.name(), now);
+    return Token.of(name, hash, role, limits, person, issuer.name(),
+        now.truncatedTo(ChronoUnit.SECONDS));
   }
 
   private static Instant until(String asked, Instant own, Instant now) {
-    Instant usual = now.plus(USUAL);
+    Instant usual = now.plus(USUAL).truncatedTo(ChronoUnit.SECONDS);
     if (asked == null) {
       return own != null && own.isBefore(usual) ? own : usual;
     }
