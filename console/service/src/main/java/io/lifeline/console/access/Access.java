@@ -134,7 +134,7 @@ public final class Access {
     String hash = Secret.hash(secret);
     Token token = tokens.find(hash);
     if (token == null) {
-      throw failures.failed(from, "the token is unknown, or was revoked");
+      throw failures.failed(from, "the token is unknown: mistyped, expired or revoked");
     }
     if (token.expired(clock.instant())) {
       throw failures.failed(from, "the token " + token.name() + " expired at " + token.until());
