@@ -87,7 +87,7 @@ public final class Access {
   private String howToSignIn() {
     return tokens == null
         ? "this console needs a client certificate: send one that its --tls-client-ca issued"
-        : "this console needs a login: send a token as Authorization: Bearer, or sign in on its page";
+        : "this console needs a login: sign in on its page, or send a token as Authorization: Bearer";
   }
 
   /** Signs in with a token. Returns a session's id, a secret. */

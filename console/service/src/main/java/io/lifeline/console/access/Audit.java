@@ -26,6 +26,8 @@ public final class Audit {
   /** What a terminal might interpret is escaped. */
   private static final ObjectMapper JSON = JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
+  private static final int MOST_DETAILS = 16 << 10;
+
   private final Path file;
   private final Clock clock;
 
@@ -64,9 +66,11 @@ public final class Audit {
     line.put("onBehalfOf", who.onBehalfOf());
     line.put("from", who.from());
     line.put("action", action);
-    line.put("details", details);
     line.put("outcome", outcome);
     try (FileChannel channel = open()) {
+      String whole = JSON.writeValueAsString(details);
+      line.put("details", whole.length() <= MOST_DETAILS ? details
+          : Map.of("truncated", whole.substring(0, MOST_DETAILS)));
       // A disk that was full may have kept the beginning of a line.
       String text = (endsInLine() ? "" : "\n") + JSON.writeValueAsString(line) + "\n";
       ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));

@@ -109,9 +109,10 @@ public final class AccessOperations {
   private Object revoke(Call call) {
     String name = call.get(NAME);
     for (Token token : tokens().list()) {
-      if (token.name().equals(name) && !mayManage(call.identity(), token)) {
+      boolean own = name.equals(call.identity().name());
+      if (token.name().equals(name) && !own && !mayManage(call.identity(), token)) {
         throw new Refusal(403, call.identity().name() + " did not issue the token " + name
-            + ": its issuer or a caller with role admin can revoke it");
+            + ": its issuer, its holder or an admin can revoke it");
       }
     }
     return new Revoked(tokens().revoke(name));

@@ -16,6 +16,8 @@ import io.lifeline.console.access.Role;
 import io.lifeline.console.access.Tls;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class Server implements AutoCloseable {
   static final String API = "/api/v1";
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::");
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
@@ -217,9 +220,17 @@ public final class Server implements AutoCloseable {
 
   /** Returns the page's address. */
   public String url() {
-    String host = address.host();
+    String host = WILDCARDS.contains(address.host()) ? ownName(address.host()) : address.host();
     String name = host.contains(":") ? "[" + host + "]" : host;
     return (address.tls() == null ? "http" : "https") + "://" + name + ":" + javalin.port() + "/";
+  }
+
+  private static String ownName(String fallback) {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return fallback;
+    }
   }
 
   @Override

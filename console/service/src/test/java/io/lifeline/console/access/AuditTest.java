@@ -52,6 +52,15 @@ class AuditTest {
   }
 
   @Test
+  void aLineIsBounded() throws Exception {
+    Path file = directory.resolve("audit.log");
+    Audit.of(file, Clock.systemUTC()).record(ANN, "a", Map.of("name", "\u202e".repeat(100_000)), Audit.DONE);
+    assertThat(Files.size(file)).isLessThan(40_000);
+    assertThat(new ObjectMapper().readTree(file.toFile()).get("details").get("truncated").asText())
+        .startsWith("{\"name\":\"\\u202E");
+  }
+
+  @Test
   void whatCannotBeRecordedIsRefused() throws Exception {
     Audit full = Audit.of(Path.of("/dev/full"), Clock.systemUTC());
     assertThatThrownBy(() -> full.record(ANN, "a", Map.of(), Audit.BEGUN))

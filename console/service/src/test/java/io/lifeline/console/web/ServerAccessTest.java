@@ -24,6 +24,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -286,6 +287,8 @@ class ServerAccessTest {
     assertThat(names(admin)).containsExactly("root", "ann", "vic", "bo");
     assertThat(send(to("api/v1/tokens", admin)).body()).doesNotContain("hash", "secret");
     assertThat(detail(send(to("api/v1/tokens/vic", operator).DELETE()), 403)).contains("did not issue the token vic");
+    assertThat(send(to("api/v1/tokens/own", issue("own", "activate", null, null)).DELETE()).statusCode())
+        .as("one's own").isEqualTo(200);
     assertThat(detail(send(to("api/v1/tokens/nobody", admin).DELETE()), 404)).isEqualTo("there is no token nobody");
     assertThat(send(to("api/v1/tokens/ann", admin).DELETE()).body()).isEqualTo("{\"tokens\":[\"ann\",\"bo\"]}");
     assertThat(send(to("api/v1/status", bo)).statusCode()).isEqualTo(401);
@@ -312,6 +315,26 @@ class ServerAccessTest {
     assertThat(detail(send(to("api/v1/tokens/vic", admin).DELETE()), 503)).contains("/dev/full");
     assertThat(tokens.list()).extracting(Token::name).containsExactly("root", "ann", "vic");
     assertThat(send(to("api/v1/status", admin)).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void onALoopbackAddressEveryoneIsLocalButForeignNamesAndPagesAreRefused() throws Exception {
+    server.close();
+    server = Server.start(new Server.Address("127.0.0.1", 0, null), routes, new Metrics(), Access.withoutLogin(),
+        Audit.none());
+    JsonNode user = JSON.readTree(send(to("api/v1/status")).body()).get("user");
+    assertThat(user.get("name").asText() + " " + user.get("role").asText()).isEqualTo("local admin");
+    assertThat(user.get("until").isNull()).isTrue();
+    assertThat(detail(send(to("api/v1/session").POST(HttpRequest.BodyPublishers.ofString("{\"token\":\"x\"}"))), 409))
+        .isEqualTo("this console needs no login");
+    assertThat(detail(send(to("api/v1/status").header("Origin", "https://evil.example")), 403)).contains("evil");
+    try (Socket socket = new Socket("127.0.0.1", URI.create(server.url()).getPort())) {
+      socket.setSoTimeout((int) PATIENCE.toMillis());
+      socket.getOutputStream().write("GET /api/v1/status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+          .getBytes(StandardCharsets.US_ASCII));
+      assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).startsWith("HTTP/1.1 403")
+          .contains("this server is not called evil.example");
+    }
   }
 
   @Test
