@@ -29,8 +29,8 @@ final class Delegation {
       throw new Refusal(400, e.getMessage());
     }
     if (!issuer.role().includes(role)) {
-      throw new Refusal(403, issuer.name() + " has role " + issuer.role() + " and cannot issue a token with role " + role
-          + ": ask for at most " + issuer.role());
+      throw new Refusal(403, issuer.name() + " has role " + issuer.role() + " and cannot issue a token with role "
+          + role + ": ask for at most " + issuer.role());
     }
     String excess = own.exceededBy(limits);
     if (excess != null) {

@@ -119,7 +119,8 @@ public final class Main implements Callable<Integer> {
         })
         .setExecutionExceptionHandler((e, line, parsed) -> {
           line.getErr().println("lifeline-console: " + e.getMessage());
-          return e instanceof ConfigException || e instanceof Refusal refusal && refusal.status() == INVALID ? EXIT_USAGE : 1;
+          boolean usage = e instanceof ConfigException || e instanceof Refusal why && why.status() == INVALID;
+          return usage ? EXIT_USAGE : 1;
         });
   }
 

@@ -66,8 +66,8 @@ final class Gate {
   }
 
   /**
-   * Cookies belong to a host, whatever the port, so the port is in the name. The prefix makes browsers take it from this
-   * host alone. Without TLS, which is only possible on a loopback address, they would refuse it.
+   * Cookies belong to a host, whatever the port, so the port is in the name. Because of the prefix, browsers take it
+   * from this host alone. Without TLS, which is only possible on a loopback address, they would refuse it.
    */
   private static String cookieName(Context context) {
     return (encrypted(context) ? "__Host-" : "") + "lifeline-" + context.req().getLocalPort();

@@ -152,8 +152,8 @@ public final class Server implements AutoCloseable {
 
   /**
    * Refuses requests that a foreign page sends with the browser of somebody who may reach this server: those come under
-   * another name (DNS rebinding) or from another origin. With a login a foreign name is harmless, since no browser sends
-   * this server's cookie under it, and its certificate holds for no such name.
+   * another name (DNS rebinding) or from another origin. With a login a foreign name is harmless: no browser sends this
+   * server's cookie under it, and its certificate holds for no such name.
    */
   private static void requireOwnName(Context context, Access access) {
     String name = context.host();
