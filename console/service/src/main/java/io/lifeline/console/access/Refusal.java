@@ -1,6 +1,6 @@
 package io.lifeline.console.access;
 
-/** Why a caller does not get what it asks for. */
+/** A refused request: the cause and its HTTP status. */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -8,7 +8,7 @@ public final class Refusal extends RuntimeException {
   private final long waitSeconds;
 
   /**
-   * @param status the one of HTTP that says the same
+   * @param status of HTTP
    * @param detail the thing, the cause and the remedy
    */
   public Refusal(int status, String detail) {

@@ -156,7 +156,8 @@ public final class Tokens {
         write(target, how.apply(old.stream().filter(one -> !one.expired(now)).toList()));
       }
     } catch (IOException e) {
-      throw new Refusal(503, "the tokens in " + file + " cannot be changed: " + reason(e));
+      throw new Refusal(503, "the tokens in " + file + " cannot be changed: " + e
+          + "; the folder must exist and be writable");
     }
   }
 

@@ -167,6 +167,12 @@ class TokensTest {
   }
 
   @Test
+  void aFolderThatIsMissingIsNamed() {
+    refused(503, "the folder must exist", () ->
+        new Tokens(directory.resolve("missing/tokens.json"), clock).issue(asked("ann", "view"), ROOT));
+  }
+
+  @Test
   void changesOfSeveralThreadsAreAllKept() throws Exception {
     int each = 20;
     ExecutorService threads = Executors.newFixedThreadPool(4);

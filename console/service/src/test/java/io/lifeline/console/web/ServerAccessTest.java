@@ -264,6 +264,22 @@ class ServerAccessTest {
   }
 
   @Test
+  void aStreamEndsWhenTheTokensCannotBeRead() throws Exception {
+    try (BufferedReader lines = stream(to("api/v1/stream", viewer))) {
+      Files.writeString(directory.resolve("tokens.json"), "nonsense");
+      assertThat(rest(lines)).contains("event: signed-out\ndata: {\"detail\":\"the tokens in ");
+    }
+    assertThat(detail(send(to("api/v1/status", viewer)), 503)).contains("tokens.json cannot be read: ");
+  }
+
+  @Test
+  void aKeyOfAnotherCertificateIsRefusedAtStart() {
+    assertThatThrownBy(() -> Tls.of(certificates.resolve("server.pem"), certificates.resolve("client.key"), null, false))
+        .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("client.key is not the private key of the"
+            + " certificate in ");
+  }
+
+  @Test
   void nobodyGivesMoreThanHeHas() throws Exception {
     HttpResponse<String> answer = post("api/v1/tokens", operator,
         "{\"name\":\"bo\",\"role\":\"activate\",\"onBehalfOf\":\"Bo\",\"types\":[\"disk.read.*\"],\"resolution\":\"summary\"}");
