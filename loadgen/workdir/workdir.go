@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	prefix   = "fleet-"
+	prefix   = "lifeline-run-"
 	lockName = "owner.lock" // locked for as long as the process lives that made the folder
 )
 

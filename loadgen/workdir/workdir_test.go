@@ -99,7 +99,7 @@ func TestTheFolderOfAProcessThatWasKilledIsRemovedByTheNextRunAndNotBefore(t *te
 
 func TestFoldersThatNoRunHasMadeAreLeftAlone(t *testing.T) {
 	parent := t.TempDir()
-	mine := filepath.Join(parent, "fleet-of-mine")
+	mine := filepath.Join(parent, "lifeline-run-of-mine")
 	if err := os.Mkdir(mine, 0o700); err != nil {
 		t.Fatal(err)
 	}

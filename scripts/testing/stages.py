@@ -153,7 +153,7 @@ WITHOUT_CHAOS = [
     c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 2),
     go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 38m", "fleet"),
     go_tests("generator fleet's study", WAITING, ("go", "java"), "results/study", "-count=1 -timeout 38m", "study"),
-    end_to_end("./copy", "./demo", "./kubernetes", "./unharmed"),
+    end_to_end("./copy", "./demo", "./dev", "./kubernetes", "./unharmed"),
     PYTHON,
     Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
           functools.partial(reports.tap, group=reports.page("README.md")), "readme"),

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -58,8 +59,27 @@ func runDemo(t *testing.T, output string, settings ...string) string {
 	if picture, err := os.ReadFile(filepath.Join(output, "lifelines.svg")); err != nil || !strings.Contains(string(picture), "<svg") {
 		t.Errorf("no picture: %v", err)
 	}
+	expectPage(t, demo.Stdout(), output)
 	expectNothingLeft(t, demo, output)
 	return demo.Stdout()
+}
+
+var page = regexp.MustCompile(`(?m)^page: +http://(127\.0\.0\.1:\d+)/ while this runs: build/emitter/bin/lifeline view --listen (127\.0\.0\.1:\d+) (.+)$`)
+
+// expectPage checks that the demo says how to open its page again, and that there is a picture of it where there is a browser.
+func expectPage(t *testing.T, said, output string) {
+	t.Helper()
+	if again := page.FindStringSubmatch(said); again == nil || again[1] != again[2] || again[3] != output+"/data/archive" {
+		t.Errorf("how to open the page again is %q in:\n%s", again, said)
+	}
+	picture, err := os.ReadFile(filepath.Join(output, "page.png"))
+	if _, none := exec.LookPath("chromium"); none != nil {
+		if !strings.Contains(said, "no picture of the page: chromium is not installed") {
+			t.Errorf("the missing picture is not explained:\n%s", said)
+		}
+	} else if err != nil || !bytes.HasPrefix(picture, []byte("\x89PNG")) {
+		t.Errorf("no picture of the page: %v\n%s", err, said)
+	}
 }
 
 func TestTheDemoEndsWithBooksThatBalance(t *testing.T) {
@@ -172,7 +192,7 @@ func expectNothingLeft(t *testing.T, demo *harness.Process, output string) {
 	}
 	var running []string
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if running = processesThatName(output + "/work"); len(running) == 0 {
+		if running = processesThatName(output + "/"); len(running) == 0 {
 			return
 		}
 	}

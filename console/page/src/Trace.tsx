@@ -1,5 +1,7 @@
 // The view of lifelines: which part of the time is shown, what is selected, and the panels beside the picture.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { inFull } from "./activations/lines";
+import { SwitchOn } from "./activations/SwitchOn";
 import { get, type Line, type Lines, type Status, type TypeRow, type Types } from "./api";
 import { useAnswer } from "./hooks";
 import { Chart, moved, type View, zoomed } from "./lifelines/Chart";
@@ -165,10 +167,15 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
         <Chart {...chart} name="Lifelines" view={view} data={lines.data} brush={brush} onView={setView} onBrush={setBrush}
           onExport={(save) => { exporter.current = save; }} />
       </div>
-      <LoadLines origin={origin} view={view} load={link.load} palette={palette} archived={String(status.index.events)} onLoad={(load) => change({ load })} />
+      <LoadLines origin={origin} view={view} load={link.load} palette={palette} archived={status.archive.state === "none" ? null : String(status.index.events)} onLoad={(load) => change({ load })} />
       {panels && (
         <aside aria-label="Details">
           {object !== null && <ObjectPanel object={object} onClose={() => select(null)} />}
+          {status.broker.state !== "none" && status.user.role !== "view" && inFull(stages, link.program, link.host).map((line) => (
+            <section class="panel" aria-label={`Switch on ${line}`}>
+              <SwitchOn line={line} seconds={300} label={`${line}: for five minutes`} />
+            </section>
+          ))}
           <StepsPanel query={{ from: measured.from, to: measured.to, ...filters }} types={types} version={status.index.events}
             onStep={(a, b) => change({ a, b })} onSelect={select} />
           <StepPanel query={{ ...measured, from2: before && stamp(before.from), to2: before && stamp(before.to) }} what={step} palette={palette} />

@@ -65,11 +65,29 @@ export interface Account {
 }
 export interface Ledger { rows: Account[] }
 
+export interface Emitter {
+  incarnation: string; program: string; host: string; pid: number; state: "running" | "silent" | "ended" | "recovered";
+  firstMs: number; lastMs: number; eventsPerSecond: number; types: number; emitted: string; drops: Record<string, string>;
+  sampledOut: string; belowThreshold: string; folded: string; spooled: string;
+  /** The least time from its clock to the broker's; negative: it is ahead. */
+  clockMs: number | null; clockErrorNs: number; clockUncertain: boolean;
+  inForce: Record<string, string>;
+}
+export interface Emitters { count: number; eventsPerSecond: number; rows: Emitter[] }
+
+export interface Member { program: string; host: string; pid: number; reason: string | null }
+export interface Activation {
+  id: string; line: string; state: "running" | "over" | "illegal"; remainingMs: number | null; why: string | null;
+  resolution: string | null; following: number; refusing: number; silent: number; refusals: Member[]; unanswered: Member[];
+}
+/** What switching on would bring; `text` says the rest. */
+export interface Cost { known: boolean; eventsPerSecond: number; bytesPerSecond: number; text: string; confirm: boolean }
+
 export const BASE = "api/v1";
 
 /** An answer that is an error; its message says the thing, the cause and the remedy. */
 export class Problem extends Error {
-  constructor(message: string, readonly status: number) {
+  constructor(message: string, readonly status: number, readonly body: { cost?: Cost } = {}) {
     super(message);
   }
 }
@@ -88,13 +106,13 @@ function address(path: string, query: Query): string {
 
 async function answer(response: Response): Promise<Response> {
   if (!response.ok) {
-    let detail = `the console answered ${response.status}`;
+    let body: { detail?: string; cost?: Cost } = {};
     try {
-      detail = (await response.json()).detail ?? detail;
+      body = await response.json();
     } catch {
       // not a problem document: the status has to do
     }
-    throw new Problem(detail, response.status);
+    throw new Problem(body.detail ?? `the console answered ${response.status}`, response.status, body);
   }
   return response;
 }
@@ -114,6 +132,14 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await ask(address(path, query), { signal: signal ?? null })).json();
 }
 
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return (await ask(`${BASE}${path}`, { method: "POST", body: JSON.stringify(body), signal: signal ?? null })).json();
+}
+
+export async function remove(path: string, query: Query = {}): Promise<void> {
+  await ask(address(path, query), { method: "DELETE" });
+}
+
 export async function signIn(token: string): Promise<void> {
   await ask(`${BASE}/session`, { method: "POST", body: JSON.stringify({ token }) });
 }
@@ -123,7 +149,7 @@ export async function signOut(): Promise<void> {
 }
 
 export async function runSql(sql: string, limit: number, signal?: AbortSignal): Promise<SqlResult> {
-  return (await ask(`${BASE}/sql`, { method: "POST", body: JSON.stringify({ sql, limit }), signal: signal ?? null })).json();
+  return post("/sql", { sql, limit }, signal);
 }
 
 export async function sqlAsCsv(sql: string): Promise<Blob> {

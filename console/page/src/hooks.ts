@@ -44,3 +44,13 @@ export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => 
   }, [key]);
   return { data: state.data, error: state.error, loading: state.key !== key };
 }
+
+/** A number that changes each so many milliseconds, while the page can be seen. */
+export function useTick(everyMs: number): number {
+  const [tick, setTick] = useState(0);
+  useEffect(() => {
+    const timer = window.setInterval(() => document.hidden || setTick((before) => before + 1), everyMs);
+    return () => window.clearInterval(timer);
+  }, [everyMs]);
+  return tick;
+}

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
+import { launch } from "./chromium.mjs";
 
 const CONSOLE = fileURLToPath(new URL("../../../scripts/lifeline-console", import.meta.url));
 const SHOTS = process.env.LIFELINE_SHOTS;
@@ -30,7 +30,7 @@ before(async () => {
     break;
   }
   assert.ok(url, "the console did not start");
-  browser = await chromium.launch({ executablePath: process.env.LIFELINE_CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--no-first-run"] });
+  browser = await launch(process.env.LIFELINE_CHROMIUM);
 });
 after(async () => {
   await browser?.close();

@@ -2,58 +2,23 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readFile } from "node:fs/promises";
-import { chromium } from "playwright-core";
+import { api as ask, becomes, endBrowser, open as openPage, SHOTS, startBrowser } from "./browser.mjs";
+import { drawn, settled } from "./chromium.mjs";
 
 const URL = process.env.LIFELINE_CONSOLE_URL;
-const SHOTS = process.env.LIFELINE_SHOTS;
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const WAY = ["disk.read.start", "disk.read.end", "net.send.start", "net.send.end", "net.receive.start"];
 
-let browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.LIFELINE_CHROMIUM, args: ARGUMENTS });
-});
-after(() => browser?.close());
+before(startBrowser);
+after(endBrowser);
 
-/** Opens the page; it fails the test if the page reports an error or asks anybody else for something. */
-async function open(hash = "", options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  page.on("request", (request) => !request.url().startsWith(URL) && !/^(data|blob):/.test(request.url()) && errors.push(`foreign request: ${request.url()}`));
-  await page.goto(`${URL}${hash}`);
-  await page.getByText(/[1-9][0-9,]* events of [1-9]/).waitFor();
-  return { page, errors, close: () => context.close() };
-}
+const open = (hash, options) => openPage(URL, hash, options);
+const api = (path, body) => ask(URL, path, body);
 
-async function api(path, body) {
-  const response = await fetch(`${URL}api/v1${path}`, body ? { method: "POST", body: JSON.stringify(body) } : {});
-  assert.ok(response.ok, `${path}: ${response.status}`);
-  return response.json();
-}
-
-const drawn = (page) => page.getByRole("img", { name: /^Lifelines: [1-9]/ });
-/** Waits until what is shown is the answer to the newest question. */
-const settled = (page) => page.locator(".trace[aria-busy=false]").waitFor();
 /** What the toolbar says of the view: the span and the events in it. */
 const said = async (page) => {
   await settled(page);
   return page.locator(".toolbar .span").innerText();
 };
-/** Waits until a question about the page is answered as wanted; returns the answer. */
-async function becomes(ask, wanted) {
-  const end = Date.now() + 30_000;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer)) {
-      return answer;
-    }
-    assert.ok(Date.now() < end, `it stays ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 /** Waits until the address has that part. */
 const linked = (page, part) => becomes(() => decodeURIComponent(page.url().replaceAll("+", " ")), (url) => url.includes(part));
 /** Waits until a tab shows all that it has. */

@@ -40,6 +40,18 @@ class Activate(unittest.TestCase):
         self.activate("end", "--all")
         self.assertEqual(self.ids(), [])
 
+    def test_a_dry_run_tells_what_a_line_selects_and_stores_nothing(self):
+        line = "disk.* sample:10 program=remote-copy host=lab* when nbytes > 5"
+        told = json.loads(self.activate("--json", "set", "--dry-run", "--for", "5m", line))
+        self.assertEqual({key: told[key] for key in ("pattern", "resolution", "sample", "program", "host")},
+                         {"pattern": "disk.*", "resolution": "sample", "sample": 10, "program": "remote-copy", "host": "lab*"})
+        self.assertGreater(told["remaining_ms"], 290_000)
+        self.assertFalse(self.file.exists())
+        self.activate("set", "--dry-run", "disk.* sampel:10", status=2)
+        self.activate("list", "--dry-run", status=2)
+        for_all = json.loads(self.activate("--json", "set", "--dry-run", "disk.read.end full"))
+        self.assertEqual([for_all[key] for key in ("pattern", "program", "host")], ["disk.read.end", "*", "*"])
+
     def test_a_terminal_obeys_nothing_that_a_stranger_wrote(self):
         self.file.write_bytes(b"disk.* off id=\x1b[2J\xc2\x9b\xff\n\x1b]0;title\x07 off \xf0\x9f\x8e\x89\nend\n")
         shown = self.activate("list")

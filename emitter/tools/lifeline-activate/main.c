@@ -13,7 +13,7 @@
 #include "resolution/rules.h"
 #include "store.h"
 
-static const char usage[] = "Usage: lifeline-activate [options] set [--for TIME] [--id ID] 'LINE'\n"
+static const char usage[] = "Usage: lifeline-activate [options] set [--for TIME] [--id ID] [--dry-run] 'LINE'\n"
                             "       lifeline-activate [options] list\n"
                             "       lifeline-activate [options] end ID... | --all\n"
                             "\n"
@@ -33,6 +33,7 @@ static const char usage[] = "Usage: lifeline-activate [options] set [--for TIME]
                             "              a path: a trigger file, read by programs with LIFELINE_TRIGGERS\n"
                             "  --for TIME  expiry: 90s, 10m, 2h (default 10m)\n"
                             "  --id ID     its id (default: random). Replaces an activation of the same id\n"
+                            "  --dry-run   set: only check the line, and print what would be stored\n"
                             "  --all       end: end all activations\n"
                             "  --json      print JSON instead of lines\n"
                             "  --help      print this text\n"
@@ -52,6 +53,7 @@ typedef struct wishes {
   const char *time;
   const char *id;
   bool all;
+  bool dry;
   bool json;
   char **words; /* arguments of the command */
   int count;
@@ -78,16 +80,16 @@ typedef struct known {
   bool legal;
   bool dated; /* has issued=; else its time starts when an emitter reads it */
   int64_t remaining_ms;
-  char why[256]; /* if not legal */
+  ll_rule rule;  /* if legal */
+  char why[256]; /* if not */
 } known;
 
 static known look_at(const char *line) {
   known k = {0};
-  ll_rule rule;
-  k.legal = ll_rule_parse(&rule, line, strlen(line), k.why, sizeof k.why);
-  k.dated = k.legal && rule.has_issued;
-  k.remaining_ms = k.legal && rule.for_ns ? (int64_t)(rule.for_ns / 1000000) : DEFAULT_FOR_MS;
-  int64_t passed_ms = k.dated ? now_ms() - rule.issued_ms : 0;
+  k.legal = ll_rule_parse(&k.rule, line, strlen(line), k.why, sizeof k.why);
+  k.dated = k.legal && k.rule.has_issued;
+  k.remaining_ms = k.legal && k.rule.for_ns ? (int64_t)(k.rule.for_ns / 1000000) : DEFAULT_FOR_MS;
+  int64_t passed_ms = k.dated ? now_ms() - k.rule.issued_ms : 0;
   if (passed_ms > 0) k.remaining_ms -= passed_ms;
   return k;
 }
@@ -98,6 +100,29 @@ static void print_time(int64_t ms) {
   if (s >= 3600) printf("%" PRId64 "h", s / 3600 % 24);
   if (s >= 60 && s < 86400) printf("%" PRId64 "m", s / 60 % 60);
   if (s < 3600) printf("%" PRId64 "s", s % 60);
+}
+
+static void print_glob(const char *name, const ll_rule *rule, const ll_glob *glob) {
+  char text[LL_RULE_BYTES_MAX + 2];
+  bool any = !glob->text.bytes;
+  snprintf(text, sizeof text, "%.*s%s", glob->text.bytes, rule->text + glob->text.at, any || glob->prefix ? "*" : "");
+  printf(",\"%s\":", name);
+  json_print_text(text);
+}
+
+/* What the line selects, for programs that would have to parse it otherwise. */
+static void print_selection(const ll_rule *rule) {
+  static const char *const resolutions[] = {
+      [LL_RESOLUTION_OFF] = "off",
+      [LL_RESOLUTION_SUMMARY] = "summary",
+      [LL_RESOLUTION_SAMPLE] = "sample",
+      [LL_RESOLUTION_FULL] = "full",
+  };
+  print_glob("pattern", rule, &rule->name);
+  print_glob("program", rule, &rule->program);
+  print_glob("host", rule, &rule->host);
+  printf(",\"resolution\":\"%s\"", resolutions[rule->resolution]);
+  if (rule->resolution == LL_RESOLUTION_SAMPLE) printf(",\"sample\":%" PRIu32, rule->sample);
 }
 
 static void print_as_json(const char *id, const char *line, const known *k) {
@@ -114,6 +139,7 @@ static void print_as_json(const char *id, const char *line, const known *k) {
     printf(",\"state\":\"running\"");
     if (k->dated) printf(",\"remaining_ms\":%" PRId64, k->remaining_ms);
   }
+  if (k->legal) print_selection(&k->rule);
   putchar('}');
 }
 
@@ -206,6 +232,13 @@ static bool tidy(const store_kind *kind, store *s, const activations *all, const
   return false;
 }
 
+static int print_set(const wishes *w, const char *id, const char *line) {
+  known k = look_at(line);
+  (w->json ? print_as_json : print_as_text)(id, line, &k);
+  if (w->json) putchar('\n');
+  return 0;
+}
+
 static int set(const wishes *w, const store_kind *kind, store *s) {
   char error[ERROR_BYTES], line[LL_RULE_BYTES_MAX + 1];
   const char *id = w->id ? w->id : random_id();
@@ -213,11 +246,7 @@ static int set(const wishes *w, const store_kind *kind, store *s) {
   bool good = compose(w, kind, id, line, error) && read_all(kind, s, &all, error) && tidy(kind, s, &all, id, error) &&
               kind->put(s, id, line, error);
   activations_free(&all);
-  if (!good) return failed(error);
-  known k = look_at(line);
-  (w->json ? print_as_json : print_as_text)(id, line, &k);
-  if (w->json) putchar('\n');
-  return 0;
+  return good ? print_set(w, id, line) : failed(error);
 }
 
 /* --- list and end --- */
@@ -286,16 +315,22 @@ static int end(const wishes *w, const store_kind *kind, store *s) {
 
 static int parse_options(int argc, char **argv, wishes *w) {
   static const struct option options[] = {
-      {"url", required_argument, NULL, 'u'}, {"for", required_argument, NULL, 'f'},
-      {"id", required_argument, NULL, 'i'},  {"all", no_argument, NULL, 'a'},
-      {"json", no_argument, NULL, 'j'},      {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'v'},   {NULL, 0, NULL, 0},
+      {"url", required_argument, NULL, 'u'},
+      {"for", required_argument, NULL, 'f'},
+      {"id", required_argument, NULL, 'i'},
+      {"dry-run", no_argument, NULL, 'd'},
+      {"all", no_argument, NULL, 'a'},
+      {"json", no_argument, NULL, 'j'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},
+      {NULL, 0, NULL, 0},
   };
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (option) {
     case 'u': w->url = optarg; break;
     case 'f': w->time = optarg; break;
     case 'i': w->id = optarg; break;
+    case 'd': w->dry = true; break;
     case 'a': w->all = true; break;
     case 'j': w->json = true; break;
     case 'h': fputs(usage, stdout); return 0;
@@ -323,13 +358,13 @@ static command choose(wishes *w, const char **what) {
   w->words++;
   w->count--;
   uint64_t ns;
-  *what = !chosen                                     ? "no command: give set, list or end"
-          : chosen == set && w->count < 1             ? "set needs a line"
-          : chosen == list && w->count > 0            ? "list accepts no arguments"
-          : chosen == end && (w->count > 0) == w->all ? "end needs ids, or --all"
-          : chosen != set && (w->time || w->id)       ? "--for and --id are valid only with set"
-          : chosen != end && w->all                   ? "--all is valid only with end"
-          : w->id && !legal_id(w->id)                 ? "--id must be 1 to 64 letters, digits, _ and -"
+  *what = !chosen                                         ? "no command: give set, list or end"
+          : chosen == set && w->count < 1                 ? "set needs a line"
+          : chosen == list && w->count > 0                ? "list accepts no arguments"
+          : chosen == end && (w->count > 0) == w->all     ? "end needs ids, or --all"
+          : chosen != set && (w->time || w->id || w->dry) ? "--for, --id and --dry-run are valid only with set"
+          : chosen != end && w->all                       ? "--all is valid only with end"
+          : w->id && !legal_id(w->id)                     ? "--id must be 1 to 64 letters, digits, _ and -"
           : w->time && !ll_duration_parse(w->time, strlen(w->time), &ns) ? "--for must be a time such as 90s, 10m or 2h"
           : !w->url || !*w->url ? "no place for activations: give --url, or set LIFELINE_URL or LIFELINE_TRIGGERS"
                                 : NULL;
@@ -361,7 +396,8 @@ int main(int argc, char **argv) {
   char error[ERROR_BYTES] = "";
   if (run == set) { /* check the line before connecting */
     char line[LL_RULE_BYTES_MAX + 1];
-    if (!compose(&w, kind, "id", line, error)) return wrong(error);
+    if (!compose(&w, kind, w.id ? w.id : "id", line, error)) return wrong(error);
+    if (w.dry) return output_end("lifeline-activate", print_set(&w, w.id ? w.id : "id", line));
   }
   store *s = kind->open(w.url, error);
   if (!s) return failed(error);

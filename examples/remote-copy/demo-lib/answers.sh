@@ -9,7 +9,7 @@ ask() {
 }
 
 print_answers() {
-  local report=$LOGS/report.txt ledger
+  local report=$LOGS/report.txt page=${PAGE_URL#http://} ledger
   "$ROOT/scripts/lifeline-jobs" report --archive "$ARCHIVE" --svg "$SVG" --emitted "$EMITTED" >"$report" 2>"$LOGS/report.log" ||
     [[ -s $report ]] || fail_with_log "$LOGS/report.log" "the report failed"
   ledger=$(grep '^ledger: ' "$report" || true)
@@ -34,15 +34,17 @@ FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   JOIN "net.receive.end" v USING (id) JOIN "disk.write.start" w USING (id)'
 
   printf '\nWhat did the job bottleneck say while the copy ran? (it saw the same events, but nothing of the queues)\n'
-  "$ROOT/scripts/lifeline-jobs" alerts --all --set "broker.url=$LIFELINE_BROKER_URL" 2>"$LOGS/alerts.log" | sed 's/^/  /'
+  sed 's/^/  /' "$LOGS/alerts.txt"
 
   printf '\n'
   say "picture: $SVG (lifelines of blocks; any browser shows it)"
+  [[ ! -f $PAGE_PICTURE ]] || say "         $PAGE_PICTURE (the page, as a browser showed it)"
   say "$ledger"
   printf '\n'
   say "archive: $ARCHIVE   logs: $LOGS"
   say "next:    scripts/lifeline-jobs sql --archive $(printf '%q' "$ARCHIVE") 'SELECT type, count(*) FROM events GROUP BY type'"
   say "         SLOW=disk-write make demo   SLOW=network make demo   BROKER=kafka make demo"
+  say "page:    $PAGE_URL while this runs: build/emitter/bin/lifeline view --listen ${page%/} $(printf '%q' "$ARCHIVE")"
   [[ $ledger == "ledger: emitted=$EMITTED archived=$EMITTED in_flight=0 dropped=0 missing=0 duplicated=0" ]] ||
     die "the counts differ: remote-copy counted $EMITTED events"
 }

@@ -44,9 +44,9 @@ take_output_directory() {
   OUTPUT=$(cd "$OUTPUT" && pwd)
   exec 9>"$OUTPUT/.lock"
   flock -n 9 || die "another demo runs in $OUTPUT: wait for it, or choose another place with OUTPUT=DIR"
-  rm -rf "$OUTPUT/archive" "$OUTPUT/logs" "$OUTPUT/lifelines.svg"
+  rm -rf "$OUTPUT/data" "$OUTPUT/logs" "$OUTPUT/lifelines.svg" "$OUTPUT/page.png"
   mkdir -p "$OUTPUT/logs"
-  ARCHIVE=$OUTPUT/archive LOGS=$OUTPUT/logs SVG=$OUTPUT/lifelines.svg
+  DATA=$OUTPUT/data ARCHIVE=$OUTPUT/data/archive LOGS=$OUTPUT/logs SVG=$OUTPUT/lifelines.svg PAGE_PICTURE=$OUTPUT/page.png
   WORK=$(mktemp -d "$OUTPUT/work.XXXXXX")
   local memory=/dev/shm room
   room=$(df --output=avail -B1M "$memory" 2>/dev/null | tail -n 1)
@@ -78,7 +78,7 @@ clean_up() {
   local i
   trap '' INT TERM HUP
   progress_done
-  for ((i = ${#STARTED_PIDS[@]} - 1; i >= 0; i--)); do end_process "${STARTED_PIDS[i]}" 20; done
+  for ((i = ${#STARTED_PIDS[@]} - 1; i >= 0; i--)); do end_process "${STARTED_PIDS[i]}" 40; done
   if [[ -d $WORK/broker ]]; then
     "$ROOT/scripts/broker" stop --dir "$WORK/broker" >/dev/null 2>&1 || true
     cp "$WORK/broker/broker.log" "$LOGS/" 2>/dev/null || true
@@ -97,30 +97,56 @@ wait_for_line() {
   FOUND=${BASH_REMATCH[1]}
 }
 
+# start_broker: lifeline-dev has a NATS of its own, and is given a Kafka. The data are in DATA.
 start_broker() {
+  local given=()
+  if [[ $BROKER == kafka ]]; then
+    start_kafka
+    given=(--broker "$LIFELINE_BROKER_URL")
+  fi
+  in_background dev "$ROOT/build/bin/lifeline-dev" --keep "$DATA" "${given[@]}"
+  DEV_PID=$PID
+  wait_for_line "$LOGS/dev.log" "$DEV_PID" 300 'export LIFELINE_URL=([^[:space:]]+)'
+  LIFELINE_BROKER_URL=$FOUND
+  detail "$LIFELINE_BROKER_URL (pid ${LIFELINE_BROKER_PID:-$DEV_PID})"
+}
+
+start_kafka() {
   mkdir -p "$WORK/broker"
-  "$ROOT/scripts/broker" start "$BROKER" --dir "$WORK/broker" --owner $$ >"$LOGS/broker-start.log" 2>&1 9>&- ||
+  "$ROOT/scripts/broker" start kafka --dir "$WORK/broker" --owner $$ >"$LOGS/broker-start.log" 2>&1 9>&- ||
     fail_with_log "$LOGS/broker-start.log" "the broker did not start"
   # shellcheck disable=SC1091
   source "$WORK/broker/broker.env"
-  detail "$LIFELINE_BROKER_URL (pid $LIFELINE_BROKER_PID)"
 }
 
-set_up_broker() {
-  "$BIN/lifeline-setup" --url "$LIFELINE_BROKER_URL" >"$LOGS/setup.log" 2>&1 ||
-    fail_with_log "$LOGS/setup.log" "lifeline-setup failed"
+wait_for_jobs() {
+  wait_for_line "$LOGS/dev.log" "$DEV_PID" 300 'jobs: ([^[:space:]]+)/health'
+  detail "health and metrics at $FOUND while the demo runs"
 }
 
-start_jobs() {
-  in_background jobs "$ROOT/scripts/lifeline-jobs" run --set "broker.url=$LIFELINE_BROKER_URL" \
-    --set jobs=summarise,bottleneck,archive,ledger --set bottleneck.interval=200ms --set bottleneck.hold=1s \
-    --set "archive.dir=$ARCHIVE" --set archive.roll.interval=2s --set "state.dir=$WORK/state"
-  JOBS_PID=$PID
-  wait_for_line "$LOGS/jobs.log" "$JOBS_PID" 300 'ready: health=([^ ]+)'
-  detail "ready, health and metrics at $FOUND while the demo runs"
+wait_for_page() {
+  wait_for_line "$LOGS/dev.log" "$DEV_PID" 300 'page: ([^[:space:]]+)'
+  PAGE_URL=$FOUND
+  detail "$PAGE_URL while the demo runs"
 }
 
-stop_jobs() { end_process "$JOBS_PID" 30; }
+# take_picture: the page as a browser shows it, where there is one.
+take_picture() {
+  local chromium
+  if ! chromium=$(type -P chromium); then
+    detail "no picture of the page: chromium is not installed"
+  elif ! node "$ROOT/console/page/test/picture.mjs" "$chromium" "$PAGE_URL" "$PAGE_PICTURE" >"$LOGS/picture.log" 2>&1 </dev/null 9>&-; then
+    detail "no picture of the page: chromium showed no lifelines, see $LOGS/picture.log"
+  fi
+}
+
+# note_alerts: while there is a broker to be asked.
+note_alerts() {
+  "$ROOT/scripts/lifeline-jobs" alerts --all --set "broker.url=$LIFELINE_BROKER_URL" >"$LOGS/alerts.txt" 2>"$LOGS/alerts.log" ||
+    fail_with_log "$LOGS/alerts.log" "the alerts cannot be read"
+}
+
+stop_dev() { end_process "$DEV_PID" 40; }
 
 # copy_files: the sum of the events that both programs counted at their own call sites goes to EMITTED.
 copy_files() {
@@ -157,9 +183,9 @@ wait_for_archive() {
   local deadline=$((SECONDS + 300)) archived
   while archived=$(archived_events) && ((archived < EMITTED)); do
     progress "$archived of $EMITTED events"
-    kill -0 "$JOBS_PID" 2>/dev/null || fail_with_log "$LOGS/jobs.log" "the stream jobs ended early"
+    kill -0 "$DEV_PID" 2>/dev/null || fail_with_log "$LOGS/dev.log" "the stream jobs ended early"
     ((SECONDS < deadline)) ||
-      fail_with_log "$LOGS/jobs.log" "after 300 s the archive holds $archived of $EMITTED events"
+      fail_with_log "$LOGS/dev.log" "after 300 s the archive holds $archived of $EMITTED events"
     sleep 0.5
   done
   progress_done

@@ -1,19 +1,23 @@
 // The state of everything on one page: the bottleneck, whether all events are accounted for, who emits.
 import { useState } from "preact/hooks";
-import { get, type Ledger, type Report, type Types } from "../api";
+import { ActivationList } from "../activations/ActivationList";
+import { get, type Ledger, type Report, type Status, type Types } from "../api";
 import { useAnswer } from "../hooks";
 import { count, short, shown } from "../text";
 import { duration } from "../time";
+import { Emitters } from "./Emitters";
 
 const MOST_ROWS = 200;
 
-export function Overview({ version, types }: { version: string; types: Types | null }) {
-  const report = useAnswer<Report>(version, (signal) => get("/report", {}, signal));
-  const ledger = useAnswer<Ledger>(version, (signal) => get("/ledger", {}, signal));
+export function Overview({ status, version, types }: { status: Status; version: string; types: Types | null }) {
+  const archived = status.archive.state === "none" ? null : version;
+  const report = useAnswer<Report>(archived, (signal) => get("/report", {}, signal));
+  const ledger = useAnswer<Ledger>(archived, (signal) => get("/ledger", {}, signal));
   return (
     <div class="overview">
       <section class="panel" aria-label="Bottleneck">
         <header><h2>Bottleneck</h2></header>
+        {archived === null && <NoArchive />}
         {report.error && <p class="error">{report.error}</p>}
         {report.data && (
           <>
@@ -24,10 +28,17 @@ export function Overview({ version, types }: { version: string; types: Types | n
       </section>
       <section class="panel" aria-label="Ledger">
         <header><h2>Ledger</h2></header>
+        {archived === null && <NoArchive />}
         {report.data && <Balance report={report.data} />}
         {ledger.error && <p class="error">{ledger.error}</p>}
         {ledger.data && <Accounts ledger={ledger.data} />}
       </section>
+      {status.broker.state !== "none" && (
+        <>
+          <ActivationList allowed={status.user.role !== "view"} />
+          <Emitters />
+        </>
+      )}
       <section class="panel" aria-label="Event types">
         <header><h2>Event types</h2></header>
         {types && (
@@ -46,6 +57,10 @@ export function Overview({ version, types }: { version: string; types: Types | n
       </section>
     </div>
   );
+}
+
+function NoArchive() {
+  return <p class="hint">This console shows a broker only. Give it the archive, too, to see this.</p>;
 }
 
 function Stages({ report }: { report: Report }) {

@@ -8,12 +8,16 @@ import type { View } from "../lifelines/Chart";
 import type { Palette } from "../palette";
 import { shown, short } from "../text";
 
-interface Props { origin: bigint; view: View; load: string[]; palette: Palette; archived: string; onLoad(load: string[]): void }
+/** @param archived changes when the archive grows; null without one */
+interface Props { origin: bigint; view: View; load: string[]; palette: Palette; archived: string | null; onLoad(load: string[]): void }
 
 const key = (name: SeriesName) => `${name.type}/${name.field}`;
 
 export function LoadLines(props: Props) {
   const { data, error } = useAnswer<{ series: SeriesName[] }>(props.archived, (signal) => get("/series/names", {}, signal));
+  if (props.archived === null) {
+    return <section class="load" aria-label="Load lines"><p class="hint add">Load lines need an archive.</p></section>;
+  }
   const names = data?.series ?? [];
   const free = names.filter((name) => !props.load.includes(key(name)));
   return (

@@ -13,28 +13,19 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
-import java.util.Properties;
 import java.util.stream.Stream;
 
-/** A real nats-server of this test's own, through scripts/broker. */
-public final class NatsServer implements AutoCloseable {
+/** A real nats-server of this test's own. */
+public final class NatsServer extends PrivateBroker {
 
   /** Of a client for each answer: a file of a stream may have to wait for a slow disk. */
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private static NatsServer shared;
 
-  private final Path directory;
-  private final List<String> options;
-  private final Properties environment = new Properties();
-  private boolean running;
-
   private NatsServer(Path directory, String... options) {
-    this.directory = directory;
-    this.options = List.of(options);
+    super("nats", directory, options);
   }
 
   /** The server that all tests of this process share, without streams; it ends with the process. */
@@ -44,7 +35,7 @@ public final class NatsServer implements AutoCloseable {
       NatsServer server = shared;
       Runtime.getRuntime().addShutdownHook(new Thread(server::remove));
     }
-    if (!shared.running) { // a test that killed it has failed
+    if (!shared.isRunning()) { // a test that killed it has failed
       shared.start();
     }
     try (Connection connection = shared.connect()) {
@@ -61,40 +52,6 @@ public final class NatsServer implements AutoCloseable {
     NatsServer server = new NatsServer(directory, options);
     server.start();
     return server;
-  }
-
-  public void start() throws IOException, InterruptedException {
-    List<String> command =
-        new ArrayList<>(List.of("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid())));
-    command.addAll(options);
-    broker(command);
-    try (var reader = Files.newBufferedReader(directory.resolve("broker.env"))) {
-      environment.load(reader);
-    }
-    running = true;
-  }
-
-  /** As a crash would. */
-  public void kill() throws IOException, InterruptedException {
-    running = false;
-    broker(List.of("kill"));
-  }
-
-  /** Leaves it running and mute: connections stand, and nothing is answered until {@link #resume}. */
-  public void pause() throws IOException, InterruptedException {
-    broker(List.of("pause"));
-  }
-
-  public void resume() throws IOException, InterruptedException {
-    broker(List.of("resume"));
-  }
-
-  public String url() {
-    return environment.getProperty("LIFELINE_URL");
-  }
-
-  public String environment(String name) {
-    return environment.getProperty(name);
   }
 
   /** What {@code lifeline-setup} makes. */
@@ -136,16 +93,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() throws IOException, InterruptedException {
-    broker(List.of("stop"));
-  }
-
   private static StreamConfiguration stream(String name, String... subjects) {
     return StreamConfiguration.builder().name(name).subjects(subjects).storageType(StorageType.File).build();
-  }
-
-  private void broker(List<String> arguments) throws IOException, InterruptedException {
-    Scripts.run("scripts/broker", directory, arguments);
   }
 }

@@ -9,8 +9,10 @@ import io.lifeline.console.feed.Feed;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.console.web.AccessOperations;
+import io.lifeline.console.web.ActivationOperations;
 import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
+import io.lifeline.console.web.EmitterOperations;
 import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
@@ -22,8 +24,10 @@ import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
+import io.lifeline.jobs.live.Activations;
 import io.lifeline.jobs.live.ConfigOptions;
 import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
@@ -146,6 +150,9 @@ public final class Main implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
     }
     Function<LiveStart, LiveMessages> messages = messages();
+    Directory directory = broker == null ? null : new Directory();
+    Activations activations =
+        broker == null ? null : Activations.of(config.load(Keys.BROKER_URL_KEY, broker));
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -153,12 +160,14 @@ public final class Main implements Callable<Integer> {
       await(ended);
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
-        Feed feed = new Feed(index, opener(null), messages, history, limit)) {
+        Feed feed = new Feed(index, opener(null), messages, directory, history,
+            limit)) {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
-          new AccessOperations(callers));
+          new AccessOperations(callers), new EmitterOperations(directory),
+          new ActivationOperations(activations, directory));
       try (Server server = Server.start(address, routes, metrics, callers, audit)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();

@@ -4,6 +4,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -6,7 +6,9 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.RejectedBatchException;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
+import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -22,12 +24,14 @@ final class BrokerFeed {
 
   private final TraceIndex index;
   private final SeenBatches seen;
+  private final Directory directory;
   private final AtomicLong rejected = new AtomicLong();
   private final BatchReader reader = new BatchReader();
 
-  BrokerFeed(TraceIndex index, SeenBatches seen) {
+  BrokerFeed(TraceIndex index, SeenBatches seen, Directory directory) {
     this.index = index;
     this.seen = seen;
+    this.directory = directory;
   }
 
   /** Runs until the thread is interrupted. */
@@ -56,6 +60,7 @@ final class BrokerFeed {
       rejected.incrementAndGet(); // the jobs report it with all details
       return;
     }
+    directory.add(reader, message.brokerTimeMs(), message.data().length);
     if (!seen.add(reader.incarnation(), reader.route(), reader.sequence())) {
       return;
     }

@@ -1,12 +1,15 @@
 package io.lifeline.console.feed;
 
 import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.index.Span;
 import io.lifeline.console.index.Snapshot;
+import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.EmptyArchiveException;
+import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,6 +28,7 @@ public final class Feed implements AutoCloseable {
   private final TraceIndex index;
   private final ArchiveAccess.Opener archive;
   private final Function<LiveStart, LiveMessages> broker;
+  private final Directory directory;
   private final Duration history;
   private final long limit;
   private final LoadProgress progress = new LoadProgress();
@@ -35,14 +39,16 @@ public final class Feed implements AutoCloseable {
   /**
    * @param archive null if there is none
    * @param broker opens the messages of a broker; null if there is none
+   * @param directory gets the batches of the broker
    * @param history how far back the broker is read if there is no archive
    * @param limit how many events the index keeps
    */
   public Feed(TraceIndex index, ArchiveAccess.Opener archive, Function<LiveStart, LiveMessages> broker,
-      Duration history, long limit) {
+      Directory directory, Duration history, long limit) {
     this.index = index;
     this.archive = archive;
     this.broker = broker;
+    this.directory = directory;
     this.history = history;
     this.limit = limit;
   }
@@ -75,7 +81,7 @@ public final class Feed implements AutoCloseable {
     if (broker != null) {
       try (LiveMessages open = broker.apply(beginning())) {
         messages = open;
-        new BrokerFeed(index, seen).run(open);
+        new BrokerFeed(index, seen, directory).run(open);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
@@ -85,6 +91,8 @@ public final class Feed implements AutoCloseable {
   private void loadArchive(SeenBatches seen) {
     try (ArchiveReader reader = archive.open()) {
       new ArchiveHistory(reader, index, seen, progress).load(limit);
+    } catch (EmptyArchiveException e) {
+      archiveError = null; // the jobs have just started: all that there is comes from the broker
     } catch (IOException | SQLException e) {
       archiveError = e.getMessage();
       LOG.error("the archive cannot be read: {}", e.getMessage());

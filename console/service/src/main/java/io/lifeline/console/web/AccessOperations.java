@@ -26,7 +26,7 @@ public final class AccessOperations {
     return List.of(
         Operation.post("/session", "Sign in with a token; the answer sets the cookie of a session", SignIn.class, null,
             204, AccessOperations::signIn).open(),
-        Operation.delete("/session", "Sign out", null, AccessOperations::signOut).open(),
+        Operation.delete("/session", "Sign out", AccessOperations::signOut).open(),
         Operation.post("/tokens", "Issue a token that may do at most what the caller may; times are of ISO 8601",
             Issue.class, Issued.class, 201, this::issue),
         Operation.get("/tokens", "The tokens that the caller issued; for an admin: all", TokenRows.class, this::list)

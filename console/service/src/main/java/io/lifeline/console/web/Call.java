@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.javalin.http.Context;
 import io.lifeline.console.access.Identity;
+import io.lifeline.console.access.Limits;
 import io.lifeline.console.access.Login;
+import io.lifeline.console.access.Refusal;
 import java.io.IOException;
 import java.util.List;
 
@@ -29,6 +31,14 @@ final class Call {
   /** Returns who calls; an operation that is open to all has no caller. */
   Identity identity() {
     return login().identity();
+  }
+
+  /** Refuses what exceeds the limits of the caller's token. */
+  void requireWithinLimits(Limits asked) {
+    String excess = identity().limits().exceededBy(asked);
+    if (excess != null) {
+      throw new Refusal(403, identity().name() + " may not switch " + excess);
+    }
   }
 
   /** Returns how the caller was identified; null if it was not. */

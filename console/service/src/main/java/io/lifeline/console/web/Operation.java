@@ -26,13 +26,18 @@ record Operation(HandlerType method, String path, String summary, List<Parameter
     return new Operation(HandlerType.GET, path, summary, List.of(parameters), null, answer, 200, Role.VIEW, work);
   }
 
-  static Operation post(String path, String summary, Class<?> body, Class<?> answer, int status, Work work) {
-    return new Operation(HandlerType.POST, path, summary, List.of(), body, answer, status, Role.ACTIVATE, work);
+  static Operation post(String path, String summary, Class<?> body, Class<?> answer, int status, Work work,
+      Parameter<?>... parameters) {
+    return new Operation(HandlerType.POST, path, summary, List.of(parameters), body, answer, status, Role.ACTIVATE, work);
   }
 
   static Operation delete(String path, String summary, Class<?> answer, Work work, Parameter<?>... parameters) {
     return new Operation(HandlerType.DELETE, path, summary, List.of(parameters), null, answer,
         answer == null ? 204 : 200, Role.ACTIVATE, work);
+  }
+
+  static Operation delete(String path, String summary, Work work, Parameter<?>... parameters) {
+    return delete(path, summary, null, work, parameters);
   }
 
   /** Returns the same operation for callers with that role. */

@@ -1,5 +1,8 @@
 package io.lifeline.console.web;
 
+import static io.lifeline.console.web.Parameters.HOST;
+import static io.lifeline.console.web.Parameters.PROGRAM;
+
 import io.lifeline.console.archive.EventFields;
 import io.lifeline.console.index.Density;
 import io.lifeline.console.index.Durations;
@@ -39,8 +42,6 @@ public final class TraceOperations {
   private static final Parameter<Integer> MOST = Parameter.integer("n", "how many", 1, 1000, 20);
   private static final Parameter<Integer> OBJECT =
       Parameter.integer("object", "number of an object in this service", 0, Integer.MAX_VALUE, null).ofPath();
-  private static final Parameter<String> PROGRAM = Parameter.text("program", "programs, * matches any text");
-  private static final Parameter<String> HOST = Parameter.text("host", "hosts, * matches any text");
   private static final Parameter<String> ID = Parameter.text("id", "only the object with this id");
 
   private final TraceIndex index;
@@ -277,8 +278,8 @@ public final class TraceOperations {
     if (program == null && host == null) {
       return null;
     }
-    Glob programs = Glob.of(program == null ? "*" : program);
-    Glob hosts = Glob.of(host == null ? "*" : host);
+    Glob programs = Parameters.glob(program);
+    Glob hosts = Parameters.glob(host);
     BitSet selected = new BitSet();
     for (int i = 0; i < snapshot.origins().size(); i++) {
       Origin origin = snapshot.origins().get(i);

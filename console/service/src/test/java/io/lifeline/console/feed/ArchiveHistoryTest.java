@@ -15,6 +15,7 @@ import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.live.SeenBatches;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -103,7 +103,8 @@ class ServerAccessTest {
     StatusOperations status = new StatusOperations(() -> new StatusOperations.Status("1", null, null, null, null, "0"));
     routes = Routes.of(status, new TraceOperations(new TraceIndex(10), null),
         new ArchiveOperations(new ArchiveQuestions(new ArchiveAccess(null))),
-        new ReportOperations(new ArchiveQuestions(new ArchiveAccess(null))), new AccessOperations(access));
+        new ReportOperations(new ArchiveQuestions(new ArchiveAccess(null))), new AccessOperations(access),
+        new EmitterOperations(null), new ActivationOperations(null, null));
     Tls tls = Tls.of(certificates.resolve("server.pem"), certificates.resolve("server.key"), clientAuthority,
         clientAuthority != null && callers.tokens() == null);
     server = Server.start(new Server.Address("127.0.0.1", 0, tls), routes, new Metrics(), access,

@@ -3,7 +3,7 @@ package io.lifeline.jobs.archive;
 import io.lifeline.codec.FieldType;
 
 /**
- * An event as read from an archive.
+ * An event as read from an archive, or from a batch that has just arrived.
  *
  * @param timeNs nanoseconds since 1970
  * @param thread unsigned

@@ -6,6 +6,7 @@ import io.lifeline.jobs.archive.cli.FilesCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
+import io.lifeline.jobs.cli.tail.TailCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,6 +23,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       RunCommand.class,
       LedgerCommand.class,
       AlertsCommand.class,
+      TailCommand.class,
       SqlCommand.class,
       ReportCommand.class,
       ExportCommand.class,

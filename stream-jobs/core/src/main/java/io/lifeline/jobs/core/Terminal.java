@@ -1,5 +1,9 @@
 package io.lifeline.jobs.core;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
 /**
  * Makes text safe for a terminal: text from an emitter must neither control the terminal nor reorder other text.
  */
@@ -8,6 +12,16 @@ public final class Terminal {
   private static final int REPLACEMENT = 0xFFFD;
 
   private Terminal() {}
+
+  /** Returns whether a descriptor of this process is a terminal: 1 is standard output, 2 standard error. */
+  public static boolean isTerminal(int descriptor) {
+    try {
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
 
   /** Replaces control characters, Unicode line separators and bidirectional formatting characters with U+FFFD. */
   public static String printable(String text) {

@@ -56,6 +56,31 @@ record Broker(
     }
   }
 
+  /** As {@link #connect}, for reading batches: needs only their stream; output, bucket and owner are null. */
+  static Broker connectToBatches(NatsSettings settings) throws HostException {
+    ConnectionLog log = new ConnectionLog();
+    Connection connection = connect(settings, log);
+    try {
+      requireStream(connection, settings.stream());
+      return new Broker(
+          connection,
+          log,
+          connection.jetStream(),
+          connection.jetStreamManagement(),
+          connection.getStreamContext(settings.stream()),
+          List.of(),
+          null,
+          null,
+          null);
+    } catch (IOException | JetStreamApiException e) {
+      close(connection);
+      throw doesNotServe(settings, e);
+    } catch (HostException e) {
+      close(connection);
+      throw e;
+    }
+  }
+
   /** Jobs and broker are often started together, and the broker takes longer to start. */
   private static Connection connect(NatsSettings settings, ConnectionLog log) throws HostException {
     Instant patience = Instant.now().plus(PATIENCE);
@@ -104,8 +129,12 @@ record Broker(
           connection.keyValue(settings.bucket()),
           new Owner());
     } catch (IOException | JetStreamApiException e) {
-      throw new HostException("the broker at " + settings.shownUrl() + " does not serve: " + e.getMessage(), e);
+      throw doesNotServe(settings, e);
     }
+  }
+
+  private static HostException doesNotServe(NatsSettings settings, Exception e) {
+    return new HostException("the broker at " + settings.shownUrl() + " does not serve: " + e.getMessage(), e);
   }
 
   private static void requireStream(Connection connection, String name)

@@ -63,7 +63,7 @@ public final class JetStreamLive implements LiveMessages {
     if (!nats.isListening()) {
       throw new IOException("cannot connect to " + nats.shownUrl() + ": is the broker running?");
     }
-    broker = Broker.connect(nats);
+    broker = Broker.connectToBatches(nats);
     StreamBounds bounds = StreamBounds.of(broker.batches());
     if (!bounds.made().equals(made) || nextSequence < bounds.first() || nextSequence > bounds.last() + 1) {
       // The first time; or the stream was made anew, or has forgotten what comes next.

@@ -22,11 +22,13 @@ import org.apache.kafka.common.errors.InterruptException;
 /** Reads the batch topic without a group and without commits. */
 public final class KafkaLive implements LiveMessages {
   private static final Duration LOOK_UP = Duration.ofSeconds(10);
+  /** How long a silent broker is waited for before that is reported. */
+  private static final Duration SILENCE = Duration.ofSeconds(2);
 
   private final KafkaSettings settings;
   private final LiveStart start;
   private final Queue<ConsumerRecord<byte[], byte[]>> received = new ArrayDeque<>();
-  /** Where to go on after the client was replaced. */
+  /** Where to read on, also after the client was replaced. */
   private final Map<TopicPartition, Long> next = new HashMap<>();
   private KafkaConsumer<byte[], byte[]> consumer;
   private volatile String trouble;
@@ -57,7 +59,7 @@ public final class KafkaLive implements LiveMessages {
       Thread.interrupted();
       throw new InterruptedException();
     } catch (KafkaException e) {
-      trouble = "cannot read " + settings.batches() + " of " + settings.shownUrl() + ": " + e.getMessage();
+      trouble = BrokerTrouble.explain(settings.shownUrl(), e).getMessage();
       close();
       Thread.sleep(timeout.toMillis());
       return null;
@@ -72,13 +74,13 @@ public final class KafkaLive implements LiveMessages {
     consumer = new KafkaConsumer<>(properties);
     List<PartitionInfo> found = consumer.partitionsFor(settings.batches());
     if (found.isEmpty()) {
-      throw new KafkaException("the topic does not exist; create it with lifeline-setup");
+      throw new KafkaException("there is no topic " + settings.batches() + "; create it with lifeline-setup");
     }
     List<TopicPartition> partitions =
         found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();
     consumer.assign(partitions);
-    Map<TopicPartition, Long> first = first(partitions);
-    partitions.forEach(partition -> consumer.seek(partition, next.getOrDefault(partition, first.get(partition))));
+    first(partitions).forEach(next::putIfAbsent);
+    partitions.forEach(partition -> consumer.seek(partition, next.get(partition)));
   }
 
   /** Returns the offset of the first message to read in each partition. */
@@ -99,7 +101,7 @@ public final class KafkaLive implements LiveMessages {
   /** Returns why nothing comes: the client waits silently for a broker that is away. */
   private String silence() {
     try {
-      consumer.endOffsets(consumer.assignment());
+      consumer.endOffsets(consumer.assignment(), SILENCE);
       return null;
     } catch (KafkaException e) {
       return settings.shownUrl() + " does not answer";

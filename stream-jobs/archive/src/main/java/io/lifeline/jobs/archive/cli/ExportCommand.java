@@ -147,7 +147,7 @@ public final class ExportCommand implements Callable<Integer> {
       Counts counts = new Counts();
       try (Output to = Output.to(output, standardOutput, spill, unfinished);
           EventReader reader = archive.openEvents(spill, options.memoryBytes());
-          EventCursor events = new Progress(reader.read(selection), counts, Progress.isTerminal() ? err : null,
+          EventCursor events = new Progress(reader.read(selection), counts, Terminal.isTerminal(2) ? err : null,
               System::nanoTime)) {
         wanted.create(options).write(events, to, counts);
         to.commit();

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /** A JSON object per line, as the job {@code decode} and {@code lifeline-cat} write it. */
-final class JsonLines extends LineFormat {
+public final class JsonLines extends LineFormat {
   private final TimeText time = TimeText.iso();
   private final Map<ArchivedType, String[]> names = new WeakHashMap<>();
 
   @Override
-  void append(StringBuilder line, ArchivedEvent event) {
+  public void append(StringBuilder line, ArchivedEvent event) {
     line.append("{\"ts\":\"");
     time.append(line, event.timeNs(), 9);
     line.append("Z\",\"ts_ns\":").append(event.timeNs()).append(",\"type\":");

@@ -13,17 +13,17 @@ import java.util.WeakHashMap;
  * Names and values of NetLogger's text formats, BP and ULM, exactly as {@code lifeline-cat} writes them: {@code
  * schemas/vectors/text} holds both to the same text.
  */
-final class NetLoggerText {
+public final class NetLoggerText {
   private final Set<String> taken;
   private final Map<ArchivedType, String[]> names = new WeakHashMap<>();
 
   /** @param taken names that every line uses; a member with such a name, or underscores behind it, gets another one */
-  NetLoggerText(Set<String> taken) {
+  public NetLoggerText(Set<String> taken) {
     this.taken = taken;
   }
 
   /** Appends {@code " name=value"} for each member. */
-  void appendMembers(StringBuilder out, ArchivedEvent event) {
+  public void appendMembers(StringBuilder out, ArchivedEvent event) {
     List<ArchivedType.Member> members = event.type().members();
     String[] prefixes = names.computeIfAbsent(event.type(), this::prefixes);
     for (int i = 0; i < prefixes.length; i++) {
@@ -62,7 +62,7 @@ final class NetLoggerText {
   }
 
   /** Appends a value that needs quotes as a JSON string, whose end old readers find, too. */
-  static void appendValue(StringBuilder out, String text) {
+  public static void appendValue(StringBuilder out, String text) {
     if (!text.isEmpty() && text.chars().allMatch(NetLoggerText::isPlain)) {
       out.append(text);
     } else {

@@ -3,10 +3,7 @@ package io.lifeline.jobs.archive.export;
 import io.lifeline.jobs.archive.ArchivedEvent;
 import io.lifeline.jobs.archive.EventCursor;
 import io.lifeline.jobs.core.Timestamps;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Set;
@@ -37,16 +34,6 @@ public final class Progress implements EventCursor {
     this.terminal = terminal;
     this.clockNs = clockNs;
     this.nextNs = clockNs.getAsLong() + PATIENCE_NS;
-  }
-
-  /** Returns whether standard error is a terminal. */
-  public static boolean isTerminal() {
-    try {
-      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
-      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
-    } catch (IOException | RuntimeException e) {
-      return false;
-    }
   }
 
   @Override

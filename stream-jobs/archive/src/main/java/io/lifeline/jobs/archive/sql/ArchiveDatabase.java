@@ -7,6 +7,7 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
+import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
@@ -102,7 +103,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     }
     List<Manifest> manifests = Manifests.read(directory);
     if (manifests.isEmpty()) {
-      throw new ArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
+      throw new EmptyArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
     }
     return manifests;
   }

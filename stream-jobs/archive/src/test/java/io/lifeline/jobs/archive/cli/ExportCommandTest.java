@@ -146,6 +146,8 @@ class ExportCommandTest {
     assertThat(TimeOption.parse("1.5h", 10_000_000_000_000L)).isEqualTo(10_000_000_000_000L - 5_400_000_000_000L);
     assertThat(TimeOption.parse("2", 0)).isEqualTo(2_000_000_000L);
     assertThat(TimeOption.parse("1969-12-31T23:59:59.5Z", 0)).isEqualTo(-500_000_000L);
+    assertThat(TimeOption.parse("1970-01-01T01:00:02+01:00", 0)).isEqualTo(2_000_000_000L);
+    assertThat(TimeOption.parse("1970-01-02", 0)).isEqualTo(86_400_000_000_000L);
   }
 
   @Test

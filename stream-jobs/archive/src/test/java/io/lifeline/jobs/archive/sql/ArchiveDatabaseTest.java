@@ -10,6 +10,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
@@ -187,7 +188,7 @@ class ArchiveDatabaseTest {
     assertThatThrownBy(() -> ArchiveDatabase.open(directory.resolve("nowhere"))).isInstanceOf(ArchiveException.class)
         .hasMessage("there is no archive at " + directory.resolve("nowhere")
             + ": set --archive to archive.dir of the jobs");
-    assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(ArchiveException.class)
+    assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(EmptyArchiveException.class)
         .hasMessageContaining("is empty: nothing has been published into it yet");
   }
 

@@ -155,6 +155,27 @@ public final class JobConfig {
     return find(Keys.BROKER_USER).or(() -> Optional.ofNullable(get(Keys.BROKER_URL_KEY).user()));
   }
 
+  /** Returns the environment in which an emitter or a tool uses the same broker; may hold a password, in the URL. */
+  public Map<String, String> emitterEnvironment() {
+    Map<ConfigKey<?>, String> variables =
+        Map.of(
+            Keys.BROKER_URL_KEY, "LIFELINE_URL",
+            Keys.BROKER_USER, "LIFELINE_USER",
+            Keys.BROKER_PASSWORD_FILE, "LIFELINE_PASSWORD_FILE",
+            Keys.BROKER_TLS_CA, "LIFELINE_TLS_CA",
+            Keys.BROKER_TLS_CERT, "LIFELINE_TLS_CERT",
+            Keys.BROKER_TLS_KEY, "LIFELINE_TLS_KEY",
+            Keys.BROKER_NATS_CREDS, "LIFELINE_NATS_CREDS");
+    Map<String, String> environment = new TreeMap<>();
+    variables.forEach(
+        (key, variable) -> {
+          if (settings.containsKey(key.name())) {
+            environment.put(variable, settings.get(key.name()).text());
+          }
+        });
+    return environment;
+  }
+
   /** Returns the URL's {@code tls} parameter if it is set, else whether any TLS file is configured; as for emitters. */
   public boolean usesTls() {
     Map<String, String> parameters = get(Keys.BROKER_URL_KEY).parameters();

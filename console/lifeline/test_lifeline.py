@@ -1,6 +1,7 @@
 """`lifeline`: it runs the programs beside it and no others, and its help and completion know them all."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ def run(*arguments, program=LIFELINE, stdin=None, **options):
 
 
 class Lifeline(unittest.TestCase):
+    tags = {"system"}
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -53,7 +55,7 @@ class Lifeline(unittest.TestCase):
         examples = {f"lifeline-{path.stem}" for path in (HERE.parents[1] / "emitter/examples").glob("*.c*")}
         for program in BIN.glob("lifeline-*"):
             if program.name not in examples:
-                self.assertIn(f"\n  {program.name.removeprefix('lifeline-')} ", listed)
+                self.assertRegex(LIFELINE.read_text(), rf"(?m)^[a-z]+\|{program.name}[ |]")
         self.assertNotIn("not installed", listed)
 
     def test_no_argument_is_help(self):
@@ -102,7 +104,7 @@ class Lifeline(unittest.TestCase):
         self.assertIn("(not installed)", run("help", program=lifeline).stdout)
 
     def test_an_unknown_command_is_answered_with_similar_ones(self):
-        for mistake, meant in {"reprot": "report", "doctr": "doctor", "ver": "verify"}.items():
+        for mistake, meant in {"reprot": "report", "doctr": "doctor", "verfy": "verify"}.items():
             done = run(mistake)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"did you mean {meant}?", done.stderr)
@@ -127,11 +129,12 @@ class Lifeline(unittest.TestCase):
         self.assertEqual(self.completed("do"), ["doctor"])
         self.assertEqual(self.completed("help", "led"), ["ledger"])
         self.assertEqual(self.completed("emit", "--prog"), ["--program"])
+        self.assertEqual(self.completed("dev", "--no-"), ["--no-jobs", "--no-page"])
         self.assertEqual(self.completed("emit", "file"), [])
         self.assertEqual(self.completed("sql", "--arch"), [])  # would start a Java machine
 
     def test_completion_knows_what_runs_in_a_java_machine(self):
-        in_java = {line.split("|")[0] for line in LIFELINE.read_text().splitlines() if "|lifeline-jobs" in line}
+        in_java = set(re.findall(r"(?m)^([a-z]+)\|lifeline-(?:jobs|console)\b", LIFELINE.read_text()))
         for file in ("completion.bash", "_lifeline"):
             text = (HERE / file).read_text()
             self.assertEqual(set(text.split('" jobs ')[1].split('"')[0].split()) | {"jobs"}, in_java, file)

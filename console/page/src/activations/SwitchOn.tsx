@@ -1,0 +1,45 @@
+// A button that switches events on; what they would cost is said before, and asked about if it is much.
+import { useState } from "preact/hooks";
+import { type Activation, type Cost, get, post, Problem } from "../api";
+import { useAnswer } from "../hooks";
+import { shown } from "../text";
+
+export function SwitchOn({ line, seconds, label, onDone }: { line: string; seconds: number; label: string; onDone?(): void }) {
+  const cost = useAnswer<Cost>(line, (signal) => get("/activations/estimate", { line }, signal), 300);
+  const [asked, setAsked] = useState<{ line: string; cost: Cost } | null>(null);
+  const [done, setDone] = useState<Activation | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const switchOn = async (confirmed: boolean) => {
+    setError(null);
+    try {
+      setDone(await post<Activation>("/activations", { line, seconds, confirmed }));
+      setAsked(null);
+      onDone?.();
+    } catch (problem) {
+      const expected = problem instanceof Problem ? problem.body.cost : undefined;
+      if (expected) {
+        setAsked({ line, cost: expected });
+      } else {
+        setError((problem as Error).message);
+      }
+    }
+  };
+  const confirming = asked?.line === line ? asked : null;
+  return (
+    <div class="switch">
+      {confirming ? (
+        <p role="alert">
+          {shown(confirming.cost.text, 300)}. <button class="main" onClick={() => switchOn(true)}>Switch on</button>{" "}
+          <button onClick={() => setAsked(null)}>Cancel</button>
+        </p>
+      ) : (
+        <p>
+          <button onClick={() => switchOn(false)}>{label}</button>{" "}
+          <span class="hint">{cost.data ? shown(cost.data.text, 300) : ""}</span>
+        </p>
+      )}
+      {done && <p role="status">Switched on: <bdi>{shown(done.line, 200)}</bdi></p>}
+      {(error ?? cost.error) && <p class="error" role="alert">{error ?? cost.error}</p>}
+    </div>
+  );
+}

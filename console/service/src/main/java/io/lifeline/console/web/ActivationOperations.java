@@ -1,0 +1,260 @@
+package io.lifeline.console.web;
+
+import io.lifeline.jobs.core.Glob;
+import io.lifeline.jobs.core.directory.Answer;
+import io.lifeline.jobs.core.directory.Directory;
+import io.lifeline.jobs.core.directory.EmitterRow;
+import io.lifeline.jobs.core.directory.Estimate;
+import io.lifeline.jobs.live.Activation;
+import io.lifeline.jobs.live.ActivationException;
+import io.lifeline.jobs.live.Activations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+
+/** Activations: what is in force, who follows, what it would cost; set, extended and ended. */
+public final class ActivationOperations {
+  private static final int MOST_SECONDS = 86_400;
+  private static final int MOST_NAMED = 20;
+  /** Many pages ask for the list; the broker is asked no more often than this. */
+  private static final long LIST_LASTS_MS = 1000;
+  /** An activation that brings more is done only when that is confirmed. */
+  private static final double LOUD = 10_000;
+  /** Words of a line that are set anew when it is extended. */
+  private static final List<String> TIMES = List.of("for=", "issued=", "id=");
+
+  private static final Parameter<String> LINE =
+      Parameter.text("line", "the activation: pattern, resolution, options").mandatory();
+  private static final Parameter<String> ID = Parameter.text("id", "its id").ofPath();
+  private static final Parameter<String> SEEN =
+      Parameter.text("line", "the line that is to be ended; refused if somebody has replaced it");
+
+  private final Activations activations;
+  private final Directory directory;
+  /** One change at a time: what a person has seen is compared with what is there. */
+  private final ReentrantLock changing = new ReentrantLock();
+  private final ReentrantLock listing = new ReentrantLock();
+  private List<Activation> listed;
+  private long listedAtMs;
+
+  /** @param activations null without a broker */
+  public ActivationOperations(Activations activations, Directory directory) {
+    this.activations = activations;
+    this.directory = directory;
+  }
+
+  List<Operation> all() {
+    return List.of(
+        Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
+            call -> rows()),
+        Operation.get("/activations/estimate", "What a line would bring, from the rates of the last minute",
+            Cost.class, call -> cost(check(null, call.get(LINE), null)), LINE),
+        Operation.post("/activations", "Switch on; replaces the activation of the same id", Wish.class, Row.class,
+            201, this::set),
+        Operation.post("/activations/{id}/extend", "Give an activation a new time from now on", Extension.class,
+            Row.class, 200, this::extend, ID),
+        Operation.delete("/activations/{id}", "End an activation", this::end, ID, SEEN));
+  }
+
+  record Member(String program, String host, long pid, String reason) {}
+
+  /**
+   * @param state {@code running}, {@code over} or {@code illegal}
+   * @param why it is illegal
+   * @param following emitters that said it is in force; of each list the first are named
+   * @param silent emitters that it is for, and that have not answered
+   */
+  record Row(String id, String line, String state, Long remainingMs, String why, String resolution, int following,
+      int refusing, int silent, List<Member> refusals, List<Member> unanswered) {}
+
+  record Rows(List<Row> rows) {}
+
+  /**
+   * @param known whether an emitter has shown such events; what is off is counted by nobody
+   * @param text the same as a sentence
+   * @param confirm whether it is only done when confirmed
+   */
+  record Cost(boolean known, int emitters, int types, double eventsPerSecond, double bytesPerSecond, String text,
+      boolean confirm) {}
+
+  /** @param id null for a random one; @param confirmed that it may bring much; null is no */
+  record Wish(String line, Integer seconds, String id, Boolean confirmed) {}
+
+  /** @param line what the person has seen; refused if somebody has replaced it */
+  record Extension(int seconds, String line) {}
+
+  private Rows rows() throws InterruptedException {
+    List<EmitterRow> emitters = directory == null ? List.of() : directory.rows();
+    return new Rows(list(false).stream().map(activation -> row(activation, emitters)).toList());
+  }
+
+  private static Row row(Activation activation, List<EmitterRow> emitters) {
+    int following = 0;
+    List<Member> refusals = new ArrayList<>();
+    List<Member> unanswered = new ArrayList<>();
+    if (activation.pattern() != null) {
+      Glob program = Glob.of(activation.program());
+      Glob host = Glob.of(activation.host());
+      for (EmitterRow emitter : emitters) {
+        if (emitter.ended() || !program.matches(emitter.program()) || !host.matches(emitter.host())) {
+          continue;
+        }
+        Answer answer = emitter.answers().get(activation.id());
+        if (answer == null || !activation.line().equals(answer.line())) {
+          unanswered.add(member(emitter, null));
+        } else if (answer.state() == Answer.State.REFUSED) {
+          refusals.add(member(emitter, answer.reason()));
+        } else if (answer.state() == Answer.State.IN_FORCE) {
+          following++;
+        }
+      }
+    }
+    return new Row(activation.id(), activation.line(), activation.state(), activation.remainingMs(), activation.why(),
+        activation.resolution(), following, refusals.size(), unanswered.size(), first(refusals), first(unanswered));
+  }
+
+  private static List<Member> first(List<Member> all) {
+    return all.stream().limit(MOST_NAMED).toList();
+  }
+
+  private static Member member(EmitterRow emitter, String reason) {
+    return new Member(emitter.program(), emitter.host(), emitter.pid(), reason);
+  }
+
+  private Row set(Call call) throws InterruptedException {
+    Wish wish = call.body(Wish.class);
+    if (wish.line() == null) {
+      throw new Problem(400, "line is missing: the activation, like 'disk.* full'");
+    }
+    Duration time = wish.seconds() == null ? null : seconds(wish.seconds());
+    Cost cost = cost(check(wish.id(), wish.line(), time));
+    if (cost.confirm() && !Boolean.TRUE.equals(wish.confirmed())) {
+      throw new Problem(409, cost.text() + "; set confirmed to do it").with("cost", cost);
+    }
+    changing.lock();
+    try {
+      return row(done(activations -> activations.set(wish.id(), wish.line(), time)), List.of());
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private Row extend(Call call) throws InterruptedException {
+    Extension extension = call.body(Extension.class);
+    Duration time = seconds(extension.seconds());
+    changing.lock();
+    try {
+      Activation now = find(call.get(ID), extension.line());
+      String line = Arrays.stream(now.line().split("[ \t\r]+"))
+          .filter(word -> TIMES.stream().noneMatch(word::startsWith)).collect(Collectors.joining(" "));
+      return row(done(activations -> activations.set(now.id(), line, time)), List.of());
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private Object end(Call call) throws InterruptedException {
+    changing.lock();
+    try {
+      Activation now = find(call.get(ID), call.get(SEEN));
+      done(activations -> {
+        activations.end(now.id());
+        return now;
+      });
+      return null;
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  /** Returns an activation as it is now; a problem if it is not there, or not as a person has seen it. */
+  private Activation find(String id, String seen) throws InterruptedException {
+    Activation found = list(true).stream().filter(one -> one.id().equals(id)).findFirst().orElseThrow(
+        () -> new Problem(404, "there is no activation " + id + ": it was ended, or its time is long over"));
+    if (seen != null && !seen.equals(found.line())) {
+      throw new Problem(409, "activation " + id + " was changed by somebody else meanwhile: it is now '" + found.line()
+          + "'").with("line", found.line());
+    }
+    return found;
+  }
+
+  private static Duration seconds(int seconds) {
+    if (seconds < 1 || seconds > MOST_SECONDS) {
+      throw new Problem(400, "seconds must be a whole number from 1 to " + MOST_SECONDS);
+    }
+    return Duration.ofSeconds(seconds);
+  }
+
+  private Activation check(String id, String line, Duration time) throws InterruptedException {
+    return ask(activations -> activations.check(id, line, time));
+  }
+
+  private Cost cost(Activation activation) {
+    Estimate full = directory.estimate(Glob.of(activation.pattern()), Glob.of(activation.program()),
+        Glob.of(activation.host()));
+    double share = switch (activation.resolution()) {
+      case "full" -> 1;
+      case "sample" -> 1.0 / activation.sample();
+      default -> 0;
+    };
+    double events = full.eventsPerSecond() * share;
+    double bytes = full.bytesPerSecond() * share;
+    String what = activation.pattern() + " " + activation.resolution()
+        + (activation.sample() == null ? "" : ":" + activation.sample());
+    boolean more = share > 0;
+    String text = !more ? what + ": no more events than now"
+        : full.known() ? String.format(Locale.ROOT, "%s: at most about %,d events/s from %s, %,.1f MB/s", what,
+            rounded(events), full.emitters() == 1 ? "1 emitter" : full.emitters() + " emitters", bytes / 1e6)
+        : what + ": how much it brings is not known, since no emitter has shown such events yet";
+    return new Cost(full.known() || !more, full.emitters(), full.types(), events, bytes, text,
+        more && (!full.known() || events > LOUD));
+  }
+
+  /** An estimate is no better than two digits. */
+  private static long rounded(double number) {
+    double unit = Math.pow(10, Math.max(0, Math.floor(Math.log10(Math.max(1, number))) - 1));
+    return (long) (Math.round(number / unit) * unit);
+  }
+
+  private List<Activation> list(boolean anew) throws InterruptedException {
+    listing.lock();
+    try {
+      long now = System.currentTimeMillis();
+      if (anew || listed == null || now - listedAtMs > LIST_LASTS_MS || now < listedAtMs) {
+        listed = ask(Activations::list);
+        listedAtMs = now;
+      }
+      return listed;
+    } finally {
+      listing.unlock();
+    }
+  }
+
+  private Activation done(Question<Activation> change) throws InterruptedException {
+    Activation changed = ask(change);
+    listing.lock();
+    listed = null;
+    listing.unlock();
+    return changed;
+  }
+
+  @FunctionalInterface
+  private interface Question<T> {
+    T of(Activations activations) throws ActivationException, InterruptedException;
+  }
+
+  private <T> T ask(Question<T> question) throws InterruptedException {
+    if (activations == null) {
+      throw new Problem(404, "this console has no broker, so nothing can be switched: start it with --broker");
+    }
+    try {
+      return question.of(activations);
+    } catch (ActivationException e) {
+      throw new Problem(e.isIllegal() ? 400 : 503, e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.lifeline.jobs.cli.tail;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.servers.NatsServer;
+import io.lifeline.servers.PrivateBroker;
+import io.nats.client.Connection;
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("system")
+class TailOnNatsTest extends TailOnBroker {
+  private NatsServer server;
+
+  @BeforeEach
+  void startServer() throws Exception {
+    server = NatsServer.start(directory.resolve("nats"));
+    try (Connection connection = server.connect()) {
+      server.createStreams(connection);
+    }
+  }
+
+  @AfterEach
+  void stopServer() throws Exception {
+    endStarted();
+    server.close();
+  }
+
+  @Override
+  PrivateBroker broker() {
+    return server;
+  }
+
+  @Override
+  String url() {
+    return server.url();
+  }
+
+  @Override
+  void publish(int emitter, byte[] batch) throws Exception {
+    try (Connection connection = server.connect()) {
+      connection.jetStream().publish("lifeline.batches." + emitter, batch);
+    }
+  }
+
+  @Test
+  void namesAMissingStream() throws Exception {
+    try (Connection connection = server.connect()) {
+      connection.jetStreamManagement().deleteStream("LIFELINE");
+    }
+    assertThat(tail().errorReader().readLine())
+        .isEqualTo("the stream LIFELINE does not exist; create it with lifeline-setup; waiting");
+  }
+
+  /** The terminal takes a little at a time until events were skipped, then everything. */
+  @Test
+  void aTerminalGetsColoursAndIsToldWhatItDidNotGet() throws Exception {
+    int batches = 20_000;
+    try (Connection connection = server.connect()) {
+      for (int i = 0; i < batches; i++) {
+        connection.publish("lifeline.batches.1", reads("copy"));
+      }
+      connection.jetStream().publish("lifeline.batches.1", reads("copy")); // answered when all are stored
+    }
+    Path err = directory.resolve("err");
+    String command = words("--from", "0").stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+    ProcessBuilder builder =
+        new ProcessBuilder("script", "-qfec", "exec " + command + " 2>'" + err + "'", "/dev/null");
+    builder.environment().put("TERM", "xterm");
+    Process script = start(builder);
+    BufferedReader out = script.inputReader();
+    long lines = 0;
+    while (!Files.exists(err) || !Files.readString(err).contains("skipped ")) {
+      assertThat(out.readLine()).startsWith("\033[2m").contains("\033[m\033[36mdisk.read.end");
+      lines++;
+      Thread.sleep(1);
+    }
+    script.descendants().forEach(ProcessHandle::destroy);
+    lines += out.lines().count();
+    script.waitFor();
+    String summary = Files.readAllLines(err).stream().filter(line -> line.startsWith("events=")).findFirst().get();
+    assertThat(summary).startsWith("events=" + lines + " skipped=");
+  }
+}

@@ -1,0 +1,101 @@
+package io.lifeline.jobs.core.directory;
+
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Glob;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+/**
+ * The emitters that were heard, from the batches of a broker. Time is the broker's, so that rates hold while history is
+ * read. Thread-safe.
+ */
+public final class Directory {
+  /** Beyond this the emitters that have been silent for longest are forgotten, those that have ended first. */
+  private static final int MOST_EMITTERS = 20_000;
+
+  private final LongSupplier nanoTime;
+  private final Map<Incarnation, Emitter> emitters = new HashMap<>();
+  private long newestMs = Long.MIN_VALUE;
+  private long newestAtNs;
+
+  public Directory() {
+    this(System::nanoTime);
+  }
+
+  Directory(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Adds a batch, and leaves it positioned before its first event. Repeats, and batches that a job derived from others,
+   * are left out.
+   *
+   * @param bytes of the message
+   */
+  public synchronized void add(BatchReader batch, long brokerTimeMs, int bytes) {
+    if (batch.isDerived()) {
+      return;
+    }
+    if (brokerTimeMs >= newestMs) {
+      newestMs = brokerTimeMs;
+      newestAtNs = nanoTime.getAsLong();
+    }
+    batch.rewind();
+    emitters.computeIfAbsent(batch.incarnation(), any -> new Emitter(batch, brokerTimeMs))
+        .add(batch, brokerTimeMs, bytes);
+    if (emitters.size() > MOST_EMITTERS) {
+      forget();
+    }
+  }
+
+  /** Forgets a tenth at once: the search takes time. */
+  private void forget() {
+    emitters.entrySet().stream()
+        .sorted(Comparator.comparing((Map.Entry<Incarnation, Emitter> one) -> !one.getValue().ended())
+            .thenComparing(one -> one.getValue().lastMs()))
+        .limit(MOST_EMITTERS / 10)
+        .map(Map.Entry::getKey).toList()
+        .forEach(emitters::remove);
+  }
+
+  /** Returns the emitters, the one heard last first. */
+  public synchronized List<EmitterRow> rows() {
+    long nowMs = nowMs();
+    List<EmitterRow> rows = new ArrayList<>(emitters.size());
+    emitters.values().forEach(emitter -> rows.add(emitter.row(nowMs)));
+    rows.sort(Comparator.comparingLong(EmitterRow::lastMs).reversed());
+    return rows;
+  }
+
+  /** Returns how much the events of that name pattern would be in full. */
+  public synchronized Estimate estimate(Glob type, Glob program, Glob host) {
+    long nowMs = nowMs();
+    Set<String> types = new HashSet<>();
+    int count = 0;
+    double events = 0;
+    double bytes = 0;
+    for (Emitter emitter : emitters.values()) {
+      if (emitter.ended() || !program.matches(emitter.program()) || !host.matches(emitter.host())
+          || !emitter.addMatching(type, types)) {
+        continue;
+      }
+      count++;
+      double perSecond = emitter.perSecond(type, nowMs);
+      events += perSecond;
+      bytes += perSecond * emitter.bytesPerEvent();
+    }
+    return new Estimate(count, types.size(), events, bytes);
+  }
+
+  /** Returns the broker's time, which goes on between batches. */
+  private long nowMs() {
+    return newestMs == Long.MIN_VALUE ? 0 : newestMs + (nanoTime.getAsLong() - newestAtNs) / 1_000_000;
+  }
+}

@@ -1,0 +1,2 @@
+/** The directory: who emits, how much, at which resolution, and who follows which activation. */
+package io.lifeline.jobs.core.directory;

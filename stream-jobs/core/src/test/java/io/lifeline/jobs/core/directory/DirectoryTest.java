@@ -1,0 +1,147 @@
+package io.lifeline.jobs.core.directory;
+
+import static io.lifeline.jobs.core.TestBatches.LOAD;
+import static io.lifeline.jobs.core.TestBatches.READ;
+import static io.lifeline.jobs.core.TestBatches.START_MS;
+import static io.lifeline.jobs.core.TestBatches.batch;
+import static io.lifeline.jobs.core.TestBatches.emitter;
+import static io.lifeline.jobs.core.TestBatches.read;
+import static io.lifeline.jobs.core.TestBatches.tick;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lifeline.codec.BatchHeader;
+import io.lifeline.codec.BatchReader;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.Counter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.core.Glob;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class DirectoryTest {
+  private static final Glob ANY = Glob.of("*");
+  private static final EventType SUMMARY = EventType.named("lifeline.summary").field("type", FieldType.STRING)
+      .field("field", FieldType.STRING).field("count", FieldType.U64).build();
+  private static final EventType START = EventType.named("lifeline.activation.start").field("id", FieldType.STRING)
+      .field("line", FieldType.STRING).build();
+  private static final EventType END = EventType.named("lifeline.activation.end").field("id", FieldType.STRING)
+      .field("reason", FieldType.STRING).build();
+  private static final EventType FORGED = EventType.named("lifeline.activation.end").field("id", FieldType.U64)
+      .field("reason", FieldType.F64).build();
+
+  private long nanoTime;
+  private final Directory directory = new Directory(() -> nanoTime);
+
+  @Test
+  void anEmitterIsDescribedByItsBatches() {
+    add(1, batch(1, 1).event(READ, tick(1), 1L, 10L).counter(Counter.EMITTED, 5).counter(Counter.DROPPED_RING_FULL, 4));
+    add(3, batch(1, 2).event(LOAD, tick(2), 0.5).counter(Counter.EMITTED, 9).counter(Counter.DROPPED_RING_FULL, 7));
+    EmitterRow row = directory.rows().get(0);
+    assertThat(row.incarnation()).isEqualTo(emitter(1));
+    assertThat(row.program()).isEqualTo("copy");
+    assertThat(row.firstMs()).isEqualTo(START_MS + 1000);
+    assertThat(row.lastMs()).isEqualTo(START_MS + 3000);
+    assertThat(row.types()).isEqualTo(2);
+    assertThat(row.counters()).containsEntry(Counter.EMITTED, 9L);
+    assertThat(row.drops()).isEqualTo(Map.of("ring_full", 7L));
+    assertThat(row.eventsPerSecond()).isEqualTo(1);
+    assertThat(row.ended()).isFalse();
+  }
+
+  @Test
+  void countersComeFromTheNewestBatchWhateverTheOrder() {
+    add(1, batch(1, 2).counter(Counter.EMITTED, 9));
+    add(2, batch(1, 1).counter(Counter.EMITTED, 5));
+    assertThat(directory.rows().get(0).counters()).containsEntry(Counter.EMITTED, 9L);
+  }
+
+  @Test
+  void aRepeatedBatchCountsOnce() {
+    add(1, batch(1, 1).event(READ, tick(1), 1L, 10L));
+    add(2, batch(1, 1).event(READ, tick(1), 1L, 10L));
+    assertThat(directory.rows().get(0).eventsPerSecond()).isEqualTo(1);
+    assertThat(directory.rows().get(0).lastMs()).isEqualTo(START_MS + 1000);
+  }
+
+  @Test
+  void anEmitterHasEndedWhenAllItsRoutesHave() {
+    add(1, batch(1, 1).route(0, "default").flags(BatchHeader.FINAL));
+    assertThat(directory.rows().get(0).ended()).isTrue();
+    add(2, batch(1, 1).route(1, "audit"));
+    assertThat(directory.rows().get(0).ended()).isFalse();
+    add(3, batch(1, 2).route(1, "audit").flags(BatchHeader.FINAL));
+    assertThat(directory.rows().get(0).ended()).isTrue();
+  }
+
+  @Test
+  void aRateEndsAMinuteAfterTheLastEvent() {
+    for (int second = 0; second < 120; second++) {
+      add(second, batch(1, second + 1).event(READ, tick(second), 1L, 1L).event(READ, tick(second), 2L, 1L));
+    }
+    assertThat(directory.rows().get(0).eventsPerSecond()).isCloseTo(2, within(0.2));
+    nanoTime += 30_000_000_000L;
+    assertThat(directory.rows().get(0).eventsPerSecond()).isBetween(0.5, 1.5);
+    nanoTime += 40_000_000_000L;
+    assertThat(directory.rows().get(0).eventsPerSecond()).isZero();
+  }
+
+  @Test
+  void theEstimateCountsWhatActivationsKeepBack() {
+    for (int second = 0; second < 60; second++) {
+      add(second, batch(1, second + 1).type(3, SUMMARY)
+          .event(SUMMARY, tick(second), "disk.write.end", "nbytes", 100L)
+          .event(SUMMARY, tick(second), "disk.write.end", "offset", 100L)
+          .event(READ, tick(second), 1L, 1L)
+          .counter(Counter.FOLDED, 100 * (second + 1)).counter(Counter.SAMPLED_OUT, 9 * (second + 1)));
+    }
+    Estimate all = directory.estimate(Glob.of("disk.*"), ANY, ANY);
+    assertThat(all.emitters()).isEqualTo(1);
+    assertThat(all.types()).isEqualTo(2);
+    assertThat(all.eventsPerSecond()).as("folded + sampled + seen").isCloseTo(110, within(11.0));
+    assertThat(all.bytesPerSecond()).isGreaterThan(110 * 20);
+    assertThat(directory.estimate(Glob.of("disk.*"), Glob.of("other*"), ANY).known()).isFalse();
+    assertThat(directory.estimate(Glob.of("net.*"), ANY, ANY).known()).isFalse();
+  }
+
+  @Test
+  void answersSayWhoFollows() {
+    add(1, batch(1, 1).type(3, START).event(START, tick(1), "slow", "disk.* full for=5m"));
+    assertThat(directory.rows().get(0).answers().get("slow"))
+        .isEqualTo(new Answer(Answer.State.IN_FORCE, tick(1), "disk.* full for=5m", null));
+    add(9, batch(1, 2).type(3, END).event(END, tick(8), "slow", "withdrawn"));
+    assertThat(directory.rows().get(0).answers().get("slow"))
+        .isEqualTo(new Answer(Answer.State.ENDED, tick(8), "disk.* full for=5m", "withdrawn"));
+  }
+
+  @Test
+  void eventsWithTheNameOfAnAnswerAndOtherFieldsAreIgnored() {
+    add(1, batch(1, 1).type(3, FORGED).event(FORGED, tick(1), 7L, 1.0));
+    assertThat(directory.rows().get(0).answers()).isEmpty();
+  }
+
+  @Test
+  void aClockThatIsAheadShowsAsNegative() {
+    add(1, batch(1, 1).calibration(tick(0), tick(0), 5_000_000_000L, 700, false).event(READ, tick(1), 1L, 1L));
+    EmitterRow row = directory.rows().get(0);
+    assertThat(row.clockMs()).isEqualTo(-4000);
+    assertThat(row.clockErrorNs()).isEqualTo(700);
+  }
+
+  @Test
+  void manyEmittersAreBoundedAndThoseThatRunStay() {
+    add(0, batch(0, 1));
+    for (int i = 1; i <= 21_000; i++) {
+      add(i / 1000.0, batch(i, 1).flags(BatchHeader.FINAL));
+    }
+    assertThat(directory.rows()).hasSizeLessThanOrEqualTo(20_000)
+        .anyMatch(row -> row.incarnation().equals(emitter(0)));
+  }
+
+  private void add(double second, BatchWriter writer) {
+    BatchReader batch = read(writer);
+    directory.add(batch, START_MS + Math.round(second * 1000), writer.toByteArray().length);
+    assertThat(batch.eventCount() == 0 || batch.next()).isTrue();
+  }
+}

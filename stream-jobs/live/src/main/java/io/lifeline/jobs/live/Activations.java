@@ -1,0 +1,139 @@
+package io.lifeline.jobs.live;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.lifeline.jobs.core.config.JobConfig;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The activations on the control topic of a broker. The program {@code lifeline-activate} does the work: it has the
+ * grammar of the lines, which emitters share, and the access to both brokers. Thread-safe.
+ */
+public final class Activations {
+  /** The system property with the folder of Lifeline's programs; the scripts that start Java set it. */
+  public static final String PROGRAMS = "lifeline.programs";
+  private static final String PROGRAM = "lifeline-activate";
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int EXIT_USAGE = 2;
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+  private final JobConfig broker;
+  private final Path program;
+
+  /** @param programs the folder of Lifeline's programs; null if it is unknown */
+  public Activations(JobConfig broker, Path programs) {
+    this.broker = broker;
+    this.program = programs == null ? null : programs.resolve(PROGRAM);
+  }
+
+  /** With the programs of this installation. */
+  public static Activations of(JobConfig broker) {
+    String programs = System.getProperty(PROGRAMS);
+    return new Activations(broker, programs == null ? null : Path.of(programs));
+  }
+
+  public List<Activation> list() throws ActivationException, InterruptedException {
+    return List.of(parse(run(List.of("list")), Activation[].class));
+  }
+
+  /** Returns what the line selects, without setting it. */
+  public Activation check(String id, String line, Duration time) throws ActivationException, InterruptedException {
+    return parse(run(set(id, line, time, List.of("--dry-run"))), Activation.class);
+  }
+
+  /** Sets an activation, or replaces the one with this id; null for a random id. */
+  public Activation set(String id, String line, Duration time) throws ActivationException, InterruptedException {
+    return parse(run(set(id, line, time, List.of())), Activation.class);
+  }
+
+  /** Ends an activation; it is illegal to end one that is not there. */
+  public void end(String id) throws ActivationException, InterruptedException {
+    run(List.of("end", "--", id));
+  }
+
+  private static List<String> set(String id, String line, Duration time, List<String> more) {
+    List<String> words = new ArrayList<>(List.of("set"));
+    words.addAll(more);
+    if (id != null) {
+      words.addAll(List.of("--id", id));
+    }
+    if (time != null) {
+      words.addAll(List.of("--for", time.toSeconds() + "s"));
+    }
+    words.addAll(List.of("--", line)); // which may begin with a dash
+    return words;
+  }
+
+  private String run(List<String> words) throws ActivationException, InterruptedException {
+    if (program == null || !Files.isExecutable(program)) {
+      throw new ActivationException(false, "activations need the program " + PROGRAM + ", which is not "
+          + (program == null ? "known: start with scripts/lifeline-console or scripts/lifeline-jobs" : "in "
+              + program.getParent() + ": install it there"));
+    }
+    List<String> command = new ArrayList<>(List.of(program.toString(), "--json"));
+    command.addAll(words);
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().keySet().removeIf(name -> name.startsWith("LIFELINE"));
+    builder.environment().putAll(broker.emitterEnvironment()); // not as arguments, which others can see
+    Process process = null;
+    try {
+      process = builder.start();
+      process.getOutputStream().close();
+      return answer(process);
+    } catch (IOException | UncheckedIOException | ExecutionException e) {
+      throw new ActivationException(false, PROGRAM + " cannot be run: " + e.getMessage());
+    } catch (TimeoutException e) {
+      throw new ActivationException(false, "the broker did not answer " + PROGRAM + " within " + PATIENCE.toSeconds()
+          + " s");
+    } finally {
+      if (process != null) {
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  private static String answer(Process process)
+      throws ActivationException, InterruptedException, ExecutionException, TimeoutException {
+    CompletableFuture<String> out = CompletableFuture.supplyAsync(() -> text(process.getInputStream()));
+    CompletableFuture<String> errors = CompletableFuture.supplyAsync(() -> text(process.getErrorStream()));
+    if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      throw new TimeoutException();
+    }
+    if (process.exitValue() == 0) {
+      return out.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+    String why = errors.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).strip();
+    throw new ActivationException(process.exitValue() == EXIT_USAGE,
+        why.replaceFirst("^" + PROGRAM + ": ", "").replace(" (try --help)", ""));
+  }
+
+  private static String text(InputStream stream) {
+    try (stream) {
+      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static <T> T parse(String json, Class<T> type) throws ActivationException {
+    try {
+      return JSON.readValue(json, type);
+    } catch (IOException e) {
+      throw new ActivationException(false, PROGRAM + " printed something that is not its JSON: is it of this version?");
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package io.lifeline.servers;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+
+/** A real Kafka of this test's own, in a process that can be killed. */
+public final class KafkaServer extends PrivateBroker {
+
+  private KafkaServer(Path directory) {
+    super("kafka", directory);
+  }
+
+  /** Starts a server with its data in the directory; it also ends when this test's process does. */
+  public static KafkaServer start(Path directory) throws IOException, InterruptedException {
+    KafkaServer server = new KafkaServer(directory);
+    server.start();
+    return server;
+  }
+
+  /** Returns the address as Kafka's own clients take it. */
+  public String bootstrapServers() {
+    return url().replaceAll("^kafka://|/.*$", "");
+  }
+
+  public void createTopic(String name, int partitions) throws ExecutionException, InterruptedException {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers()))) {
+      admin.createTopics(List.of(new NewTopic(name, partitions, (short) 1))).all().get();
+    }
+  }
+}

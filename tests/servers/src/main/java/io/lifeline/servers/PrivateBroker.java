@@ -1,0 +1,72 @@
+package io.lifeline.servers;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+/** A real broker of this test's own, through scripts/broker. */
+public abstract class PrivateBroker implements AutoCloseable {
+  final Path directory;
+  private final String kind;
+  private final List<String> options;
+  private final Properties environment = new Properties();
+  private boolean running;
+
+  /** @param options of {@code scripts/broker start} */
+  PrivateBroker(String kind, Path directory, String... options) {
+    this.kind = kind;
+    this.directory = directory;
+    this.options = List.of(options);
+  }
+
+  /** Starts it, again with the same port and data after a kill. */
+  public final void start() throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(List.of("start", kind, "--owner", Long.toString(ProcessHandle.current().pid())));
+    command.addAll(options);
+    broker(command);
+    try (var reader = Files.newBufferedReader(directory.resolve("broker.env"))) {
+      environment.load(reader);
+    }
+    running = true;
+  }
+
+  final boolean isRunning() {
+    return running;
+  }
+
+  /** As a crash would. */
+  public final void kill() throws IOException, InterruptedException {
+    running = false;
+    broker(List.of("kill"));
+  }
+
+  /** Leaves it running and mute: connections stand, and nothing is answered until {@link #resume}. */
+  public final void pause() throws IOException, InterruptedException {
+    broker(List.of("pause"));
+  }
+
+  public final void resume() throws IOException, InterruptedException {
+    broker(List.of("resume"));
+  }
+
+  public final String url() {
+    return environment.getProperty("LIFELINE_URL");
+  }
+
+  public final String environment(String name) {
+    return environment.getProperty(name);
+  }
+
+  @Override
+  public final void close() throws IOException, InterruptedException {
+    broker(List.of("stop"));
+  }
+
+  private void broker(List<String> arguments) throws IOException, InterruptedException {
+    Scripts.run("scripts/broker", directory, arguments);
+  }
+}
