@@ -7,6 +7,7 @@ import { decode, encode, type Link, type Tab } from "./link";
 import { follow } from "./live";
 import { DARK, LIGHT } from "./palette";
 import { Overview } from "./overview/Overview";
+import { SignIn, User } from "./SignIn";
 import { count, shown } from "./text";
 import { Trace } from "./Trace";
 
@@ -31,14 +32,20 @@ export function App() {
   const [link, setLink] = useState<Link>(() => decode(location.hash));
   const [status, setStatus] = useState<Status | null>(null);
   const [lost, setLost] = useState(false);
+  const [signedOut, setSignedOut] = useState<string | null>(null);
   const [theme, setTheme] = useState(preferredTheme);
 
-  useEffect(() => follow((now) => {
+  const leave = (why: string) => {
+    setStatus(null); // what is shown is not for the next one at this screen
+    setLost(false);
+    setSignedOut(why);
+  };
+  useEffect(() => signedOut !== null ? undefined : follow((now) => {
     setLost(now === null);
     if (now) {
       setStatus(now);
     }
-  }), []);
+  }, leave), [signedOut === null]);
 
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
@@ -70,7 +77,7 @@ export function App() {
     <>
       <header class="top">
         <h1>Lifeline</h1>
-        <nav role="tablist" aria-label="Views">
+        {signedOut === null && <nav role="tablist" aria-label="Views">
           {TABS.map(([tab, name]) => (
             <button role="tab" id={`tab-${tab}`} aria-selected={link.tab === tab} aria-controls="view" tabIndex={link.tab === tab ? 0 : -1}
               onClick={() => change({ tab })}
@@ -84,20 +91,21 @@ export function App() {
                 }
               }}>{name}</button>
           ))}
-        </nav>
+        </nav>}
         <p class="state" role="status">
-          {status ? `${count(status.index.events)} events of ${count(status.index.objects)} objects` : "connecting…"}
+          {signedOut !== null ? "signed out" : status ? `${count(status.index.events)} events of ${count(status.index.objects)} objects` : "connecting…"}
           {index?.loading && `, ${Math.round(index.done * 100)} % read`}
           {index !== undefined && index.skipped > 0 && `; ${count(index.skipped)} older events are not shown`}
         </p>
+        {status && <User user={status.user} left={() => leave("You signed out.")} />}
         <button class="plain" onClick={() => setTheme(theme === "dark" ? "light" : "dark")} aria-label={theme === "dark" ? "Light colours" : "Dark colours"}>{theme === "dark" ? "☀" : "☾"}</button>
       </header>
       <Banners status={status} lost={lost} />
-      <main><div id="view" role="tabpanel" aria-labelledby={`tab-${link.tab}`}>
+      {signedOut !== null ? <SignIn why={signedOut} done={() => setSignedOut(null)} /> : <main><div id="view" role="tabpanel" aria-labelledby={`tab-${link.tab}`}>
         {status && link.tab === "lifelines" && <Trace status={status} types={types.data} link={link} palette={palette} change={change} />}
         {status && link.tab === "overview" && <Overview status={status} version={version ?? ""} types={types.data} />}
         {link.tab === "ask" && <Ask sql={link.sql} palette={palette} onSql={(sql) => change({ sql })} />}
-      </div></main>
+      </div></main>}
     </>
   );
 }

@@ -3,7 +3,8 @@
 
 export interface Status {
   version: string;
-  user: { name: string; role: "view" | "activate" | "admin" };
+  /** Until when the login lasts: null if none is needed. `session`: signed in on this page. */
+  user: { name: string; role: "view" | "activate" | "admin"; onBehalfOf: string | null; until: string | null; session: boolean };
   archive: { location: string | null; state: "ok" | "none" | "error"; error: string | null };
   broker: { kind: string | null; url: string | null; state: "connected" | "disconnected" | "none"; error: string | null };
   index: {
@@ -137,6 +138,14 @@ export async function post<T>(path: string, body: unknown, signal?: AbortSignal)
 
 export async function remove(path: string, query: Query = {}): Promise<void> {
   await ask(address(path, query), { method: "DELETE" });
+}
+
+export async function signIn(token: string): Promise<void> {
+  await ask(`${BASE}/session`, { method: "POST", body: JSON.stringify({ token }) });
+}
+
+export async function signOut(): Promise<void> {
+  await ask(`${BASE}/session`, { method: "DELETE" });
 }
 
 export async function runSql(sql: string, limit: number, signal?: AbortSignal): Promise<SqlResult> {

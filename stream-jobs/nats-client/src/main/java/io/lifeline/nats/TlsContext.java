@@ -6,9 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.InvalidKeyException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.SignatureException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
@@ -56,6 +59,49 @@ public final class TlsContext {
     }
   }
 
+  /**
+   * Creates the context of a server. Certificates of clients must come from the authority, if there is one.
+   *
+   * @throws IllegalArgumentException with a message for the user if the files cannot be used
+   */
+  public static SSLContext ofServer(Path certificate, Path key, Optional<Path> clientAuthority) {
+    try {
+      requirePair(certificate, key);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(identity(certificate, key).getKeyManagers(),
+          clientAuthority.isPresent() ? new TrustManager[] {trust(clientAuthority)} : null, null);
+      return context;
+    } catch (GeneralSecurityException | IOException e) {
+      throw new IllegalArgumentException("the TLS files cannot be used: " + e.getMessage());
+    }
+  }
+
+  /** Without this, every handshake would fail, and only the clients would see why. */
+  private static void requirePair(Path certificate, Path key) throws GeneralSecurityException, IOException {
+    PrivateKey secret = privateKey(key);
+    String algorithm = switch (secret.getAlgorithm()) {
+      case "RSA" -> "SHA256withRSA";
+      case "EC" -> "SHA256withECDSA";
+      default -> "Ed25519";
+    };
+    byte[] probe = {1};
+    Signature signature = Signature.getInstance(algorithm);
+    signature.initSign(secret);
+    signature.update(probe);
+    byte[] signed = signature.sign();
+    boolean pair;
+    try {
+      signature.initVerify(certificates(certificate).iterator().next());
+      signature.update(probe);
+      pair = signature.verify(signed);
+    } catch (InvalidKeyException | SignatureException e) {
+      pair = false;
+    }
+    if (!pair) {
+      throw new IllegalArgumentException(key + " is not the private key of the certificate in " + certificate);
+    }
+  }
+
   private static X509ExtendedTrustManager trust(Optional<Path> authority)
       throws GeneralSecurityException, IOException {
     TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -87,10 +133,14 @@ public final class TlsContext {
 
   private static Collection<? extends Certificate> certificates(Path pem) throws GeneralSecurityException, IOException {
     try (InputStream in = Files.newInputStream(pem)) {
-      return CertificateFactory.getInstance("X.509").generateCertificates(in);
+      Collection<? extends Certificate> found = CertificateFactory.getInstance("X.509").generateCertificates(in);
+      if (!found.isEmpty()) {
+        return found;
+      }
     } catch (CertificateException e) {
-      throw new IllegalArgumentException(pem + " holds no certificate in PEM form");
+      // the same message
     }
+    throw new IllegalArgumentException(pem + " holds no certificate in PEM form");
   }
 
   private static PrivateKey privateKey(Path pem) throws GeneralSecurityException, IOException {

@@ -1,10 +1,14 @@
 package io.lifeline.console.cli;
 
+import io.lifeline.console.access.Access;
+import io.lifeline.console.access.Audit;
+import io.lifeline.console.access.Refusal;
 import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.archive.EventFields;
 import io.lifeline.console.feed.Feed;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
+import io.lifeline.console.web.AccessOperations;
 import io.lifeline.console.web.ActivationOperations;
 import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
@@ -33,7 +37,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +58,7 @@ import picocli.CommandLine.TypeConversionException;
     name = "lifeline-console",
     mixinStandardHelpOptions = true,
     version = "lifeline-console 0.1.0",
+    subcommands = TokenCommand.class,
     description = {
       "Serves a page that shows the events of an archive, of a broker, or of both: lifelines, durations, what is slow,"
           + " SQL.",
@@ -65,10 +69,12 @@ import picocli.CommandLine.TypeConversionException;
       "Examples:",
       "  lifeline-console archive",
       "  lifeline-console archive --broker nats://127.0.0.1:4222",
-      "  lifeline-console postgresql://me@db.example/events --listen 127.0.0.1:8080"
+      "  lifeline-console postgresql://me@db.example/events --listen 127.0.0.1:8080",
+      "  lifeline-console archive --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --tokens tokens.json"
     })
 public final class Main implements Callable<Integer> {
   private static final int EXIT_USAGE = 2;
+  private static final int INVALID = 400;
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
@@ -93,9 +99,8 @@ public final class Main implements Callable<Integer> {
       description = "how far back to read the broker if there is no archive: 30s, 10m, 1h (default: ${DEFAULT-VALUE})")
   private Duration history;
 
-  @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
-      description = "loopback address to serve on; port 0 is a free one (default: ${DEFAULT-VALUE})")
-  private String listen;
+  @Mixin
+  private final AccessOptions protection = new AccessOptions();
 
   @Option(names = "--events", paramLabel = "N",
       description = "how many of the newest events to keep in memory (default: as many as half the heap holds)")
@@ -118,7 +123,8 @@ public final class Main implements Callable<Integer> {
         })
         .setExecutionExceptionHandler((e, line, parsed) -> {
           line.getErr().println("lifeline-console: " + e.getMessage());
-          return e instanceof ConfigException ? EXIT_USAGE : 1;
+          boolean usage = e instanceof ConfigException || e instanceof Refusal why && why.status() == INVALID;
+          return usage ? EXIT_USAGE : 1;
         });
   }
 
@@ -133,13 +139,9 @@ public final class Main implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, SQLException, InterruptedException {
-    int colon = listen.lastIndexOf(':');
-    String host = colon < 0 ? "" : listen.substring(0, colon).replaceAll("[\\[\\]]", "");
-    int port = port(listen.substring(colon + 1));
-    if (!Set.of("127.0.0.1", "localhost", "::1").contains(host)) {
-      throw new ParameterException(spec.commandLine(), "--listen " + listen
-          + ": only loopback addresses are served, since there is no login; use 127.0.0.1:PORT");
-    }
+    Server.Address address = protection.address();
+    Access callers = protection.access();
+    Audit audit = protection.audit();
     long limit = events != null ? events : Runtime.getRuntime().maxMemory() / 2 / BYTES_PER_EVENT;
     TraceIndex index = new TraceIndex((int) Math.min(limit, 1_000_000_000));
     Metrics metrics = new Metrics();
@@ -164,8 +166,9 @@ public final class Main implements Callable<Integer> {
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
-          new EmitterOperations(directory), new ActivationOperations(activations, directory));
-      try (Server server = Server.start(host, port, routes, metrics)) {
+          new AccessOperations(callers), new EmitterOperations(directory),
+          new ActivationOperations(activations, directory));
+      try (Server server = Server.start(address, routes, metrics, callers, audit)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
         out.println("console: " + server.url());
@@ -197,18 +200,6 @@ public final class Main implements Callable<Integer> {
     return start -> Hosts.messages(settings, start);
   }
 
-  private int port(String text) {
-    try {
-      int port = Integer.parseInt(text);
-      if (port >= 0 && port <= 65_535) {
-        return port;
-      }
-    } catch (NumberFormatException e) {
-      // the same message
-    }
-    throw new ParameterException(spec.commandLine(), "--listen " + listen + ": HOST:PORT is expected");
-  }
-
   private StatusOperations.Status status(TraceIndex index, Feed feed, long limit) {
     String error = feed.archiveError();
     StatusOperations.Index events = index.read(snapshot -> {
@@ -219,7 +210,7 @@ public final class Main implements Callable<Integer> {
           index.forgotten());
     });
     Instant now = Instant.now();
-    return new StatusOperations.Status("0.1.0", new StatusOperations.User("local", "admin"),
+    return new StatusOperations.Status("0.1.0", null,
         new StatusOperations.Archive(archive, archive == null ? "none" : error == null ? "ok" : "error", error),
         broker(feed), events,
         Long.toString(now.getEpochSecond() * 1_000_000_000 + now.getNano()));

@@ -1,5 +1,6 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.access.Role;
 import io.lifeline.console.archive.Query;
 import io.lifeline.console.archive.Series;
 import io.lifeline.jobs.archive.ArchiveReader;
@@ -37,7 +38,7 @@ public final class ArchiveOperations {
   List<Operation> all() {
     return List.of(
         Operation.post("/sql", "Run a query on the archive; with Accept: text/csv the answer is CSV", Sql.class,
-            Query.Result.class, 200, this::sql),
+            Query.Result.class, 200, this::sql).needs(Role.VIEW),
         Operation.get("/series/names", "The numeric fields", Names.class,
             call -> new Names(archive.ask(Series::names))),
         Operation.get("/series", "The values of a field over time", Series.Values.class, this::series, TYPE, FIELD,

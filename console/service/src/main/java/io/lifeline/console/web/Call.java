@@ -4,6 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.javalin.http.Context;
+import io.lifeline.console.access.Identity;
+import io.lifeline.console.access.Limits;
+import io.lifeline.console.access.Login;
+import io.lifeline.console.access.Refusal;
 import java.io.IOException;
 import java.util.List;
 
@@ -14,11 +18,41 @@ final class Call {
   private final Context context;
   private final Operation operation;
   private final ObjectMapper json;
+  private final Gate gate;
+  private byte[] bytes;
 
-  Call(Context context, Operation operation, ObjectMapper json) {
+  Call(Context context, Operation operation, ObjectMapper json, Gate gate) {
     this.context = context;
     this.operation = operation;
     this.json = json;
+    this.gate = gate;
+  }
+
+  /** Returns who calls; an operation that is open to all has no caller. */
+  Identity identity() {
+    return login().identity();
+  }
+
+  /** Refuses what exceeds the limits of the caller's token. */
+  void requireWithinLimits(Limits asked) {
+    String excess = identity().limits().exceededBy(asked);
+    if (excess != null) {
+      throw new Refusal(403, identity().name() + " may not switch " + excess);
+    }
+  }
+
+  /** Returns how the caller was identified; null if it was not. */
+  Login login() {
+    return Gate.login(context);
+  }
+
+  /** Exchanges a token for a session of the browser. */
+  void signIn(String token) {
+    gate.signIn(context, token);
+  }
+
+  void signOut() {
+    gate.signOut(context);
   }
 
   /** Returns the value of a parameter that the operation declares. */
@@ -38,9 +72,10 @@ final class Call {
 
   /** Returns the body, which must be JSON of that shape. */
   <T> T body(Class<T> type) {
-    byte[] bytes;
     try {
-      bytes = context.bodyInputStream().readNBytes(LARGEST_BODY + 1);
+      if (bytes == null) {
+        bytes = context.bodyInputStream().readNBytes(LARGEST_BODY + 1);
+      }
     } catch (IOException e) {
       throw new Problem(400, "the request's body cannot be read: " + e.getMessage());
     }
@@ -60,6 +95,10 @@ final class Call {
     } catch (IOException e) {
       throw new Problem(400, "the request's body cannot be read: " + e.getMessage());
     }
+  }
+
+  String path() {
+    return context.path();
   }
 
   boolean accepts(String mediaType) {

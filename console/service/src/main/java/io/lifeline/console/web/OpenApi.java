@@ -3,6 +3,7 @@ package io.lifeline.console.web;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.Option;
 import com.github.victools.jsonschema.generator.OptionPreset;
@@ -14,6 +15,8 @@ import java.util.Locale;
 
 /** Writes the OpenAPI 3.1 document of the operations; its schemas are those of the classes in requests and answers. */
 final class OpenApi {
+  private static final List<String> SCHEMES = List.of("token", "session", "certificate");
+
   private final ObjectMapper json;
   private final SchemaGenerator schemas;
 
@@ -32,6 +35,9 @@ final class OpenApi {
     document.put("openapi", "3.1.0");
     document.putObject("info").put("title", "Lifeline console").put("version", "1")
         .put("description", "Events as lifelines, the directory of emitters, activations and SQL.");
+    api.securitySchemes(document.putObject("components").putObject("securitySchemes"));
+    ArrayNode security = document.putArray("security"); // one of these
+    SCHEMES.forEach(scheme -> security.addObject().putArray(scheme));
     document.putArray("servers").addObject().put("url", Server.API);
     ObjectNode paths = document.putObject("paths");
     operations.forEach(operation -> paths.withObjectProperty(operation.path())
@@ -43,11 +49,26 @@ final class OpenApi {
     }
   }
 
+  private void securitySchemes(ObjectNode schemes) {
+    schemes.putObject(SCHEMES.get(0)).put("type", "http").put("scheme", "bearer")
+        .put("description", "A token of lifeline-console token issue or POST /tokens. A console that listens on a"
+            + " loopback address needs none, unless it is started with --tokens.");
+    schemes.putObject(SCHEMES.get(1)).put("type", "apiKey").put("in", "cookie").put("name", "__Host-lifeline-PORT")
+        .put("description", "The session of a browser, begun by POST /session");
+    schemes.putObject(SCHEMES.get(2)).put("type", "mutualTLS")
+        .put("description", "A client certificate, if the console is started with --tls-client-ca");
+  }
+
   private JsonNode describe(Operation operation) {
     ObjectNode described = json.createObjectNode();
     described.put("summary", operation.summary());
     described.put("operationId", operation.method().name().toLowerCase(Locale.ROOT)
         + operation.path().replaceAll("[^a-z0-9]+", "_"));
+    if (operation.role() == null) {
+      described.putArray("security");
+    } else {
+      described.put("description", "Needs role " + operation.role() + ".");
+    }
     operation.parameters().forEach(parameter -> described.withArrayProperty("parameters").addObject()
         .put("name", parameter.name())
         .put("in", parameter.inPath() ? "path" : "query")
@@ -63,6 +84,10 @@ final class OpenApi {
     if (operation.answer() != null) {
       success.putObject("content").putObject("application/json")
           .set("schema", schemas.generateSchema(operation.answer()));
+    }
+    if (operation.role() != null) {
+      responses.putObject("401").put("description", "the caller is not logged in");
+      responses.putObject("403").put("description", "the caller may not do this");
     }
     ObjectNode failure = responses.putObject("4XX").put("description", "a problem: the thing, its cause, the remedy");
     failure.putObject("content").putObject("application/problem+json").putObject("schema").put("type", "object");

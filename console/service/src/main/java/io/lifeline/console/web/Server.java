@@ -9,11 +9,23 @@ import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import io.javalin.http.staticfiles.Location;
 import io.javalin.json.JavalinJackson;
+import io.lifeline.console.access.Access;
+import io.lifeline.console.access.Audit;
+import io.lifeline.console.access.Refusal;
+import io.lifeline.console.access.Role;
+import io.lifeline.console.access.Tls;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class Server implements AutoCloseable {
   static final String API = "/api/v1";
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::");
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
@@ -35,49 +48,74 @@ public final class Server implements AutoCloseable {
       "Cross-Origin-Resource-Policy", "same-origin");
 
   private final Javalin javalin;
-  private final String host;
+  private final Address address;
+  private final OpenStreams streams;
 
-  private Server(Javalin javalin, String host) {
+  private Server(Javalin javalin, Address address, OpenStreams streams) {
     this.javalin = javalin;
-    this.host = host;
+    this.address = address;
+    this.streams = streams;
   }
 
   /**
-   * Starts to serve.
+   * Where to listen.
    *
-   * @param host name or address to listen on
+   * @param host name or address
    * @param port 0 for a free one
+   * @param tls null for none
    */
-  public static Server start(String host, int port, Routes routes, Metrics metrics) throws IOException {
+  public record Address(String host, int port, Tls tls) {}
+
+  /** Starts to serve. */
+  public static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit)
+      throws IOException {
+    Gate gate = new Gate(access);
+    Auditing auditing = new Auditing(audit);
+    OpenStreams streams = new OpenStreams(access);
     ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
         DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
     Javalin javalin = Javalin.create(config -> {
       configure(config, json);
+      if (address.tls() != null) {
+        config.jetty.addConnector((server, http) -> encrypted(server, http, address));
+      }
       config.routes.before(context -> HEADERS.forEach(context::header));
-      config.routes.before(Server::requireOwnName);
+      config.routes.before(context -> requireOwnName(context, access));
       for (Operation operation : routes.operations()) {
         config.routes.addHttpHandler(operation.method(), API + operation.path(),
-            context -> answer(context, operation, json));
+            context -> answer(context, operation, json, gate, auditing));
       }
       for (EventStream stream : routes.streams()) {
-        config.routes.sse(API + stream.path(), stream::serve);
+        config.routes.before(API + stream.path(), context -> gate.admit(context, stream.role(), stream.path()));
+        config.routes.sse(API + stream.path(), client -> {
+          streams.add(client, Gate.login(client.ctx()));
+          stream.serve(client, Gate.login(client.ctx()));
+        });
       }
       byte[] document = OpenApi.document(routes.operations(), json);
-      config.routes.get(API + "/openapi.json", context -> context.contentType("application/json").result(document));
-      config.routes.get("/metrics",
-          context -> context.contentType("text/plain; version=0.0.4; charset=utf-8").result(metrics.text()));
+      config.routes.get(API + "/openapi.json", context -> {
+        gate.admit(context, Role.VIEW, "openapi.json");
+        context.contentType("application/json").result(document);
+      });
+      config.routes.get("/metrics", context -> {
+        gate.admit(context, Role.VIEW, "/metrics");
+        context.contentType("text/plain; version=0.0.4; charset=utf-8").result(metrics.text());
+      });
       config.routes.exception(Problem.class, (problem, context) -> problem(context, problem, json));
+      config.routes.exception(Refusal.class, (refusal, context) -> refused(context, refusal, json));
       config.routes.exception(HttpResponseException.class, (e, context) ->
           problem(context, new Problem(e.getStatus(), e.getMessage()), json));
       config.routes.exception(Exception.class, (e, context) -> fault(context, e, json));
     });
     try {
-      javalin.start(host, port);
+      javalin.start(address.host(), address.port());
     } catch (Exception e) {
+      streams.close();
       javalin.stop();
-      throw new IOException("cannot listen on " + host + ":" + port + ": " + cause(e) + "; choose another --listen", e);
+      throw new IOException("cannot listen on " + address.host() + ":" + address.port() + ": " + cause(e)
+          + "; choose another --listen", e);
     }
-    return new Server(javalin, host);
+    return new Server(javalin, address, streams);
   }
 
   private static void configure(JavalinConfig config, ObjectMapper json) {
@@ -97,14 +135,30 @@ public final class Server implements AutoCloseable {
     }
   }
 
+  private static ServerConnector encrypted(org.eclipse.jetty.server.Server server, HttpConfiguration plain,
+      Address address) {
+    SslContextFactory.Server tls = new SslContextFactory.Server();
+    tls.setSslContext(address.tls().context());
+    tls.setIncludeProtocols("TLSv1.3", "TLSv1.2");
+    tls.setWantClientAuth(address.tls().asksClients());
+    tls.setNeedClientAuth(address.tls().needsClients());
+    HttpConfiguration secure = new HttpConfiguration(plain);
+    secure.addCustomizer(new SecureRequestCustomizer());
+    ServerConnector connector = new ServerConnector(server, tls, new HttpConnectionFactory(secure));
+    connector.setHost(address.host());
+    connector.setPort(address.port());
+    return connector;
+  }
+
   /**
    * Refuses requests that a foreign page sends with the browser of somebody who may reach this server: those come under
-   * another name (DNS rebinding) or from another origin.
+   * another name (DNS rebinding) or from another origin. With a login a foreign name is harmless: no browser sends this
+   * server's cookie under it, and its certificate holds for no such name.
    */
-  private static void requireOwnName(Context context) {
+  private static void requireOwnName(Context context, Access access) {
     String name = context.host();
     String bare = name == null ? "" : name.replaceFirst(":[0-9]+$", "").toLowerCase(Locale.ROOT);
-    if (!Set.of("localhost", "127.0.0.1", "[::1]").contains(bare)) {
+    if (!access.needsLogin() && !Set.of("localhost", "127.0.0.1", "[::1]").contains(bare)) {
       throw new Problem(403, "this server is not called " + bare + ": open it as http://127.0.0.1");
     }
     String origin = context.header("Origin");
@@ -113,9 +167,17 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  private static void answer(Context context, Operation operation, ObjectMapper json) throws Exception {
+  private static void answer(Context context, Operation operation, ObjectMapper json, Gate gate,
+      Auditing auditing) throws Exception {
     context.header("Cache-Control", "no-store");
-    Object answer = operation.work().answer(new Call(context, operation, json));
+    Call call = new Call(context, operation, json, gate);
+    try {
+      gate.admit(context, operation.role(), operation.name());
+    } catch (Refusal e) {
+      auditing.refused(call, operation, e);
+      throw e;
+    }
+    Object answer = auditing.answer(call, operation);
     context.status(operation.status());
     if (answer instanceof Content content) {
       context.contentType(content.mediaType()).result(content.bytes());
@@ -133,6 +195,17 @@ public final class Server implements AutoCloseable {
     }
   }
 
+  private static void refused(Context context, Refusal refusal, ObjectMapper json) {
+    if (refusal.status() == 401) {
+      context.header("WWW-Authenticate", "Bearer realm=\"lifeline-console\""
+          + (context.header("Authorization") == null ? "" : ", error=\"invalid_token\""));
+    }
+    if (refusal.waitSeconds() > 0) {
+      context.header("Retry-After", Long.toString(refusal.waitSeconds()));
+    }
+    problem(context, new Problem(refusal.status(), refusal.getMessage()), json);
+  }
+
   private static void fault(Context context, Exception e, ObjectMapper json) {
     LOG.error("{} {} failed", context.method(), context.path(), e);
     problem(context, new Problem(500, "the console failed: " + e + "; its log has more"), json);
@@ -147,12 +220,22 @@ public final class Server implements AutoCloseable {
 
   /** Returns the page's address. */
   public String url() {
+    String host = WILDCARDS.contains(address.host()) ? ownName(address.host()) : address.host();
     String name = host.contains(":") ? "[" + host + "]" : host;
-    return "http://" + name + ":" + javalin.port() + "/";
+    return (address.tls() == null ? "http" : "https") + "://" + name + ":" + javalin.port() + "/";
+  }
+
+  private static String ownName(String fallback) {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return fallback;
+    }
   }
 
   @Override
   public void close() {
+    streams.close();
     javalin.stop();
   }
 }

@@ -1,6 +1,8 @@
 package io.lifeline.console.web;
 
 import io.javalin.http.sse.SseClient;
+import io.lifeline.console.access.Identity;
+import io.lifeline.console.access.Login;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,9 +31,27 @@ public final class StatusOperations implements EventStream {
   public record Index(long events, int objects, int types, long limit, boolean loading, double done, String fromNs,
       String toNs, long skipped) {}
 
-  public record User(String name, String role) {}
+  /**
+   * Who asks.
+   *
+   * @param onBehalfOf null if that is the caller
+   * @param until when the login ends, as a time of ISO 8601; null for never
+   * @param session whether the caller signed in on the page, and so can sign out
+   */
+  public record User(String name, String role, String onBehalfOf, String until, boolean session) {
+    static User of(Login login) {
+      Identity who = login.identity();
+      return new User(who.name(), who.role().text(), who.onBehalfOf(),
+          login.until() == null ? null : login.until().toString(), login.means() == Login.Means.SESSION);
+    }
+  }
 
+  /** @param user null until somebody asks */
   public record Status(String version, User user, Archive archive, Broker broker, Index index, String now) {
+    Status to(User other) {
+      return new Status(version, other, archive, broker, index, now);
+    }
+
     boolean differsFrom(Status other) {
       return other == null || !Objects.equals(archive, other.archive) || !Objects.equals(broker, other.broker)
           || !Objects.equals(index, other.index);
@@ -46,7 +66,8 @@ public final class StatusOperations implements EventStream {
   }
 
   List<Operation> all() {
-    return List.of(Operation.get("/status", "State of archive, broker and index", Status.class, call -> status.get()));
+    return List.of(Operation.get("/status", "State of archive, broker and index; who asks", Status.class,
+        call -> status.get().to(User.of(call.login()))));
   }
 
   @Override
@@ -56,24 +77,24 @@ public final class StatusOperations implements EventStream {
 
   /** A client has a thread of its own: one that reads slowly delays nobody, and gets the newest state when it reads. */
   @Override
-  public void serve(SseClient client) {
+  public void serve(SseClient client, Login login) {
     if (clients.incrementAndGet() > MOST_CLIENTS) {
       clients.decrementAndGet();
       throw new Problem(503, MOST_CLIENTS + " pages follow this console already: close some");
     }
     client.keepAlive();
-    Thread thread = new Thread(() -> follow(client), "lifeline-stream");
+    Thread thread = new Thread(() -> follow(client, User.of(login)), "lifeline-stream");
     thread.setDaemon(true);
     thread.start();
   }
 
-  private void follow(SseClient client) {
+  private void follow(SseClient client, User user) {
     try {
       Status sent = null;
       for (int silent = 0; !client.terminated(); silent++) {
         Status now = status.get();
         if (now.differsFrom(sent)) {
-          client.sendEvent("status", now);
+          client.sendEvent("status", now.to(user));
           sent = now;
           silent = 0;
         } else if (silent >= PACES_OF_SILENCE) {
