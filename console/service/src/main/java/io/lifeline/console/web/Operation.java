@@ -28,7 +28,8 @@ record Operation(HandlerType method, String path, String summary, List<Parameter
 
   static Operation post(String path, String summary, Class<?> body, Class<?> answer, int status, Work work,
       Parameter<?>... parameters) {
-    return new Operation(HandlerType.POST, path, summary, List.of(parameters), body, answer, status, Role.ACTIVATE, work);
+    return new Operation(HandlerType.POST, path, summary, List.of(parameters), body, answer, status, Role.ACTIVATE,
+        work);
   }
 
   static Operation delete(String path, String summary, Class<?> answer, Work work, Parameter<?>... parameters) {
