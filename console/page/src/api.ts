@@ -78,7 +78,7 @@ export interface Emitters { count: number; eventsPerSecond: number; rows: Emitte
 export interface Member { program: string; host: string; pid: number; reason: string | null }
 export interface Activation {
   id: string; line: string; state: "running" | "over" | "illegal"; remainingMs: number | null; why: string | null;
-  resolution: string | null; following: number; refusing: number; silent: number; refusals: Member[]; unanswered: Member[];
+  resolution: string | null; by: string | null; following: number; refusing: number; silent: number; refusals: Member[]; unanswered: Member[];
 }
 /** What switching on would bring; `text` says the rest. */
 export interface Cost { known: boolean; eventsPerSecond: number; bytesPerSecond: number; text: string; confirm: boolean }

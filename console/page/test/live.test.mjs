@@ -84,13 +84,15 @@ test("what is switched on in the page is emitted, by whom is shown, and it ends"
   assert.equal(extended.id, id);
   assert.match(extended.line, /^example\.packet full for=300s issued=/);
   await row.getByText(/1 follow/).waitFor();
+  await row.getByText(/by local from 127\.0\.0\.1/).waitFor();
+  await becomes(() => api(URL, "/types"), ({ types }) => types.some((type) => type.name === "console.audit" && type.events >= 2));
 
   await row.getByRole("button", { name: "End" }).click();
   await panel.getByText(/Nothing is switched on/).waitFor();
   assert.deepEqual(await activate("list"), []);
   const cost = await becomes(() => api(URL, "/activations/estimate?line=example.packet%20sample:10"), (now) => now.known);
   assert.match(cost.text, /^example\.packet sample:10: at most about [0-9,]+ events\/s from 1 emitter/);
-  assert.deepEqual(errors, []);
+  assert.deepEqual(errors.filter((one) => !one.includes("409")), [], "Chromium reports the question for confirmation");
   await close();
 });
 

@@ -37,7 +37,7 @@ export function ActivationList({ allowed }: { allowed: boolean }) {
               {data.rows.map((row) => (
                 <tr>
                   <td><bdi>{shown(row.line, 200)}</bdi></td>
-                  <td><bdi>{shown(row.id, 64)}</bdi></td>
+                  <td><bdi>{shown(row.id, 64)}</bdi>{row.by && <><br /><span class="hint">by <bdi>{shown(row.by, 200)}</bdi></span></>}</td>
                   <td><Left row={row} at={data.at} /></td>
                   <td><Followers row={row} /></td>
                   <td>{allowed && (

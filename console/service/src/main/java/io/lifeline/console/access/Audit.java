@@ -15,6 +15,7 @@ import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The audit log: a line of JSON per action, appended and synced. An action is recorded twice, before it with outcome
@@ -27,25 +28,34 @@ public final class Audit {
   private static final ObjectMapper JSON = JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
   private static final int MOST_DETAILS = 16 << 10;
+  /** An event has at most 16 KiB by default. */
+  private static final int MOST_EMITTED = 4 << 10;
 
   private final Path file;
   private final Clock clock;
+  private final Consumer<Map<String, String>> events;
 
-  private Audit(Path file, Clock clock) {
+  private Audit(Path file, Clock clock, Consumer<Map<String, String>> events) {
     this.file = file;
     this.clock = clock;
+    this.events = events;
   }
 
   /** Records nothing. */
   public static Audit none() {
-    return new Audit(null, Clock.systemUTC());
+    return new Audit(null, Clock.systemUTC(), fields -> {});
   }
 
   /** @throws IOException if the file cannot be opened */
   public static Audit of(Path file, Clock clock) throws IOException {
-    Audit audit = new Audit(file, clock);
+    Audit audit = new Audit(file, clock, fields -> {});
     audit.open().close();
     return audit;
+  }
+
+  /** Returns a log of the same file that also emits what became of each action: who, for whom, from where. */
+  public Audit emitting(Consumer<Map<String, String>> sink) {
+    return new Audit(file, clock, sink);
   }
 
   /**
@@ -56,9 +66,33 @@ public final class Audit {
    * @throws Refusal if the line cannot be written: then do not act
    */
   public synchronized void record(Identity who, String action, Map<String, Object> details, String outcome) {
-    if (file == null) {
-      return;
+    if (file != null) {
+      write(who, action, details, outcome);
     }
+    if (!outcome.equals(BEGUN)) {
+      events.accept(fields(who, action, details, outcome));
+    }
+  }
+
+  private static Map<String, String> fields(Identity who, String action, Map<String, Object> details,
+      String outcome) {
+    Map<String, String> fields = new LinkedHashMap<>();
+    fields.put("who", who.name());
+    fields.put("role", who.role().text());
+    fields.put("on_behalf_of", who.onBehalfOf() == null ? "" : who.onBehalfOf());
+    fields.put("from", who.from());
+    fields.put("action", action);
+    fields.put("outcome", outcome);
+    try {
+      String whole = JSON.writeValueAsString(details);
+      fields.put("details", whole.substring(0, Math.min(whole.length(), MOST_EMITTED)));
+    } catch (IOException e) {
+      fields.put("details", "");
+    }
+    return fields;
+  }
+
+  private void write(Identity who, String action, Map<String, Object> details, String outcome) {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("time", clock.instant().toString());
     line.put("who", who.name());

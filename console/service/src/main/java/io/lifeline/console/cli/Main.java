@@ -29,7 +29,9 @@ import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
 import io.lifeline.jobs.live.Activations;
 import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.EmittedEvents;
 import io.lifeline.jobs.live.Hosts;
+import io.lifeline.jobs.live.Programs;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.sql.SQLException;
@@ -75,6 +77,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class Main implements Callable<Integer> {
   private static final int EXIT_USAGE = 2;
   private static final int INVALID = 400;
+  private static final String PROGRAM = "lifeline-console";
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
@@ -151,8 +154,8 @@ public final class Main implements Callable<Integer> {
     }
     Function<LiveStart, LiveMessages> messages = messages();
     Directory directory = broker == null ? null : new Directory();
-    Activations activations =
-        broker == null ? null : Activations.of(config.load(Keys.BROKER_URL_KEY, broker));
+    JobConfig settings = broker == null ? null : config.load(Keys.BROKER_URL_KEY, broker);
+    Activations activations = broker == null ? null : new Activations(settings, Programs.installed());
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -160,15 +163,16 @@ public final class Main implements Callable<Integer> {
       await(ended);
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
-        Feed feed = new Feed(index, opener(null), messages, directory, history,
-            limit)) {
+        EmittedEvents own = broker == null ? null : new EmittedEvents(settings, Programs.installed(), PROGRAM);
+        Feed feed = new Feed(index, opener(null), messages, directory, history, limit)) {
+      Audit audited = own == null ? audit : audit.emitting(fields -> own.emit("console.audit", fields));
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
           new ActivationOperations(activations, directory));
-      try (Server server = Server.start(address, routes, metrics, callers, audit)) {
+      try (Server server = Server.start(address, routes, metrics, callers, audited)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
         out.println("console: " + server.url());

@@ -1,5 +1,8 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.access.Identity;
+import io.lifeline.console.access.Limits;
+import io.lifeline.console.access.Resolution;
 import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.Directory;
@@ -10,9 +13,13 @@ import io.lifeline.jobs.live.ActivationException;
 import io.lifeline.jobs.live.Activations;
 import io.lifeline.jobs.live.Following;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
@@ -20,6 +27,9 @@ import java.util.stream.Collectors;
 public final class ActivationOperations {
   private static final int MOST_SECONDS = 86_400;
   private static final int MOST_NAMED = 20;
+  private static final int MOST_REMEMBERED = 1000;
+  /** Of an illegal line nobody knows what it was meant for. */
+  private static final Limits ANYTHING = new Limits(List.of(), List.of(), Resolution.of("off"), Instant.EPOCH);
   /** Many pages ask for the list; the broker is asked no more often than this. */
   private static final long LIST_LASTS_MS = 1000;
   /** An activation that brings more is done only when that is confirmed. */
@@ -37,6 +47,15 @@ public final class ActivationOperations {
   private final Directory directory;
   /** One change at a time: what a person has seen is compared with what is there. */
   private final ReentrantLock changing = new ReentrantLock();
+  /** By the line, which has the time when it was set. */
+  private final Map<String, String> setBy = Collections.synchronizedMap(new LinkedHashMap<>() {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+      return size() > MOST_REMEMBERED;
+    }
+  });
   private final ReentrantLock listing = new ReentrantLock();
   private List<Activation> listed;
   private long listedAtMs;
@@ -67,9 +86,10 @@ public final class ActivationOperations {
    * @param why it is illegal
    * @param following emitters that said it is in force; of each list the first are named
    * @param silent emitters that it is for, and that have not answered
+   * @param by who set it here, for whom, and from where; null if it was not set by this console
    */
-  record Row(String id, String line, String state, Long remainingMs, String why, String resolution, int following,
-      int refusing, int silent, List<Member> refusals, List<Member> unanswered) {}
+  record Row(String id, String line, String state, Long remainingMs, String why, String resolution, String by,
+      int following, int refusing, int silent, List<Member> refusals, List<Member> unanswered) {}
 
   record Rows(List<Row> rows) {}
 
@@ -81,21 +101,43 @@ public final class ActivationOperations {
   record Cost(boolean known, int emitters, int types, double eventsPerSecond, double bytesPerSecond, String text,
       boolean confirm) {}
 
-  /** @param id null for a random one; @param confirmed that it may bring much; null is no */
-  record Wish(String line, Integer seconds, String id, Boolean confirmed) {}
+  /**
+   * @param id null for a random one
+   * @param confirmed that it may bring much; null is no
+   */
+  record Wish(String line, Integer seconds, String id, Boolean confirmed) implements Audited {
+    @Override
+    public Map<String, Object> audited() {
+      Map<String, Object> audited = new LinkedHashMap<>();
+      audited.put("line", line);
+      audited.put("seconds", seconds);
+      audited.put("id", id);
+      audited.put("confirmed", confirmed);
+      return audited;
+    }
+  }
 
   /** @param line what the person has seen; refused if somebody has replaced it */
-  record Extension(int seconds, String line) {}
+  record Extension(int seconds, String line) implements Audited {
+    @Override
+    public Map<String, Object> audited() {
+      Map<String, Object> audited = new LinkedHashMap<>();
+      audited.put("line", line);
+      audited.put("seconds", seconds);
+      return audited;
+    }
+  }
 
   private Rows rows() throws InterruptedException {
     List<EmitterRow> emitters = directory == null ? List.of() : directory.rows();
     return new Rows(list(false).stream().map(activation -> row(activation, emitters)).toList());
   }
 
-  private static Row row(Activation activation, List<EmitterRow> emitters) {
+  private Row row(Activation activation, List<EmitterRow> emitters) {
     Following all = Following.of(activation, emitters);
     return new Row(activation.id(), activation.line(), activation.state(), activation.remainingMs(), activation.why(),
-        activation.resolution(), all.following().size(), all.refusing().size(), all.silent().size(),
+        activation.resolution(), setBy.get(activation.line()),
+        all.following().size(), all.refusing().size(), all.silent().size(),
         members(all.refusing(), activation.id()), members(all.silent(), activation.id()));
   }
 
@@ -112,13 +154,21 @@ public final class ActivationOperations {
       throw new Problem(400, "line is missing: the activation, like 'disk.* full'");
     }
     Duration time = wish.seconds() == null ? null : seconds(wish.seconds());
-    Cost cost = cost(check(wish.id(), wish.line(), time));
+    Activation wanted = check(wish.id(), wish.line(), time);
+    call.requireWithinLimits(limits(wanted));
+    Cost cost = cost(wanted);
     if (cost.confirm() && !Boolean.TRUE.equals(wish.confirmed())) {
       throw new Problem(409, cost.text() + "; set confirmed to do it").with("cost", cost);
     }
     changing.lock();
     try {
-      return row(done(activations -> activations.set(wish.id(), wish.line(), time)), List.of());
+      if (wish.id() != null) {
+        Activation there = there(wish.id());
+        if (there != null) {
+          call.requireWithinLimits(reach(there));
+        }
+      }
+      return set(call, wish.id(), wish.line(), time);
     } finally {
       changing.unlock();
     }
@@ -132,16 +182,39 @@ public final class ActivationOperations {
       Activation now = find(call.get(ID), extension.line());
       String line = Arrays.stream(now.line().split("[ \t\r]+"))
           .filter(word -> TIMES.stream().noneMatch(word::startsWith)).collect(Collectors.joining(" "));
-      return row(done(activations -> activations.set(now.id(), line, time)), List.of());
+      call.requireWithinLimits(limits(check(now.id(), line, time)));
+      return set(call, now.id(), line, time);
     } finally {
       changing.unlock();
     }
+  }
+
+  private Row set(Call call, String id, String line, Duration time) throws InterruptedException {
+    Activation set = done(activations -> activations.set(id, line, time));
+    Identity who = call.identity();
+    setBy.put(set.line(), who.name() + (who.onBehalfOf() == null ? "" : " for " + who.onBehalfOf()) + " from "
+        + who.from());
+    return row(set, List.of());
+  }
+
+  /** Returns what an activation changes, as the limits of a token state it. */
+  private static Limits limits(Activation activation) {
+    String sample = activation.sample() == null ? "" : ":" + activation.sample();
+    return new Limits(List.of(activation.pattern()), List.of(activation.program()),
+        Resolution.of(activation.resolution() + sample), Instant.now().plusMillis(activation.remainingMs()));
+  }
+
+  /** Returns which events an activation is for: who may end or replace it has to be allowed these. */
+  private static Limits reach(Activation activation) {
+    return activation.pattern() == null ? ANYTHING : new Limits(List.of(activation.pattern()),
+        List.of(activation.program()), Resolution.of("off"), Instant.EPOCH);
   }
 
   private Object end(Call call) throws InterruptedException {
     changing.lock();
     try {
       Activation now = find(call.get(ID), call.get(SEEN));
+      call.requireWithinLimits(reach(now));
       done(activations -> {
         activations.end(now.id());
         return now;
@@ -154,13 +227,19 @@ public final class ActivationOperations {
 
   /** Returns an activation as it is now; a problem if it is not there, or not as a person has seen it. */
   private Activation find(String id, String seen) throws InterruptedException {
-    Activation found = list(true).stream().filter(one -> one.id().equals(id)).findFirst().orElseThrow(
-        () -> new Problem(404, "there is no activation " + id + ": it was ended, or its time is long over"));
+    Activation found = there(id);
+    if (found == null) {
+      throw new Problem(404, "there is no activation " + id + ": it was ended, or its time is long over");
+    }
     if (seen != null && !seen.equals(found.line())) {
       throw new Problem(409, "activation " + id + " was changed by somebody else meanwhile: it is now '" + found.line()
           + "'").with("line", found.line());
     }
     return found;
+  }
+
+  private Activation there(String id) throws InterruptedException {
+    return list(true).stream().filter(one -> one.id().equals(id)).findFirst().orElse(null);
   }
 
   private static Duration seconds(int seconds) {

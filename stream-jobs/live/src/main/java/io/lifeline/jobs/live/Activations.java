@@ -8,8 +8,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,8 +21,6 @@ import java.util.concurrent.TimeoutException;
  * grammar of the lines, which emitters share, and the access to both brokers. Thread-safe.
  */
 public final class Activations {
-  /** The system property with the folder of Lifeline's programs; the scripts that start Java set it. */
-  public static final String PROGRAMS = "lifeline.programs";
   private static final String PROGRAM = "lifeline-activate";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int EXIT_USAGE = 2;
@@ -32,18 +28,11 @@ public final class Activations {
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
   private final JobConfig broker;
-  private final Path program;
+  private final Programs programs;
 
-  /** @param programs the folder of Lifeline's programs; null if it is unknown */
-  public Activations(JobConfig broker, Path programs) {
+  public Activations(JobConfig broker, Programs programs) {
     this.broker = broker;
-    this.program = programs == null ? null : programs.resolve(PROGRAM);
-  }
-
-  /** With the programs of this installation. */
-  public static Activations of(JobConfig broker) {
-    String programs = System.getProperty(PROGRAMS);
-    return new Activations(broker, programs == null ? null : Path.of(programs));
+    this.programs = programs;
   }
 
   public List<Activation> list() throws ActivationException, InterruptedException {
@@ -79,23 +68,15 @@ public final class Activations {
   }
 
   private String run(List<String> words) throws ActivationException, InterruptedException {
-    if (program == null || !Files.isExecutable(program)) {
-      throw new ActivationException(false, "activations need the program " + PROGRAM + ", which is not "
-          + (program == null ? "known: start with scripts/lifeline-console or scripts/lifeline-jobs" : "in "
-              + program.getParent() + ": install it there"));
-    }
-    List<String> command = new ArrayList<>(List.of(program.toString(), "--json"));
-    command.addAll(words);
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().keySet().removeIf(name -> name.startsWith("LIFELINE"));
-    builder.environment().putAll(broker.emitterEnvironment()); // not as arguments, which others can see
+    List<String> arguments = new ArrayList<>(List.of("--json"));
+    arguments.addAll(words);
     Process process = null;
     try {
-      process = builder.start();
+      process = programs.command(PROGRAM, arguments, broker).start();
       process.getOutputStream().close();
       return answer(process);
     } catch (IOException | UncheckedIOException | ExecutionException e) {
-      throw new ActivationException(false, PROGRAM + " cannot be run: " + e.getMessage());
+      throw new ActivationException(false, "activations need the program " + PROGRAM + ": " + e.getMessage());
     } catch (TimeoutException e) {
       throw new ActivationException(false, "the broker did not answer " + PROGRAM + " within " + PATIENCE.toSeconds()
           + " s");

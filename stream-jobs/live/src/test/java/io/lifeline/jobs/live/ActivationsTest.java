@@ -28,7 +28,7 @@ class ActivationsTest {
           "broker.tls.ca", server.environment("LIFELINE_TLS_CA"),
           "broker.user", server.environment("LIFELINE_USER"),
           "broker.password.file", server.environment("LIFELINE_PASSWORD_FILE")));
-      Activations activations = new Activations(config, PROGRAMS);
+      Activations activations = new Activations(config, Programs.in(PROGRAMS));
       assertThatThrownBy(activations::list).isInstanceOf(ActivationException.class)
           .hasMessageContaining("create it with lifeline-setup");
       setUp(config);
@@ -52,7 +52,7 @@ class ActivationsTest {
   @Test
   void anIllegalLineIsNotSet() throws Exception {
     Activations activations = new Activations(
-        JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1")), PROGRAMS);
+        JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1")), Programs.in(PROGRAMS));
     assertThatThrownBy(() -> activations.set(null, "disk.* sampel:10", FIVE_MINUTES))
         .isInstanceOfSatisfying(ActivationException.class, e -> assertThat(e.isIllegal()).isTrue())
         .hasMessageContaining("\"sampel:10\" is not a resolution");
@@ -63,9 +63,9 @@ class ActivationsTest {
   @Test
   void withoutTheProgramTheErrorNamesIt() throws Exception {
     JobConfig config = JobConfig.load(null, Map.of(), Map.of("broker.url", "nats://127.0.0.1:1"));
-    assertThatThrownBy(() -> new Activations(config, directory).list())
-        .hasMessageContaining("need the program lifeline-activate, which is not in " + directory);
-    assertThatThrownBy(() -> new Activations(config, null).list()).hasMessageContaining("scripts/lifeline-console");
+    assertThatThrownBy(() -> new Activations(config, Programs.in(directory)).list())
+        .hasMessageContaining("need the program lifeline-activate: it is not in " + directory);
+    assertThatThrownBy(() -> new Activations(config, Programs.in(null)).list()).hasMessageContaining("scripts/lifeline-console");
   }
 
   private static void setUp(JobConfig config) throws Exception {

@@ -13,6 +13,7 @@ import io.lifeline.jobs.live.Activation;
 import io.lifeline.jobs.live.ActivationException;
 import io.lifeline.jobs.live.Activations;
 import io.lifeline.jobs.live.Following;
+import io.lifeline.jobs.live.Programs;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ public final class ActivationsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws ActivationException, HostException, InterruptedException {
     JobConfig settings = options.settings();
-    List<Activation> activations = Activations.of(settings).list();
+    List<Activation> activations = new Activations(settings, Programs.installed()).list();
     List<EmitterRow> known = options.read(settings).rows();
     PrintWriter out = spec.commandLine().getOut();
     if (json) {

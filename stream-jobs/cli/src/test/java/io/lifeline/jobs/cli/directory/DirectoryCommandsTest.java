@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lifeline.jobs.live.Activations;
+import io.lifeline.jobs.live.Programs;
 import io.lifeline.servers.KafkaServer;
 import io.lifeline.servers.NatsServer;
 import io.lifeline.servers.PrivateBroker;
@@ -25,7 +25,7 @@ import picocli.CommandLine;
 /** The commands on real brokers, of which a real program emits. */
 @Tag("system")
 class DirectoryCommandsTest {
-  private static final Path PROGRAMS = Path.of("../../build/emitter/bin");
+  private static final Path FOLDER = Path.of("../../build/emitter/bin");
   private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(90);
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -33,7 +33,7 @@ class DirectoryCommandsTest {
 
   @BeforeAll
   static void findPrograms() {
-    System.setProperty(Activations.PROGRAMS, PROGRAMS.toString());
+    System.setProperty(Programs.PROPERTY, FOLDER.toString());
   }
 
   @Test
@@ -113,7 +113,7 @@ class DirectoryCommandsTest {
   }
 
   private Process start(PrivateBroker broker, String program, String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of(PROGRAMS.resolve(program).toString()));
+    List<String> command = new ArrayList<>(List.of(FOLDER.resolve(program).toString()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().keySet().removeIf(name -> name.startsWith("LIFELINE"));
