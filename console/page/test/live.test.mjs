@@ -29,6 +29,7 @@ after(async () => {
 
 const events = async (page) => Number(/([0-9,]+) events/.exec(await page.locator(".state").innerText())[1].replaceAll(",", ""));
 const packets = async () => (await api(URL, "/types")).types.find((type) => type.name === "example.packet")?.events ?? 0;
+// The console emits, too: what is for all programs is followed by two.
 const activations = (page) => page.getByRole("region", { name: "Activations" });
 
 test("events appear while a program runs, and the directory shows it", async () => {
@@ -65,7 +66,7 @@ test("what is switched on in the page is emitted, by whom is shown, and it ends"
   const { page, errors, close } = await open(URL, "#tab=overview");
   const panel = activations(page);
   assert.equal(await packets(), 0, "packets are off at first");
-  await panel.getByLabel("Events").fill("example.packet full");
+  await panel.getByLabel("Events").fill("example.packet full program=lifeline-activation");
   await panel.getByRole("button", { name: "What would it bring?" }).click();
   await panel.getByText(/how much it brings is not known/).waitFor();
   await panel.getByRole("button", { name: "Switch on" }).click();
@@ -82,7 +83,7 @@ test("what is switched on in the page is emitted, by whom is shown, and it ends"
   await row.getByRole("button", { name: "5 min from now" }).click();
   const extended = await becomes(async () => (await api(URL, "/activations")).rows[0], (now) => now.line !== line);
   assert.equal(extended.id, id);
-  assert.match(extended.line, /^example\.packet full for=300s issued=/);
+  assert.match(extended.line, /^example\.packet full program=lifeline-activation for=300s issued=/);
   await row.getByText(/1 follow/).waitFor();
   await row.getByText(/by local from 127\.0\.0\.1/).waitFor();
   await becomes(() => api(URL, "/types"), ({ types }) => types.some((type) => type.name === "console.audit" && type.events >= 2));
@@ -126,7 +127,7 @@ test("of two operators who change an activation, the second sees what the first 
 });
 
 test("an emitter that cannot follow is shown with its reason", async () => {
-  await activate("set", "--id", "wrong", "example.second full route=nowhere");
+  await activate("set", "--id", "wrong", "example.second full route=nowhere program=lifeline-activation");
   const { page, close } = await open(URL, "#tab=overview");
   const refusing = activations(page).getByText(/1 refuse/);
   await refusing.waitFor();
