@@ -113,11 +113,13 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await ask(address(path, query), { signal: signal ?? null })).json();
 }
 
+const JSON_BODY = { "Content-Type": "application/json" };
+
 export async function runSql(sql: string, limit: number, signal?: AbortSignal): Promise<SqlResult> {
-  return (await ask(`${BASE}/sql`, { method: "POST", body: JSON.stringify({ sql, limit }), signal: signal ?? null })).json();
+  return (await ask(`${BASE}/sql`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ sql, limit }), signal: signal ?? null })).json();
 }
 
 export async function sqlAsCsv(sql: string): Promise<Blob> {
   const body = JSON.stringify({ sql, limit: 10_000 });
-  return (await ask(`${BASE}/sql`, { method: "POST", body, headers: { Accept: "text/csv" } })).blob();
+  return (await ask(`${BASE}/sql`, { method: "POST", body, headers: { ...JSON_BODY, Accept: "text/csv" } })).blob();
 }

@@ -29,7 +29,7 @@ async function open(hash = "", options = {}) {
 }
 
 async function api(path, body) {
-  const response = await fetch(`${URL}api/v1${path}`, body ? { method: "POST", body: JSON.stringify(body) } : {});
+  const response = await fetch(`${URL}api/v1${path}`, body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {});
   assert.ok(response.ok, `${path}: ${response.status}`);
   return response.json();
 }

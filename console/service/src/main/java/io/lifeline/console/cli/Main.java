@@ -2,11 +2,14 @@ package io.lifeline.console.cli;
 
 import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.archive.EventFields;
+import io.lifeline.console.events.EventLog;
+import io.lifeline.console.events.TimeText;
 import io.lifeline.console.feed.Feed;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
+import io.lifeline.console.web.EventOperations;
 import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
@@ -28,14 +31,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -68,8 +68,9 @@ public final class Main implements Callable<Integer> {
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
-  private static final Pattern DURATION = Pattern.compile("([0-9]{1,6})([smhd])");
-  private static final Map<String, Long> SECONDS = Map.of("s", 1L, "m", 60L, "h", 3600L, "d", 86_400L);
+  /** Of the newest batches, for subscribers: at most this, and at most so large a part of the heap. */
+  private static final long LOG_BYTES = 64L << 20;
+  private static final long LOG_PART = 16;
 
   @Parameters(paramLabel = "ARCHIVE", arity = "0..1",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
@@ -119,12 +120,11 @@ public final class Main implements Callable<Integer> {
   }
 
   private static Duration duration(String text) {
-    Matcher parts = DURATION.matcher(text);
-    if (!parts.matches()) {
-      throw new TypeConversionException("'" + text
-          + "' is not a time: a number and s, m, h or d is expected, like 10m");
+    try {
+      return TimeText.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException("'" + text + "' " + e.getMessage());
     }
-    return Duration.ofSeconds(Long.parseLong(parts.group(1)) * SECONDS.get(parts.group(2)));
   }
 
   @Override
@@ -143,6 +143,9 @@ public final class Main implements Callable<Integer> {
     if (archive == null && broker == null) {
       throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
     }
+    EventLog log = new EventLog(Math.min(LOG_BYTES, Runtime.getRuntime().maxMemory() / LOG_PART));
+    EventOperations subscriptions = new EventOperations(log, broker != null);
+    metrics.gauge("lifeline_console_subscribers", "Clients that receive events", subscriptions::clients);
     Function<LiveStart, LiveMessages> messages = messages();
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
@@ -151,11 +154,12 @@ public final class Main implements Callable<Integer> {
       await(ended);
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
-        Feed feed = new Feed(index, opener(null), messages, history, limit)) {
+        Feed feed = new Feed(index, log, opener(null), messages, history, limit)) {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
-          new ArchiveOperations(questions), new ReportOperations(questions));
+          new ArchiveOperations(questions), new ReportOperations(questions),
+          subscriptions);
       try (Server server = Server.start(host, port, routes, metrics)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();

@@ -4,6 +4,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.RejectedBatchException;
+import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.core.live.LiveMessages;
@@ -14,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Adds the events of batches to the index as they arrive at the broker. */
+/** Adds the events of batches to the index, and the batches to the log, as they arrive at the broker. */
 final class BrokerFeed {
   private static final Duration PATIENCE = Duration.ofMillis(500);
   /** With more than this waiting, messages are added together, and the page draws less often. */
@@ -22,12 +23,16 @@ final class BrokerFeed {
 
   private final TraceIndex index;
   private final SeenBatches seen;
+  private final EventLog log;
+  /** The log also gets what the index has from the archive. */
+  private final SeenBatches logged = new SeenBatches();
   private final AtomicLong rejected = new AtomicLong();
   private final BatchReader reader = new BatchReader();
 
-  BrokerFeed(TraceIndex index, SeenBatches seen) {
+  BrokerFeed(TraceIndex index, SeenBatches seen, EventLog log) {
     this.index = index;
     this.seen = seen;
+    this.log = log;
   }
 
   /** Runs until the thread is interrupted. */
@@ -42,6 +47,9 @@ final class BrokerFeed {
         index.add(() -> together.forEach(this::add));
         together.clear();
       }
+      if (message == null ? messages.trouble() == null : message.behind() <= 0) {
+        log.caughtUp();
+      }
     }
   }
 
@@ -55,6 +63,9 @@ final class BrokerFeed {
     } catch (RejectedBatchException e) {
       rejected.incrementAndGet(); // the jobs report it with all details
       return;
+    }
+    if (logged.add(reader.incarnation(), reader.route(), reader.sequence())) {
+      log.add(reader, message.data(), message.brokerTimeMs());
     }
     if (!seen.add(reader.incarnation(), reader.route(), reader.sequence())) {
       return;

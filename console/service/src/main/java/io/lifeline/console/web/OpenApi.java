@@ -50,7 +50,7 @@ final class OpenApi {
         + operation.path().replaceAll("[^a-z0-9]+", "_"));
     operation.parameters().forEach(parameter -> described.withArrayProperty("parameters").addObject()
         .put("name", parameter.name())
-        .put("in", parameter.inPath() ? "path" : "query")
+        .put("in", parameter.place().name().toLowerCase(Locale.ROOT))
         .put("required", parameter.required())
         .put("description", parameter.description())
         .set("schema", json.valueToTree(parameter.schema())));
@@ -60,7 +60,9 @@ final class OpenApi {
     }
     ObjectNode responses = described.putObject("responses");
     ObjectNode success = responses.putObject(Integer.toString(operation.status())).put("description", "done");
-    if (operation.answer() != null) {
+    if (operation.answer() == EventStream.class) {
+      success.putObject("content").putObject("text/event-stream").putObject("schema").put("type", "string");
+    } else if (operation.answer() != null) {
       success.putObject("content").putObject("application/json")
           .set("schema", schemas.generateSchema(operation.answer()));
     }

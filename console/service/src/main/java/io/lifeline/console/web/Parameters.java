@@ -8,6 +8,9 @@ final class Parameters {
   static final Parameter<Long> TO = Parameter.time("to", "end of the span, ns since 1970");
   static final Parameter<Integer> WIDTH = Parameter.integer("width", "pixels of the picture", 1, 16_384, 1000);
 
+  static final Parameter<String> PROGRAM = Parameter.text("program", "programs, * matches any text");
+  static final Parameter<String> HOST = Parameter.text("host", "hosts, * matches any text");
+
   private Parameters() {}
 
   static Span span(Call call) {

@@ -4,11 +4,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** All that the service answers. */
-public record Routes(List<Operation> operations, List<EventStream> streams) {
+public record Routes(List<Operation> operations) {
   public static Routes of(StatusOperations status, TraceOperations trace, ArchiveOperations archive,
-      ReportOperations report) {
-    List<Operation> operations =
-        Stream.of(status.all(), trace.all(), archive.all(), report.all()).flatMap(List::stream).toList();
-    return new Routes(operations, List.of(status));
+      ReportOperations report, EventOperations events) {
+    return new Routes(Stream.of(status.all(), trace.all(), archive.all(), report.all(), events.all())
+        .flatMap(List::stream).toList());
   }
 }

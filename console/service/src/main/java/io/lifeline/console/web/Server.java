@@ -23,6 +23,7 @@ public final class Server implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
+  private static final long UNREAD_MS = 30_000;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
   /** Nothing but the page's own files is loaded, and the page is in no other one's frame. */
@@ -49,6 +50,11 @@ public final class Server implements AutoCloseable {
    * @param port 0 for a free one
    */
   public static Server start(String host, int port, Routes routes, Metrics metrics) throws IOException {
+    return start(host, port, routes, metrics, UNREAD_MS);
+  }
+
+  /** @param unreadMs a stream of events is closed if its client reads nothing for so long */
+  static Server start(String host, int port, Routes routes, Metrics metrics, long unreadMs) throws IOException {
     ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
         DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
     Javalin javalin = Javalin.create(config -> {
@@ -57,10 +63,7 @@ public final class Server implements AutoCloseable {
       config.routes.before(Server::requireOwnName);
       for (Operation operation : routes.operations()) {
         config.routes.addHttpHandler(operation.method(), API + operation.path(),
-            context -> answer(context, operation, json));
-      }
-      for (EventStream stream : routes.streams()) {
-        config.routes.sse(API + stream.path(), stream::serve);
+            context -> answer(context, operation, json, unreadMs));
       }
       byte[] document = OpenApi.document(routes.operations(), json);
       config.routes.get(API + "/openapi.json", context -> context.contentType("application/json").result(document));
@@ -113,11 +116,16 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  private static void answer(Context context, Operation operation, ObjectMapper json) throws Exception {
+  private static void answer(Context context, Operation operation, ObjectMapper json, long unreadMs)
+      throws Exception {
     context.header("Cache-Control", "no-store");
-    Object answer = operation.work().answer(new Call(context, operation, json));
+    Call call = new Call(context, operation, json);
+    call.requireKnownParameters();
+    Object answer = operation.work().answer(call);
     context.status(operation.status());
-    if (answer instanceof Content content) {
+    if (answer instanceof EventStream stream) {
+      EventClient.start(context, stream, json, unreadMs);
+    } else if (answer instanceof Content content) {
       context.contentType(content.mediaType()).result(content.bytes());
     } else if (answer != null) {
       context.contentType("application/json").result(json.writeValueAsBytes(answer));

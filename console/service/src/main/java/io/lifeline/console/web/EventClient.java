@@ -1,0 +1,96 @@
+package io.lifeline.console.web;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.javalin.http.Context;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One browser or program that receives server-sent events. Used by one thread. */
+final class EventClient {
+  private static final Logger LOG = LoggerFactory.getLogger(EventClient.class);
+
+  private final Context context;
+  private final ObjectMapper json;
+  private final ByteArrayOutputStream waiting = new ByteArrayOutputStream();
+
+  private EventClient(Context context, ObjectMapper json) {
+    this.context = context;
+    this.json = json;
+  }
+
+  /**
+   * Answers a request with a stream.
+   *
+   * @param unreadMs the connection is closed if the client reads nothing for so long although something waits for it
+   */
+  static void start(Context context, EventStream stream, ObjectMapper json, long unreadMs) {
+    Semaphore places = stream.places();
+    if (!places.tryAcquire()) {
+      throw new Problem(503, "as many clients follow this stream as the console serves: close some, and try again");
+    }
+    context.contentType("text/event-stream").header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+    // The time-out of a connection ends a write that makes no progress.
+    ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection().getEndPoint()
+        .setIdleTimeout(unreadMs);
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    context.future(() -> end);
+    EventClient client = new EventClient(context, json);
+    Thread thread = new Thread(() -> {
+      try {
+        client.send(); // the header, so that the client knows at once that it is served
+        stream.work().serve(client);
+      } catch (IOException e) {
+        LOG.debug("a client went away: {}", e.toString());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (RuntimeException e) {
+        LOG.error("a stream of events failed", e);
+      } finally {
+        places.release();
+        end.complete(null);
+      }
+    }, "lifeline-stream");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Adds an event. */
+  void event(String name, Object data) throws IOException {
+    event(name, json.writeValueAsBytes(data), null);
+  }
+
+  /**
+   * Adds an event.
+   *
+   * @param data without line breaks
+   * @param id null for none
+   */
+  void event(String name, byte[] data, String id) throws IOException {
+    text((id == null ? "" : "id: " + id + "\n") + "event: " + name + "\ndata: ");
+    waiting.write(data);
+    text("\n\n");
+  }
+
+  /** Adds a comment, which shows that the connection works. */
+  void stillHere() throws IOException {
+    text(": still here\n\n");
+  }
+
+  private void text(String text) throws IOException {
+    waiting.write(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Sends what was added; waits until the connection takes it. */
+  void send() throws IOException {
+    var out = context.res().getOutputStream();
+    waiting.writeTo(out);
+    out.flush();
+    waiting.reset();
+  }
+}
