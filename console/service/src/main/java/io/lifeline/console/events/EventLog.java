@@ -83,12 +83,13 @@ public final class EventLog {
     }
   }
 
-  /** Waits until old batches have been added; returns false on timeout. */
-  synchronized boolean awaitLive(long timeoutMs) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    while (!live && deadline - System.nanoTime() > 0) {
-      TimeUnit.NANOSECONDS.timedWait(this, deadline - System.nanoTime());
+  synchronized void awaitLive() throws InterruptedException {
+    while (!live) {
+      wait();
     }
+  }
+
+  synchronized boolean isLive() {
     return live;
   }
 

@@ -22,6 +22,8 @@ public final class Subscription implements AutoCloseable {
   private final EventSelector selector;
   private final EventJson json = new EventJson();
   private final Thread thread = new Thread(this::run, "lifeline-subscription");
+  /** Number of the next event; -1 until the log has read old batches. */
+  private long next = -1;
   private boolean isSkipping;
 
   private Subscription(EventLog log, EventFilter filter, Start start, EventQueue queue) {
@@ -29,9 +31,12 @@ public final class Subscription implements AutoCloseable {
     this.start = start;
     this.queue = queue;
     this.selector = new EventSelector(filter);
+    if (log.isLive()) {
+      next = first();
+    }
   }
 
-  /** Starts to fill the queue. */
+  /** Starts to fill the queue: with all events that are added to the log from now on, at least. */
   public static Subscription start(EventLog log, EventFilter filter, Start start, EventQueue queue) {
     Subscription subscription = new Subscription(log, filter, start, queue);
     subscription.thread.setDaemon(true);
@@ -41,10 +46,10 @@ public final class Subscription implements AutoCloseable {
 
   private void run() {
     try {
-      while (!log.awaitLive(POLL_MS)) {
-        continue; // old batches are being read
+      if (next < 0) {
+        log.awaitLive();
+        next = first();
       }
-      long next = first();
       while (!Thread.currentThread().isInterrupted()) {
         EventLog.Stored batch = log.await(next, POLL_MS);
         if (batch != null) {
@@ -65,13 +70,13 @@ public final class Subscription implements AutoCloseable {
   private long first() {
     EventId after = start.after();
     if (after != null && after.run().equals(log.run())) {
-      long next = after.number() + 1;
+      long wanted = after.number() + 1;
       long oldest = log.oldest();
-      if (next < oldest) {
+      if (wanted < oldest) {
         queue.gap(new EventQueue.Gap("the events after " + after + " have left the console's memory: the archive has them",
-            oldest - next));
+            oldest - wanted));
       }
-      return Math.max(next, oldest);
+      return Math.max(wanted, oldest);
     }
     if (after != null) {
       queue.gap(new EventQueue.Gap("the event " + after + " is of an earlier run of the console: events since then may be"

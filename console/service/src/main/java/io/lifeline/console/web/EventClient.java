@@ -2,11 +2,11 @@ package io.lifeline.console.web;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.javalin.http.Context;
+import jakarta.servlet.AsyncContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,34 +30,44 @@ final class EventClient {
    * @param unreadMs the connection is closed if the client reads nothing for so long although something waits for it
    */
   static void start(Context context, EventStream stream, ObjectMapper json, long unreadMs) {
-    Semaphore places = stream.places();
-    if (!places.tryAcquire()) {
+    if (!stream.places().tryAcquire()) {
       throw new Problem(503, "as many clients follow this stream as the console serves: close some, and try again");
     }
     context.contentType("text/event-stream").header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     // The time-out of a connection ends a write that makes no progress.
     ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection().getEndPoint()
         .setIdleTimeout(unreadMs);
-    CompletableFuture<Void> end = new CompletableFuture<>();
-    context.future(() -> end);
-    EventClient client = new EventClient(context, json);
-    Thread thread = new Thread(() -> {
-      try {
-        client.send(); // the header, so that the client knows at once that it is served
-        stream.work().serve(client);
-      } catch (IOException e) {
-        LOG.debug("a client went away: {}", e.toString());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      } catch (RuntimeException e) {
-        LOG.error("a stream of events failed", e);
-      } finally {
-        places.release();
-        end.complete(null);
-      }
-    }, "lifeline-stream");
-    thread.setDaemon(true);
-    thread.start();
+    context.future(() -> {
+      AsyncContext answer = context.req().getAsyncContext();
+      Thread thread = new Thread(() -> new EventClient(context, json).run(stream, answer), "lifeline-stream");
+      thread.setDaemon(true);
+      thread.start();
+      // It never ends: Javalin would touch the answer then, which the server may have taken back already.
+      return new CompletableFuture<>();
+    });
+  }
+
+  private void run(EventStream stream, AsyncContext answer) {
+    try {
+      stream.work().serve(this);
+    } catch (IOException e) {
+      LOG.debug("a client went away: {}", e.toString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      LOG.error("a stream of events failed", e);
+    } finally {
+      stream.places().release();
+      end(answer);
+    }
+  }
+
+  private static void end(AsyncContext answer) {
+    try {
+      answer.complete();
+    } catch (IllegalStateException e) {
+      LOG.debug("the server has ended the answer already: {}", e.toString());
+    }
   }
 
   /** Adds an event. */

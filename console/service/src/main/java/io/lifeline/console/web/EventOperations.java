@@ -87,6 +87,7 @@ public final class EventOperations {
   }
 
   private static void follow(EventClient client, EventQueue queue) throws IOException, InterruptedException {
+    client.send(); // the header: the client gets what arrives from now on
     while (true) {
       List<EventQueue.Item> items = queue.take(SEND_BYTES, SILENCE_MS);
       for (EventQueue.Item item : items) {
