@@ -15,6 +15,10 @@ import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
 import io.lifeline.console.web.StatusOperations;
 import io.lifeline.console.web.TraceOperations;
+import io.lifeline.console.web.WebhookOperations;
+import io.lifeline.console.webhook.AlertWatch;
+import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.BrokerUrl;
@@ -27,6 +31,7 @@ import io.lifeline.jobs.live.ConfigOptions;
 import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -71,6 +76,7 @@ public final class Main implements Callable<Integer> {
   /** Of the newest batches, for subscribers: at most this, and at most so large a part of the heap. */
   private static final long LOG_BYTES = 64L << 20;
   private static final long LOG_PART = 16;
+  private static final long ALERTS_MS = 5_000;
 
   @Parameters(paramLabel = "ARCHIVE", arity = "0..1",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
@@ -97,6 +103,10 @@ public final class Main implements Callable<Integer> {
   @Option(names = "--events", paramLabel = "N",
       description = "how many of the newest events to keep in memory (default: as many as half the heap holds)")
   private Integer events;
+
+  @Option(names = "--webhooks", paramLabel = "FILE",
+      description = "keep webhooks in this file, which only its owner may read (default: until the console ends)")
+  private Path webhookFile;
 
   @Spec
   private CommandSpec spec;
@@ -154,12 +164,14 @@ public final class Main implements Callable<Integer> {
       await(ended);
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
+        Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL);
+        AlertWatch alerts = alertWatch(webhooks);
         Feed feed = new Feed(index, log, opener(null), messages, history, limit)) {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
-          subscriptions);
+          subscriptions, new WebhookOperations(webhooks, broker != null));
       try (Server server = Server.start(host, port, routes, metrics)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
@@ -190,6 +202,11 @@ public final class Main implements Callable<Integer> {
     }
     JobConfig settings = config.load(Keys.BROKER_URL_KEY, broker);
     return start -> Hosts.messages(settings, start);
+  }
+
+  private AlertWatch alertWatch(Webhooks webhooks) {
+    return broker == null ? null
+        : new AlertWatch(Hosts.upserts(config.load(Keys.BROKER_URL_KEY, broker)), webhooks, ALERTS_MS);
   }
 
   private int port(String text) {

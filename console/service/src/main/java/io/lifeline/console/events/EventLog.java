@@ -48,7 +48,7 @@ public final class EventLog {
   }
 
   /** Returns a name of this log: numbers of another one mean other events. */
-  String run() {
+  public String run() {
     return run;
   }
 

@@ -92,6 +92,12 @@ public final class EventQueue {
     }
   }
 
+  public synchronized void awaitItem() throws InterruptedException {
+    while (items.isEmpty()) {
+      wait();
+    }
+  }
+
   /** Takes what waits, but not much more than so many bytes; empty on timeout. */
   public synchronized List<Item> take(int bytes, long timeoutMs) throws InterruptedException {
     if (items.isEmpty()) {

@@ -28,6 +28,10 @@ record Operation(HandlerType method, String path, String summary, List<Parameter
     return get(path, summary, EventStream.class, work, parameters);
   }
 
+  static Operation delete(String path, String summary, Work work, Parameter<?>... parameters) {
+    return new Operation(HandlerType.DELETE, path, summary, List.of(parameters), null, null, 204, work);
+  }
+
   static Operation post(String path, String summary, Class<?> body, Class<?> answer, int status, Work work) {
     return new Operation(HandlerType.POST, path, summary, List.of(), body, answer, status, work);
   }

@@ -6,8 +6,9 @@ import java.util.stream.Stream;
 /** All that the service answers. */
 public record Routes(List<Operation> operations) {
   public static Routes of(StatusOperations status, TraceOperations trace, ArchiveOperations archive,
-      ReportOperations report, EventOperations events) {
-    return new Routes(Stream.of(status.all(), trace.all(), archive.all(), report.all(), events.all())
+      ReportOperations report, EventOperations events, WebhookOperations webhooks) {
+    return new Routes(Stream.of(status.all(), trace.all(), archive.all(), report.all(), events.all(),
+        webhooks.all())
         .flatMap(List::stream).toList());
   }
 }

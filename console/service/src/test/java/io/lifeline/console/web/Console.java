@@ -9,6 +9,8 @@ import io.lifeline.codec.RejectedBatchException;
 import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.TraceIndex;
+import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
 import java.net.URI;
@@ -23,16 +25,23 @@ final class Console implements AutoCloseable {
 
   final EventLog log;
   final EventOperations events;
+  final Webhooks webhooks;
   private final Server server;
   private long sequence;
   private long emitted;
 
   Console(EventLog log, long unreadMs) throws IOException {
+    this(log, unreadMs, new Webhooks(log, null, DeliveryLimits.USUAL));
+  }
+
+  Console(EventLog log, long unreadMs, Webhooks webhooks) throws IOException {
     this.log = log;
+    this.webhooks = webhooks;
     this.events = new EventOperations(log, true);
     ArchiveQuestions archive = new ArchiveQuestions(new ArchiveAccess(null));
     Routes routes = Routes.of(new StatusOperations(() -> null), new TraceOperations(new TraceIndex(1000), null),
-        new ArchiveOperations(archive), new ReportOperations(archive), events);
+        new ArchiveOperations(archive), new ReportOperations(archive), events,
+        new WebhookOperations(webhooks, true));
     this.server = Server.start("127.0.0.1", 0, routes, new Metrics(), unreadMs);
     log.begin(0);
     log.caughtUp();
@@ -69,6 +78,7 @@ final class Console implements AutoCloseable {
 
   @Override
   public void close() {
+    webhooks.close();
     server.close();
   }
 }
