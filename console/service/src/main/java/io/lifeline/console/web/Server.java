@@ -7,6 +7,7 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
+import io.javalin.http.MethodNotAllowedResponse;
 import io.javalin.http.staticfiles.Location;
 import io.javalin.json.JavalinJackson;
 import io.lifeline.jobs.core.Metrics;
@@ -23,6 +24,8 @@ public final class Server implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
+  /** Several parameters of the greatest length, each of whose characters takes twelve bytes. */
+  private static final int LARGEST_HEADER = 64 << 10;
   private static final long UNREAD_MS = 30_000;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
@@ -70,8 +73,12 @@ public final class Server implements AutoCloseable {
       config.routes.get("/metrics",
           context -> context.contentType("text/plain; version=0.0.4; charset=utf-8").result(metrics.text()));
       config.routes.exception(Problem.class, (problem, context) -> problem(context, problem, json));
-      config.routes.exception(HttpResponseException.class, (e, context) ->
-          problem(context, new Problem(e.getStatus(), e.getMessage()), json));
+      config.routes.exception(HttpResponseException.class, (e, context) -> {
+        if (e instanceof MethodNotAllowedResponse) {
+          context.header("Allow", String.join(", ", e.getDetails().values()));
+        }
+        problem(context, new Problem(e.getStatus(), e.getMessage()), json);
+      });
       config.routes.exception(Exception.class, (e, context) -> fault(context, e, json));
     });
     try {
@@ -90,7 +97,10 @@ public final class Server implements AutoCloseable {
     config.http.maxRequestSize = LARGEST_REQUEST;
     config.http.prefer405over404 = true;
     config.concurrency.useVirtualThreads = Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS;
-    config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
+    config.jetty.modifyHttpConfiguration(http -> {
+      http.setSendServerVersion(false);
+      http.setRequestHeaderSize(LARGEST_HEADER);
+    });
     if (Server.class.getResource("/page/index.html") != null) {
       config.staticFiles.add(files -> {
         files.directory = "/page";
