@@ -15,15 +15,22 @@ import java.util.Locale;
 /** Writes the OpenAPI 3.1 document of the operations; its schemas are those of the classes in requests and answers. */
 final class OpenApi {
   private final ObjectMapper json;
-  private final SchemaGenerator schemas;
+  private final SchemaGenerator bodies;
+  private final SchemaGenerator answers;
 
   private OpenApi(ObjectMapper json) {
     this.json = json;
-    SchemaGeneratorConfigBuilder builder =
-        new SchemaGeneratorConfigBuilder(json, SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
-            .with(Option.INLINE_ALL_SCHEMAS, Option.NULLABLE_FIELDS_BY_DEFAULT)
-            .without(Option.SCHEMA_VERSION_INDICATOR);
-    this.schemas = new SchemaGenerator(builder.build());
+    this.bodies = new SchemaGenerator(schemas().build());
+    SchemaGeneratorConfigBuilder complete = schemas();
+    complete.forFields().withRequiredCheck(field -> true); // an answer has all members, null ones included
+    this.answers = new SchemaGenerator(complete.build());
+  }
+
+  private SchemaGeneratorConfigBuilder schemas() {
+    return new SchemaGeneratorConfigBuilder(json, SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
+        .with(Option.INLINE_ALL_SCHEMAS, Option.NULLABLE_FIELDS_BY_DEFAULT, Option.MAP_VALUES_AS_ADDITIONAL_PROPERTIES,
+            Option.FORBIDDEN_ADDITIONAL_PROPERTIES_BY_DEFAULT)
+        .without(Option.SCHEMA_VERSION_INDICATOR);
   }
 
   static byte[] document(List<Operation> operations, ObjectMapper json) {
@@ -56,7 +63,7 @@ final class OpenApi {
         .set("schema", json.valueToTree(parameter.schema())));
     if (operation.body() != null) {
       described.putObject("requestBody").put("required", true).putObject("content").putObject("application/json")
-          .set("schema", schemas.generateSchema(operation.body()));
+          .set("schema", bodies.generateSchema(operation.body()));
     }
     ObjectNode responses = described.putObject("responses");
     ObjectNode success = responses.putObject(Integer.toString(operation.status())).put("description", "done");
@@ -64,7 +71,7 @@ final class OpenApi {
       success.putObject("content").putObject("text/event-stream").putObject("schema").put("type", "string");
     } else if (operation.answer() != null) {
       success.putObject("content").putObject("application/json")
-          .set("schema", schemas.generateSchema(operation.answer()));
+          .set("schema", answers.generateSchema(operation.answer()));
     }
     ObjectNode failure = responses.putObject("4XX").put("description", "a problem: the thing, its cause, the remedy");
     failure.putObject("content").putObject("application/problem+json").putObject("schema").put("type", "object");
