@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the scripts that source this file
 # A console over a broker and a small archive of hostile events, for tests. Needs common.sh and process.sh.
 
 CONSOLE_PIDS=()

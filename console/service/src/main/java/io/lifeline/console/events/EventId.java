@@ -7,8 +7,10 @@ import java.util.regex.Pattern;
  * Names an event among those that one run of the console has received: {@code RUN-NUMBER}.
  *
  * <p>A subscription that resumes behind an id gets every selected event that arrived after that one, once, in the same
- * order, if it has the same filters and these events are still in memory. Otherwise it first gets a gap: the id is one of
- * an earlier run, or some events have left memory, and then it continues with the oldest one in memory.
+ * order, if it has the same filters and these events are still in memory. Otherwise it first gets a gap: some events
+ * have left memory, and it continues with the oldest one there; or the id is one of an earlier run, and it begins as a
+ * new subscription does. An id is given to events alone: who connects again behind a {@code skipped} gets those events
+ * too, as far as they are in memory.
  */
 public record EventId(String run, long number) {
   public static final String PATTERN = "^([0-9a-f]{8})-([0-9]{1,18})$";

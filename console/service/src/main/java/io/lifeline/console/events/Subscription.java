@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the events that a subscriber wants from the log into its queue, on a thread of its own. It waits while the queue
- * is full, and skips events, which it counts, only when they would otherwise leave the log unread. If it cannot even look
- * at them in time, it counts all of them, selected or not.
+ * Moves the events that a subscriber wants from the log into its queue, on a thread of its own. It waits while the
+ * queue is full, and skips events, which it counts, only when they would otherwise leave the log unread. If it cannot
+ * even look at them in time, it counts all of them, selected or not.
  */
 public final class Subscription implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -73,14 +73,14 @@ public final class Subscription implements AutoCloseable {
       long wanted = after.number() + 1;
       long oldest = log.oldest();
       if (wanted < oldest) {
-        queue.gap(new EventQueue.Gap("the events after " + after + " have left the console's memory: the archive has them",
-            oldest - wanted));
+        queue.gap(new EventQueue.Gap(
+            "the events after " + after + " have left the console's memory: the archive has them", oldest - wanted));
       }
       return Math.max(wanted, oldest);
     }
     if (after != null) {
-      queue.gap(new EventQueue.Gap("the event " + after + " is of an earlier run of the console: events since then may be"
-          + " missing here, and the archive has them", null));
+      queue.gap(new EventQueue.Gap("the event " + after + " is of an earlier run of the console: events since then may"
+          + " be missing here, and the archive has them", null));
     }
     if (start.history() == null) {
       return log.next();

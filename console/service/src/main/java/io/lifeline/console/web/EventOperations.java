@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 
 /**
- * Events as they arrive at the broker, one server-sent event {@code event} per event of Lifeline, in the JSON of the job
- * decode. A client that reads more slowly than events arrive gets an event {@code skipped} with the number of those left
- * out; one that resumes at an event, or asks for a history, that is no longer in memory gets an event {@code gap}.
+ * Events as they arrive at the broker, one server-sent event {@code event} per event of Lifeline, in the JSON of the
+ * job decode. A client that reads more slowly than events arrive gets an event {@code skipped} with the number of those
+ * left out; one that resumes at an event, or asks for a history, that is no longer in memory gets an event {@code gap}.
  */
 public final class EventOperations {
   private static final int MOST_CLIENTS = 50;
@@ -43,8 +43,8 @@ public final class EventOperations {
   }
 
   List<Operation> all() {
-    return List.of(Operation.stream("/events", "Subscribe to events as they arrive at the broker", this::subscribe, TYPE,
-        Parameters.PROGRAM, Parameters.HOST, WHERE, HISTORY, AFTER));
+    return List.of(Operation.stream("/events", "Subscribe to events as they arrive at the broker", this::subscribe,
+        TYPE, Parameters.PROGRAM, Parameters.HOST, WHERE, HISTORY, AFTER));
   }
 
   /** Returns how many clients are served. */
@@ -68,7 +68,8 @@ public final class EventOperations {
 
   private void checkStart(Start start) {
     if (start.after() != null && log.isAhead(start.after())) {
-      throw new Problem(400, "Last-Event-ID " + start.after() + " is not the id of an event that this console has sent");
+      throw new Problem(400,
+          "Last-Event-ID " + start.after() + " is not the id of an event that this console has sent");
     }
   }
 

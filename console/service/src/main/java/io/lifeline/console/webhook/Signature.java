@@ -8,9 +8,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The header {@code Lifeline-Signature: t=SECONDS,v1=HEX}, where HEX is HMAC-SHA256, with the webhook's secret as the key,
- * of the seconds since 1970 in decimal, a dot, and the body. Who checks it should refuse old seconds: so nobody can send
- * a recorded delivery again.
+ * The header {@code Lifeline-Signature: t=SECONDS,v1=HEX}, where HEX is HMAC-SHA256, with the webhook's secret as the
+ * key, of the seconds since 1970 in decimal, a dot, and the body. A target that refuses old seconds cannot be sent a
+ * recorded delivery again.
  */
 final class Signature {
   static final String HEADER = "Lifeline-Signature";

@@ -28,10 +28,12 @@ public record Webhook(String id, String url, String type, String program, String
     check("host", host);
     check("where", where);
     if (type == null && !alerts) {
-      throw new IllegalArgumentException("type is missing: give a pattern of event types, such as disk.*, or alerts: true");
+      throw new IllegalArgumentException(
+          "type is missing: give a pattern of event types, such as disk.*, or alerts: true");
     }
     if (secret.length() < SHORTEST_SECRET || secret.length() > LONGEST_SECRET) {
-      throw new IllegalArgumentException("secret must have " + SHORTEST_SECRET + " to " + LONGEST_SECRET + " characters");
+      throw new IllegalArgumentException(
+          "secret must have " + SHORTEST_SECRET + " to " + LONGEST_SECRET + " characters");
     }
     filterOf(type, program, host, where);
   }
@@ -64,7 +66,8 @@ public record Webhook(String id, String url, String type, String program, String
       throw new IllegalArgumentException("url must begin with http:// or https:// and a host");
     }
     if (uri.getUserInfo() != null) {
-      throw new IllegalArgumentException("url must not hold a user or password, since it is shown: check signatures instead");
+      throw new IllegalArgumentException(
+          "url must not hold a user or password, since it is shown: check signatures instead");
     }
   }
 
