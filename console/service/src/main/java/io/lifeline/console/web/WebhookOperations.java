@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Notification: events and alerts that the console sends to URLs, from when the webhook is made. What is queued when the
- * console ends is not sent; a webhook that is kept in a file goes on with what arrives after the next start.
+ * Notification: events and alerts that the console sends to URLs, from when the webhook is made. What is queued when
+ * the console ends is not sent; a webhook that is kept in a file goes on with what arrives after the next start.
  */
 public final class WebhookOperations {
   private static final Parameter<String> ID = Parameter.matching("id", "id of a webhook", "^[0-9a-f]{16}$", id -> id)
