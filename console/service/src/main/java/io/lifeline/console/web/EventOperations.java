@@ -43,8 +43,9 @@ public final class EventOperations {
   }
 
   List<Operation> all() {
-    return List.of(Operation.stream("/events", "Subscribe to events as they arrive at the broker", this::subscribe,
-        TYPE, Parameters.PROGRAM, Parameters.HOST, WHERE, HISTORY, AFTER));
+    return List.of(Operation.stream("/events", "Subscribe to events as they arrive at the broker: event with an id,"
+        + " skipped with the number of those left out, gap if the beginning is not in memory", this::subscribe, TYPE,
+        Parameters.PROGRAM, Parameters.HOST, WHERE, HISTORY, AFTER));
   }
 
   /** Returns how many clients are served. */
