@@ -24,8 +24,8 @@ public final class WebhookOperations {
   List<Operation> all() {
     return List.of(
         Operation.post("/webhooks", "Send events or alerts to a URL from now on, with the header Lifeline-Signature:"
-            + " t=SECONDS,v1=HEX, where HEX is HMAC-SHA256 of SECONDS.BODY with the secret", Wanted.class, Created.class,
-            201, this::add),
+            + " t=SECONDS,v1=HEX, where HEX is HMAC-SHA256 of SECONDS.BODY with the secret", Wanted.class,
+            Created.class, 201, this::add),
         Operation.get("/webhooks", "The webhooks, and what has become of their events", All.class,
             call -> new All(webhooks.list())),
         Operation.delete("/webhooks/{id}", "End a webhook; what it has queued is not sent", this::remove, ID));
