@@ -226,6 +226,7 @@ def page(name):
 
 
 PAGE = Group("the console's page", "scripts/test-page", tap)  # its tests share a broker, an archive and a browser
+API = Group("the console's service over HTTP", "scripts/test-api", tap)  # its tests share a broker and an archive
 
 
 def vectors(log: Path):

@@ -161,6 +161,8 @@ WITHOUT_CHAOS = [
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
     Stage("page", WAITING, ("c", "go", "java"), "scripts/test-page",
           functools.partial(reports.tap, group=reports.PAGE), "page"),
+    Stage("console's service over HTTP", WAITING, ("c", "go", "java"), "scripts/test-api",
+          functools.partial(reports.tap, group=reports.API), "api"),
     fuzzing("C", ("c",)),
     fuzzing("Go", ("go",)),
     fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),  # it writes reports of the same tests

@@ -132,8 +132,10 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await ask(address(path, query), { signal: signal ?? null })).json();
 }
 
+const JSON_BODY = { "Content-Type": "application/json" };
+
 export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return (await ask(`${BASE}${path}`, { method: "POST", body: JSON.stringify(body), signal: signal ?? null })).json();
+  return (await ask(`${BASE}${path}`, { method: "POST", headers: JSON_BODY, body: JSON.stringify(body), signal: signal ?? null })).json();
 }
 
 export async function remove(path: string, query: Query = {}): Promise<void> {
@@ -141,7 +143,7 @@ export async function remove(path: string, query: Query = {}): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  await ask(`${BASE}/session`, { method: "POST", body: JSON.stringify({ token }) });
+  await ask(`${BASE}/session`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ token }) });
 }
 
 export async function signOut(): Promise<void> {
@@ -154,5 +156,5 @@ export async function runSql(sql: string, limit: number, signal?: AbortSignal): 
 
 export async function sqlAsCsv(sql: string): Promise<Blob> {
   const body = JSON.stringify({ sql, limit: 10_000 });
-  return (await ask(`${BASE}/sql`, { method: "POST", body, headers: { Accept: "text/csv" } })).blob();
+  return (await ask(`${BASE}/sql`, { method: "POST", body, headers: { ...JSON_BODY, Accept: "text/csv" } })).blob();
 }

@@ -8,6 +8,11 @@ test("control characters and those that turn the direction of writing are visibl
   assert.equal(shown("<b>😀ü</b>"), "<b>😀ü</b>");
 });
 
+test("towers of marks are cut", () => {
+  assert.equal(shown(`Z${"\u0351\u0300\u0334".repeat(40)}!`), "Z\u0351\u0300\u0334…!");
+  assert.equal(shown("ệ ก็"), "ệ ก็");
+});
+
 test("long texts are cut and say how long they are", () => {
   assert.equal(shown("x".repeat(65_536), 5), "xxxxx… (65,536 characters)");
 });

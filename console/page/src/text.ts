@@ -1,13 +1,15 @@
 // Names, ids and values come from programs that may be hostile: they are shown, never interpreted.
 
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/g;
+/** Marks above and below a letter: a tower of them reaches into other cells. */
+const TOWERS = /(\p{M}{3})\p{M}+/gu;
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]|[\u0000-\uffff]/g;
 
-/** Makes control characters visible, among them those that turn the direction of writing, and cuts long texts. */
+/** Makes control characters visible, among them those that turn the direction of writing, and cuts long texts and towers of marks. */
 export function shown(text: string, longest = 200): string {
   const cut = text.length > longest ? text.slice(0, longest) : text;
   const visible = cut.replace(PAIRS, (part) =>
-    part.length === 2 ? part : part.replace(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+    part.length === 2 ? part : part.replace(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)).replace(TOWERS, "$1…");
   return text.length > longest ? `${visible}… (${text.length.toLocaleString("en")} characters)` : visible;
 }
 

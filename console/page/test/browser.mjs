@@ -26,7 +26,7 @@ export async function open(url, hash = "", options = {}) {
 }
 
 export async function api(url, path, body) {
-  const response = await fetch(`${url}api/v1${path}`, body ? { method: "POST", body: JSON.stringify(body) } : {});
+  const response = await fetch(`${url}api/v1${path}`, body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {});
   assert.ok(response.ok, `${path}: ${response.status}`);
   return response.json();
 }

@@ -12,7 +12,8 @@ export interface StepQuery {
 
 export function StepPanel({ query, what, palette }: { query: StepQuery; what: string; palette: Palette }) {
   const { data, error } = useAnswer<Distribution>(JSON.stringify(query), (signal) => get("/distribution", { ...query }, signal), 150);
-  const heat = useAnswer<Heat>(JSON.stringify(query), (signal) => get("/heat", { ...query, width: 600 }, signal), 150);
+  const { from2: _from2, to2: _to2, ...first } = query;
+  const heat = useAnswer<Heat>(JSON.stringify(first), (signal) => get("/heat", { ...first, width: 600 }, signal), 150);
   const names = ["this span", "before"];
   return (
     <section class="panel" aria-label="Time of a step">

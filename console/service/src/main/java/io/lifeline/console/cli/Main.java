@@ -5,6 +5,8 @@ import io.lifeline.console.access.Audit;
 import io.lifeline.console.access.Refusal;
 import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.archive.EventFields;
+import io.lifeline.console.events.EventLog;
+import io.lifeline.console.events.TimeText;
 import io.lifeline.console.feed.Feed;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
@@ -13,11 +15,16 @@ import io.lifeline.console.web.ActivationOperations;
 import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
 import io.lifeline.console.web.EmitterOperations;
+import io.lifeline.console.web.EventOperations;
 import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
 import io.lifeline.console.web.StatusOperations;
 import io.lifeline.console.web.TraceOperations;
+import io.lifeline.console.web.WebhookOperations;
+import io.lifeline.console.webhook.AlertWatch;
+import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.BrokerUrl;
@@ -34,17 +41,17 @@ import io.lifeline.jobs.live.Hosts;
 import io.lifeline.jobs.live.Programs;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -81,8 +88,10 @@ public final class Main implements Callable<Integer> {
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
-  private static final Pattern DURATION = Pattern.compile("([0-9]{1,6})([smhd])");
-  private static final Map<String, Long> SECONDS = Map.of("s", 1L, "m", 60L, "h", 3600L, "d", 86_400L);
+  /** Of the newest batches, for subscribers: at most this, and at most so large a part of the heap. */
+  private static final long LOG_BYTES = 64L << 20;
+  private static final long LOG_PART = 16;
+  private static final long ALERTS_MS = 5_000;
 
   @Parameters(paramLabel = "ARCHIVE", arity = "0..1",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
@@ -109,6 +118,10 @@ public final class Main implements Callable<Integer> {
       description = "how many of the newest events to keep in memory (default: as many as half the heap holds)")
   private Integer events;
 
+  @Option(names = "--webhooks", paramLabel = "FILE",
+      description = "keep webhooks in this file, which only its owner may read (default: until the console ends)")
+  private Path webhookFile;
+
   @Spec
   private CommandSpec spec;
 
@@ -132,12 +145,11 @@ public final class Main implements Callable<Integer> {
   }
 
   private static Duration duration(String text) {
-    Matcher parts = DURATION.matcher(text);
-    if (!parts.matches()) {
-      throw new TypeConversionException("'" + text
-          + "' is not a time: a number and s, m, h or d is expected, like 10m");
+    try {
+      return TimeText.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException("'" + text + "' " + e.getMessage());
     }
-    return Duration.ofSeconds(Long.parseLong(parts.group(1)) * SECONDS.get(parts.group(2)));
   }
 
   @Override
@@ -152,6 +164,9 @@ public final class Main implements Callable<Integer> {
     if (archive == null && broker == null) {
       throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
     }
+    EventLog log = new EventLog(Math.min(LOG_BYTES, Runtime.getRuntime().maxMemory() / LOG_PART));
+    EventOperations subscriptions = new EventOperations(log, broker != null);
+    metrics.gauge("lifeline_console_subscribers", "Clients that receive events", subscriptions::clients);
     Function<LiveStart, LiveMessages> messages = messages();
     Directory directory = broker == null ? null : new Directory();
     JobConfig settings = broker == null ? null : config.load(Keys.BROKER_URL_KEY, broker);
@@ -163,15 +178,18 @@ public final class Main implements Callable<Integer> {
       await(ended);
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
+        Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL);
+        AlertWatch alerts = alertWatch(webhooks);
         EmittedEvents own = broker == null ? null : new EmittedEvents(settings, Programs.installed(), PROGRAM);
-        Feed feed = new Feed(index, opener(null), messages, directory, history, limit)) {
+        Feed feed = new Feed(index, log, opener(null), messages, directory, history, limit)) {
       Audit audited = own == null ? audit : audit.emitting(fields -> own.emit("console.audit", fields));
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
-          new ActivationOperations(activations, directory));
+          new ActivationOperations(activations, directory), subscriptions,
+          new WebhookOperations(webhooks, broker != null));
       try (Server server = Server.start(address, routes, metrics, callers, audited)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
@@ -202,6 +220,11 @@ public final class Main implements Callable<Integer> {
     }
     JobConfig settings = config.load(Keys.BROKER_URL_KEY, broker);
     return start -> Hosts.messages(settings, start);
+  }
+
+  private AlertWatch alertWatch(Webhooks webhooks) {
+    return broker == null ? null
+        : new AlertWatch(Hosts.upserts(config.load(Keys.BROKER_URL_KEY, broker)), webhooks, ALERTS_MS);
   }
 
   private StatusOperations.Status status(TraceIndex index, Feed feed, long limit) {

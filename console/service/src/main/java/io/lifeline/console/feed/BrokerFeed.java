@@ -4,6 +4,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.RejectedBatchException;
+import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.core.directory.Directory;
@@ -16,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Adds the events of batches to the index as they arrive at the broker. */
+/** Adds the events of batches to the index, and the batches to the log, as they arrive at the broker. */
 final class BrokerFeed {
   private static final Duration PATIENCE = Duration.ofMillis(500);
   /** With more than this waiting, messages are added together, and the page draws less often. */
@@ -25,13 +26,17 @@ final class BrokerFeed {
   private final TraceIndex index;
   private final SeenBatches seen;
   private final Directory directory;
+  private final EventLog log;
+  /** The log also gets what the index has from the archive. */
+  private final SeenBatches logged = new SeenBatches();
   private final AtomicLong rejected = new AtomicLong();
   private final BatchReader reader = new BatchReader();
 
-  BrokerFeed(TraceIndex index, SeenBatches seen, Directory directory) {
+  BrokerFeed(TraceIndex index, SeenBatches seen, Directory directory, EventLog log) {
     this.index = index;
     this.seen = seen;
     this.directory = directory;
+    this.log = log;
   }
 
   /** Runs until the thread is interrupted. */
@@ -45,6 +50,9 @@ final class BrokerFeed {
       if (!together.isEmpty() && (message == null || message.behind() <= 0 || together.size() == MOST_TOGETHER)) {
         index.add(() -> together.forEach(this::add));
         together.clear();
+      }
+      if (message == null ? messages.trouble() == null : message.behind() <= 0) {
+        log.caughtUp();
       }
     }
   }
@@ -61,6 +69,9 @@ final class BrokerFeed {
       return;
     }
     directory.add(reader, message.brokerTimeMs(), message.data().length);
+    if (logged.add(reader.incarnation(), reader.route(), reader.sequence())) {
+      log.add(reader, message.data(), message.brokerTimeMs());
+    }
     if (!seen.add(reader.incarnation(), reader.route(), reader.sequence())) {
       return;
     }

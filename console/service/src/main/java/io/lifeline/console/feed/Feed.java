@@ -1,6 +1,7 @@
 package io.lifeline.console.feed;
 
 import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
@@ -26,6 +27,7 @@ public final class Feed implements AutoCloseable {
   private static final Duration OVERLAP = Duration.ofMinutes(10);
 
   private final TraceIndex index;
+  private final EventLog log;
   private final ArchiveAccess.Opener archive;
   private final Function<LiveStart, LiveMessages> broker;
   private final Directory directory;
@@ -37,15 +39,17 @@ public final class Feed implements AutoCloseable {
   private volatile LiveMessages messages;
 
   /**
+   * @param log gets the batches of the broker
    * @param archive null if there is none
    * @param broker opens the messages of a broker; null if there is none
    * @param directory gets the batches of the broker
    * @param history how far back the broker is read if there is no archive
    * @param limit how many events the index keeps
    */
-  public Feed(TraceIndex index, ArchiveAccess.Opener archive, Function<LiveStart, LiveMessages> broker,
-      Directory directory, Duration history, long limit) {
+  public Feed(TraceIndex index, EventLog log, ArchiveAccess.Opener archive,
+      Function<LiveStart, LiveMessages> broker, Directory directory, Duration history, long limit) {
     this.index = index;
+    this.log = log;
     this.archive = archive;
     this.broker = broker;
     this.directory = directory;
@@ -79,9 +83,11 @@ public final class Feed implements AutoCloseable {
       loadArchive(seen);
     }
     if (broker != null) {
-      try (LiveMessages open = broker.apply(beginning())) {
+      LiveStart beginning = beginning();
+      log.begin(beginning.sinceMs());
+      try (LiveMessages open = broker.apply(beginning)) {
         messages = open;
-        new BrokerFeed(index, seen, directory).run(open);
+        new BrokerFeed(index, seen, directory, log).run(open);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

@@ -10,6 +10,9 @@ import io.lifeline.console.access.Login;
 import io.lifeline.console.access.Refusal;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** One request for an {@link Operation}. */
 final class Call {
@@ -55,23 +58,44 @@ final class Call {
     gate.signOut(context);
   }
 
+  /** Refuses parameters that the operation does not have: they are mistyped, and would be ignored. */
+  void requireKnownParameters() {
+    Set<String> known = operation.parameters().stream().filter(parameter -> parameter.place() == Parameter.Place.QUERY)
+        .map(Parameter::name).collect(Collectors.toCollection(TreeSet::new));
+    for (String name : context.queryParamMap().keySet()) {
+      if (!known.contains(name)) {
+        throw new Problem(400, "there is no parameter " + name + " here: "
+            + (known.isEmpty() ? "none is expected" : "expected are " + String.join(", ", known)));
+      }
+    }
+  }
+
   /** Returns the value of a parameter that the operation declares. */
   <T> T get(Parameter<T> parameter) {
     if (!operation.parameters().contains(parameter)) {
       throw new IllegalStateException(operation.path() + " does not declare " + parameter.name());
     }
-    if (parameter.inPath()) {
-      return parameter.of(context.pathParam(parameter.name()));
-    }
-    List<String> values = context.queryParams(parameter.name());
+    return parameter.of(switch (parameter.place()) {
+      case PATH -> context.pathParam(parameter.name());
+      case HEADER -> context.header(parameter.name());
+      case QUERY -> inQuery(parameter.name());
+    });
+  }
+
+  private String inQuery(String name) {
+    List<String> values = context.queryParams(name);
     if (values.size() > 1) {
-      throw new Problem(400, parameter.name() + " is given " + values.size() + " times: once is expected");
+      throw new Problem(400, name + " is given " + values.size() + " times: once is expected");
     }
-    return parameter.of(values.isEmpty() ? null : values.get(0));
+    return values.isEmpty() ? null : values.get(0);
   }
 
   /** Returns the body, which must be JSON of that shape. */
   <T> T body(Class<T> type) {
+    String mediaType = context.contentType();
+    if (mediaType == null || !mediaType.split(";")[0].strip().equalsIgnoreCase("application/json")) {
+      throw new Problem(415, "the request's body must be JSON, with the header Content-Type: application/json");
+    }
     try {
       if (bytes == null) {
         bytes = context.bodyInputStream().readNBytes(LARGEST_BODY + 1);

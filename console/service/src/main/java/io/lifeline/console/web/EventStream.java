@@ -1,19 +1,19 @@
 package io.lifeline.console.web;
 
-import io.javalin.http.sse.SseClient;
-import io.lifeline.console.access.Login;
-import io.lifeline.console.access.Role;
+import java.io.IOException;
+import java.util.concurrent.Semaphore;
 
-/** A stream of server-sent events. It ends when the login of its client does. */
-interface EventStream {
-  /** Returns its path below {@code /api/v1}. */
-  String path();
+/**
+ * An answer that does not end: server-sent events.
+ *
+ * @param places one for each client that may have such a stream at the same time
+ * @param work serves one client, on a thread of its own, until the client has gone
+ */
+record EventStream(Semaphore places, Work work) {
 
-  /** Returns the role that a client needs. */
-  default Role role() {
-    return Role.VIEW;
+  /** Returns or throws when the stream ends. */
+  @FunctionalInterface
+  interface Work {
+    void serve(EventClient client) throws IOException, InterruptedException;
   }
-
-  /** Serves one client, on a thread of the server; keeps the client, or the stream ends. */
-  void serve(SseClient client, Login login);
 }

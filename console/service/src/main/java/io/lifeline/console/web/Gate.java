@@ -41,6 +41,15 @@ final class Gate {
     return context.attribute(LOGIN);
   }
 
+  /** Returns why the login of a sender who was admitted is over; null if it is not. */
+  String ended(Context context) {
+    try {
+      return access.ended(login(context));
+    } catch (Refusal e) {
+      return e.getMessage();
+    }
+  }
+
   void signIn(Context context, String token) {
     context.cookie(cookie(context, access.signIn(token, from(context))));
   }

@@ -18,15 +18,22 @@ final class OpenApi {
   private static final List<String> SCHEMES = List.of("token", "session", "certificate");
 
   private final ObjectMapper json;
-  private final SchemaGenerator schemas;
+  private final SchemaGenerator bodies;
+  private final SchemaGenerator answers;
 
   private OpenApi(ObjectMapper json) {
     this.json = json;
-    SchemaGeneratorConfigBuilder builder =
-        new SchemaGeneratorConfigBuilder(json, SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
-            .with(Option.INLINE_ALL_SCHEMAS, Option.NULLABLE_FIELDS_BY_DEFAULT)
-            .without(Option.SCHEMA_VERSION_INDICATOR);
-    this.schemas = new SchemaGenerator(builder.build());
+    this.bodies = new SchemaGenerator(schemas().build());
+    SchemaGeneratorConfigBuilder complete = schemas();
+    complete.forFields().withRequiredCheck(field -> true); // an answer has all members, null ones included
+    this.answers = new SchemaGenerator(complete.build());
+  }
+
+  private SchemaGeneratorConfigBuilder schemas() {
+    return new SchemaGeneratorConfigBuilder(json, SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
+        .with(Option.INLINE_ALL_SCHEMAS, Option.NULLABLE_FIELDS_BY_DEFAULT, Option.MAP_VALUES_AS_ADDITIONAL_PROPERTIES,
+            Option.FORBIDDEN_ADDITIONAL_PROPERTIES_BY_DEFAULT)
+        .without(Option.SCHEMA_VERSION_INDICATOR);
   }
 
   static byte[] document(List<Operation> operations, ObjectMapper json) {
@@ -71,19 +78,21 @@ final class OpenApi {
     }
     operation.parameters().forEach(parameter -> described.withArrayProperty("parameters").addObject()
         .put("name", parameter.name())
-        .put("in", parameter.inPath() ? "path" : "query")
+        .put("in", parameter.place().name().toLowerCase(Locale.ROOT))
         .put("required", parameter.required())
         .put("description", parameter.description())
         .set("schema", json.valueToTree(parameter.schema())));
     if (operation.body() != null) {
       described.putObject("requestBody").put("required", true).putObject("content").putObject("application/json")
-          .set("schema", schemas.generateSchema(operation.body()));
+          .set("schema", bodies.generateSchema(operation.body()));
     }
     ObjectNode responses = described.putObject("responses");
     ObjectNode success = responses.putObject(Integer.toString(operation.status())).put("description", "done");
-    if (operation.answer() != null) {
+    if (operation.answer() == EventStream.class) {
+      success.putObject("content").putObject("text/event-stream").putObject("schema").put("type", "string");
+    } else if (operation.answer() != null) {
       success.putObject("content").putObject("application/json")
-          .set("schema", schemas.generateSchema(operation.answer()));
+          .set("schema", answers.generateSchema(operation.answer()));
     }
     if (operation.role() != null) {
       responses.putObject("401").put("description", "the caller is not logged in");

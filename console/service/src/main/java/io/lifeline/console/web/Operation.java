@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param path below {@code /api/v1}; a parameter of the path is written {@code {name}}
  * @param body class of the JSON in the request; null for none
- * @param answer class of the JSON in the answer; null for none
+ * @param answer class of the JSON in the answer, or {@link EventStream}; null for none
  * @param status of a successful answer
  * @param role that a caller needs; null if none has to be logged in
  */
@@ -24,6 +24,10 @@ record Operation(HandlerType method, String path, String summary, List<Parameter
 
   static Operation get(String path, String summary, Class<?> answer, Work work, Parameter<?>... parameters) {
     return new Operation(HandlerType.GET, path, summary, List.of(parameters), null, answer, 200, Role.VIEW, work);
+  }
+
+  static Operation stream(String path, String summary, Work work, Parameter<?>... parameters) {
+    return get(path, summary, EventStream.class, work, parameters);
   }
 
   static Operation post(String path, String summary, Class<?> body, Class<?> answer, int status, Work work,

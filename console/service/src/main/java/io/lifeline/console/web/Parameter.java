@@ -5,21 +5,24 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A parameter in the query or the path: how it is read, checked and documented.
+ * A parameter in the query, the path or a header: how it is read, checked and documented.
  *
  * @param schema its JSON schema
  * @param read throws {@link IllegalArgumentException}, whose message follows the parameter's name
  * @param fallback its value if it is missing; null for none
  */
-public record Parameter<T>(String name, String description, boolean inPath, boolean required,
+public record Parameter<T>(String name, String description, Place place, boolean required,
     Map<String, Object> schema, Function<String, T> read, T fallback) {
-  private static final int LONGEST_TEXT = 1000;
+  static final int LONGEST_TEXT = 1000;
+
+  /** Where a request has it. */
+  enum Place { QUERY, PATH, HEADER }
 
   /** A time in nanoseconds since 1970. */
   static Parameter<Long> time(String name, String description) {
     Map<String, Object> schema = schema("string");
     schema.put("pattern", "^[0-9]{1,19}$");
-    return new Parameter<>(name, description, false, true, schema, text -> {
+    return new Parameter<>(name, description, Place.QUERY, true, schema, text -> {
       try {
         if (!text.isEmpty() && Character.isDigit(text.charAt(0))) {
           return Long.parseLong(text);
@@ -38,7 +41,7 @@ public record Parameter<T>(String name, String description, boolean inPath, bool
     if (fallback != null) {
       schema.put("default", fallback);
     }
-    return new Parameter<>(name, description, false, false, schema, text -> {
+    return new Parameter<>(name, description, Place.QUERY, false, schema, text -> {
       try {
         int number = Integer.parseInt(text);
         if (number >= least && number <= most) {
@@ -54,7 +57,7 @@ public record Parameter<T>(String name, String description, boolean inPath, bool
   static Parameter<String> text(String name, String description) {
     Map<String, Object> schema = schema("string");
     schema.put("maxLength", LONGEST_TEXT);
-    return new Parameter<>(name, description, false, false, schema, text -> {
+    return new Parameter<>(name, description, Place.QUERY, false, schema, text -> {
       if (text.length() > LONGEST_TEXT) {
         throw new IllegalArgumentException("must be at most " + LONGEST_TEXT + " characters");
       }
@@ -62,16 +65,27 @@ public record Parameter<T>(String name, String description, boolean inPath, bool
     }, null);
   }
 
+  /** A text of that form. */
+  static <T> Parameter<T> matching(String name, String description, String pattern, Function<String, T> read) {
+    Map<String, Object> schema = schema("string");
+    schema.put("pattern", pattern);
+    return new Parameter<>(name, description, Place.QUERY, false, schema, read, null);
+  }
+
   Parameter<T> mandatory() {
-    return new Parameter<>(name, description, inPath, true, schema, read, fallback);
+    return new Parameter<>(name, description, place, true, schema, read, fallback);
   }
 
   Parameter<T> optional() {
-    return new Parameter<>(name, description, inPath, false, schema, read, fallback);
+    return new Parameter<>(name, description, place, false, schema, read, fallback);
+  }
+
+  Parameter<T> ofHeader() {
+    return new Parameter<>(name, description, Place.HEADER, required, schema, read, fallback);
   }
 
   Parameter<T> ofPath() {
-    return new Parameter<>(name, description, true, true, schema, read, fallback);
+    return new Parameter<>(name, description, Place.PATH, true, schema, read, fallback);
   }
 
   /** Returns the value that a request has. */

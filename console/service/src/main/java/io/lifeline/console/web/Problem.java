@@ -7,8 +7,8 @@ import java.util.Map;
 public final class Problem extends RuntimeException {
   private static final long serialVersionUID = 1;
   private static final Map<Integer, String> TITLES = Map.of(400, "Bad request", 401, "Not signed in",
-      403, "Not allowed", 404, "Not found", 409, "Conflict", 413, "Too large",
-      429, "Too many requests", 503, "Unavailable");
+      403, "Not allowed", 404, "Not found", 405, "Method not allowed", 409, "Conflict", 413, "Too large",
+      415, "Unsupported media type", 429, "Too many requests", 503, "Unavailable");
 
   private final int status;
   private final transient Map<String, Object> more = new LinkedHashMap<>();

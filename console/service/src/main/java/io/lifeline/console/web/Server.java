@@ -7,6 +7,7 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
+import io.javalin.http.MethodNotAllowedResponse;
 import io.javalin.http.staticfiles.Location;
 import io.javalin.json.JavalinJackson;
 import io.lifeline.console.access.Access;
@@ -36,6 +37,9 @@ public final class Server implements AutoCloseable {
   private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::");
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
+  /** Several parameters of the greatest length, each of whose characters takes twelve bytes. */
+  private static final int LARGEST_HEADER = 64 << 10;
+  private static final long UNREAD_MS = 30_000;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
   /** Nothing but the page's own files is loaded, and the page is in no other one's frame. */
@@ -49,12 +53,10 @@ public final class Server implements AutoCloseable {
 
   private final Javalin javalin;
   private final Address address;
-  private final OpenStreams streams;
 
-  private Server(Javalin javalin, Address address, OpenStreams streams) {
+  private Server(Javalin javalin, Address address) {
     this.javalin = javalin;
     this.address = address;
-    this.streams = streams;
   }
 
   /**
@@ -69,9 +71,14 @@ public final class Server implements AutoCloseable {
   /** Starts to serve. */
   public static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit)
       throws IOException {
+    return start(address, routes, metrics, access, audit, UNREAD_MS);
+  }
+
+  /** @param unreadMs a stream of events is closed if its client reads nothing for so long */
+  static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs)
+      throws IOException {
     Gate gate = new Gate(access);
     Auditing auditing = new Auditing(audit);
-    OpenStreams streams = new OpenStreams(access);
     ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
         DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
     Javalin javalin = Javalin.create(config -> {
@@ -83,14 +90,7 @@ public final class Server implements AutoCloseable {
       config.routes.before(context -> requireOwnName(context, access));
       for (Operation operation : routes.operations()) {
         config.routes.addHttpHandler(operation.method(), API + operation.path(),
-            context -> answer(context, operation, json, gate, auditing));
-      }
-      for (EventStream stream : routes.streams()) {
-        config.routes.before(API + stream.path(), context -> gate.admit(context, stream.role(), stream.path()));
-        config.routes.sse(API + stream.path(), client -> {
-          streams.add(client, Gate.login(client.ctx()));
-          stream.serve(client, Gate.login(client.ctx()));
-        });
+            context -> answer(context, operation, json, gate, auditing, unreadMs));
       }
       byte[] document = OpenApi.document(routes.operations(), json);
       config.routes.get(API + "/openapi.json", context -> {
@@ -103,19 +103,22 @@ public final class Server implements AutoCloseable {
       });
       config.routes.exception(Problem.class, (problem, context) -> problem(context, problem, json));
       config.routes.exception(Refusal.class, (refusal, context) -> refused(context, refusal, json));
-      config.routes.exception(HttpResponseException.class, (e, context) ->
-          problem(context, new Problem(e.getStatus(), e.getMessage()), json));
+      config.routes.exception(HttpResponseException.class, (e, context) -> {
+        if (e instanceof MethodNotAllowedResponse) {
+          context.header("Allow", String.join(", ", e.getDetails().values()));
+        }
+        problem(context, new Problem(e.getStatus(), e.getMessage()), json);
+      });
       config.routes.exception(Exception.class, (e, context) -> fault(context, e, json));
     });
     try {
       javalin.start(address.host(), address.port());
     } catch (Exception e) {
-      streams.close();
       javalin.stop();
       throw new IOException("cannot listen on " + address.host() + ":" + address.port() + ": " + cause(e)
           + "; choose another --listen", e);
     }
-    return new Server(javalin, address, streams);
+    return new Server(javalin, address);
   }
 
   private static void configure(JavalinConfig config, ObjectMapper json) {
@@ -125,7 +128,10 @@ public final class Server implements AutoCloseable {
     config.http.maxRequestSize = LARGEST_REQUEST;
     config.http.prefer405over404 = true;
     config.concurrency.useVirtualThreads = Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS;
-    config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
+    config.jetty.modifyHttpConfiguration(http -> {
+      http.setSendServerVersion(false);
+      http.setRequestHeaderSize(LARGEST_HEADER);
+    });
     if (Server.class.getResource("/page/index.html") != null) {
       config.staticFiles.add(files -> {
         files.directory = "/page";
@@ -168,7 +174,7 @@ public final class Server implements AutoCloseable {
   }
 
   private static void answer(Context context, Operation operation, ObjectMapper json, Gate gate,
-      Auditing auditing) throws Exception {
+      Auditing auditing, long unreadMs) throws Exception {
     context.header("Cache-Control", "no-store");
     Call call = new Call(context, operation, json, gate);
     try {
@@ -177,9 +183,12 @@ public final class Server implements AutoCloseable {
       auditing.refused(call, operation, e);
       throw e;
     }
+    call.requireKnownParameters();
     Object answer = auditing.answer(call, operation);
     context.status(operation.status());
-    if (answer instanceof Content content) {
+    if (answer instanceof EventStream stream) {
+      EventClient.start(context, stream, json, unreadMs, () -> gate.ended(context));
+    } else if (answer instanceof Content content) {
       context.contentType(content.mediaType()).result(content.bytes());
     } else if (answer != null) {
       context.contentType("application/json").result(json.writeValueAsBytes(answer));
@@ -235,7 +244,6 @@ public final class Server implements AutoCloseable {
 
   @Override
   public void close() {
-    streams.close();
     javalin.stop();
   }
 }

@@ -1,18 +1,15 @@
 package io.lifeline.console.web;
 
-import io.javalin.http.sse.SseClient;
 import io.lifeline.console.access.Identity;
 import io.lifeline.console.access.Login;
+import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The state of the console: asked for, and as a stream of its changes, which tells the page when to draw anew. */
-public final class StatusOperations implements EventStream {
-  private static final Logger LOG = LoggerFactory.getLogger(StatusOperations.class);
+public final class StatusOperations {
   private static final int MOST_CLIENTS = 200;
   private static final long PACE_MS = 500;
   /** Each so many paces without a change, a comment shows that the connection still works. */
@@ -59,57 +56,41 @@ public final class StatusOperations implements EventStream {
   }
 
   private final Supplier<Status> status;
-  private final AtomicInteger clients = new AtomicInteger();
+  private final Semaphore places = new Semaphore(MOST_CLIENTS);
 
   public StatusOperations(Supplier<Status> status) {
     this.status = status;
   }
 
   List<Operation> all() {
-    return List.of(Operation.get("/status", "State of archive, broker and index; who asks", Status.class,
-        call -> status.get().to(User.of(call.login()))));
+    return List.of(
+        Operation.get("/status", "State of archive, broker and index; who asks", Status.class,
+            call -> status.get().to(User.of(call.login()))),
+        Operation.stream("/stream", "The state, each time that it has changed", this::stream));
   }
 
-  @Override
-  public String path() {
-    return "/stream";
+  private EventStream stream(Call call) {
+    User user = User.of(call.login());
+    return new EventStream(places, client -> follow(client, user));
   }
 
   /** A client has a thread of its own: one that reads slowly delays nobody, and gets the newest state when it reads. */
-  @Override
-  public void serve(SseClient client, Login login) {
-    if (clients.incrementAndGet() > MOST_CLIENTS) {
-      clients.decrementAndGet();
-      throw new Problem(503, MOST_CLIENTS + " pages follow this console already: close some");
-    }
-    client.keepAlive();
-    Thread thread = new Thread(() -> follow(client, User.of(login)), "lifeline-stream");
-    thread.setDaemon(true);
-    thread.start();
-  }
-
-  private void follow(SseClient client, User user) {
-    try {
-      Status sent = null;
-      for (int silent = 0; !client.terminated(); silent++) {
-        Status now = status.get();
-        if (now.differsFrom(sent)) {
-          client.sendEvent("status", now.to(user));
-          sent = now;
-          silent = 0;
-        } else if (silent >= PACES_OF_SILENCE) {
-          client.sendComment("still here");
-          silent = 0;
-        }
-        Thread.sleep(PACE_MS);
+  private void follow(EventClient client, User user) throws IOException, InterruptedException {
+    Status sent = null;
+    for (int silent = 0; true; silent++) {
+      Status now = status.get();
+      if (now.differsFrom(sent)) {
+        client.event("status", now.to(user));
+        client.send();
+        sent = now;
+        silent = 0;
+      } else if (silent >= PACES_OF_SILENCE) {
+        client.stillHere();
+        client.send();
+        silent = 0;
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
-      LOG.debug("a page went away: {}", e.toString());
-    } finally {
-      clients.decrementAndGet();
-      client.close();
+      Thread.sleep(PACE_MS);
+      client.requireLogin();
     }
   }
 }

@@ -58,17 +58,18 @@ public final class TraceOperations {
         Operation.get("/types", "Event types, and the order in which objects pass them", Types.class,
             call -> index.read(TraceOperations::types)),
         Operation.get("/lifelines", "The lifelines of a span, reduced so that the slowest remain", Lines.class,
-            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM, HOST, ID),
+            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, Parameters.PROGRAM,
+            Parameters.HOST, ID),
         Operation.get("/objects/{object}", "One object's events, with their fields", ObjectEvents.class, this::object,
             OBJECT),
         Operation.get("/steps", "Where the time of objects goes: the steps of a span by kind", StepKinds.class,
-            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST),
+            this::steps, Parameters.FROM, Parameters.TO, Parameters.PROGRAM, Parameters.HOST),
         Operation.get("/slowest", "The slowest objects of a span, and what they share", SlowObjects.class,
-            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST),
+            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, Parameters.PROGRAM, Parameters.HOST),
         Operation.get("/distribution", "How long the step between two types takes", Distribution.class,
-            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, PROGRAM, HOST),
+            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, Parameters.PROGRAM, Parameters.HOST),
         Operation.get("/heat", "Durations over time", Heat.class, this::heat, Parameters.FROM,
-            Parameters.TO, Parameters.WIDTH, A, B, PROGRAM, HOST));
+            Parameters.TO, Parameters.WIDTH, A, B, Parameters.PROGRAM, Parameters.HOST));
   }
 
   record TypeRow(int type, String name, String level, long events) {}
@@ -273,8 +274,8 @@ public final class TraceOperations {
 
   /** Returns the emitters that program and host select; null for all. */
   private static IntPredicate origins(Snapshot snapshot, Call call) {
-    String program = call.get(PROGRAM);
-    String host = call.get(HOST);
+    String program = call.get(Parameters.PROGRAM);
+    String host = call.get(Parameters.HOST);
     if (program == null && host == null) {
       return null;
     }

@@ -18,12 +18,13 @@ import java.util.List;
  * underscores, gets the suffix {@code _}. JSON has no NaN and no infinities: such values are null, and
  * {@code non_finite} lists them.
  */
-final class EventJson {
+public final class EventJson {
 
   private final JsonWriter json = new JsonWriter();
   private final List<String> nonFinite = new ArrayList<>();
 
-  byte[] of(BatchReader batch, String incarnation) {
+  /** @param incarnation as text */
+  public byte[] of(BatchReader batch, String incarnation) {
     EventType type = batch.type();
     json.reset()
         .beginObject()

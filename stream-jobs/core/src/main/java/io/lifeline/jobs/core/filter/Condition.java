@@ -28,7 +28,14 @@ import java.util.function.Consumer;
  */
 public final class Condition {
 
-  private static final CelOptions OPTIONS = CelOptions.current().enableHeterogeneousNumericComparisons(true).build();
+  /** Of loops over lists and maps, for one event: nested ones could otherwise take a core for ever. */
+  private static final int MAX_ITERATIONS = 10_000;
+
+  private static final CelOptions OPTIONS =
+      CelOptions.current()
+          .enableHeterogeneousNumericComparisons(true)
+          .comprehensionMaxIterations(MAX_ITERATIONS)
+          .build();
   private static final CelRuntime RUNTIME = CelRuntimeFactory.plannerRuntimeBuilder().setOptions(OPTIONS).build();
   private static final CelCompiler PARSER = compiler().build();
 

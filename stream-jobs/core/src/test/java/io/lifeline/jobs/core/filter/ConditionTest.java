@@ -40,6 +40,18 @@ class ConditionTest {
   }
 
   @Test
+  void aConditionWithTooManyIterationsCannotBeEvaluated() {
+    String nested = "id >= 0u";
+    for (char variable = 'a'; variable < 'k'; variable++) {
+      nested = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all(" + variable + ", " + nested + ")";
+    }
+    Filter filter = new Filter(Condition.parse(nested));
+    assertThat(choose(filter).stream()).isEmpty();
+    assertThat(filter.undecided()).isEqualTo(4);
+    assertThat(chosen("[1, 2].exists(n, uint(n) == id)")).containsExactly(0, 2);
+  }
+
+  @Test
   void leavesToCelWhatItHasNoShortcutFor() {
     assertThat(chosen("nbytes % 2u == 0u && id < nbytes && host.matches('host-.')")).containsExactly(0, 2);
     assertThat(chosen("ts > timestamp('2023-11-14T22:13:22.5Z')")).containsExactly(2, 3);
