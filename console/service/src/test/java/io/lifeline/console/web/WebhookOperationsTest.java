@@ -193,7 +193,8 @@ class WebhookOperationsTest {
       }
       assertThat(Files.readString(file)).doesNotContain(id).contains("nothing");
       Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
-      assertThatThrownBy(() -> console(PATIENT, file)).isInstanceOf(IOException.class).hasMessageContaining("chmod 600");
+      assertThatThrownBy(() -> console(PATIENT, file)).isInstanceOf(IOException.class)
+          .hasMessageContaining("chmod 600");
       Files.delete(file);
       Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       Files.writeString(file, "{\"webhooks\": [{\"url\": \"ftp://x\"}]}");
@@ -221,7 +222,8 @@ class WebhookOperationsTest {
       for (int i = 0; i < Webhooks.MOST; i++) {
         created(console, Map.of("url", "http://127.0.0.1:9/", "type", "*"));
       }
-      assertThat(send(console, "POST", "/webhooks", Map.of("url", "http://a/", "type", "*")).statusCode()).isEqualTo(409);
+      assertThat(send(console, "POST", "/webhooks", Map.of("url", "http://a/", "type", "*")).statusCode())
+          .isEqualTo(409);
       HttpResponse<String> text = HTTP.send(HttpRequest.newBuilder(console.url("/webhooks"))
           .header("Content-Type", "text/plain").POST(BodyPublishers.ofString("{}")).build(), BodyHandlers.ofString());
       assertThat(text.statusCode()).isEqualTo(415);
