@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Signing in on the page, and tokens: who has one, and who gives another person a part of what it may. */
-public final class AccessOperations {
+public final class AccessOperations implements Operations {
   private static final Parameter<String> NAME = Parameter.text("name", "name of a token").ofPath();
 
   private final Access access;
@@ -22,7 +22,8 @@ public final class AccessOperations {
     this.access = access;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.post("/session", "Sign in with a token; the answer sets the cookie of a session", SignIn.class, null,
             204, AccessOperations::signIn).open(),

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /** Activations: what is in force, who follows, what it would cost; set, extended and ended. */
-public final class ActivationOperations {
+public final class ActivationOperations implements Operations {
   private static final int MOST_SECONDS = 86_400;
   private static final int MOST_NAMED = 20;
   private static final int MOST_REMEMBERED = 1000;
@@ -66,7 +66,8 @@ public final class ActivationOperations {
     this.directory = directory;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
             call -> rows()),

@@ -16,7 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
 /** What is asked of the archive. */
-public final class ArchiveOperations {
+public final class ArchiveOperations implements Operations {
   private static final int MOST_ROWS = 10_000;
   private static final int ROWS = 1000;
   private static final long LIMIT_MS = 30_000;
@@ -35,7 +35,8 @@ public final class ArchiveOperations {
     this.archive = archive;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.post("/sql", "Run a query on the archive; with Accept: text/csv the answer is CSV", Sql.class,
             Query.Result.class, 200, this::sql).needs(Role.VIEW),

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The directory: who emits at the broker. */
-public final class EmitterOperations {
+public final class EmitterOperations implements Operations {
   private static final long SILENT_MS = 60_000;
   private static final Parameter<Integer> MOST = Parameter.integer("n", "how many", 1, 20_000, 500);
 
@@ -21,7 +21,8 @@ public final class EmitterOperations {
     this.directory = directory;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(Operation.get("/emitters", "The emitters that the broker has heard, newest first", Emitters.class,
         this::emitters, Parameters.PROGRAM, Parameters.HOST, MOST));
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
  * job decode. A client that reads more slowly than events arrive gets an event {@code skipped} with the number of those
  * left out; one that resumes at an event, or asks for a history, that is no longer in memory gets an event {@code gap}.
  */
-public final class EventOperations {
+public final class EventOperations implements Operations {
   private static final int MOST_CLIENTS = 50;
   private static final int QUEUE_BYTES = 512 << 10;
   private static final int SEND_BYTES = 64 << 10;
@@ -44,7 +44,8 @@ public final class EventOperations {
     this.hasBroker = hasBroker;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(Operation.stream("/events", "Subscribe to events as they arrive at the broker: event with an id,"
         + " skipped with the number of those left out, gap if the beginning is not in memory", this::subscribe, TYPE,
         Parameters.PROGRAM, Parameters.HOST, WHERE, HISTORY, AFTER));

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** What the archive says without a query: where the bottleneck is, and whether all events are accounted for. */
-public final class ReportOperations {
+public final class ReportOperations implements Operations {
   private static final int MOST_ROUTES = 5_000;
   private static final String[] REASONS = {"ring_full", "no_ring", "reentrant", "oversize", "shutdown", "spool_full",
       "sink"};
@@ -25,7 +25,8 @@ public final class ReportOperations {
     this.archive = archive;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.get("/report", "Stages, bottleneck and balance of the archive", Answer.class,
             call -> archive.ask(ReportOperations::report)),

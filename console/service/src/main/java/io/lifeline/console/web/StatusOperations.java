@@ -9,7 +9,7 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /** The state of the console: asked for, and as a stream of its changes, which tells the page when to draw anew. */
-public final class StatusOperations {
+public final class StatusOperations implements Operations {
   private static final int MOST_CLIENTS = 200;
   private static final long PACE_MS = 500;
   /** Each so many paces without a change, a comment shows that the connection still works. */
@@ -62,7 +62,8 @@ public final class StatusOperations {
     this.status = status;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.get("/status", "State of archive, broker and index; who asks", Status.class,
             call -> status.get().to(User.of(call.login()))),

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /** What is asked of the events in the index: lifelines, durations, what is slow. */
-public final class TraceOperations {
+public final class TraceOperations implements Operations {
   private static final int MOST_BINS = 400;
   private static final int PIXELS_PER_BIN = 4;
   private static final int MOST_STEPS = 200;
@@ -53,23 +53,24 @@ public final class TraceOperations {
     this.fields = fields;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.get("/types", "Event types, and the order in which objects pass them", Types.class,
             call -> index.read(TraceOperations::types)),
         Operation.get("/lifelines", "The lifelines of a span, reduced so that the slowest remain", Lines.class,
-            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, Parameters.PROGRAM,
-            Parameters.HOST, ID),
+            this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM,
+            HOST, ID),
         Operation.get("/objects/{object}", "One object's events, with their fields", ObjectEvents.class, this::object,
             OBJECT),
         Operation.get("/steps", "Where the time of objects goes: the steps of a span by kind", StepKinds.class,
-            this::steps, Parameters.FROM, Parameters.TO, Parameters.PROGRAM, Parameters.HOST),
+            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST),
         Operation.get("/slowest", "The slowest objects of a span, and what they share", SlowObjects.class,
-            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, Parameters.PROGRAM, Parameters.HOST),
+            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST),
         Operation.get("/distribution", "How long the step between two types takes", Distribution.class,
-            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, Parameters.PROGRAM, Parameters.HOST),
+            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, PROGRAM, HOST),
         Operation.get("/heat", "Durations over time", Heat.class, this::heat, Parameters.FROM,
-            Parameters.TO, Parameters.WIDTH, A, B, Parameters.PROGRAM, Parameters.HOST));
+            Parameters.TO, Parameters.WIDTH, A, B, PROGRAM, HOST));
   }
 
   record TypeRow(int type, String name, String level, long events) {}
@@ -274,8 +275,8 @@ public final class TraceOperations {
 
   /** Returns the emitters that program and host select; null for all. */
   private static IntPredicate origins(Snapshot snapshot, Call call) {
-    String program = call.get(Parameters.PROGRAM);
-    String host = call.get(Parameters.HOST);
+    String program = call.get(PROGRAM);
+    String host = call.get(HOST);
     if (program == null && host == null) {
       return null;
     }

@@ -12,7 +12,7 @@ import java.util.Map;
  * Notification: events and alerts that the console sends to URLs, from when the webhook is made. What is queued when
  * the console ends is not sent; a webhook that is kept in a file goes on with what arrives after the next start.
  */
-public final class WebhookOperations {
+public final class WebhookOperations implements Operations {
   private static final Parameter<String> ID = Parameter.matching("id", "id of a webhook", "^[0-9a-f]{16}$", id -> id)
       .ofPath();
 
@@ -24,7 +24,8 @@ public final class WebhookOperations {
     this.hasBroker = hasBroker;
   }
 
-  List<Operation> all() {
+  @Override
+  public List<Operation> all() {
     return List.of(
         Operation.post("/webhooks", "Send events or alerts to a URL from now on, with the header Lifeline-Signature:"
             + " t=SECONDS,v1=HEX, where HEX is HMAC-SHA256 of SECONDS.BODY with the secret", Wanted.class,

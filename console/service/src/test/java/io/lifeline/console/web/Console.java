@@ -6,9 +6,9 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.codec.RejectedBatchException;
-import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.access.Access;
+import io.lifeline.console.access.Audit;
 import io.lifeline.console.events.EventLog;
-import io.lifeline.console.index.TraceIndex;
 import io.lifeline.console.webhook.DeliveryLimits;
 import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.core.Metrics;
@@ -38,11 +38,9 @@ final class Console implements AutoCloseable {
     this.log = log;
     this.webhooks = webhooks;
     this.events = new EventOperations(log, true);
-    ArchiveQuestions archive = new ArchiveQuestions(new ArchiveAccess(null));
-    Routes routes = Routes.of(new StatusOperations(() -> null), new TraceOperations(new TraceIndex(1000), null),
-        new ArchiveOperations(archive), new ReportOperations(archive), events,
-        new WebhookOperations(webhooks, true));
-    this.server = Server.start("127.0.0.1", 0, routes, new Metrics(), unreadMs);
+    this.server = Server.start(new Server.Address("127.0.0.1", 0, null),
+        Routes.of(events, new WebhookOperations(webhooks, true)), new Metrics(), Access.withoutLogin(), Audit.none(),
+        unreadMs);
     log.begin(0);
     log.caughtUp();
   }

@@ -17,7 +17,6 @@ import io.lifeline.console.access.Token;
 import io.lifeline.console.access.TokenRequest;
 import io.lifeline.console.access.Tokens;
 import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.nats.TlsContext;
 import java.io.BufferedReader;
@@ -101,10 +100,8 @@ class ServerAccessTest {
     }
     access = callers;
     StatusOperations status = new StatusOperations(() -> new StatusOperations.Status("1", null, null, null, null, "0"));
-    routes = Routes.of(status, new TraceOperations(new TraceIndex(10), null),
-        new ArchiveOperations(new ArchiveQuestions(new ArchiveAccess(null))),
-        new ReportOperations(new ArchiveQuestions(new ArchiveAccess(null))), new AccessOperations(access),
-        new EmitterOperations(null), new ActivationOperations(null, null));
+    routes = Routes.of(status, new ArchiveOperations(new ArchiveQuestions(new ArchiveAccess(null))),
+        new AccessOperations(access));
     Tls tls = Tls.of(certificates.resolve("server.pem"), certificates.resolve("server.key"), clientAuthority,
         clientAuthority != null && callers.tokens() == null);
     server = Server.start(new Server.Address("127.0.0.1", 0, tls), routes, new Metrics(), access,
