@@ -108,7 +108,7 @@ final class Tail {
   private void reportTrouble() {
     String now = messages.trouble();
     if (!Objects.equals(now, trouble)) {
-      printer.say(now == null ? "the broker answers again" : now + "; waiting");
+      printer.say(now == null ? "the broker answers again" : now + " (waiting)");
       trouble = now;
     }
   }

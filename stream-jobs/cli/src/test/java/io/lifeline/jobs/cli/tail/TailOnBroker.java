@@ -123,7 +123,7 @@ abstract class TailOnBroker {
     broker().kill();
     BufferedReader err = tail.errorReader();
     String line = err.readLine();
-    while (!line.endsWith(" does not answer; waiting")) {
+    while (!line.endsWith(" does not answer (waiting)")) {
       line = err.readLine();
     }
     broker().start();

@@ -73,6 +73,6 @@ class TailOnKafkaTest extends TailOnBroker {
   void namesAMissingTopic() throws Exception {
     topic = "missing";
     assertThat(tail().errorReader().readLine())
-        .isEqualTo(url() + ": there is no topic missing; create it with lifeline-setup; waiting");
+        .isEqualTo(url() + ": there is no topic missing; create it with lifeline-setup (waiting)");
   }
 }

@@ -55,7 +55,7 @@ class TailOnNatsTest extends TailOnBroker {
       connection.jetStreamManagement().deleteStream("LIFELINE");
     }
     assertThat(tail().errorReader().readLine())
-        .isEqualTo("the stream LIFELINE does not exist; create it with lifeline-setup; waiting");
+        .isEqualTo("the stream LIFELINE does not exist; create it with lifeline-setup (waiting)");
   }
 
   /** The terminal takes a little at a time until events were skipped, then everything. */
