@@ -41,10 +41,10 @@ final class Gate {
     return context.attribute(LOGIN);
   }
 
-  /** Returns why the login of a sender who was admitted is over; null if it is not. */
-  String ended(Context context) {
+  /** Returns why a login is over; null if it is not. */
+  String ended(Login login) {
     try {
-      return access.ended(login(context));
+      return access.ended(login);
     } catch (Refusal e) {
       return e.getMessage();
     }

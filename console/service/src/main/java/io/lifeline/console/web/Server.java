@@ -12,6 +12,7 @@ import io.javalin.http.staticfiles.Location;
 import io.javalin.json.JavalinJackson;
 import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
+import io.lifeline.console.access.Login;
 import io.lifeline.console.access.Refusal;
 import io.lifeline.console.access.Role;
 import io.lifeline.console.access.Tls;
@@ -187,7 +188,8 @@ public final class Server implements AutoCloseable {
     Object answer = auditing.answer(call, operation);
     context.status(operation.status());
     if (answer instanceof EventStream stream) {
-      EventClient.start(context, stream, json, unreadMs, () -> gate.ended(context));
+      Login login = call.login(); // the request may be gone when the stream asks
+      EventClient.start(context, stream, json, unreadMs, () -> gate.ended(login));
     } else if (answer instanceof Content content) {
       context.contentType(content.mediaType()).result(content.bytes());
     } else if (answer != null) {
