@@ -15,7 +15,7 @@ start_console_broker() {
   "$BUILD/emitter/bin/lifeline-setup" --url "$BROKER_URL" >"$1/setup.log" 2>&1 || die "lifeline-setup failed, see $1/setup.log"
 }
 
-# console_of_hostile_events DIR: starts broker, jobs and console with all files in DIR; their address goes to CONSOLE_URL, that
+# console_of_hostile_events DIR ARGUMENT...: starts broker, jobs and console with all files in DIR; their address goes to CONSOLE_URL, that
 # of the broker to BROKER_URL, the number of events to EVENTS.
 console_of_hostile_events() {
   local dir=$1
@@ -26,7 +26,7 @@ console_of_hostile_events() {
     --set archive.roll.interval=1s --set "state.dir=$dir/state" >"$dir/jobs.log" 2>"$dir/jobs.err" &
   CONSOLE_PIDS+=($!)
   wait_until 60 'the events were not archived' events_are_archived "$dir/archive"
-  start_console "$dir" "$dir/archive" --broker "$BROKER_URL"
+  start_console "$dir" "$dir/archive" --broker "$BROKER_URL" "${@:2}"
 }
 
 # start_console DIR ARGUMENT...: starts a console with its output in DIR; its address goes to CONSOLE_URL.

@@ -40,7 +40,7 @@ function brought() {
   const found = [];
   for (const element of document.querySelectorAll("*")) {
     const handler = [...element.attributes].find((attribute) => attribute.name.startsWith("on") || (/^(href|src|action)$/.test(attribute.name) && /^\s*javascript:/i.test(attribute.value)));
-    if (handler || element.matches("img, iframe, object, embed, base, form, body style, script:not([src])")) {
+    if (handler || element.matches("img, iframe, object, embed, base, form[action], body style, script:not([src])")) {
       found.push(element.outerHTML.slice(0, 200));
     }
   }
@@ -100,6 +100,7 @@ async function whole(page, tab) {
   } else if (tab === "overview") {
     await page.getByRole("region", { name: "Ledger" }).getByRole("row").nth(2).waitFor();
     await page.getByRole("region", { name: "Event types" }).getByRole("row").nth(2).waitFor();
+    await page.getByRole("region", { name: "Emitters" }).getByRole("row").nth(1).waitFor();
   } else {
     await page.getByRole("region", { name: "Result" }).getByText(/rows in/).waitFor();
   }

@@ -91,7 +91,7 @@ test("what is switched on in the page is emitted, by whom is shown, and it ends"
   await row.getByRole("button", { name: "End" }).click();
   await panel.getByText(/Nothing is switched on/).waitFor();
   assert.deepEqual(await activate("list"), []);
-  const cost = await becomes(() => api(URL, "/activations/estimate?line=example.packet%20sample:10"), (now) => now.known);
+  const cost = await becomes(() => api(URL, "/estimate?line=example.packet%20sample:10"), (now) => now.known);
   assert.match(cost.text, /^example\.packet sample:10: at most about [0-9,]+ events\/s from 1 emitter/);
   assert.deepEqual(errors.filter((one) => !one.includes("409")), [], "Chromium reports the question for confirmation");
   await close();

@@ -5,7 +5,7 @@ import { useAnswer } from "../hooks";
 import { shown } from "../text";
 
 export function SwitchOn({ line, seconds, label, onDone }: { line: string; seconds: number; label: string; onDone?(): void }) {
-  const cost = useAnswer<Cost>(line, (signal) => get("/activations/estimate", { line }, signal), 300);
+  const cost = useAnswer<Cost>(line, (signal) => get("/estimate", { line }, signal), 300);
   const [asked, setAsked] = useState<{ line: string; cost: Cost } | null>(null);
   const [done, setDone] = useState<Activation | null>(null);
   const [error, setError] = useState<string | null>(null);

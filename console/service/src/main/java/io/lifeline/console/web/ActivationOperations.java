@@ -71,7 +71,7 @@ public final class ActivationOperations implements Operations {
     return List.of(
         Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
             call -> rows()),
-        Operation.get("/activations/estimate", "What a line would bring, from the rates of the last minute",
+        Operation.get("/estimate", "What a line would bring, from the rates of the last minute",
             Cost.class, call -> cost(check(null, call.get(LINE), null)), LINE),
         Operation.post("/activations", "Switch on; replaces the activation of the same id", Wish.class, Row.class,
             201, this::set),

@@ -70,6 +70,9 @@ public final class Activations {
   private String run(List<String> words) throws ActivationException, InterruptedException {
     List<String> arguments = new ArrayList<>(List.of("--json"));
     arguments.addAll(words);
+    if (arguments.stream().anyMatch(word -> word.indexOf('\0') >= 0)) { // which no program can be given
+      throw new ActivationException(true, "the line or the id has a null character");
+    }
     Process process = null;
     try {
       process = programs.command(PROGRAM, arguments, broker).start();
