@@ -75,6 +75,34 @@ test("the wheel zooms around the mouse, a drag moves, a key shows all again", as
   await close();
 });
 
+test("what stands beside the mouse is of the picture that is shown, after zooming, too", async () => {
+  const { page, errors, close } = await open();
+  await drawn(page).waitFor();
+  await settled(page);
+  const box = await drawn(page).boundingBox();
+  const tooltip = page.getByRole("tooltip");
+  let x = box.x + 50;
+  do {
+    await page.mouse.move(x, box.y + box.height / 2);
+    x += 7;
+    assert.ok(x < box.x + box.width, "there is an event somewhere");
+  } while (!(await tooltip.isVisible()));
+  for (let i = 0; i < 4; i++) {
+    await page.mouse.wheel(0, -200);
+    await settled(page);
+    await becomes(async () => {
+      if (!(await tooltip.isVisible())) {
+        return true;
+      }
+      const shown = Date.parse(`${(await tooltip.innerText()).match(/\d{4}-\S+ [\d:.]{12}/)[0].replace(" ", "T")}Z`);
+      const link = new URLSearchParams(new globalThis.URL(page.url()).hash.slice(1));
+      return shown >= Number(link.get("from")) / 1e6 - 1 && shown <= Number(link.get("to")) / 1e6 + 1;
+    }, (inside) => inside);
+  }
+  assert.deepEqual(errors, []);
+  await close();
+});
+
 test("keys zoom and move", async () => {
   const { page, errors, close } = await open();
   await drawn(page).waitFor();

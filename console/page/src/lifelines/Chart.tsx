@@ -55,7 +55,7 @@ export function Chart(props: ChartProps) {
   const [frame, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [scroll, setScroll] = useState(0);
-  const [hovered, setHovered] = useState<{ line: Line; event: number; x: number; y: number } | null>(null);
+  const [pointer, setPointer] = useState<{ x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; view: View; scroll: number; brush: boolean; moved: boolean } | null>(null);
   const fingers = useRef(new Map<number, { x: number; y: number }>());
 
@@ -65,6 +65,11 @@ export function Chart(props: ChartProps) {
   const at = useMemo(() => layout(props.rows.map((row) => row.type), width, height, scroll, props.view.from, props.view.to),
     [props.rows, width, height, scroll, props.view.from, props.view.to]);
   const shift = props.data ? Number(BigInt(props.data.base) - props.origin) : 0;
+  // Found anew in each picture: an event of the one before has another place, and its time another base.
+  const hovered = useMemo(() => {
+    const found = pointer && props.data ? hit(at, props.data.lines, shift, pointer.x, pointer.y) : null;
+    return pointer && found ? { ...found, ...pointer } : null;
+  }, [pointer, props.data, at, shift]);
   const axis = ticks(props.origin, at.from, at.to, width / 110);
   const picture: Picture = {
     layout: at, data: props.data, shift, ticks: axis, colour: props.colour, palette: props.palette,
@@ -116,8 +121,7 @@ export function Chart(props: ChartProps) {
   const pointerMove = (event: PointerEvent) => {
     const start = drag.current;
     if (!start) {
-      const found = props.data ? hit(at, props.data.lines, shift, event.offsetX, event.offsetY) : null;
-      setHovered(found ? { ...found, x: event.offsetX, y: event.offsetY } : null);
+      setPointer({ x: event.offsetX, y: event.offsetY });
       return;
     }
     const others = [...fingers.current].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
@@ -168,7 +172,7 @@ export function Chart(props: ChartProps) {
       <canvas ref={canvas} style={{ left: `${labels}px`, width: `${width}px`, height: `${height}px` }}
         role="img" aria-label={`${props.name}: ${props.data?.shown ?? 0} of the objects, ${props.data?.events ?? 0} events`}
         onPointerDown={pointerDown} onPointerMove={pointerMove} onPointerUp={pointerUp} onPointerCancel={pointerUp}
-        onPointerLeave={() => setHovered(null)} />
+        onPointerLeave={() => setPointer(null)} />
       <div class="axis" style={{ left: `${labels}px`, width: `${width}px`, top: `${height}px` }} aria-hidden="true">
         {axis.map((tick) => (
           <span key={tick.at} class={tick.major ? "major" : ""} style={{ left: `${x(at, tick.at)}px` }}>{tick.label}</span>

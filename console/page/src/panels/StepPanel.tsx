@@ -22,11 +22,11 @@ export function StepPanel({ query, what, palette }: { query: StepQuery; what: st
       {data && (
         <>
           <table>
-            <thead><tr><th></th>{["count", "min", "median", "90 %", "99 %", "max"].map((name) => <th class="number">{name}</th>)}</tr></thead>
+            <thead><tr>{data.spans.length > 1 && <th></th>}{["count", "min", "median", "90 %", "99 %", "max"].map((name) => <th class="number">{name}</th>)}</tr></thead>
             <tbody>
               {data.spans.map((span, i) => (
                 <tr>
-                  <th scope="row">{names[i]}</th>
+                  {data.spans.length > 1 && <th scope="row">{names[i]}</th>}
                   <td class="number">{count(span.count)}</td>
                   {[span.min, span.p50, span.p90, span.p99, span.max].map((ns) => <td class="number">{duration(ns)}</td>)}
                 </tr>
