@@ -27,7 +27,7 @@ public final class TimeText {
 
   /** Writes {@code 2026-11-21T06:19:00.123456+01:00}, in that zone. */
   public static TimeText iso(ZoneId zone) {
-    return new TimeText("uuuu-MM-dd'T'HH:mm:ss", "XXX", zone);
+    return new TimeText("uuuu-MM-dd'T'HH:mm:ss", "ZZZZZ", zone);
   }
 
   /** Writes {@code 20261121051900.123456}, in UTC. */
