@@ -67,7 +67,9 @@ def with_broker(rows):
     if any(row["name"].startswith("activation.") for row in rows):
         found += ["Rows `activation` are for many emitters, each a process of its own with the default interval of a second, and one "
                   "event of the type every 100 ms. The time of an emitter begins before `POST /api/v1/activations` and ends when a private "
-                  "NATS on the same machine has stored the first batch with an event of the type. Each run switches another type on.", ""]
+                  "NATS on the same machine has stored the first batch with an event of the type. Each run switches another type on. Each "
+                  "emitter has a consumer of the bucket with the activations, of which nats-server admits 1,000 by default: this one runs "
+                  "with `default_max_consumers: -1`.", ""]
     return found
 
 
