@@ -56,7 +56,7 @@ static uint64_t start(pid_t *processes, uint64_t emitters, uint64_t pause) {
       if (getppid() == parent) emit((uint32_t)i, pause);
       _exit(0);
     }
-    pause_ms(START_PAUSE_MS); /* a start takes about 40 ms of processor time: all at once would time out at the broker */
+    pause_ms(START_PAUSE_MS); /* a start takes about 40 ms of a processor: all at once would time out */
   }
   return emitters;
 }

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-static const char usage[] = "Usage: bench-switched --url nats://HOST:PORT --type NAME --since NS --emitters N [--timeout-s N]\n"
-                            "\n"
-                            "Prints as JSON, per emitter, when the broker stored its first batch since NS, in ns since 1970, that\n"
-                            "holds an event of the type. Waits for N emitters, at most --timeout-s (60).\n";
+static const char usage[] =
+    "Usage: bench-switched --url nats://HOST:PORT --type NAME --since NS --emitters N [--timeout-s N]\n"
+    "\n"
+    "Prints as JSON, per emitter, when the broker stored its first batch since NS, in ns since 1970, that\n"
+    "holds an event of the type. Waits for N emitters, at most --timeout-s (60).\n";
 
 enum { EMITTERS_MAX = 10000, LOOK_MS = 100 };
 
