@@ -12,10 +12,12 @@ broker_install() {
     die "nats-server could not be built: is the Go module proxy reachable?"
 }
 
+# Each emitter has a consumer of the bucket with the activations: nats-server admits 1,000 per stream unless it is told otherwise.
 broker_configure() {
   {
     printf 'server_name: %s\nlisten: "127.0.0.1:%s"\nmax_payload: 1MB\n' "$NAME" "$PORT"
-    printf 'jetstream { store_dir: "%s/data", max_memory_store: 256MB, max_file_store: 64GB }\n' "$DIR"
+    printf 'jetstream {\n  store_dir: "%s/data", max_memory_store: 256MB, max_file_store: 64GB\n' "$DIR"
+    printf '  limits { default_max_consumers: -1 }\n}\n'
     if ((TLS)); then
       printf 'tls { cert_file: "%s/tls/server.pem", key_file: "%s/tls/server.key", ca_file: "%s/tls/ca.pem"' \
         "$DIR" "$DIR" "$DIR"

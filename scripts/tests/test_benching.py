@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from benching.console import page as console_page  # noqa: E402
-from benching.console.cases import FIGURES, SIZES, cases  # noqa: E402
+from benching.console.cases import ACTIVATION, FIGURES, SIZES, cases  # noqa: E402
 from benching.console.row import Row as ConsoleRow  # noqa: E402
 from benching.console.service import quantile  # noqa: E402
 from benching.emitter.__main__ import PARTS  # noqa: E402
@@ -21,6 +21,7 @@ from benching.emitter.sustained import check, destination, once  # noqa: E402
 from benching.jobs import row as jobs_row  # noqa: E402
 from benching.jobs.__main__ import families  # noqa: E402
 from benching.processes import BIN  # noqa: E402
+from benching.results import console as console_results  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.suite import updated  # noqa: E402
 
@@ -122,6 +123,18 @@ class ConsoleRows(unittest.TestCase):
     def test_no_two_rows_have_the_same_name(self):
         names = [case.name for case in cases(SIZES)]
         self.assertEqual(len(names), len(set(names)))
+
+    def test_rows_with_a_broker_have_no_size_and_are_judged_as_others(self):
+        document = ConsoleRow(ACTIVATION[1], [1.2, 1.8, 1.4], 1000).document()
+        self.assertEqual((document["name"], document["met"], document["missed_by"]), ("activation.first_event.p99", False, 0.2))
+
+    def test_the_page_explains_rows_with_a_broker_only_if_there_are_such(self):
+        measured = json.loads((ROOT / "results/bench/console.json").read_text())
+        archives = [row for row in measured["rows"] if not row["name"].startswith(("tail.", "activation."))]
+        self.assertNotIn("/api/v1/activations", console_results.page(measured | {"rows": archives}))
+        with_broker = console_results.page(measured | {"rows": [*archives, ConsoleRow(ACTIVATION[1], [1.2], 1000).document()]})
+        self.assertIn("/api/v1/activations", with_broker)
+        self.assertIn("| `activation.first_event.p99` |", with_broker)
 
 
 class ReadBack(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Measures the console: for each size of archive several runs, each with a service and a browser of its own."""
+"""Measures the console: for each size of archive several runs, each with a service and a browser of its own; then with a broker."""
 
 import contextlib
 import re
@@ -11,8 +11,8 @@ from statistics import median
 from .. import machine
 from ..jobs.java import measured
 from ..suite import Suite
-from . import page
-from .cases import FIGURES, QUICK, SIZES, cases
+from . import activation, page, tail
+from .cases import ACTIVATION, FIGURES, QUICK, SIZES, TAIL, cases
 from .processors import Others
 from .row import Row
 from .service import answers, console, heap_mb, quantile, start
@@ -43,13 +43,17 @@ def steps(chosen, quick):
     sizes = QUICK if quick else SIZES
     found = []
     for size, events in sizes.items():
-        figures = {case.figure for case in chosen if quick or case.size == size}
+        figures = {case.figure for case in chosen if case.size and (quick or case.size == size)}
         reason = lacking(events) if figures else ""
         if reason:
             NOTES["not_measured"].append(f"{events:,} events: {reason}")
             print(f"not measured: {events:,} events: {reason}", file=sys.stderr)
         elif figures:
             found.append((f"{events:,} events", lambda size=size, events=events, figures=figures: measure(size, events, figures, quick)))
+    for title, family, all_cases in (("tail", tail, TAIL), ("activation", activation, ACTIVATION)):
+        wanted = [case for case in all_cases if case in chosen]
+        if wanted:
+            found.append((title, lambda family=family, wanted=wanted: family.measure(wanted, 1 if quick else RUNS, quick)))
     return found
 
 
@@ -64,7 +68,7 @@ def archive(events):
 
 def one_run(directory, events, number, figures, quick):
     """What one service shows: figures of its start, memory, page and HTTP, and the share of the processors that others took."""
-    with Others() as others, console(directory, events) as service:
+    with Others() as others, console(events, directory) as service:
         found = {"start": start(service, events), "memory": service.memory()}
         if any(figure.startswith("page.") for figure in figures):
             found["page"] = page.browse(service, number, QUICK_STEPS if quick else page.STEPS,

@@ -1,4 +1,4 @@
-"""The rows of the console's table, and the sizes of the archives."""
+"""The rows of the console's table, with archives and with a broker, and the sizes of the archives."""
 
 from ..jobs.row import Limit
 from .row import Case
@@ -32,6 +32,18 @@ FIGURES = [
     Case("http.max", "lifelines of a random span over HTTP, without browser, slowest", "ms"),
 ]
 
+TAIL = [
+    Case("tail.rate.columns", "`lifeline-jobs tail` of events that NATS holds, into /dev/null, the program's start included", "events/s",
+         Limit("value", 200_000)),
+    Case("tail.rate.json", "the same with --json", "events/s", Limit("value", 200_000)),
+]
+ACTIVATION = [
+    Case("activation.first_event.p50", "from the request to switch events on until NATS holds an emitter's first one, median", "s"),
+    Case("activation.first_event.p99", "from the request to switch events on until NATS holds an emitter's first one, 99th percentile",
+         "s", at_most(1.5)),
+    Case("activation.first_event.max", "from the request to switch events on until NATS holds an emitter's first one, slowest", "s"),
+]
+
 
 def cases(sizes):
-    return [case.of_size(size) for size in sizes for case in FIGURES]
+    return [case.of_size(size) for size in sizes for case in FIGURES] + TAIL + ACTIVATION

@@ -23,10 +23,10 @@ def processes():
     return found
 
 
-def descendants():
-    """This process and all below it: pid and start time -> seconds of processor time."""
+def descendants(more=()):
+    """This process, the given ones and all below them: pid and start time -> seconds of processor time."""
     everything = processes()
-    own, before = {os.getpid()}, 0
+    own, before = {os.getpid(), *more}, 0
     while len(own) > before:
         before = len(own)
         own |= {pid for (pid, _), (parent, _) in everything.items() if parent in own}
@@ -34,10 +34,15 @@ def descendants():
 
 
 class Others:
-    """A context that measures the share. What a process used after it was last looked at counts as others' use."""
+    """A context that measures the share. What a process used after it was last looked at counts as others' use.
+
+    Takes the pids of measured processes that are no descendants, such as a broker."""
+
+    def __init__(self, *more):
+        self._more = more
 
     def __enter__(self):
-        self._first, self._last = descendants(), {}
+        self._first, self._last = descendants(self._more), {}
         self._busy, _ = Noise._read()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -46,12 +51,12 @@ class Others:
 
     def _watch(self):
         while not self._end.wait(PAUSE_S):
-            self._last |= descendants()
+            self._last |= descendants(self._more)
 
     def __exit__(self, *_):
         self._end.set()
         self._thread.join()
-        self._last |= descendants()
+        self._last |= descendants(self._more)
         busy, _ = Noise._read()
         own = sum(seconds - self._first.get(key, 0) for key, seconds in self._last.items())
         foreign = busy[0] - self._busy[0] - own * os.sysconf("SC_CLK_TCK")

@@ -9,7 +9,7 @@ from ..jobs.row import Limit, rounded
 
 @dataclass(frozen=True)
 class Case:
-    """A row before it is measured. Of one name there are several, each with an archive of another size."""
+    """A row before it is measured. Of a figure there are several, each with an archive of another size, or one without archive."""
 
     figure: str
     what: str
@@ -19,7 +19,7 @@ class Case:
 
     @property
     def name(self):
-        return f"{self.figure}.{self.size}"
+        return f"{self.figure}.{self.size}" if self.size else self.figure
 
     def of_size(self, size):
         return replace(self, size=size)
@@ -29,7 +29,7 @@ class Case:
 class Row:
     case: Case
     values: list  # one per run
-    events: int  # of the archive
+    events: int  # of the archive, or what was measured
     details: dict = field(default_factory=dict)
     noise: float = 0.0  # the greatest share of the processors that others took during a run
     commit: str = ""

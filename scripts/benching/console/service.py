@@ -46,10 +46,19 @@ class Console:
 
     def fetch(self, path, **query):
         """The bytes of an answer."""
-        self._connection.request("GET", f"/api/v1{path}{'?' if query else ''}{urllib.parse.urlencode(query)}")
+        return self._answer("GET", f"{path}{'?' if query else ''}{urllib.parse.urlencode(query)}")
+
+    def post(self, path, **body):
+        return json.loads(self._answer("POST", path, json.dumps(body), {"Content-Type": "application/json"}))
+
+    def delete(self, path):
+        self._answer("DELETE", path)
+
+    def _answer(self, method, path, sent=None, headers=None):
+        self._connection.request(method, f"/api/v1{path}", sent, headers or {})
         response = self._connection.getresponse()
         body = response.read()
-        if response.status != 200:
+        if response.status not in (200, 201, 204):
             raise RuntimeError(f"the console answered {path} with {response.status}: {body[:500]}")
         return body
 
@@ -75,11 +84,11 @@ class Console:
 
 
 @contextlib.contextmanager
-def console(archive, events):
-    """`lifeline-console` on the archive, when it has said where it serves."""
+def console(events, *arguments):
+    """`lifeline-console` with memory for so many events, when it has said where it serves."""
     with tempfile.TemporaryFile("w+") as log:
         started = time.monotonic()
-        process = subprocess.Popen([ROOT / "scripts/lifeline-console", archive], stdout=subprocess.PIPE, stderr=log, text=True,
+        process = subprocess.Popen([ROOT / "scripts/lifeline-console", *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
                                    env={**os.environ, "LIFELINE_CONSOLE_JAVA_OPTS": f"-Xmx{heap_mb(events)}m"})
         try:
             said = process.stdout.readline()

@@ -58,6 +58,21 @@ def parts(rows):
             f"| ---: |{' ---: |' * len(PARTS)}", *lines, ""] if lines else []
 
 
+def with_broker(rows):
+    """What the rows without an archive are; empty if there are none."""
+    found = []
+    if any(row["name"].startswith("tail.") for row in rows):
+        found += ["Rows `tail` print all events of a private NATS with `lifeline-jobs tail --from 0 --count N`; the seconds include the "
+                  "program's start.", ""]
+    if any(row["name"].startswith("activation.") for row in rows):
+        found += ["Rows `activation` are for many emitters, each a process of its own with the default interval of a second, and one "
+                  "event of the type every 100 ms. The time of an emitter begins before `POST /api/v1/activations` and ends when a private "
+                  "NATS on the same machine has stored the first batch with an event of the type. Each run switches another type on. Each "
+                  "emitter has a consumer of the bucket with the activations, of which nats-server admits 1,000 by default: this one runs "
+                  "with `default_max_consumers: -1`.", ""]
+    return found
+
+
 def summary(document):
     judged = [row for row in document["rows"] if "met" in row]
     return f"{sum(row['met'] for row in judged)} of {len(judged)} aims met"
@@ -72,7 +87,7 @@ def page(document):
         "Each run starts a service and a browser of its own. A zoom or pan counts from the browser's input event to the task after "
         "the frame that shows the new span's events, rasterized without a GPU; the next one follows when the page is at rest. An aim "
         "is for each run: the worst one is judged. `others took` is the greatest share of the processors that went to other "
-        "processes during a run.", "",
+        "processes during a run.", "", *with_broker(rows),
         summary(document) + (": missed " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) if missed else "")
         + ".", "", *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
         "| row | what | median | least to greatest | runs | aim | | others took |",
