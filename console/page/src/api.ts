@@ -75,6 +75,17 @@ export interface Emitter {
 }
 export interface Emitters { count: number; eventsPerSecond: number; rows: Emitter[] }
 
+export interface Alert {
+  alert: string | null; state: string | null; group: string | null; subject: string | null; reason: string | null;
+  since: string | null; at: string | null; evidence: Record<string, unknown>;
+}
+/** `rows`: active ones, of which there may be more, then cleared ones if they were asked for. */
+export interface Alerts { active: number; cleared: number; unreadable: number; rows: Alert[] }
+
+/** Steps from type `a` to type `b`: percentiles for each `part` of the span that has some. */
+export interface Summary { a: number; b: number; count: number; totalNs: number; maxNs: number; part: number[]; p50: number[]; p90: number[]; p99: number[] }
+export interface Summaries { parts: number; oneIn: number; rows: Summary[] }
+
 export interface Member { program: string; host: string; pid: number; reason: string | null }
 export interface Activation {
   id: string; line: string; state: "running" | "over" | "illegal"; remainingMs: number | null; why: string | null;
