@@ -70,10 +70,11 @@ export interface Emitter {
   firstMs: number; lastMs: number; eventsPerSecond: number; types: number; emitted: string; drops: Record<string, string>;
   sampledOut: string; belowThreshold: string; folded: string; spooled: string;
   /** The least time from its clock to the broker's; negative: it is ahead. */
-  clockMs: number | null; clockErrorNs: number; clockUncertain: boolean;
+  clockMs: number | null; clockAhead: boolean; clockErrorNs: number; clockUncertain: boolean;
   inForce: Record<string, string>;
 }
-export interface Emitters { count: number; eventsPerSecond: number; rows: Emitter[] }
+/** `ahead`: emitters whose clocks are ahead, of those with such a program and host. */
+export interface Emitters { count: number; ahead: number; eventsPerSecond: number; rows: Emitter[] }
 
 export interface Alert {
   alert: string | null; state: string | null; group: string | null; subject: string | null; reason: string | null;

@@ -22,8 +22,7 @@ public final class AlertOperations implements Operations {
   /** Members with a column of their own; what ends with _ns says a time a second time. */
   private static final Set<String> COLUMNS =
       Set.of("alert", "state", "group", "subject", "reason", "since", "at", "since_ns", "at_ns");
-  private static final Parameter<Boolean> ALL = Parameter.matching("all", "true: also cleared alerts",
-      "^(true|false)$", AlertOperations::truth);
+  private static final Parameter<Boolean> ALL = Parameter.truth("all", "also cleared alerts");
 
   private final Upserts upserts;
 
@@ -75,7 +74,7 @@ public final class AlertOperations implements Operations {
     readable.sort(Comparator.comparing((Map<String, Object> alert) -> !isOn(alert))
         .thenComparing(AlertOperations::atNs, Comparator.reverseOrder()));
     int active = (int) readable.stream().filter(AlertOperations::isOn).count();
-    boolean all = Boolean.TRUE.equals(call.get(ALL));
+    boolean all = call.get(ALL);
     return new Alerts(active, readable.size() - active, unreadable, readable.stream()
         .filter(alert -> all || isOn(alert)).limit(MOST_ALERTS).map(AlertOperations::alert).toList());
   }
@@ -114,12 +113,5 @@ public final class AlertOperations implements Operations {
   private static String text(Map<String, Object> members, String name) {
     Object value = members.get(name);
     return value == null ? null : value.toString();
-  }
-
-  private static boolean truth(String text) {
-    if (!text.equals("true") && !text.equals("false")) {
-      throw new IllegalArgumentException("must be true or false");
-    }
-    return text.equals("true");
   }
 }
