@@ -64,7 +64,7 @@ test("10,000 types and 5,000 emitters: the overview, also on a phone", async () 
   const { page, errors } = overview;
   const types = page.getByRole("region", { name: "Event types" });
   await within("a tab", async () => {
-    await page.getByRole("tab", { name: "Ask" }).click();
+    await page.getByRole("tab", { name: "Lifelines" }).click();
     await page.getByRole("tab", { name: "Overview" }).click();
     await types.getByText(/^10,000 of 10,000 event types/).waitFor();
     await page.getByRole("region", { name: "Emitters" }).getByText(/^5,000 emitters/).waitFor();
