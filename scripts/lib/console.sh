@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the scripts that source this file
-# A console over a broker and a small archive of hostile events, for tests. Needs common.sh and process.sh.
+# Consoles over a broker: with a small archive of hostile events, or with very many types and emitters; for tests. Needs common.sh and process.sh.
 
 CONSOLE_PIDS=()
 CONSOLE_BROKERS=()
@@ -27,6 +27,13 @@ console_of_hostile_events() {
   CONSOLE_PIDS+=($!)
   wait_until 60 'the events were not archived' events_are_archived "$dir/archive"
   start_console "$dir" "$dir/archive" --broker "$BROKER_URL" "${@:2}"
+}
+
+# console_of_many_events DIR: starts broker and console with 10,000 event types and 5,000 emitters, all files in DIR; like above.
+console_of_many_events() {
+  start_console_broker "$1"
+  EVENTS=$("$ROOT/console/page/test/many_events.py" "$BROKER_URL") || die "the events could not be published"
+  start_console "$1" --broker "$BROKER_URL"
 }
 
 # start_console DIR ARGUMENT...: starts a console with its output in DIR; its address goes to CONSOLE_URL.

@@ -103,7 +103,7 @@ export function App() {
       <Banners status={status} lost={lost} />
       {signedOut !== null ? <SignIn why={signedOut} done={() => setSignedOut(null)} /> : <main><div id="view" role="tabpanel" aria-labelledby={`tab-${link.tab}`}>
         {status && link.tab === "lifelines" && <Trace status={status} types={types.data} link={link} palette={palette} change={change} />}
-        {status && link.tab === "overview" && <Overview status={status} version={version ?? ""} types={types.data} />}
+        {status && link.tab === "overview" && <Overview status={status} version={version ?? ""} types={types.data} link={link} palette={palette} change={change} />}
         {link.tab === "ask" && <Ask sql={link.sql} palette={palette} onSql={(sql) => change({ sql })} />}
       </div></main>}
     </>

@@ -70,10 +70,22 @@ export interface Emitter {
   firstMs: number; lastMs: number; eventsPerSecond: number; types: number; emitted: string; drops: Record<string, string>;
   sampledOut: string; belowThreshold: string; folded: string; spooled: string;
   /** The least time from its clock to the broker's; negative: it is ahead. */
-  clockMs: number | null; clockErrorNs: number; clockUncertain: boolean;
+  clockMs: number | null; clockAhead: boolean; clockErrorNs: number; clockUncertain: boolean;
   inForce: Record<string, string>;
 }
-export interface Emitters { count: number; eventsPerSecond: number; rows: Emitter[] }
+/** `ahead`: emitters whose clocks are ahead, of those with such a program and host. */
+export interface Emitters { count: number; ahead: number; eventsPerSecond: number; rows: Emitter[] }
+
+export interface Alert {
+  alert: string | null; state: string | null; group: string | null; subject: string | null; reason: string | null;
+  since: string | null; at: string | null; evidence: Record<string, unknown>;
+}
+/** `rows`: active ones, of which there may be more, then cleared ones if they were asked for. */
+export interface Alerts { active: number; cleared: number; unreadable: number; rows: Alert[] }
+
+/** Steps from type `a` to type `b`: percentiles for each `part` of the span that has some. */
+export interface Summary { a: number; b: number; count: number; totalNs: number; maxNs: number; part: number[]; p50: number[]; p90: number[]; p99: number[] }
+export interface Summaries { parts: number; oneIn: number; rows: Summary[] }
 
 export interface Member { program: string; host: string; pid: number; reason: string | null }
 export interface Activation {

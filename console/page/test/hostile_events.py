@@ -41,14 +41,14 @@ HOSTILE = [
 ]
 
 
-def batch(sequence, program, host, types, events):
+def batch(sequence, program, host, types, events, start_ns):
     """A batch in the JSON of FORMAT.md, section 13; events are (type, ns after the start, values)."""
     return {
         "version": 1, "byte_order": "little", "compression": "none", "shuffle": 0, "flags": [],
         "incarnation": f"{sequence:032x}", "sequence": "1", "base_tick": "0", "tick_hz": "1000000000", "clock": "ticks",
         "pid": sequence, "route": 0, "route_name": "default", "host": host, "program": program,
         "counters": [str(len(events)), *["0"] * 11],
-        "calibrations": [{"tick": "0", "monotonic_ns": "0", "realtime_offset_ns": str(START_NS), "error_ns": 0, "step": False}],
+        "calibrations": [{"tick": "0", "monotonic_ns": "0", "realtime_offset_ns": str(start_ns), "error_ns": 0, "step": False}],
         "segments": [{"thread": "1", "events": len(events)}], "context": [], "types": types,
         "events": [{"type": type_, "tick": str(ns), "fields": values} for type_, ns, values in events],
     }
@@ -73,11 +73,11 @@ def batches():
                   for i, step in enumerate(steps)]
         for begin in range(0, len(events), 16):  # so that no batch is too large
             part = events[begin : begin + 16]
-            yield batch(p * 100 + begin // 16 + 1, program, HOSTILE[-1 - p], steps, part)
+            yield batch(p * 100 + begin // 16 + 1, program, HOSTILE[-1 - p], steps, part, START_NS)
 
 
-def encoded():
-    lines = "".join(json.dumps(each) + "\n" for each in batches())
+def encode(batches_as_json):
+    lines = "".join(json.dumps(each) + "\n" for each in batches_as_json)
     done = subprocess.run([ENCODE, "--stream"], input=lines.encode(), capture_output=True, timeout=TIMEOUT_S, check=False)
     if done.returncode or done.stderr:
         sys.exit(f"lifeline-encode: {done.stderr.decode(errors='replace')}")
@@ -89,12 +89,14 @@ def encoded():
 
 
 def publish(url, messages):
-    """Publishes to the stream of batches, and waits until it has stored them."""
+    """Publishes messages (subject, key or None, bytes) to the streams, and waits until they are stored."""
     host, port = re.fullmatch(r"nats://([^:/]+):(\d+)/?", url).groups()
     with socket.create_connection((host, int(port)), timeout=TIMEOUT_S) as connection, connection.makefile("rb") as answers:
-        connection.sendall(b'CONNECT {"verbose":false}\r\nSUB stored 1\r\n')
-        for message in messages:
-            connection.sendall(b"PUB lifeline.batches.0 stored %d\r\n%s\r\n" % (len(message), message))
+        connection.sendall(b'CONNECT {"verbose":false,"headers":true}\r\nSUB stored 1\r\n')
+        for subject, key, message in messages:
+            header = b"" if key is None else b"NATS/1.0\r\nLifeline-Key: %s\r\n\r\n" % key.encode()
+            connection.sendall(b"HPUB %s stored %d %d\r\n%s%s\r\n" % (subject.encode(), len(header), len(header) + len(message), header, message)
+                               if header else b"PUB %s stored %d\r\n%s\r\n" % (subject.encode(), len(message), message))
         connection.sendall(b"PING\r\n")
         left = len(messages)
         while left:
@@ -113,5 +115,5 @@ def publish(url, messages):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    publish(sys.argv[1], list(encoded()))
+    publish(sys.argv[1], [("lifeline.batches.0", None, each) for each in encode(batches())])
     print(sum(len(each["events"]) for each in batches()))

@@ -5,21 +5,27 @@ import { useAnswer, useTick } from "../hooks";
 import { count, short, shown } from "../text";
 import { absolute, duration } from "../time";
 
-/** A clock that is further ahead than this is shown as wrong: a batch cannot arrive before it was sent. */
-const AHEAD_MS = -5;
-
 export function Emitters() {
   const [program, setProgram] = useState("");
+  const [host, setHost] = useState("");
+  const [ahead, setAhead] = useState(false);
   const tick = useTick(2000);
-  const query = { program: program && `*${program}*` };
-  const { data, error } = useAnswer<Answer>(`${tick} ${program}`, (signal) => get("/emitters", query, signal));
+  const query = { program: program && `*${program}*`, host: host && `*${host}*`, ahead: String(ahead) };
+  const { data, error } = useAnswer<Answer>(JSON.stringify([tick, query]), (signal) => get("/emitters", query, signal));
   return (
     <section class="panel wide" aria-label="Emitters">
       <header><h2>Emitters</h2></header>
       {error && <p class="error">{error}</p>}
       {data && (
         <>
-          <label>Programs with <input type="search" value={program} onInput={(event) => setProgram(event.currentTarget.value)} /></label>
+          <label>Programs with <input type="search" value={program} onInput={(event) => setProgram(event.currentTarget.value)} /></label>{" "}
+          <label>Hosts with <input type="search" value={host} onInput={(event) => setHost(event.currentTarget.value)} /></label>
+          {(data.ahead > 0 || ahead) && (
+            <p class="bad">
+              <strong>{data.ahead === 1 ? "1 clock is ahead" : `${count(data.ahead)} clocks are ahead`}</strong>: what those emitters say seems later than it is.{" "}
+              <label><input type="checkbox" checked={ahead} onChange={(event) => setAhead(event.currentTarget.checked)} /> only clocks that are ahead</label>
+            </p>
+          )}
           <p>{data.count === 1 ? "1 emitter" : `${count(data.count)} emitters`}, {short(data.eventsPerSecond)} events/s{data.rows.length < data.count ? `; the ${count(data.rows.length)} heard last` : ""}</p>
           <div class="scroll">
             <table>
@@ -52,10 +58,9 @@ function Clock({ row }: { row: Emitter }) {
   if (row.clockMs === null) {
     return <>–</>;
   }
-  const ahead = row.clockMs < AHEAD_MS;
   return (
-    <span class={ahead || row.clockUncertain ? "bad" : ""} title="the least time from the emitter's clock to the broker's: transport and difference of the clocks">
-      {ahead ? <strong>at least {duration(-row.clockMs * 1e6)} ahead</strong> : duration(row.clockMs * 1e6)} ± {duration(row.clockErrorNs)}
+    <span class={row.clockAhead || row.clockUncertain ? "bad" : ""} title="the least time from the emitter's clock to the broker's: transport and difference of the clocks">
+      {row.clockAhead ? <strong>at least {duration(-row.clockMs * 1e6)} ahead</strong> : duration(row.clockMs * 1e6)} ± {duration(row.clockErrorNs)}
       {row.clockUncertain && <strong>, uncertain</strong>}
     </span>
   );

@@ -3,13 +3,19 @@ import { useState } from "preact/hooks";
 import { ActivationList } from "../activations/ActivationList";
 import { get, type Ledger, type Report, type Status, type Types } from "../api";
 import { useAnswer } from "../hooks";
+import type { Link } from "../link";
+import type { Palette } from "../palette";
 import { count, short, shown } from "../text";
 import { duration } from "../time";
+import { Alerts } from "./Alerts";
 import { Emitters } from "./Emitters";
+import { Summaries } from "./Summaries";
 
 const MOST_ROWS = 200;
 
-export function Overview({ status, version, types }: { status: Status; version: string; types: Types | null }) {
+interface Props { status: Status; version: string; types: Types | null; link: Link; palette: Palette; change(part: Partial<Link>): void }
+
+export function Overview({ status, version, types, link, palette, change }: Props) {
   const archived = status.archive.state === "none" ? null : version;
   const report = useAnswer<Report>(archived, (signal) => get("/report", {}, signal));
   const ledger = useAnswer<Ledger>(archived, (signal) => get("/ledger", {}, signal));
@@ -33,29 +39,39 @@ export function Overview({ status, version, types }: { status: Status; version: 
         {ledger.error && <p class="error">{ledger.error}</p>}
         {ledger.data && <Accounts ledger={ledger.data} />}
       </section>
+      {status.broker.state !== "none" && <Alerts />}
+      <Summaries status={status} types={types} from={link.follow ? null : link.from} to={link.follow ? null : link.to} palette={palette}
+        onStep={(a, b) => change({ tab: "lifelines", a, b })} />
       {status.broker.state !== "none" && (
         <>
           <ActivationList allowed={status.user.role !== "view"} />
           <Emitters />
         </>
       )}
-      <section class="panel" aria-label="Event types">
-        <header><h2>Event types</h2></header>
-        {types && (
-          <div class="scroll">
-            <table>
-              <thead><tr><th>type</th><th>level</th><th class="number">events shown</th></tr></thead>
-              <tbody>
-                {types.types.slice(0, MOST_ROWS).map((type) => (
-                  <tr><td><bdi>{shown(type.name, 80)}</bdi></td><td>{type.level}</td><td class="number">{count(type.events)}</td></tr>
-                ))}
-              </tbody>
-            </table>
-            {types.types.length > MOST_ROWS && <p>and {count(types.types.length - MOST_ROWS)} more</p>}
-          </div>
-        )}
-      </section>
+      {types && <EventTypes types={types} />}
     </div>
+  );
+}
+
+function EventTypes({ types }: { types: Types }) {
+  const [filter, setFilter] = useState("");
+  const rows = types.types.filter((type) => type.name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <section class="panel" aria-label="Event types">
+      <header><h2>Event types</h2></header>
+      <label>Types with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} /></label>
+      <p>{count(rows.length)} of {count(types.types.length)} event types{rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} of them` : ""}</p>
+      <div class="scroll">
+        <table>
+          <thead><tr><th>type</th><th>level</th><th class="number">events shown</th></tr></thead>
+          <tbody>
+            {rows.slice(0, MOST_ROWS).map((type) => (
+              <tr><td><bdi>{shown(type.name, 80)}</bdi></td><td>{type.level}</td><td class="number">{count(type.events)}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 

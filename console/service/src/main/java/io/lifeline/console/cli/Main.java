@@ -3,6 +3,7 @@ package io.lifeline.console.cli;
 import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
 import io.lifeline.console.access.Refusal;
+import io.lifeline.console.alerts.PacedUpserts;
 import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.archive.EventFields;
 import io.lifeline.console.events.EventLog;
@@ -12,6 +13,7 @@ import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.console.web.AccessOperations;
 import io.lifeline.console.web.ActivationOperations;
+import io.lifeline.console.web.AlertOperations;
 import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
 import io.lifeline.console.web.EmitterOperations;
@@ -20,6 +22,7 @@ import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
 import io.lifeline.console.web.StatusOperations;
+import io.lifeline.console.web.SummaryOperations;
 import io.lifeline.console.web.TraceOperations;
 import io.lifeline.console.web.WebhookOperations;
 import io.lifeline.console.webhook.AlertWatch;
@@ -27,6 +30,7 @@ import io.lifeline.console.webhook.DeliveryLimits;
 import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Upserts;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -90,6 +94,8 @@ public final class Main implements Callable<Integer> {
   private static final long LOG_BYTES = 64L << 20;
   private static final long LOG_PART = 16;
   private static final long ALERTS_MS = 5_000;
+  /** Between two looks at the broker's alerts, however many pages show them. */
+  private static final long ALERTS_PACE_MS = 1_000;
 
   @Parameters(paramLabel = "ARCHIVE", arity = "0..1",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
@@ -168,6 +174,7 @@ public final class Main implements Callable<Integer> {
     Function<LiveStart, LiveMessages> messages = messages();
     Directory directory = broker == null ? null : new Directory();
     JobConfig settings = broker == null ? null : config.load(Keys.BROKER_URL_KEY, broker);
+    Upserts published = broker == null ? null : new PacedUpserts(Hosts.upserts(settings), ALERTS_PACE_MS);
     Activations activations = broker == null ? null : new Activations(settings, Programs.installed());
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch ended = new CountDownLatch(1);
@@ -177,7 +184,7 @@ public final class Main implements Callable<Integer> {
     }, "lifeline-end"));
     try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
         Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL);
-        AlertWatch alerts = alertWatch(webhooks);
+        AlertWatch alerts = published == null ? null : new AlertWatch(published, webhooks, ALERTS_MS);
         EmittedEvents own = broker == null ? null : new EmittedEvents(settings, Programs.installed(), PROGRAM);
         Feed feed = new Feed(index, log, opener(null), messages, directory, history, limit)) {
       Audit audited = own == null ? audit : audit.emitting(fields -> own.emit("console.audit", fields));
@@ -186,8 +193,8 @@ public final class Main implements Callable<Integer> {
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
           new ArchiveOperations(questions), new ReportOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
-          new ActivationOperations(activations, directory), subscriptions,
-          new WebhookOperations(webhooks, broker != null));
+          new ActivationOperations(activations, directory), new AlertOperations(published),
+          new SummaryOperations(index), subscriptions, new WebhookOperations(webhooks, broker != null));
       try (Server server = Server.start(address, routes, metrics, callers, audited)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
@@ -218,11 +225,6 @@ public final class Main implements Callable<Integer> {
     }
     JobConfig settings = config.load(Keys.BROKER_URL_KEY, broker);
     return start -> Hosts.messages(settings, start);
-  }
-
-  private AlertWatch alertWatch(Webhooks webhooks) {
-    return broker == null ? null
-        : new AlertWatch(Hosts.upserts(config.load(Keys.BROKER_URL_KEY, broker)), webhooks, ALERTS_MS);
   }
 
   private StatusOperations.Status status(TraceIndex index, Feed feed, long limit) {

@@ -12,6 +12,10 @@ import java.util.TreeMap;
 /** The directory: who emits at the broker. */
 public final class EmitterOperations implements Operations {
   private static final long SILENT_MS = 60_000;
+  /** A clock that is further ahead than this is wrong: a batch cannot arrive before it was sent. */
+  private static final long AHEAD_MS = 5;
+  private static final Parameter<Boolean> AHEAD =
+      Parameter.truth("ahead", "only emitters whose clocks are ahead of the broker's");
   private static final Parameter<Integer> MOST = Parameter.integer("n", "how many", 1, 20_000, 500);
 
   private final Directory directory;
@@ -24,7 +28,7 @@ public final class EmitterOperations implements Operations {
   @Override
   public List<Operation> all() {
     return List.of(Operation.get("/emitters", "The emitters that the broker has heard, newest first", Emitters.class,
-        this::emitters, Parameters.PROGRAM, Parameters.HOST, MOST));
+        this::emitters, Parameters.PROGRAM, Parameters.HOST, AHEAD, MOST));
   }
 
   /**
@@ -34,16 +38,23 @@ public final class EmitterOperations implements Operations {
    * @param drops events that it dropped, by reason
    * @param clockMs the least time from its clock to the broker's: transport and difference of the clocks; negative if
    *     its clock is ahead; null if it is silent
+   * @param clockAhead whether its clock is ahead, so that its events seem later than they are
    * @param clockErrorNs how exactly its ticks are converted to time
    * @param inForce activations that it follows, by id
    */
   record Emitter(String incarnation, String program, String host, long pid, String state, long firstMs, long lastMs,
       double eventsPerSecond, int types, String emitted, Map<String, String> drops, String sampledOut,
-      String belowThreshold, String folded, String spooled, Long clockMs, long clockErrorNs, boolean clockUncertain,
+      String belowThreshold, String folded, String spooled, Long clockMs, boolean clockAhead,
+      long clockErrorNs, boolean clockUncertain,
       Map<String, String> inForce) {}
 
-  /** @param count all that match, of which the rows are the first */
-  record Emitters(int count, double eventsPerSecond, List<Emitter> rows) {}
+  /**
+   * The emitters.
+   *
+   * @param count all that match, of which the rows are the first
+   * @param ahead those whose clocks are ahead, of all with such a program and host
+   */
+  record Emitters(int count, int ahead, double eventsPerSecond, List<Emitter> rows) {}
 
   private Emitters emitters(Call call) {
     if (directory == null) {
@@ -52,10 +63,17 @@ public final class EmitterOperations implements Operations {
     Glob program = Parameters.glob(call.get(Parameters.PROGRAM));
     Glob host = Parameters.glob(call.get(Parameters.HOST));
     long now = System.currentTimeMillis();
-    List<EmitterRow> matching = directory.rows().stream()
+    List<EmitterRow> named = directory.rows().stream()
         .filter(row -> program.matches(row.program()) && host.matches(row.host())).toList();
-    return new Emitters(matching.size(), matching.stream().mapToDouble(EmitterRow::eventsPerSecond).sum(),
+    List<EmitterRow> ahead = named.stream().filter(EmitterOperations::isAhead).toList();
+    List<EmitterRow> matching = call.get(AHEAD) ? ahead : named;
+    return new Emitters(matching.size(), ahead.size(),
+        matching.stream().mapToDouble(EmitterRow::eventsPerSecond).sum(),
         matching.stream().limit(call.get(MOST)).map(row -> emitter(row, now)).toList());
+  }
+
+  private static boolean isAhead(EmitterRow row) {
+    return row.clockMs() != null && row.clockMs() < -AHEAD_MS;
   }
 
   private static Emitter emitter(EmitterRow row, long now) {
@@ -70,7 +88,7 @@ public final class EmitterOperations implements Operations {
     return new Emitter(row.incarnation().toString(), row.program(), row.host(), row.pid(), state(row, now),
         row.firstMs(), row.lastMs(), row.eventsPerSecond(), row.types(), count(row, Counter.EMITTED), drops,
         count(row, Counter.SAMPLED_OUT), count(row, Counter.BELOW_THRESHOLD), count(row, Counter.FOLDED),
-        count(row, Counter.SPOOLED), row.clockMs(), row.clockErrorNs(), row.clockUncertain(), inForce);
+        count(row, Counter.SPOOLED), row.clockMs(), isAhead(row), row.clockErrorNs(), row.clockUncertain(), inForce);
   }
 
   private static String state(EmitterRow row, long now) {

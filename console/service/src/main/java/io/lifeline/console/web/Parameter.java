@@ -65,6 +65,16 @@ public record Parameter<T>(String name, String description, Place place, boolean
     }, null);
   }
 
+  /** Whether something is wanted; false if it is missing. */
+  static Parameter<Boolean> truth(String name, String description) {
+    return new Parameter<>(name, description, Place.QUERY, false, schema("boolean"), text -> {
+      if (!text.equals("true") && !text.equals("false")) {
+        throw new IllegalArgumentException("must be true or false");
+      }
+      return text.equals("true");
+    }, false);
+  }
+
   /** A text of that form. */
   static <T> Parameter<T> matching(String name, String description, String pattern, Function<String, T> read) {
     Map<String, Object> schema = schema("string");

@@ -29,6 +29,8 @@ import java.util.function.IntPredicate;
 public final class TraceOperations implements Operations {
   private static final int MOST_BINS = 400;
   private static final int PIXELS_PER_BIN = 4;
+  /** Of the counts by type and bin: with very many types the bins are wider, or an answer would have megabytes of zeros. */
+  private static final int MOST_CELLS = 500_000;
   private static final int MOST_STEPS = 200;
   private static final List<String> OUTCOMES = List.of("ok", "error", "open");
 
@@ -108,8 +110,9 @@ public final class TraceOperations implements Operations {
   private Object lifelines(Call call) {
     Span span = Parameters.span(call);
     String id = call.get(ID);
-    int bins = Math.max(1, Math.min(MOST_BINS, call.get(Parameters.WIDTH) / PIXELS_PER_BIN));
     return index.read(snapshot -> {
+      int bins = Math.max(1, Math.min(Math.min(MOST_BINS, call.get(Parameters.WIDTH) / PIXELS_PER_BIN),
+          MOST_CELLS / Math.max(1, snapshot.kinds().size())));
       IntPredicate origin = origins(snapshot, call);
       Lifelines.Choice choice = id == null
           ? Lifelines.choose(snapshot, span, origin, call.get(LINES))

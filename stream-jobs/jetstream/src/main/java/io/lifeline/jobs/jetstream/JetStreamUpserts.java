@@ -54,7 +54,10 @@ public final class JetStreamUpserts implements Upserts {
       if (message == null) {
         throw new HostException("the broker stopped sending " + subject);
       }
-      latest.put(message.getHeaders().getFirst(Publisher.KEY_HEADER), message.getData());
+      String key = message.hasHeaders() ? message.getHeaders().getFirst(Publisher.KEY_HEADER) : null;
+      if (key != null) { // others may publish here, too
+        latest.put(key, message.getData());
+      }
       pending = message.metaData().pendingCount();
     }
     consumer.stop();

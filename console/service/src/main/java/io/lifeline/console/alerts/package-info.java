@@ -1,0 +1,2 @@
+/** The alerts that jobs have published. */
+package io.lifeline.console.alerts;
