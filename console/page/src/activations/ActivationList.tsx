@@ -35,7 +35,7 @@ export function ActivationList({ allowed }: { allowed: boolean }) {
             <thead><tr><th>activation</th><th>id</th><th>time left</th><th>emitters</th><th></th></tr></thead>
             <tbody>
               {data.rows.map((row) => (
-                <tr>
+                <tr key={row.id}>
                   <td><bdi>{shown(row.line, 200)}</bdi></td>
                   <td><bdi>{shown(row.id, 64)}</bdi>{row.by && <><br /><span class="hint">by <bdi>{shown(row.by, 200)}</bdi></span></>}</td>
                   <td><Left row={row} at={data.at} /></td>

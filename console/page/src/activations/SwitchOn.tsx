@@ -1,5 +1,5 @@
 // A button that switches events on; what they would cost is said before, and asked about if it is much.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type Activation, type Cost, get, post, Problem } from "../api";
 import { useAnswer } from "../hooks";
 import { shown } from "../text";
@@ -9,7 +9,12 @@ export function SwitchOn({ line, seconds, label, onDone }: { line: string; secon
   const [asked, setAsked] = useState<{ line: string; cost: Cost } | null>(null);
   const [done, setDone] = useState<Activation | null>(null);
   const [error, setError] = useState<string | null>(null);
+  const busy = useRef(false);
   const switchOn = async (confirmed: boolean) => {
+    if (busy.current) {
+      return; // a double click is not meant twice
+    }
+    busy.current = true;
     setError(null);
     try {
       setDone(await post<Activation>("/activations", { line, seconds, confirmed }));
@@ -23,6 +28,7 @@ export function SwitchOn({ line, seconds, label, onDone }: { line: string; secon
         setError((problem as Error).message);
       }
     }
+    busy.current = false;
   };
   const confirming = asked?.line === line ? asked : null;
   return (

@@ -14,6 +14,7 @@ import io.lifeline.jobs.live.Activations;
 import io.lifeline.jobs.live.Following;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 
 /** Activations: what is in force, who follows, what it would cost; set, extended and ended. */
 public final class ActivationOperations implements Operations {
@@ -34,6 +34,7 @@ public final class ActivationOperations implements Operations {
   private static final long LIST_LASTS_MS = 1000;
   /** An activation that brings more is done only when that is confirmed. */
   private static final double LOUD = 10_000;
+  private static final String BLANKS = "[ \t\r]+";
   /** Words of a line that are set anew when it is extended. */
   private static final List<String> TIMES = List.of("for=", "issued=", "id=");
 
@@ -48,16 +49,18 @@ public final class ActivationOperations implements Operations {
   /** One change at a time: what a person has seen is compared with what is there. */
   private final ReentrantLock changing = new ReentrantLock();
   /** By the line, which has the time when it was set. */
-  private final Map<String, String> setBy = Collections.synchronizedMap(new LinkedHashMap<>() {
+  private final Map<String, Identity> setBy = Collections.synchronizedMap(new LinkedHashMap<>() {
     private static final long serialVersionUID = 1;
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+    protected boolean removeEldestEntry(Map.Entry<String, Identity> eldest) {
       return size() > MOST_REMEMBERED;
     }
   });
   private final ReentrantLock listing = new ReentrantLock();
   private List<Activation> listed;
+  private Problem notListed;
+  private long listedFromNs;
   private long listedAtMs;
 
   /** @param activations null without a broker */
@@ -137,9 +140,14 @@ public final class ActivationOperations implements Operations {
   private Row row(Activation activation, List<EmitterRow> emitters) {
     Following all = Following.of(activation, emitters);
     return new Row(activation.id(), activation.line(), activation.state(), activation.remainingMs(), activation.why(),
-        activation.resolution(), setBy.get(activation.line()),
+        activation.resolution(), by(setBy.get(activation.line())),
         all.following().size(), all.refusing().size(), all.silent().size(),
         members(all.refusing(), activation.id()), members(all.silent(), activation.id()));
+  }
+
+  private static String by(Identity who) {
+    return who == null ? null
+        : who.name() + (who.onBehalfOf() == null ? "" : " for " + who.onBehalfOf()) + " from " + who.from();
   }
 
   private static List<Member> members(List<EmitterRow> emitters, String id) {
@@ -166,9 +174,10 @@ public final class ActivationOperations implements Operations {
       if (wish.id() != null) {
         Activation there = there(wish.id());
         if (there != null) {
-          call.requireWithinLimits(reach(there));
+          requireMayEnd(call, there);
         }
       }
+      call.requireWithinLimits(limits(wanted)); // the login may have ended while others were served
       return set(call, wish.id(), wish.line(), time);
     } finally {
       changing.unlock();
@@ -181,8 +190,8 @@ public final class ActivationOperations implements Operations {
     changing.lock();
     try {
       Activation now = find(call.get(ID), extension.line());
-      String line = Arrays.stream(now.line().split("[ \t\r]+"))
-          .filter(word -> TIMES.stream().noneMatch(word::startsWith)).collect(Collectors.joining(" "));
+      requireMayEnd(call, now); // a new time may be a shorter one
+      String line = withoutTimes(now.line());
       call.requireWithinLimits(limits(check(now.id(), line, time)));
       return set(call, now.id(), line, time);
     } finally {
@@ -192,10 +201,21 @@ public final class ActivationOperations implements Operations {
 
   private Row set(Call call, String id, String line, Duration time) throws InterruptedException {
     Activation set = done(activations -> activations.set(id, line, time));
-    Identity who = call.identity();
-    setBy.put(set.line(), who.name() + (who.onBehalfOf() == null ? "" : " for " + who.onBehalfOf()) + " from "
-        + who.from());
+    setBy.put(set.line(), call.identity());
     return row(set, List.of());
+  }
+
+  /** The word behind {@code when} is a field, whatever its name. */
+  private static String withoutTimes(String line) {
+    List<String> kept = new ArrayList<>();
+    String before = "";
+    for (String word : line.strip().split(BLANKS)) {
+      if (before.equals("when") || TIMES.stream().noneMatch(word::startsWith)) {
+        kept.add(word);
+      }
+      before = word;
+    }
+    return String.join(" ", kept);
   }
 
   /** Returns what an activation changes, as the limits of a token state it. */
@@ -205,17 +225,31 @@ public final class ActivationOperations implements Operations {
         Resolution.of(activation.resolution() + sample), Instant.now().plusMillis(activation.remainingMs()));
   }
 
-  /** Returns which events an activation is for: who may end or replace it has to be allowed these. */
-  private static Limits reach(Activation activation) {
-    return activation.pattern() == null ? ANYTHING : new Limits(List.of(activation.pattern()),
-        List.of(activation.program()), Resolution.of("off"), Instant.EPOCH);
+  /**
+   * Who ends or replaces an activation has to be allowed the events that it is for. What keeps events back lets all
+   * through when it is gone: then full has to be allowed as well, except to whoever has set it.
+   */
+  private void requireMayEnd(Call call, Activation activation) {
+    if (activation.pattern() == null) {
+      call.requireWithinLimits(ANYTHING);
+      return;
+    }
+    Identity by = setBy.get(activation.line());
+    boolean own = by != null && by.name().equals(call.identity().name());
+    call.requireWithinLimits(new Limits(List.of(activation.pattern()), List.of(activation.program()),
+        keepsBack(activation) && !own ? Resolution.FULL : Resolution.of("off"), Instant.EPOCH));
+  }
+
+  private static boolean keepsBack(Activation activation) {
+    return activation.state().equals("running") && (!activation.resolution().equals("full")
+        || Arrays.asList(activation.line().split(BLANKS)).contains("when"));
   }
 
   private Object end(Call call) throws InterruptedException {
     changing.lock();
     try {
       Activation now = find(call.get(ID), call.get(SEEN));
-      call.requireWithinLimits(reach(now));
+      requireMayEnd(call, now);
       done(activations -> {
         activations.end(now.id());
         return now;
@@ -282,16 +316,34 @@ public final class ActivationOperations implements Operations {
   }
 
   private List<Activation> list(boolean anew) throws InterruptedException {
+    long askedNs = System.nanoTime();
     listing.lock();
     try {
+      boolean meanwhile = listedFromNs - askedNs >= 0;
+      if (notListed != null && meanwhile) { // else each of many would wait for the broker in turn
+        throw notListed;
+      }
       long now = System.currentTimeMillis();
-      if (anew || listed == null || now - listedAtMs > LIST_LASTS_MS || now < listedAtMs) {
-        listed = ask(Activations::list);
-        listedAtMs = now;
+      boolean fresh = !anew && now - listedAtMs <= LIST_LASTS_MS && now >= listedAtMs;
+      if (listed == null || !meanwhile && !fresh) {
+        listFromBroker();
       }
       return listed;
     } finally {
       listing.unlock();
+    }
+  }
+
+  private void listFromBroker() throws InterruptedException {
+    listed = null;
+    notListed = null;
+    listedFromNs = System.nanoTime();
+    listedAtMs = System.currentTimeMillis();
+    try {
+      listed = ask(Activations::list);
+    } catch (Problem problem) {
+      notListed = problem;
+      throw problem;
     }
   }
 

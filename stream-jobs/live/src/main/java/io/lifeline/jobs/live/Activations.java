@@ -7,6 +7,8 @@ import io.lifeline.jobs.core.config.JobConfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +26,10 @@ public final class Activations {
   private static final String PROGRAM = "lifeline-activate";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int EXIT_USAGE = 2;
+  /** Of characters; the grammar allows far fewer, and systems refuse to start a program with very long ones. */
+  private static final int LONGEST_WORD = 10_000;
+  /** In which Java gives words to programs; what it has no code for would become a question mark. */
+  private static final Charset OF_WORDS = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
   private static final ObjectMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
@@ -70,9 +76,7 @@ public final class Activations {
   private String run(List<String> words) throws ActivationException, InterruptedException {
     List<String> arguments = new ArrayList<>(List.of("--json"));
     arguments.addAll(words);
-    if (arguments.stream().anyMatch(word -> word.indexOf('\0') >= 0)) { // which no program can be given
-      throw new ActivationException(true, "the line or the id has a null character");
-    }
+    requirePassable(arguments);
     Process process = null;
     try {
       process = programs.command(PROGRAM, arguments, broker).start();
@@ -86,6 +90,22 @@ public final class Activations {
     } finally {
       if (process != null) {
         process.destroyForcibly();
+      }
+    }
+  }
+
+  private static void requirePassable(List<String> words) throws ActivationException {
+    CharsetEncoder encoder = OF_WORDS.newEncoder();
+    for (String word : words) {
+      if (word.indexOf('\0') >= 0) { // which no program can be given
+        throw new ActivationException(true, "the line or the id has a null character");
+      }
+      if (word.length() > LONGEST_WORD) {
+        throw new ActivationException(true, "the line or the id is too long: a line has at most 1024 bytes");
+      }
+      if (!encoder.canEncode(word)) {
+        throw new ActivationException(true, "the line or the id has a character that " + OF_WORDS
+            + " cannot encode: leave it out, or start this program with LC_ALL=C.UTF-8");
       }
     }
   }

@@ -31,7 +31,7 @@ public final class EmittedEvents implements AutoCloseable {
   private final BlockingQueue<String> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
   private final AtomicLong dropped = new AtomicLong();
   private final Thread thread = new Thread(this::run, "lifeline-emitted");
-  private Process process;
+  private volatile Process process;
 
   /** @param emitter name of the program in the events */
   public EmittedEvents(JobConfig broker, Programs programs, String emitter) {
@@ -108,6 +108,11 @@ public final class EmittedEvents implements AutoCloseable {
   public void close() throws InterruptedException {
     if (waiting.offer(END, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
       thread.join(2 * PATIENCE.toMillis());
+    }
+    Process hanging = process;
+    if (thread.isAlive() && hanging != null) { // it reads nothing, and the thread waits to write
+      thread.interrupt();
+      hanging.destroyForcibly();
     }
   }
 }

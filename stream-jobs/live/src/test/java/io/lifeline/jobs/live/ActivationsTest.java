@@ -57,6 +57,12 @@ class ActivationsTest {
         .isInstanceOfSatisfying(ActivationException.class, e -> assertThat(e.isIllegal()).isTrue())
         .hasMessageContaining("\"sampel:10\" is not a resolution");
     assertThatThrownBy(() -> activations.check(null, "--all", null)).hasMessageContaining("column");
+    assertThatThrownBy(() -> activations.check(null, "x".repeat(900_000), null))
+        .isInstanceOfSatisfying(ActivationException.class, e -> assertThat(e.isIllegal()).isTrue())
+        .hasMessageContaining("at most 1024 bytes");
+    assertThatThrownBy(() -> activations.check(null, "\ud800* full", null))
+        .isInstanceOfSatisfying(ActivationException.class, e -> assertThat(e.isIllegal()).isTrue())
+        .hasMessageContaining("cannot encode");
     assertThat(activations.check(null, "disk.* full", null).remainingMs()).isPositive();
   }
 

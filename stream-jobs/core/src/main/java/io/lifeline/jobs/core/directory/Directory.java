@@ -19,11 +19,16 @@ import java.util.function.LongSupplier;
 public final class Directory {
   /** Beyond this the emitters that have been silent for longest are forgotten, those that have ended first. */
   private static final int MOST_EMITTERS = 20_000;
+  /** Beyond this the emitters that take most are forgotten: they may claim endless types and answers. */
+  private static final long MOST_BYTES = 256 << 20;
+  /** How far ahead times count. Where producers set those of messages they may be any, and would end all rates. */
+  private static final long AHEAD_MS = 10_000;
 
   private final LongSupplier nanoTime;
   private final Map<Incarnation, Emitter> emitters = new HashMap<>();
   private long newestMs = Long.MIN_VALUE;
   private long newestAtNs;
+  private long bytesKept;
 
   public Directory() {
     this(System::nanoTime);
@@ -43,26 +48,34 @@ public final class Directory {
     if (batch.isDerived()) {
       return;
     }
-    if (brokerTimeMs >= newestMs) {
-      newestMs = brokerTimeMs;
+    long atMs = Math.min(Math.max(0, brokerTimeMs), System.currentTimeMillis() + AHEAD_MS);
+    if (atMs >= newestMs) {
+      newestMs = atMs;
       newestAtNs = nanoTime.getAsLong();
     }
     batch.rewind();
-    emitters.computeIfAbsent(batch.incarnation(), any -> new Emitter(batch, brokerTimeMs))
-        .add(batch, brokerTimeMs, bytes);
+    Emitter emitter = emitters.computeIfAbsent(batch.incarnation(), any -> new Emitter(batch, atMs));
+    bytesKept -= emitter.bytesKept();
+    emitter.add(batch, atMs, brokerTimeMs, bytes);
+    bytesKept += emitter.bytesKept();
     if (emitters.size() > MOST_EMITTERS) {
-      forget();
+      forget(Comparator.comparing((Emitter one) -> !one.ended()).thenComparing(Emitter::lastMs),
+          MOST_EMITTERS - MOST_EMITTERS / 10, Long.MAX_VALUE);
+    }
+    if (bytesKept > MOST_BYTES) {
+      forget(Comparator.comparing(Emitter::bytesKept).reversed(), MOST_EMITTERS, MOST_BYTES - MOST_BYTES / 10);
     }
   }
 
-  /** Forgets a tenth at once: the search takes time. */
-  private void forget() {
-    emitters.entrySet().stream()
-        .sorted(Comparator.comparing((Map.Entry<Incarnation, Emitter> one) -> !one.getValue().ended())
-            .thenComparing(one -> one.getValue().lastMs()))
-        .limit(MOST_EMITTERS / 10)
-        .map(Map.Entry::getKey).toList()
-        .forEach(emitters::remove);
+  /** Forgets the first until so many are left; the limits are below those that led here: the search takes time. */
+  private void forget(Comparator<Emitter> order, int most, long mostBytes) {
+    for (Emitter emitter : emitters.values().stream().sorted(order).toList()) {
+      if (emitters.size() <= most && bytesKept <= mostBytes) {
+        return;
+      }
+      emitters.remove(emitter.incarnation());
+      bytesKept -= emitter.bytesKept();
+    }
   }
 
   /** Returns the emitters, the one heard last first. */

@@ -20,7 +20,11 @@ import java.util.Set;
 final class Emitter {
   private static final int MOST_ANSWERS = 256;
   private static final int MOST_TYPES = 10_000;
+  private static final int MOST_RUNS = 1000;
   private static final int LONGEST_TEXT = 1024;
+  /** About what an entry takes beside its text. */
+  private static final int ENTRY_BYTES = 300;
+  private static final int RUN_BYTES = 16;
   private static final String OWN = "lifeline.";
   private static final String ANSWER = "lifeline.activation.";
   private static final String SUMMARY = "lifeline.summary";
@@ -39,6 +43,7 @@ final class Emitter {
   private long lastMs;
   private long eventCount;
   private long byteCount;
+  private long bytesKept;
   private Clock clock;
 
   /** What came of a route, with the counters of its newest batch. */
@@ -67,21 +72,37 @@ final class Emitter {
     pid = batch.pid();
     firstMs = brokerTimeMs;
     lastMs = brokerTimeMs;
+    bytesKept = ENTRY_BYTES + bytes(program) + bytes(host);
   }
 
-  /** Adds a batch unless it is a repeat, and leaves it positioned before its first event. */
-  void add(BatchReader batch, long brokerTimeMs, int bytes) {
-    Route route = routes.computeIfAbsent(batch.route(), number -> new Route());
+  /**
+   * Adds a batch unless it is a repeat, and leaves it positioned before its first event.
+   *
+   * @param atMs when it counts
+   * @param brokerTimeMs with which its clock is compared
+   */
+  void add(BatchReader batch, long atMs, long brokerTimeMs, int bytes) {
+    Route route = routes.get(batch.route());
+    if (route == null) {
+      route = new Route();
+      routes.put(batch.route(), route);
+      bytesKept += ENTRY_BYTES;
+    }
+    int runsBefore = route.received.runs();
     if (!route.received.add(batch.sequence())) {
       return;
     }
-    lastMs = Math.max(lastMs, brokerTimeMs);
+    if (route.received.runs() > MOST_RUNS) {
+      route.received.forgetShortest(MOST_RUNS / 2, batch.sequence());
+    }
+    bytesKept += (long) RUN_BYTES * (route.received.runs() - runsBefore);
+    lastMs = Math.max(lastMs, atMs);
     eventCount += batch.eventCount();
     byteCount += bytes;
-    events.add(brokerTimeMs, batch.eventCount());
-    addCounters(route, batch, brokerTimeMs);
+    events.add(atMs, batch.eventCount());
+    addCounters(route, batch, atMs);
     addClock(batch, brokerTimeMs);
-    addEvents(batch, brokerTimeMs);
+    addEvents(batch, atMs);
   }
 
   private void addCounters(Route route, BatchReader batch, long brokerTimeMs) {
@@ -162,6 +183,7 @@ final class Emitter {
       return null;
     }
     if (known == null || known.summaryField == null && summaryField != null) {
+      bytesKept += (known == null ? ENTRY_BYTES + bytes(name) : 0) + bytes(summaryField);
       known = new TypeCount(known == null ? new Window() : known.window, summaryField);
       types.put(name, known);
     }
@@ -175,16 +197,28 @@ final class Emitter {
     }
     String line = text(batch, "line", LONGEST_TEXT);
     Answer before = answers.remove(id);
+    bytesKept -= bytes(id, before);
     Answer.State state = switch (batch.type().name().substring(ANSWER.length())) {
       case "start" -> Answer.State.IN_FORCE;
       case "end" -> Answer.State.ENDED;
       default -> Answer.State.REFUSED;
     };
-    answers.put(id, new Answer(state, batch.timeNs(), line != null || before == null ? line : before.line(),
-        text(batch, "reason", LONGEST_TEXT)));
+    Answer answer = new Answer(state, batch.timeNs(), line != null || before == null ? line : before.line(),
+        text(batch, "reason", LONGEST_TEXT));
+    answers.put(id, answer);
+    bytesKept += bytes(id, answer);
     if (answers.size() > MOST_ANSWERS) {
-      answers.remove(answers.keySet().iterator().next());
+      String eldest = answers.keySet().iterator().next();
+      bytesKept -= bytes(eldest, answers.remove(eldest));
     }
+  }
+
+  private static long bytes(String id, Answer answer) {
+    return answer == null ? 0 : ENTRY_BYTES + bytes(id) + bytes(answer.line()) + bytes(answer.reason());
+  }
+
+  private static long bytes(String text) {
+    return text == null ? 0 : 2L * text.length();
   }
 
   /** Returns the value of a field of the current event; null if there is none, or it is longer. */
@@ -192,6 +226,15 @@ final class Emitter {
     int field = batch.type().fieldIndex(name);
     return field < 0 || batch.type().fields().get(field).type() != FieldType.STRING
         || batch.valueLength(field) > mostBytes ? null : batch.getString(field);
+  }
+
+  Incarnation incarnation() {
+    return incarnation;
+  }
+
+  /** Returns about how much memory it takes. */
+  long bytesKept() {
+    return bytesKept;
   }
 
   long lastMs() {

@@ -8,7 +8,8 @@ final class Window {
   private static final long STEP_MS = 10_000;
   private static final int STEPS = (int) (LENGTH_MS / STEP_MS);
 
-  private final long[] counts = new long[STEPS];
+  /** Not exact for what nobody can have counted, but emitters may claim any number, and a sum must not overflow. */
+  private final double[] counts = new double[STEPS];
   private long firstMs = Long.MIN_VALUE;
   private long lastStep;
 
@@ -30,7 +31,7 @@ final class Window {
   /** Returns the rate of the last minute, or since the first count if that is less. */
   double perSecond(long nowMs) {
     long nowStep = Math.floorDiv(nowMs, STEP_MS);
-    long sum = 0;
+    double sum = 0;
     for (long step = Math.max(nowStep, lastStep) - STEPS + 1; step <= lastStep; step++) {
       sum += counts[Math.floorMod(step, STEPS)];
     }

@@ -139,6 +139,55 @@ class DirectoryTest {
         .anyMatch(row -> row.incarnation().equals(emitter(0)));
   }
 
+  @Test
+  void theMemoryOfEndlessTypesIsBoundedAndModestEmittersStay() {
+    add(0, batch(0, 1).event(READ, tick(0), 1L, 1L));
+    for (int i = 1; i <= 30; i++) {
+      for (int part = 1; part <= 20; part++) {
+        BatchWriter hostile = batch(i, part).type(3, SUMMARY);
+        for (int type = 0; type < 500; type++) {
+          hostile.event(SUMMARY, tick(i), "x".repeat(1000) + part + "." + type, "f", 1L);
+        }
+        add(i, hostile);
+      }
+    }
+    assertThat(directory.rows().stream().mapToLong(EmitterRow::types).sum()).isLessThan(120_000L);
+    assertThat(directory.rows()).anyMatch(row -> row.incarnation().equals(emitter(0)));
+  }
+
+  @Test
+  void countsThatNobodyCanHaveCountedDoNotHideALoudEmitter() {
+    BatchWriter hostile = batch(1, 1).type(3, SUMMARY).event(READ, tick(1), 1L, 1L)
+        .counter(Counter.SAMPLED_OUT, Long.MAX_VALUE);
+    for (int i = 0; i < 3; i++) {
+      hostile.event(SUMMARY, tick(1), "disk.write.end", "nbytes", Long.MAX_VALUE);
+    }
+    add(1, hostile);
+    assertThat(directory.estimate(ANY, ANY, ANY).eventsPerSecond()).isGreaterThan(1e17);
+  }
+
+  @Test
+  void aTimeInTheFutureDoesNotStopTheRatesOfOthers() {
+    long nowMs = System.currentTimeMillis();
+    BatchWriter hostile = batch(1, 1).event(READ, tick(1), 1L, 1L);
+    directory.add(read(hostile), Long.MAX_VALUE, hostile.toByteArray().length);
+    for (int i = 1; i <= 100; i++) {
+      BatchWriter modest = batch(2, i).event(READ, tick(1), 1L, 1L);
+      directory.add(read(modest), nowMs, modest.toByteArray().length);
+    }
+    assertThat(directory.rows().get(0).lastMs()).isLessThan(nowMs + 60_000);
+    assertThat(directory.estimate(ANY, Glob.of("copy"), ANY).eventsPerSecond()).isGreaterThan(2);
+  }
+
+  @Test
+  void sequencesWithGapsAreBounded() {
+    for (int i = 1; i <= 5000; i++) {
+      add(0, batch(1, 2 * i).event(READ, tick(1), 1L, 1L));
+    }
+    add(0, batch(1, 10_000).event(READ, tick(1), 1L, 1L));
+    assertThat(directory.rows().get(0).eventsPerSecond()).isEqualTo(5000);
+  }
+
   private void add(double second, BatchWriter writer) {
     BatchReader batch = read(writer);
     directory.add(batch, START_MS + Math.round(second * 1000), writer.toByteArray().length);
