@@ -51,7 +51,6 @@ function Chart({ row, parts, name, palette, onStep }: { row: Summary; parts: num
   const least = lengths.reduce((a, b) => Math.min(a, b), Infinity);
   const most = lengths.reduce((a, b) => Math.max(a, b), -Infinity);
   const y = (ns: number) => (most - least < 1e-9 ? 20 : 38 - (36 * (Math.log(Math.max(1, ns)) - least)) / (most - least));
-  const x = (part: number) => (parts < 2 ? 0 : (100 * part) / (parts - 1));
   const last = row.part.length - 1;
   return (
     <li>
@@ -60,7 +59,7 @@ function Chart({ row, parts, name, palette, onStep }: { row: Summary; parts: num
       <div class="lines">
         <svg viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={`percentiles of ${name} over time`}>
           {PERCENTILES.map((one, i) => (
-            <polyline points={row.part.flatMap((part, at) => (row.part.length === 1 ? [`0,${y(row[one][at]!)}`, `100,${y(row[one][at]!)}`] : [`${x(part)},${y(row[one][at]!)}`])).join(" ")}
+            <polyline points={row.part.flatMap((part, at) => [part, part + 1].map((end) => `${(100 * end) / parts},${y(row[one][at]!)}`)).join(" ")}
               fill="none" stroke={palette.series[i]!} stroke-width="1.5" vector-effect="non-scaling-stroke" />
           ))}
         </svg>

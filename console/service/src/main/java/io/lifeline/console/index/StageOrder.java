@@ -12,6 +12,8 @@ import java.util.Comparator;
  */
 public final class StageOrder {
   private static final int MOST_OBJECTS = 2000;
+  /** With very many types, so that few are not passed by any of them. */
+  private static final int OBJECTS_PER_TYPE = 4;
   /** With more types, each would be compared with too many others. */
   private static final int MOST_TO_COMPARE = 500;
   private static final int LONGEST_PATH = 100;
@@ -35,7 +37,7 @@ public final class StageOrder {
 
   private IntList sorted() {
     int end = snapshot.objects.end();
-    int step = Math.max(1, end / MOST_OBJECTS);
+    int step = Math.max(1, end / Math.max(MOST_OBJECTS, OBJECTS_PER_TYPE * places.length));
     for (int object = 0; object < end; object += step) {
       if (snapshot.exists(object)) {
         count(snapshot.path(object));
@@ -59,7 +61,7 @@ public final class StageOrder {
       int kind = snapshot.events.type(path[i]);
       places[kind] += i / (double) (path.length - 1);
       counts[kind]++;
-      for (int j = i + 1; j < Math.min(path.length, LONGEST_PATH); j++) {
+      for (int j = i + 1; places.length <= MOST_TO_COMPARE && j < Math.min(path.length, LONGEST_PATH); j++) {
         before.addTo(BlockSummary.pair(kind, snapshot.events.type(path[j])), 1);
       }
     }

@@ -29,7 +29,7 @@ import java.util.function.IntPredicate;
 public final class TraceOperations implements Operations {
   private static final int MOST_BINS = 400;
   private static final int PIXELS_PER_BIN = 4;
-  /** Of the counts by type and bin: with very many types the bins are wider, or an answer would have megabytes of zeros. */
+  /** Counts by type and bin: with very many types bins are wider, or an answer would be megabytes of zeros. */
   private static final int MOST_CELLS = 500_000;
   private static final int MOST_STEPS = 200;
   private static final List<String> OUTCOMES = List.of("ok", "error", "open");
