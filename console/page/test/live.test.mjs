@@ -69,6 +69,10 @@ test("what is switched on in the page is emitted, by whom is shown, and it ends"
   await panel.getByLabel("Events").fill("example.packet full program=lifeline-activation");
   await panel.getByRole("button", { name: "What would it bring?" }).click();
   await panel.getByText(/how much it brings is not known/).waitFor();
+  await panel.getByRole("button", { name: "Switch on" }).press("Enter");
+  await panel.getByRole("button", { name: "Cancel" }).waitFor();
+  await page.keyboard.press("Enter"); // as a key that is held down
+  await panel.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
   await panel.getByRole("button", { name: "Switch on" }).click();
   await panel.getByRole("button", { name: "Cancel" }).waitFor();
   assert.deepEqual((await api(URL, "/activations")).rows, [], "nothing is done before it is confirmed");

@@ -1,5 +1,5 @@
 // A button that switches events on; what they would cost is said before, and asked about if it is much.
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Activation, type Cost, get, post, Problem } from "../api";
 import { useAnswer } from "../hooks";
 import { shown } from "../text";
@@ -31,15 +31,18 @@ export function SwitchOn({ line, seconds, label, onDone }: { line: string; secon
     busy.current = false;
   };
   const confirming = asked?.line === line ? asked : null;
+  // Enter that is held down must not confirm what nobody has read.
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => cancel.current?.focus(), [confirming]);
   return (
     <div class="switch">
       {confirming ? (
-        <p role="alert">
+        <p role="alert" key="confirm">
           {shown(confirming.cost.text, 300)}. <button class="main" onClick={() => switchOn(true)}>Switch on</button>{" "}
-          <button onClick={() => setAsked(null)}>Cancel</button>
+          <button ref={cancel} onClick={() => setAsked(null)}>Cancel</button>
         </p>
       ) : (
-        <p>
+        <p key="ask">
           <button onClick={() => switchOn(false)}>{label}</button>{" "}
           <span class="hint">{cost.data ? shown(cost.data.text, 300) : ""}</span>
         </p>

@@ -20,7 +20,7 @@ public final class Directory {
   /** Beyond this the emitters that have been silent for longest are forgotten, those that have ended first. */
   private static final int MOST_EMITTERS = 20_000;
   /** Beyond this the emitters that take most are forgotten: they may claim endless types and answers. */
-  private static final long MOST_BYTES = 256 << 20;
+  private static final long MOST_BYTES = Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8);
   /** How far ahead times count. Where producers set those of messages they may be any, and would end all rates. */
   private static final long AHEAD_MS = 10_000;
 
