@@ -21,9 +21,10 @@ export interface Loaded<T> { data: T | null; error: string | null; loading: bool
 
 /**
  * Asks the console whenever `key` changes, after a pause in which no further change comes; null asks nothing. What was loaded
- * before stays until the new answer is there, and an answer that is no longer wanted is given up.
+ * before stays until the new answer is there, and an answer that is no longer wanted is given up. Panels wait longer than the
+ * picture, the first time, too: their questions would compete with its own.
  */
-export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, pauseMs = 60): Loaded<T> {
+export function useAnswer<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, pauseMs = 30): Loaded<T> {
   const [state, setState] = useState<{ key: string | null; data: T | null; error: string | null }>({ key: null, data: null, error: null });
   useEffect(() => {
     if (key === null) {
