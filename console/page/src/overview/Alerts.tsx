@@ -1,4 +1,4 @@
-// What jobs have raised, with the measurements that they decided on. All texts are those of whoever published the alert.
+// What jobs have raised, with the measurements that they decided on. All texts come from the broker, where anybody may have published them.
 import { useState } from "preact/hooks";
 import { type Alert, type Alerts as Answer, get } from "../api";
 import { useAnswer, useTick } from "../hooks";

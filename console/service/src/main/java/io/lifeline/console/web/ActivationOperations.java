@@ -227,7 +227,7 @@ public final class ActivationOperations implements Operations {
 
   /**
    * Who ends or replaces an activation has to be allowed the events that it is for. What keeps events back lets all
-   * through when it is gone: then full has to be allowed as well, except to whoever has set it.
+   * through when it is gone: then full has to be allowed as well, unless the caller has set it.
    */
   private void requireMayEnd(Call call, Activation activation) {
     if (activation.pattern() == null) {
