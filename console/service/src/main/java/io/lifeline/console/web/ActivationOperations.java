@@ -3,14 +3,13 @@ package io.lifeline.console.web;
 import io.lifeline.console.access.Identity;
 import io.lifeline.console.access.Limits;
 import io.lifeline.console.access.Resolution;
-import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.directory.EmitterRow;
-import io.lifeline.jobs.core.directory.Estimate;
 import io.lifeline.jobs.live.Activation;
 import io.lifeline.jobs.live.ActivationException;
 import io.lifeline.jobs.live.Activations;
+import io.lifeline.jobs.live.Cost;
 import io.lifeline.jobs.live.Following;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,7 +18,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -32,8 +30,6 @@ public final class ActivationOperations implements Operations {
   private static final Limits ANYTHING = new Limits(List.of(), List.of(), Resolution.of("off"), Instant.EPOCH);
   /** Many pages ask for the list; the broker is asked no more often than this. */
   private static final long LIST_LASTS_MS = 1000;
-  /** An activation that brings more is done only when that is confirmed. */
-  private static final double LOUD = 10_000;
   private static final String BLANKS = "[ \t\r]+";
   /** Words of a line that are set anew when it is extended. */
   private static final List<String> TIMES = List.of("for=", "issued=", "id=");
@@ -75,7 +71,7 @@ public final class ActivationOperations implements Operations {
         Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
             call -> rows()),
         Operation.get("/estimate", "What a line would bring, from the rates of the last minute",
-            Cost.class, call -> cost(check(null, call.get(LINE), null)), LINE),
+            Cost.class, call -> Cost.of(check(null, call.get(LINE), null), directory), LINE),
         Operation.post("/activations", "Switch on; replaces the activation of the same id", Wish.class, Row.class,
             201, this::set),
         Operation.post("/activations/{id}/extend", "Give an activation a new time from now on", Extension.class,
@@ -96,14 +92,6 @@ public final class ActivationOperations implements Operations {
       int following, int refusing, int silent, List<Member> refusals, List<Member> unanswered) {}
 
   record Rows(List<Row> rows) {}
-
-  /**
-   * @param known whether an emitter has shown such events; what is off is counted by nobody
-   * @param text the same as a sentence
-   * @param confirm whether it is only done when confirmed
-   */
-  record Cost(boolean known, int emitters, int types, double eventsPerSecond, double bytesPerSecond, String text,
-      boolean confirm) {}
 
   /**
    * @param id null for a random one
@@ -165,7 +153,7 @@ public final class ActivationOperations implements Operations {
     Duration time = wish.seconds() == null ? null : seconds(wish.seconds());
     Activation wanted = check(wish.id(), wish.line(), time);
     call.requireWithinLimits(limits(wanted));
-    Cost cost = cost(wanted);
+    Cost cost = Cost.of(wanted, directory);
     if (cost.confirm() && !Boolean.TRUE.equals(wish.confirmed())) {
       throw new Problem(409, cost.text() + "; set confirmed to do it").with("cost", cost);
     }
@@ -286,33 +274,6 @@ public final class ActivationOperations implements Operations {
 
   private Activation check(String id, String line, Duration time) throws InterruptedException {
     return ask(activations -> activations.check(id, line, time));
-  }
-
-  private Cost cost(Activation activation) {
-    Estimate full = directory.estimate(Glob.of(activation.pattern()), Glob.of(activation.program()),
-        Glob.of(activation.host()));
-    double share = switch (activation.resolution()) {
-      case "full" -> 1;
-      case "sample" -> 1.0 / activation.sample();
-      default -> 0;
-    };
-    double events = full.eventsPerSecond() * share;
-    double bytes = full.bytesPerSecond() * share;
-    String what = activation.pattern() + " " + activation.resolution()
-        + (activation.sample() == null ? "" : ":" + activation.sample());
-    boolean more = share > 0;
-    String text = !more ? what + ": no more events than now"
-        : full.known() ? String.format(Locale.ROOT, "%s: at most about %,d events/s from %s, %,.1f MB/s", what,
-            rounded(events), full.emitters() == 1 ? "1 emitter" : full.emitters() + " emitters", bytes / 1e6)
-        : what + ": how much it brings is not known, since no emitter has shown such events yet";
-    return new Cost(full.known() || !more, full.emitters(), full.types(), events, bytes, text,
-        more && (!full.known() || events > LOUD));
-  }
-
-  /** An estimate is no better than two digits. */
-  private static long rounded(double number) {
-    double unit = Math.pow(10, Math.max(0, Math.floor(Math.log10(Math.max(1, number))) - 1));
-    return (long) (Math.round(number / unit) * unit);
   }
 
   private List<Activation> list(boolean anew) throws InterruptedException {

@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
 import io.lifeline.jobs.cli.directory.ActivationsCommand;
 import io.lifeline.jobs.cli.directory.EmittersCommand;
+import io.lifeline.jobs.cli.directory.SwitchCommand;
 import io.lifeline.jobs.cli.tail.TailCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import picocli.CommandLine;
@@ -28,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       TailCommand.class,
       EmittersCommand.class,
       ActivationsCommand.class,
+      SwitchCommand.class,
       SqlCommand.class,
       ReportCommand.class,
       ExportCommand.class,

@@ -60,8 +60,8 @@ class CommandLineTest {
   @Test
   void answersAWrongCommandLineWithOneSentence() {
     String which =
-        "lifeline-jobs: which command? run, ledger, alerts, tail, emitters, activations, sql, report, export, compact,"
-            + " verify, files, config, help (try --help)\n";
+        "lifeline-jobs: which command? run, ledger, alerts, tail, emitters, activations, switch, sql, report, export,"
+            + " compact, verify, files, config, help (try --help)\n";
     assertThat(execute()).isEqualTo(new Result(2, "", which));
     assertThat(execute("start")).isEqualTo(new Result(2, "", which));
     assertThat(execute("--fast").err()).isEqualTo("lifeline-jobs: Unknown option: '--fast' (try --help)\n");

@@ -83,6 +83,17 @@ class DirectoryCommandsTest {
       assertThat(activations).extracting(one -> one.path("following").size()).containsExactly(1, 0, 0);
       assertThat(activations).extracting(one -> one.path("silent").size()).containsExactly(0, 0, 0);
       assertThat(activations.get(2).path("refusing").get(0).path("reason").asText()).contains("nowhere");
+      String line = "example.packet full program=life*";
+      StringWriter said = new StringWriter();
+      CommandLine command = new CommandLine(new SwitchCommand()).setOut(new PrintWriter(said))
+          .setErr(new PrintWriter(said));
+      assertThat(command.execute("--broker", broker.url(), "--id", "more", "unknown.* full")).isEqualTo(1);
+      assertThat(said.toString()).contains("is not known", "not set: confirm it with --yes");
+      assertThat(command.execute("--broker", broker.url(), "--id", "more", "--for", "5m", line)).isZero();
+      assertThat(said.toString()).contains("example.packet full: at most about ", " events/s from 1 emitter, ",
+          "more  " + line + " for=300s issued=");
+      assertThat(command.execute("--broker", broker.url(), "--id", "more", "--yes", "unknown.* full")).isZero();
+      assertThat(command.execute("--broker", broker.url(), "disk.* sampel:10")).isEqualTo(2);
     } finally {
       emitter.destroy();
       emitter.waitFor();
