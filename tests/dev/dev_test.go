@@ -78,6 +78,7 @@ func ask(url, question string) string {
 	if err != nil {
 		return err.Error()
 	}
+	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err.Error()
@@ -194,7 +195,7 @@ func TestWhatCannotBeIsRefusedWithWhatToDo(t *testing.T) {
 	taken := listener.Addr().(*net.TCPAddr).Port
 	refused(t, 1, fmt.Sprintf("--port: 127.0.0.1:%d is taken by another process", taken), "--port", strconv.Itoa(taken))
 	refused(t, 1, fmt.Sprintf("--listen-page: 127.0.0.1:%d is taken by another process", taken), "--listen-page", fmt.Sprintf("127.0.0.1:%d", taken))
-	refused(t, 1, "only loopback addresses are served", "--listen-page", "0.0.0.0:0", "--no-jobs") // what the page said
+	refused(t, 1, "can be reached from other machines", "--listen-page", "0.0.0.0:0", "--no-jobs") // what the page said
 	refused(t, 1, "lifeline-setup failed", "--broker", fmt.Sprintf("nats://127.0.0.1:%d", taken))
 	refused(t, 2, "--port 70000", "--port", "70000")
 	refused(t, 2, "HOST:PORT is expected", "--listen-page", "8080")
