@@ -170,7 +170,8 @@ class KafkaHostTest {
       List<ConsumerRecord<String, String>> events = read("events.disk.read.end", 2);
       assertThat(events).extracting(ConsumerRecord::value).hasSize(2);
       assertThat(events.get(1).value()).contains("200");
-      assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"decode-[01]\"} 1");
+      // At least: what a transaction that Kafka aborts has counted is counted again.
+      assertThat(metrics.text()).containsPattern("lifeline_duplicates_total\\{task=\"decode-[01]\"} [1-9]");
     }
   }
 
