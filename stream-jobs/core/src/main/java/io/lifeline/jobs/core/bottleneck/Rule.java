@@ -13,7 +13,8 @@ import java.util.Map;
  *   <li>The component with the lowest mean instantaneous throughput is the candidate. It is the bottleneck if Welch's
  *       t-test distinguishes it from every other component, and if it is slower than each by a fifth: with enough
  *       samples, even an irrelevant difference is significant.
- *   <li>A component that is idle for more than half of the time is not the bottleneck, however slow it is.
+ *   <li>A component that is idle for more than half of the time is not the bottleneck, however slow it is, and not
+ *       mistaken for it: rates that vary widely, as those of a network with losses do, need no test against it.
  *   <li><b>A component that is as fast as before cannot be the reason for a lower throughput.</b> If throughput fell at
  *       the last change and the candidate's rate did not, then time passes where nothing is measured. This is how the
  *       paper's rule failed for UDT with loss: a read that finds nothing is not measured, the next one finds its data
@@ -55,9 +56,11 @@ final class Rule {
       return Verdict.none(Verdict.Reason.TOO_LITTLE);
     }
     List<String> bySpeed = new ArrayList<>(now.keySet());
-    bySpeed.sort(Comparator.comparingDouble(component -> now.get(component).rate().mean()));
+    bySpeed.sort(
+        Comparator.comparing((String component) -> isIdle(now.get(component)))
+            .thenComparingDouble(component -> now.get(component).rate().mean()));
     String slowest = bySpeed.get(0);
-    boolean isIdle = now.get(slowest).busy() < ENOUGH_WORK;
+    boolean isIdle = isIdle(now.get(slowest));
     if (!isIdle && !isUnexplained(now.get(slowest), before.get(slowest))) {
       return bySpeed(bySpeed, now);
     }
@@ -65,14 +68,21 @@ final class Rule {
     return uneven != null ? uneven : Verdict.none(isIdle ? Verdict.Reason.IDLE : Verdict.Reason.UNEXPLAINED);
   }
 
+  private static boolean isIdle(ComponentStats component) {
+    return component.busy() < ENOUGH_WORK;
+  }
+
+  /** @param bySpeed the components that work enough, the slowest first, then the others */
   private static Verdict bySpeed(List<String> bySpeed, Map<String, ComponentStats> now) {
+    double busiest = now.get(bySpeed.get(0)).busy();
     Level slowest = now.get(bySpeed.get(0)).rate();
     List<String> alike = new ArrayList<>();
     double chance = 0;
     for (String other : bySpeed.subList(1, bySpeed.size())) {
       double chanceOfOther = (bySpeed.size() - 1) * slowest.chanceOfBeingBelow(now.get(other).rate());
       chance = Math.max(chance, Math.min(1, chanceOfOther));
-      if (chanceOfOther > ERROR || slowest.mean() - now.get(other).rate().mean() > NEXT_AT_MOST) {
+      boolean isOut = isIdle(now.get(other)) && Math.log(now.get(other).busy() / busiest) <= NEXT_AT_MOST;
+      if (!isOut && (chanceOfOther > ERROR || slowest.mean() - now.get(other).rate().mean() > NEXT_AT_MOST)) {
         alike.add(other);
       }
     }

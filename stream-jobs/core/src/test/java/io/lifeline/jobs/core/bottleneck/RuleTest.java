@@ -51,6 +51,20 @@ class RuleTest {
     assertThat(verdict.component()).isNull();
   }
 
+  /** A real transfer with 100 ms and losses: rates vary, and each follows from the one before, so a test knows little. */
+  @Test
+  void oneThatIdlesIsNotTakenForABusyOneWhoseRateVaries() {
+    ComponentStats network =
+        new ComponentStats(16, new Level(2, Math.log(2.83), 0.1), level(UNEVENNESS), level(2.83), 1.0);
+    ComponentStats write = new ComponentStats(16, level(7.76), level(UNEVENNESS), level(2.82), 0.37);
+    Verdict verdict = judge(Map.of("network", network, "write", write));
+    assertThat(verdict.component()).isEqualTo("network");
+    assertThat(verdict.reason()).isEqualTo(Reason.SLOWEST);
+    assertThat(verdict.chance()).as("by speed alone").isGreaterThan(0.01);
+    ComponentStats fast = new ComponentStats(16, new Level(2, Math.log(9), 0.1), level(UNEVENNESS), level(2.83), 1.0);
+    assertThat(judge(Map.of("network", fast, "write", write)).component()).isEqualTo("network");
+  }
+
   @Test
   void fewSamplesAreNoAnswer() {
     ComponentStats few = new ComponentStats(4, level(1), level(UNEVENNESS), level(1), 1);
