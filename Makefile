@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-console results results-fleet lint install clean
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-console results results-bottleneck results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench-console: ## measure the page and its service (QUICK=1)
 
 results: ## write the tables in results/ anew
 	@scripts/results
+
+results-bottleneck: build ## what limits real transfers, known and answered (half an hour per program; root; ONLY=WORD some)
+	@scripts/results-bottleneck $(if $(ONLY),--only '$(ONLY)')
 
 results-fleet: ## the generator fleet's study, 2 hours (HOURS=, QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)
 	@scripts/setup

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 BIN = Path(os.environ.get("LIFELINE_BIN", Path(__file__).resolve().parents[2] / "build/emitter/bin"))
-LEFT, RIGHT = "10.77.0.1", "10.77.0.2"  # the ends of a link; inside its namespaces alone, so that all links may have these
+NETWORK, LEFT, RIGHT = "10.77.0.0/24", "10.77.0.1", "10.77.0.2"  # the ends of a link; inside its namespaces alone, so that all links may have these
 UDT_PORT = 9000  # as well
 NUMBERS = itertools.count()
 DEVICES = {"emulated-link": "/dev/net/tun", "slow-disk": "/dev/fuse"}

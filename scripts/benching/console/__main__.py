@@ -13,7 +13,7 @@ from ..jobs.java import measured
 from ..suite import Suite
 from . import activation, page, tail
 from .cases import ACTIVATION, FIGURES, QUICK, SIZES, TAIL, cases
-from .processors import Others
+from ..processors import Others
 from .row import Row
 from .service import answers, console, heap_mb, quantile, start
 from .table import bound, table

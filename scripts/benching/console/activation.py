@@ -11,7 +11,7 @@ from pathlib import Path
 from .. import machine
 from ..emitter.programs import environment
 from ..processes import BIN, broker, run, wait_until
-from .processors import Others
+from ..processors import Others
 from .row import Row
 from .service import console, quantile
 

@@ -6,7 +6,7 @@ import sys
 from ..machine import ROOT
 from . import bottleneck, console
 from . import emitter as emitter_page
-from . import jobs, overview, table1, table2, triggers
+from . import jobs, overview, table1, table2, transfers, triggers
 
 RESULTS = ROOT / "results"
 
@@ -34,7 +34,11 @@ def pages(bench):
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:
         found["bottleneck.md"] = bottleneck.page(validation)
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"))
+    matrix = transfers.load(RESULTS / "bottleneck" / "data.json")
+    if matrix:
+        found["bottleneck/README.md"] = transfers.page(matrix)
+        found |= {f"bottleneck/{name}": picture for name, picture in transfers.figures(matrix).items()}
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Bar charts of all pages in results/, drawn by the plotter of the generator fleet's study."""
+"""Charts of all pages in results/, drawn by the plotter of the generator fleet's study."""
 
 import json
 import subprocess
@@ -20,7 +20,11 @@ class Bar:
 
 def chart(title, unit, bars):
     """An SVG; lengths of bars are orders of magnitude."""
+    return drawn({"title": title, "unit": unit, "kinds": KINDS, "bars": [asdict(bar) for bar in bars]})
+
+
+def drawn(chart_or_figure):
+    """An SVG of a plot.Bars, or of a plot.Figure: panels with lines."""
     if not PLOTTER.exists():
         raise SystemExit(f"results: {PLOTTER} is missing: run scripts/build go")
-    document = json.dumps({"title": title, "unit": unit, "kinds": KINDS, "bars": [asdict(bar) for bar in bars]})
-    return subprocess.run([PLOTTER, "chart"], input=document, capture_output=True, check=True, text=True).stdout
+    return subprocess.run([PLOTTER, "chart"], input=json.dumps(chart_or_figure), capture_output=True, check=True, text=True).stdout

@@ -1,6 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
-from . import bottleneck, console
+from . import bottleneck, console, transfers
 from .machine import sentence
 
 
@@ -37,12 +37,19 @@ def bottleneck_lines(validation):
     return [f"| [bottleneck.md](bottleneck.md) | which component holds a copy up: {bottleneck.summary(validation)} |"]
 
 
+def matrix_lines(matrix):
+    if not matrix:
+        return []
+    return [f"| [bottleneck/](bottleneck/README.md) | {transfers.summary(matrix)} |"]
+
+
 # Written by make results-fleet, which has a form of its own.
 FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
 
 
-def contents(emitter, jobs, validation, measured):
-    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation)]
+def contents(emitter, jobs, validation, measured, matrix):
+    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation),
+             *matrix_lines(matrix)]
     return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
 
 
@@ -52,11 +59,11 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter, jobs=None, validation=None, measured=None):
+def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
              "`make bench-console` and `make bench` measured. Each page names its command and its machine.", "",
-             *contents(emitter, jobs, validation, measured)]
+             *contents(emitter, jobs, validation, measured, matrix)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",

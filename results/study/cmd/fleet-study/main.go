@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,23 +33,43 @@ func main() {
 	os.Exit(cli.Code("fleet-study", run(cli.UntilStopped(), os.Args[1:])))
 }
 
-// chart draws the bar charts, a plot.Bars as JSON on each line of in, as one SVG after the other, for the pages of results/ that
-// other programs write.
+// chart draws charts, a plot.Bars or a plot.Figure with panels as JSON on each line of in, as one SVG after the other, for the pages
+// of results/ that other programs write.
 func chart(in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(in)
-	decoder.DisallowUnknownFields()
 	for {
-		var bars plot.Bars
-		switch err := decoder.Decode(&bars); {
+		var text json.RawMessage
+		switch err := decoder.Decode(&text); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("reading a bar chart: %w", err)
+			return fmt.Errorf("reading a chart: %w", err)
 		}
-		if _, err := out.Write(bars.SVG()); err != nil {
-			return fmt.Errorf("writing a bar chart: %w", err)
+		drawn, err := draw(text)
+		if err != nil {
+			return fmt.Errorf("reading a chart: %w", err)
+		}
+		if _, err := out.Write(drawn); err != nil {
+			return fmt.Errorf("writing a chart: %w", err)
 		}
 	}
+}
+
+func draw(text json.RawMessage) ([]byte, error) {
+	var kind struct{ Panels json.RawMessage }
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if kind.Panels != nil {
+		var figure plot.Figure
+		err := decoder.Decode(&figure)
+		return figure.SVG(), err
+	}
+	var bars plot.Bars
+	err := decoder.Decode(&bars)
+	return bars.SVG(), err
 }
 
 const usage = `Usage: fleet-study --out FOLDER [OPTION...]
@@ -66,7 +87,7 @@ machine; Kafka's points need scripts/broker install kafka.
   fleet-study --out results --paper-timing       one point in the paper's own timing, three quarters of an hour
   fleet-study --out results --before older       which points changed since another study
   fleet-study --out results --pages              only write the pages, from the files
-  fleet-study chart                              draw bar charts: a JSON object on standard input, an SVG on standard output
+  fleet-study chart                              draw charts: a JSON object on standard input, an SVG on standard output
 
 `
 

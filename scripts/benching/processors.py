@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-from ..machine import Noise
+from .machine import Noise
 
 PAUSE_S = 0.5
 
