@@ -85,7 +85,9 @@ bench-console: ## measure the page and its service (QUICK=1)
 results: ## write the tables in results/ anew
 	@scripts/results
 
-results-bottleneck: build ## what limits real transfers, known and answered (half an hour per program; root; ONLY=WORD some)
+results-bottleneck: ## what limits real transfers, known and answered, half an hour per program; root (ONLY=WORD: some cells)
+	@scripts/setup --dev
+	@scripts/build
 	@scripts/results-bottleneck $(if $(ONLY),--only '$(ONLY)')
 
 results-fleet: ## the generator fleet's study, 2 hours (HOURS=, QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)

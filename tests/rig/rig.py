@@ -88,11 +88,12 @@ def reachable(port, *namespaces):
 
 
 @contextlib.contextmanager
-def udt(left, right, port):
-    """Within the context, a TCP connection to 127.0.0.1:port in the left namespace travels over UDT to 127.0.0.1:port in the right one."""
+def udt(client, server, address, port):
+    """Within the context, a TCP connection to 127.0.0.1:port in the client's namespace travels over UDT to 127.0.0.1:port in the server's,
+    whose end of the link has the address."""
     with contextlib.ExitStack() as tunnel:
-        for verb, namespace in (("listen", right), ("connect", left)):
-            tunnel.callback(Rig(*inside(namespace, BIN / "udt-tunnel", verb, f"{RIGHT}:{UDT_PORT}", str(port))).end)
+        for verb, namespace in (("listen", server), ("connect", client)):
+            tunnel.callback(Rig(*inside(namespace, BIN / "udt-tunnel", verb, f"{address}:{UDT_PORT}", str(port))).end)
         yield
 
 

@@ -92,7 +92,7 @@ class UdtTunnel(unittest.TestCase):
     tags = ("system",)
 
     def test_it_carries_both_directions_across_a_link_that_loses(self):
-        with rig.link(delay=10, loss=1) as (left, right, running), rig.udt(left, right, 7):
+        with rig.link(delay=10, loss=1) as (left, right, running), rig.udt(left, right, rig.RIGHT, 7):
             receiver = subprocess.Popen(rig.inside(right, sys.executable, "-c", TRANSFER, "in"), stdout=subprocess.PIPE, text=True)
             self.assertEqual("listening\n", receiver.stdout.readline())
             sender = subprocess.run(rig.inside(left, sys.executable, "-c", TRANSFER, "out"), stdout=subprocess.PIPE, text=True,

@@ -3,10 +3,12 @@
 import json
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..processes import BIN
-from .rig import RIGHT, inside, udt
+from .rig import LEFT, RIGHT, inside, udt
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,53 @@ class RemoteCopyOverUdt:
     @staticmethod
     def start(ends, streams, stack):
         def tunnel(port):
-            stack.enter_context(udt(ends.left, ends.right, port))
+            stack.enter_context(udt(ends.left, ends.right, RIGHT, port))
             return f"127.0.0.1:{port}"
         return remote_copy(ends, streams, tunnel)
 
 
-PROGRAMS = {"remote-copy": RemoteCopy, "remote-copy-udt": RemoteCopyOverUdt}
+NGINX = """
+daemon off; master_process off; user root; pid {folder}/pid; error_log {folder}/log;
+events {{}}
+http {{
+  access_log off; sendfile off; output_buffers 1 256k; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ listen {listen}; root {source}; }}
+}}
+"""
+PORT = 8080  # in a namespace of our own
+
+
+def web_copy(ends, streams, stack, address):
+    """Unmodified programs: curl fetches from nginx, both as Debian ships them, measured by `lifeline-run` alone."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lifeline-nginx.")))
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, listen=f"{address}:{PORT}", source=ends.source))
+    environment = {**ends.environment, "LIFELINE_RESOLUTION": "* summary interval=1s"}
+    server = started([BIN / "lifeline-run", "nginx", "-p", folder, "-c", folder / "nginx.conf"], ends.left, environment)
+    return [server, *(started([BIN / "lifeline-run", "curl", "-sS", "--retry", "50", "--retry-connrefused", "--retry-delay", "1", "-o",
+                               f"{ends.destination}/{number}", f"http://{address}:{PORT}/{number}"], ends.right, environment)
+                      for number in range(streams))]
+
+
+class Web:
+    """curl and nginx, as Debian ships them."""
+
+    protocol, calipers = "tcp", True
+
+    @staticmethod
+    def start(ends, streams, stack):
+        return web_copy(ends, streams, stack, LEFT)
+
+
+class WebOverUdt:
+    """The same, over UDT."""
+
+    protocol, calipers = "udt", True
+
+    @staticmethod
+    def start(ends, streams, stack):
+        stack.enter_context(udt(ends.right, ends.left, LEFT, PORT))
+        return web_copy(ends, streams, stack, "127.0.0.1")
+
+
+PROGRAMS = {"remote-copy": RemoteCopy, "remote-copy-udt": RemoteCopyOverUdt, "web": Web, "web-udt": WebOverUdt}
