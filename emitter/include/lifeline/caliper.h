@@ -93,6 +93,7 @@ LL_API ll_operation ll_caliper_begin_slowly(ll_event_type *type) __attribute__((
 LL_API void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, double value)
     __attribute__((cold));
 LL_API void ll_caliper_fold(ll_cell *cell, uint32_t half);
+LL_API uint64_t ll_caliper_tick(void);
 
 /* A free mark of the thread; NULL if all are taken. */
 static inline ll_mark *ll_find_mark(ll_folder *folder) {
@@ -124,13 +125,17 @@ static inline ll_operation ll_caliper_begin(ll_event_type *type) {
   return begun;
 }
 
-/* Stores two words; the arithmetic is done once per 64 operations. See detail/cells.h for busy and turn. */
-static inline void ll_caliper_end(ll_event_type *type, ll_operation operation, double value) {
-  uint64_t ended = LL_CPU_TICK();
-  ll_folder *folder = ll_tls_folder;
-  uint32_t state = __atomic_load_n(&type->state, __ATOMIC_RELAXED);
+/* Frees the mark, which may be another operation's by now. */
+static inline void ll_caliper_unmark(ll_operation operation) {
   if (LL_LIKELY(operation.mark != NULL && __atomic_load_n(&operation.mark->began, __ATOMIC_RELAXED) == operation.began))
     __atomic_store_n(&operation.mark->began, 0, __ATOMIC_RELEASE);
+}
+
+/* Stores two words; the arithmetic is done once per 64 operations. See detail/cells.h for busy and turn. */
+static inline void ll_caliper_end_at(ll_event_type *type, ll_operation operation, uint64_t ended, double value) {
+  ll_folder *folder = ll_tls_folder;
+  uint32_t state = __atomic_load_n(&type->state, __ATOMIC_RELAXED);
+  ll_caliper_unmark(operation);
   if (LL_LIKELY((state & LL_TYPE_NEW) == 0 && folder != NULL && folder->fast &&
                 __atomic_load_n(&folder->busy, __ATOMIC_RELAXED) == 0)) {
     __atomic_store_n(&folder->busy, 1, __ATOMIC_RELAXED);
@@ -149,6 +154,10 @@ static inline void ll_caliper_end(ll_event_type *type, ll_operation operation, d
     if (LL_LIKELY(half < LL_TURN_STALE)) return;
   }
   if (state != LL_TYPE_OFF) ll_caliper_end_slowly(type, operation.began, ended, value);
+}
+
+static inline void ll_caliper_end(ll_event_type *type, ll_operation operation, double value) {
+  ll_caliper_end_at(type, operation, LL_CPU_TICK(), value);
 }
 
 #endif

@@ -59,6 +59,35 @@ LL_EVENT(net_socket, "net.socket", LL_INFO,
          (u32, rtt, "us"),
          (u32, retransmits, ""));
 
+/* I/O of unmodified programs */
+
+/* what a program did with one file or peer in an interval, by one kind of operation */
+LL_EVENT(io_target, "io.target", LL_INFO,
+         (u32, target, ""),
+         (string, operation, ""),
+         (string, name, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, duration, "ns"),
+         (u64, longest, "ns"),
+         (u64, again, ""),
+         (u64, errors, ""),
+         (u32, open, ""));
+
+/* what one operation was for; only of operations whose caliper is at resolution `full` */
+LL_EVENT(io_operation, "io.operation", LL_INFO,
+         (u64, id, ""),
+         (i32, descriptor, ""),
+         (u32, target, ""),
+         (i64, result, ""));
+
+/* name of a target, once per interval before its first `io.operation` */
+LL_EVENT(io_name, "io.name", LL_INFO,
+         (u32, target, ""),
+         (string, kind, ""),
+         (string, name, ""));
+
 /* Transfers */
 
 /* the transfer begins */

@@ -154,6 +154,9 @@ typedef struct ll_statistics {
   uint64_t spooled;           /* events that went through the spool */
 } ll_statistics;
 
+/* See ll_on_report. */
+typedef void (*ll_report_function)(void *ctx, double tick_ns);
+
 /* For ll_shutdown: flush_timeout_ms, as at exit. */
 #define LL_AS_AT_EXIT (~0u)
 
@@ -205,6 +208,17 @@ LL_API int ll_shutdown(unsigned timeout_ms);
  *              threads emit: they are exact only when no thread does */
 LL_API void ll_stats(ll_statistics *statistics);
 
+/* Registers a function that reports what the program itself has summed up, at the moments at which the library reports
+ * summaries: at the end of their intervals (10 s unless a rule sets a shorter one, once there is any), at ll_flush, and
+ * at the end. It runs on the library's thread, so that a program that hangs is reported, too. It may call ll_emit,
+ * ll_emit_values and ll_event_is_on, must not block, and gets the number of nanoseconds per tick of
+ * ll_operation.began. NULL removes it; a call in progress may still be running then.
+ *
+ *   threads    any
+ *   ownership  ctx must live as long as the process; a forked child keeps both
+ *   errors     EBUSY  another function is registered */
+LL_API int ll_on_report(ll_report_function function, void *ctx);
+
 #else
 
 static inline int ll_init(const ll_options *options) {
@@ -215,6 +229,9 @@ static inline int ll_flush(unsigned timeout_ms) {
 }
 static inline int ll_shutdown(unsigned timeout_ms) {
   return (void)timeout_ms, 0;
+}
+static inline int ll_on_report(ll_report_function function, void *ctx) {
+  return (void)function, (void)ctx, 0;
 }
 static inline void ll_stats(ll_statistics *statistics) {
   ll_statistics none = {sizeof none, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};

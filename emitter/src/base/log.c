@@ -1,6 +1,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <lifeline/detail/emit.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,7 +26,9 @@ static void write_quietly(const char *line, size_t length) {
   sigaddset(&pipe, SIGPIPE);
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  ll_tls_inside++;
   bool broken = write(STDERR_FILENO, line, length) < 0 && errno == EPIPE;
+  ll_tls_inside--;
   if (broken && !sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &(struct timespec){0});
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

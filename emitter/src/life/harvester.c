@@ -29,7 +29,8 @@ static ll_control *control;           /* NULL when out of memory: the control to
  * later. */
 static void report_summaries(ll_report what) {
   while (!ll_summary_report(what))
-    if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) return;
+    if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) break;
+  ll_summary_report_others(what);
 }
 
 /* The last summaries wait for room in the ring and for slots until the shutdown deadline. */
@@ -200,6 +201,7 @@ static void drain_spool(void) {
 /* Recovers files of earlier runs of this program, concurrently with live events, until the end. */
 static void *recover_earlier_runs(void *unused) {
   (void)unused;
+  ll_tls_inside = 1;
   char why[512];
   pthread_setname_np(pthread_self(), "lifeline-recov");
   ll_recovery recovery = {.directory = life->config.ring_dir,
@@ -259,6 +261,7 @@ static void deliver(void) {
   control = ll_streams_watch();
   ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};
   run(&loss);
+  ll_summary_report_others(LL_REPORT_CLOSE); /* before the close: it emits like any thread */
   ll_producers_close();
   report_last_summaries();
   ll_streams_end end = ll_streams_finish(&life->stop_deadline_ns, life->unreached_deadline_ns);
@@ -279,6 +282,7 @@ static void deliver(void) {
 
 static void *harvester(void *unused) {
   (void)unused;
+  ll_tls_inside = 1;
   pthread_setname_np(pthread_self(), "lifeline");
   ll_pool_replenish(&emitter->store); /* before opening the sink, which may resolve names */
   ll_triggers_begin(life->config.activations.triggers);

@@ -216,8 +216,8 @@ static bool grow(ll_producer *producer, ll_ring *ring) {
   return true;
 }
 
-/* Policy `block`. After one timeout, events are dropped until there is room again, so that an unreachable broker blocks
- * the thread once, not at each event. */
+/* Policy `block`, except in the harvester, which would wait for itself. After one timeout, events are dropped until
+ * there is room again, so that an unreachable broker blocks the thread once, not at each event. */
 static bool wait_for_room(const ll_producer *producer, const ll_ring *ring, size_t bytes) {
   static __thread bool in_vain __attribute__((tls_model("initial-exec")));
   if (in_vain && !look_for_room(producer, ring, bytes).enough) return false;
@@ -255,7 +255,8 @@ static bool find_room(ll_producer *producer, size_t bytes) {
     ring = &ll_the_emitter.store.rings[producer->ring];
     ll_wake_harvester();
     found = look_for_room(producer, ring, bytes);
-  } else if (!found.enough && ll_the_emitter.policy == LL_BLOCK && wait_for_room(producer, ring, bytes)) {
+  } else if (!found.enough && ll_the_emitter.policy == LL_BLOCK && ll_tls_inside == 0 &&
+             wait_for_room(producer, ring, bytes)) {
     found = look_for_room(producer, ring, bytes);
   }
   call_harvester(producer, ring, &found);

@@ -11,6 +11,10 @@ void ll_caliper_fold(ll_cell *cell, uint32_t half) {
   ll_cell_fold(load_acquire(&ll_the_summaries), cell, half);
 }
 
+uint64_t ll_caliper_tick(void) {
+  return ll_clock_tick(ll_the_emitter.clock);
+}
+
 static void count(ll_fold result) {
   if (load_acquire(&ll_the_emitter.state) == LL_EMITTER_ON)
     ll_summary_count(result);

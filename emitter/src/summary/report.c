@@ -7,6 +7,7 @@
 #include "ring/own.h"
 #include "summary.h"
 
+#include <errno.h>
 #include <lifeline/events.h>
 #include <stdio.h>
 #include <string.h>
@@ -226,6 +227,58 @@ void ll_summary_give_up(void) {
   ll_unlock(&before);
 }
 
+/* --- functions that report with the summaries --- */
+
+static struct {
+  ll_report_function function;
+  void *ctx;
+} others; /* guarded by the lock; a forked child keeps it */
+
+static void set_due(ll_summaries *summaries) {
+  ll_saved_state before;
+  uint64_t due = UINT64_MAX;
+  uint64_t shortest = LL_SUMMARY_INTERVAL_NS;
+  ll_lock(&before);
+  for (uint32_t i = 0; i < summaries->totals_used; i++) {
+    const ll_total *total = &summaries->totals[i];
+    if (total->number == 0) continue;
+    if (total->since_ns + total->interval_ns < due) due = total->since_ns + total->interval_ns;
+    if (total->interval_ns < shortest) shortest = total->interval_ns;
+  }
+  summaries->shortest_ns = shortest;
+  if (due != UINT64_MAX && others.function != NULL && summaries->others_ns + shortest < due)
+    due = summaries->others_ns + shortest;
+  uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* totals that found no room are already due */
+  store_release(&summaries->due_ns, due > soon ? due : soon);
+  ll_unlock(&before);
+}
+
+int ll_on_report(ll_report_function function, void *ctx) {
+  ll_saved_state before;
+  ll_lock(&before);
+  bool taken = others.function != NULL && function != NULL;
+  if (!taken) others.function = function;
+  if (!taken) others.ctx = ctx;
+  ll_unlock(&before);
+  return taken ? EBUSY : 0;
+}
+
+void ll_summary_report_others(ll_report what) {
+  ll_summaries *summaries = load_acquire(&ll_the_summaries);
+  ll_saved_state before;
+  if (!is_of_this_process(summaries)) return;
+  uint64_t now = ll_monotonic_ns();
+  ll_lock(&before);
+  ll_report_function function = others.function;
+  void *ctx = others.ctx;
+  if (what == LL_REPORT_DUE && now < summaries->others_ns + summaries->shortest_ns) function = NULL;
+  if (function != NULL) summaries->others_ns = now;
+  ll_unlock(&before);
+  if (function == NULL) return;
+  function(ctx, ns_per_tick());
+  set_due(summaries);
+}
+
 /* --- operations under way --- */
 
 static bool emit_open(uint32_t number, uint64_t began, uint64_t thread, uint64_t age_ns) {
@@ -276,19 +329,6 @@ static bool tell_open(ll_summaries *summaries, uint64_t now) {
     }
   }
   return true;
-}
-
-static void set_due(ll_summaries *summaries) {
-  ll_saved_state before;
-  uint64_t due = UINT64_MAX;
-  ll_lock(&before);
-  for (uint32_t i = 0; i < summaries->totals_used; i++) {
-    const ll_total *total = &summaries->totals[i];
-    if (total->number != 0 && total->since_ns + total->interval_ns < due) due = total->since_ns + total->interval_ns;
-  }
-  uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* totals that found no room are already due */
-  store_release(&summaries->due_ns, due > soon ? due : soon);
-  ll_unlock(&before);
 }
 
 bool ll_summary_report(ll_report what) {

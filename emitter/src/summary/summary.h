@@ -60,6 +60,9 @@ typedef enum ll_report {
  * ring is full; call again after harvesting. */
 bool ll_summary_report(ll_report what);
 
+/* Calls the function of ll_on_report if its interval is over, or if `what` says so. */
+void ll_summary_report_others(ll_report what);
+
 /* Counts events whose summaries could not be emitted at the end as dropped_no_ring. */
 void ll_summary_give_up(void);
 

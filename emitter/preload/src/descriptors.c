@@ -1,0 +1,176 @@
+#include "descriptors.h"
+
+#include "measure.h"
+#include "peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS = 1 << 20 }; /* higher ones are not measured */
+
+/* A word is kind, flags, interval, slot, generation. */
+enum { ACCEPTED = 1, FILE_NAMED = 2, PEER_NAMED = 4 };
+
+typedef struct entry {
+  uint64_t word;     /* 0: unknown. Written last */
+  uint64_t identity; /* of the file behind the descriptor */
+} entry;
+
+static entry *entries; /* mostly untouched memory */
+static int highest;    /* descriptor with an entry that was ever set */
+
+bool io_descriptors_create(void) {
+  void *memory = mmap(NULL, DESCRIPTORS * sizeof *entries, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  entries = memory == MAP_FAILED ? NULL : memory;
+  return entries != NULL;
+}
+
+static uint64_t word_of(io_kind kind, uint8_t flags, io_target target) {
+  return (uint64_t)kind << 56 | (uint64_t)flags << 48 | (uint64_t)io_interval() << 32 | (uint64_t)target.slot << 16 |
+         target.generation;
+}
+
+static io_kind kind_in(uint64_t word) {
+  return (io_kind)(word >> 56);
+}
+static uint8_t flags_in(uint64_t word) {
+  return (uint8_t)(word >> 48);
+}
+static uint16_t interval_in(uint64_t word) {
+  return (uint16_t)(word >> 32);
+}
+static io_target target_in(uint64_t word) {
+  return (io_target){(uint16_t)(word >> 16), (uint16_t)word};
+}
+
+static entry *entry_of(int fd) {
+  return (unsigned)fd < DESCRIPTORS ? &entries[fd] : NULL;
+}
+
+static void set(entry *at, uint64_t word) {
+  int fd = (int)(at - entries), before = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+  while (fd > before &&
+         !__atomic_compare_exchange_n(&highest, &before, fd, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  __atomic_store_n(&at->word, word, __ATOMIC_RELEASE);
+}
+
+/* --- the first use --- */
+
+static io_kind kind_of(int fd, const struct stat *status) {
+  int domain = 0;
+  socklen_t bytes = sizeof domain;
+  switch (status->st_mode & S_IFMT) {
+  case S_IFREG:
+  case S_IFDIR:
+  case S_IFBLK: return IO_DISK;
+  case S_IFIFO: return IO_PIPE;
+  case S_IFSOCK:
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX) return IO_PIPE;
+    return IO_NET;
+  default: return IO_OTHER;
+  }
+}
+
+static uint64_t identity_of(const struct stat *status) {
+  return (uint64_t)status->st_ino ^ (uint64_t)status->st_dev << 40 ^ (uint64_t)(status->st_mode & S_IFMT) << 20;
+}
+
+/* A file is named by the path under which it is open, which survives renames and needs no current directory. */
+static io_target name_file(int fd, io_kind kind) {
+  char link[32], path[256];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t bytes = readlink(link, path, sizeof path - 1);
+  if (bytes <= 0) return io_target_find(kind, "(unknown name)", true);
+  path[bytes] = '\0';
+  if (strncmp(path, "pipe:[", 6) == 0) strcpy(path, "pipe");
+  return io_target_find(kind, path, true);
+}
+
+static io_target name(int fd, io_kind kind, const struct stat *status, bool accepted) {
+  char peer[IO_PEER_BYTES];
+  if (!S_ISSOCK(status->st_mode)) return name_file(fd, kind);
+  bool path = io_peer(fd, accepted, peer);
+  return io_target_find(kind, peer, path);
+}
+
+/* The identity is stored before the word. Two threads that do this at once store the same. */
+__attribute__((noinline, cold)) static uint64_t classify(int fd, entry *at, uint64_t known) {
+  struct stat status;
+  int error = errno;
+  if (!io_is_here() || fstat(fd, &status) != 0) {
+    errno = error;
+    return 0;
+  }
+  uint64_t identity = identity_of(&status);
+  uint8_t flags = flags_in(known);
+  io_kind kind = kind_in(known);
+  io_target target = target_in(known);
+  bool same = kind != IO_UNKNOWN && __atomic_load_n(&at->identity, __ATOMIC_RELAXED) == identity;
+  if (!same) {
+    kind = kind_of(fd, &status);
+    if (kind_in(known) != IO_UNKNOWN) flags = 0; /* another file */
+    bool named = (kind == IO_DISK && (flags & FILE_NAMED) != 0) || (kind == IO_NET && (flags & PEER_NAMED) != 0);
+    if (!named || !io_target_is_current(target)) target = name(fd, kind, &status, (flags & ACCEPTED) != 0);
+  } else if (!io_target_is_current(target)) {
+    target = name(fd, kind, &status, (flags & ACCEPTED) != 0);
+  }
+  uint64_t word = word_of(kind, flags, target);
+  __atomic_store_n(&at->identity, identity, __ATOMIC_RELAXED);
+  set(at, word);
+  errno = error;
+  return word;
+}
+
+io_descriptor io_descriptor_of(int fd) {
+  entry *at = entry_of(fd);
+  if (__builtin_expect(at == NULL, 0)) return (io_descriptor){IO_UNKNOWN, {0, 0}};
+  uint64_t word = __atomic_load_n(&at->word, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(kind_in(word) == IO_UNKNOWN || interval_in(word) != io_interval(), 0))
+    word = classify(fd, at, word);
+  return (io_descriptor){kind_in(word), target_in(word)};
+}
+
+/* --- what the program does --- */
+
+/* An absolute path is the name. Others are looked up at the first use, which most opened files never see. */
+void io_descriptor_opened(int fd, const char *path) {
+  entry *at = entry_of(fd);
+  if (at == NULL) return;
+  if (path == NULL || path[0] != '/' || strncmp(path, "/proc/self/", 11) == 0)
+    io_descriptor_closed(fd);
+  else if (io_is_here())
+    set(at, word_of(IO_UNKNOWN, FILE_NAMED, io_target_find(IO_DISK, path, true)));
+}
+
+/* Before the call: a connection in progress has no peer that could be asked for. */
+void io_descriptor_connects(int fd, const struct sockaddr *to, socklen_t bytes) {
+  char peer[IO_PEER_BYTES];
+  entry *at = entry_of(fd);
+  if (at == NULL || !io_is_here()) return;
+  set(at, io_peer_at(to, bytes, peer) ? word_of(IO_UNKNOWN, PEER_NAMED, io_target_find(IO_NET, peer, false)) : 0);
+}
+
+void io_descriptor_accepted(int fd) {
+  entry *at = entry_of(fd);
+  if (at != NULL && io_is_here()) set(at, word_of(IO_UNKNOWN, ACCEPTED, (io_target){0, 0}));
+}
+
+/* Also in the child of a vfork, where it makes the parent classify its own descriptor again. */
+void io_descriptor_closed(int fd) {
+  entry *at = entry_of(fd);
+  if (at != NULL && __atomic_load_n(&at->word, __ATOMIC_RELAXED) != 0) set(at, 0);
+}
+
+void io_descriptors_closed(unsigned first, unsigned last) {
+  unsigned most = (unsigned)__atomic_load_n(&highest, __ATOMIC_RELAXED);
+  if (last > most) last = most;
+  for (unsigned fd = first; fd <= last; fd++)
+    io_descriptor_closed((int)fd);
+}

@@ -1,0 +1,309 @@
+#include "measure.h"
+
+#include "page.h"
+
+#include <errno.h>
+#include <lifeline/events.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  FORKED_CALLS = 16, /* a child that does more, or lives longer, does not exec at once */
+  FORKED_NS = 100000000,
+  FINISH_MS = 250,
+};
+
+uint32_t io_on;
+io_process *io_page;
+static uint16_t interval;
+static io_settings settings;
+
+/* --- calipers --- */
+
+/* name, unit of the value */
+#define CALIPERS(each)                                                                                                 \
+  each(disk_read, "disk.read", "B") each(disk_write, "disk.write", "B") each(disk_sync, "disk.sync", "")               \
+      each(net_receive, "net.receive", "B") each(net_send, "net.send", "B") each(net_connect, "net.connect", "")       \
+          each(net_accept, "net.accept", "") each(pipe_read, "pipe.read", "B") each(pipe_write, "pipe.write", "B")     \
+              each(other_read, "other.read", "B") each(other_write, "other.write", "B")                                \
+                  each(wait_poll, IO_WAIT_NAME, "")
+
+#define DECLARE(ident, name, unit)                                                                                     \
+  LL_CALIPER(io_##ident, name, LL_INFO, unit);                                                                         \
+  static void start_##ident(uint64_t id) {                                                                             \
+    ll_emit(ll_start_of_io_##ident, id);                                                                               \
+  }                                                                                                                    \
+  static void end_##ident(uint64_t id, double value) {                                                                 \
+    ll_emit(ll_end_of_io_##ident, id, value);                                                                          \
+  }                                                                                                                    \
+  static const io_caliper ident = {&ll_type_io_##ident, start_##ident, end_##ident};
+CALIPERS(DECLARE)
+
+static const io_caliper *calipers[IO_KINDS][IO_WAYS]; /* NULL: not measured */
+static const io_caliper *waits;
+
+static void choose_calipers(void) {
+  static const io_caliper *const all[IO_KINDS][IO_WAYS] = {
+      [IO_DISK] = {&disk_read, &disk_write, &disk_sync, NULL, NULL},
+      [IO_NET] = {&net_receive, &net_send, NULL, &net_connect, &net_accept},
+      [IO_PIPE] = {&pipe_read, &pipe_write, NULL, NULL, NULL},
+      [IO_OTHER] = {&other_read, &other_write, NULL, NULL, NULL},
+  };
+  for (int kind = 0; kind < IO_KINDS; kind++)
+    for (int way = 0; way < IO_WAYS; way++)
+      calipers[kind][way] = settings.measured[kind][way] ? all[kind][way] : NULL;
+  waits = settings.waits ? &wait_poll : NULL;
+}
+
+/* --- the process --- */
+
+uint16_t io_interval(void) {
+  return __atomic_load_n(&interval, __ATOMIC_RELAXED);
+}
+
+bool io_is_here(void) {
+  return io_page != NULL && io_page->pid == (uint32_t)getpid();
+}
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A handler on a stack of its own may have little of it, and has interrupted what it must not wait for. */
+static bool is_on_signal_stack(void) {
+  stack_t stack;
+  return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+/* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
+ * meanwhile. */
+__attribute__((noinline, cold)) static bool wake(void) {
+  int error = errno;
+  bool ready = io_page->state == IO_LOADED;
+  if (io_page->state == IO_FORKED) {
+    if (io_page->pid == 0) {
+      io_page->pid = (uint32_t)getpid();
+      io_page->forked_ns = monotonic_ns();
+    }
+    ready = __atomic_add_fetch(&io_page->calls, 1, __ATOMIC_RELAXED) > FORKED_CALLS ||
+            monotonic_ns() - io_page->forked_ns > FORKED_NS;
+  }
+  ready = ready && io_is_here() && !is_on_signal_stack();
+  if (ready) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
+  errno = error;
+  return ready;
+}
+
+static inline bool is_running(void) {
+  return __builtin_expect(__atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING, 1) || wake();
+}
+
+/* --- one operation --- */
+
+/* There is room for 1,024 threads. The others must not ask again at each operation, under the library's lock. */
+static inline bool may_use_caliper(void) {
+  static __thread uint32_t refused __attribute__((tls_model("initial-exec"))); /* the interval and 1 */
+  if (__builtin_expect(ll_tls_folder != NULL, 1)) return true;
+  uint32_t now = io_interval() + 1u;
+  if (refused == now) return false;
+  refused = now;
+  return true;
+}
+
+static inline uint64_t tick(void) {
+  const ll_folder *folder = ll_tls_folder;
+  return __builtin_expect(folder != NULL && folder->fast, 1) ? LL_CPU_TICK() : ll_caliper_tick();
+}
+
+/* The emitter decides at its start which clock ticks come from. */
+uint64_t io_begin_later(void) {
+  if (ll_tls_folder == NULL && is_running() && may_use_caliper()) ll_caliper_unmark(ll_caliper_begin(wait_poll.type));
+  return tick();
+}
+
+static void begin(io_operation *now, const io_caliper *caliper) {
+  now->operation = (ll_operation){0, NULL};
+  now->caliper = caliper;
+  if (is_running() && may_use_caliper()) {
+    now->operation = ll_caliper_begin(caliper->type);
+    if (now->operation.began == 0) now->caliper = NULL; /* switched off */
+    if (__builtin_expect(now->caliper != NULL && ll_caliper_is_full(caliper->type), 0))
+      caliper->start(now->operation.began);
+  } else {
+    now->operation.began = tick();
+    now->caliper = NULL;
+  }
+}
+
+void io_begin(io_operation *now, int fd, io_way way) {
+  now->caliper = NULL;
+  now->sums = NULL;
+  now->fd = fd;
+  is_running(); /* before the descriptor is classified, since that needs to know the process */
+  io_descriptor descriptor = io_descriptor_of(fd);
+  const io_caliper *caliper = calipers[descriptor.kind][way];
+  if (caliper == NULL) return;
+  now->target = descriptor.target;
+  begin(now, caliper);
+  if (now->operation.began == 0) return;
+  now->sums = io_target_sums(descriptor.target, way);
+  if (now->sums != NULL) __atomic_fetch_add(&now->sums->open, 1, __ATOMIC_RELAXED);
+}
+
+void io_begin_wait(io_operation *now) {
+  now->caliper = NULL;
+  now->sums = NULL;
+  now->fd = -1;
+  if (waits != NULL) begin(now, waits);
+}
+
+static void add(uint64_t *sum, uint64_t value) {
+  __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+}
+
+static void add_sums(io_sums *sums, uint64_t ticks, uint64_t nbytes) {
+  uint64_t longest = __atomic_load_n(&sums->longest, __ATOMIC_RELAXED);
+  while (ticks > longest &&
+         !__atomic_compare_exchange_n(&sums->longest, &longest, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  add(&sums->ticks, ticks);
+  add(&sums->nbytes, nbytes);
+  __atomic_fetch_add(&sums->count, 1, __ATOMIC_RELEASE);
+}
+
+static bool would_wait(int error) {
+  return error == EAGAIN || error == EINTR || error == EINPROGRESS || error == EALREADY;
+}
+
+/* At resolution full: what .start and .end do not say. */
+__attribute__((noinline, cold)) static void tell(const io_operation *now, int64_t result, double value) {
+  const char *kind, *name;
+  int error = errno;
+  uint64_t id = now->operation.began;
+  now->caliper->end(id, value);
+  if (now->fd >= 0 && io_target_introduce(now->target, &kind, &name)) ll_emit(io_name, now->target.slot, kind, name);
+  if (now->fd >= 0) ll_emit(io_operation, id, now->fd, now->target.slot, result < 0 ? -(int64_t)error : result);
+  errno = error;
+}
+
+void io_end(io_operation *now, int64_t result, double value) {
+  bool moved = result > 0 || (result == 0 && value != 0) || (result == 0 && now->fd < 0);
+  if (now->caliper == NULL && now->sums == NULL) return;
+  uint64_t ended = tick();
+  if (now->caliper != NULL) {
+    if (moved)
+      ll_caliper_end_at(now->caliper->type, now->operation, ended, value);
+    else
+      ll_caliper_unmark(now->operation);
+    if (__builtin_expect(ll_caliper_is_full(now->caliper->type), 0)) tell(now, result, moved ? value : 0);
+  }
+  if (now->sums == NULL) return;
+  bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
+  if (moved) add_sums(now->sums, ended - now->operation.began, counts_bytes ? (uint64_t)value : 0);
+  if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
+  __atomic_fetch_sub(&now->sums->open, 1, __ATOMIC_RELEASE);
+}
+
+void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes) {
+  if (bytes <= 0) return;
+  const io_caliper *caliper = calipers[descriptor.kind][way];
+  if (caliper == NULL || began == 0) return;
+  uint64_t ended = tick();
+  if (is_running() && may_use_caliper())
+    ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
+  io_sums *sums = io_target_sums(descriptor.target, way);
+  if (sums != NULL) add_sums(sums, ended - began, (uint64_t)bytes);
+}
+
+void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
+  if (bytes <= 0 || now->operation.began == 0 || (now->caliper == NULL && now->sums == NULL)) return;
+  io_descriptor descriptor = io_descriptor_of(fd);
+  if (calipers[descriptor.kind][way] == NULL) return;
+  io_sums *sums = io_target_sums(descriptor.target, way);
+  if (sums != NULL) add_sums(sums, tick() - now->operation.began, (uint64_t)bytes);
+}
+
+/* --- the beginning and the end --- */
+
+static void report(void *unused, double tick_ns) {
+  (void)unused;
+  io_targets_report(tick_ns);
+  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
+}
+
+static bool wiped_by_kernel;
+
+static void after_fork(void) {
+  if (!wiped_by_kernel) memset(io_page, 0, sizeof *io_page);
+  io_targets_after_fork();
+}
+
+static void say(const char *what, const char *more) {
+  char line[512];
+  int bytes = snprintf(line, sizeof line, "lifeline: warning: %s: %s\n", program_invocation_short_name, what);
+  if (more != NULL)
+    bytes = snprintf(line, sizeof line, "lifeline: warning: %s %s; %s\n", program_invocation_short_name, what, more);
+  if (bytes >= (int)sizeof line) bytes = sizeof line - 1;
+  ll_tls_inside++;
+  if (write(STDERR_FILENO, line, (size_t)bytes) < 0) errno = 0;
+  ll_tls_inside--;
+}
+
+__attribute__((constructor)) static void start(void) {
+  char why[160];
+  int error = errno;
+  if (!io_settings_load(&settings, secure_getenv, why, sizeof why)) say(why, "the program is not measured");
+  if (settings.on) {
+    io_page = mmap(NULL, sizeof *io_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (io_page == MAP_FAILED) io_page = NULL;
+    if (io_page != NULL && io_descriptors_create() && io_targets_create(&settings) && ll_on_report(report, NULL) == 0) {
+      choose_calipers();
+      wiped_by_kernel = madvise(io_page, sizeof *io_page, MADV_WIPEONFORK) == 0;
+      pthread_atfork(NULL, NULL, after_fork);
+      io_page->pid = (uint32_t)getpid();
+      io_page->state = IO_LOADED;
+      interval = 1;
+      __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);
+    } else {
+      say("no memory at the start", "the program is not measured");
+    }
+  }
+  errno = error;
+}
+
+__attribute__((destructor)) static void end(void) {
+  __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
+}
+
+static bool is_emitting(void) {
+  return io_page != NULL && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here();
+}
+
+/* A shutdown waits seconds for a thread that cannot answer, which the flush finds out first. */
+static void deliver(void) {
+  if (ll_flush(FINISH_MS) == 0) ll_shutdown(FINISH_MS);
+}
+
+void io_finish(void) {
+  int error = errno;
+  if (is_emitting()) deliver();
+  errno = error;
+}
+
+void io_stop(const char *why) {
+  int error = errno;
+  if (is_emitting()) {
+    say(why, "it is not measured from now on");
+    deliver();
+  }
+  __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
+  errno = error;
+}

@@ -1,0 +1,62 @@
+/* One operation of the program: what a wrapper does before and after the real call. */
+#ifndef LIFELINE_PRELOAD_MEASURE_H
+#define LIFELINE_PRELOAD_MEASURE_H
+
+#include "descriptors.h"
+
+#include <lifeline/caliper.h>
+
+typedef struct io_caliper {
+  ll_event_type *type;
+  void (*start)(uint64_t id);
+  void (*end)(uint64_t id, double value);
+} io_caliper;
+
+typedef struct io_operation {
+  const io_caliper *caliper; /* NULL: not measured */
+  ll_operation operation;
+  io_sums *sums; /* NULL: no target */
+  io_target target;
+  int fd;
+} io_operation;
+
+/* False: the wrappers only forward. */
+extern uint32_t io_on;
+
+/* Whether to measure this thread's calls: not those of the library and its sinks. */
+static inline bool io_is_on(void) {
+  return __builtin_expect(__atomic_load_n(&io_on, __ATOMIC_RELAXED) != 0, 0) && ll_tls_inside == 0;
+}
+
+/* The functions preserve errno. */
+void io_begin(io_operation *now, int fd, io_way way);
+void io_begin_wait(io_operation *now);
+
+/* `result` is the call's, negative if it failed: then errno says whether it would have had to wait. A result of 0 bytes
+ * is the end of the data, and not measured. `value` counts bytes, or operations. */
+void io_end(io_operation *now, int64_t result, double value);
+
+static inline void io_end_bytes(io_operation *now, int64_t result) {
+  io_end(now, result, (double)result);
+}
+
+/* An operation that is found to have taken place only afterwards: when it began, and what it was. */
+uint64_t io_begin_later(void);
+void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes);
+
+/* The same for a second descriptor of one operation: its target counts the bytes, no caliper does. */
+void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes);
+
+/* Whether this is the process that measures: not the child of a vfork, in its parent's memory. */
+bool io_is_here(void);
+
+/* The number of reports: descriptors are looked at again in each interval. */
+uint16_t io_interval(void);
+
+/* Delivers what was measured: before an exec, or an exit without handlers. Waits a quarter of a second at most. */
+void io_finish(void);
+
+/* Stops measuring for good. Reports first; `why` is the end of a line that says so. */
+void io_stop(const char *why);
+
+#endif

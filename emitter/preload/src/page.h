@@ -1,0 +1,25 @@
+/* State of this process alone: the kernel wipes it in a forked child, also in one that was made without libc. */
+#ifndef LIFELINE_PRELOAD_PAGE_H
+#define LIFELINE_PRELOAD_PAGE_H
+
+#include <stdint.h>
+
+enum { IO_OWN_MAX = 4096 };
+
+typedef enum io_state {
+  IO_FORKED, /* not measured yet: most children exec at once */
+  IO_LOADED, /* no operation yet */
+  IO_RUNNING,
+} io_state;
+
+typedef struct io_process {
+  uint32_t state;
+  uint32_t pid;
+  uint32_t calls;                /* since the fork */
+  uint64_t forked_ns;            /* when the child's first operation began */
+  uint64_t own[IO_OWN_MAX / 64]; /* bit set of the library's descriptors */
+} io_process;
+
+extern io_process *io_page;
+
+#endif

@@ -1,0 +1,52 @@
+/* Targets: the files and peers of the program, with sums per operation.
+ *
+ * A table of fixed size in memory of its own. Names are added without a lock: a slot is claimed by compare-and-swap,
+ * and a thread that meets a slot under construction does not wait, since it may be a signal handler inside that
+ * construction. Sums are added with atomic instructions, in a copy per few threads, and taken by the reporter with an
+ * exchange, so that each operation is in exactly one report. A forked child keeps the names and starts with empty sums.
+ *
+ * A target without an operation for two reports is forgotten, unless one is under way. Its slot has a generation, so
+ * that descriptors that still refer to it are noticed.
+ */
+#ifndef LIFELINE_PRELOAD_TARGETS_H
+#define LIFELINE_PRELOAD_TARGETS_H
+
+#include "names.h"
+
+enum { IO_SHARDS = 4 };
+
+typedef struct io_target {
+  uint16_t slot;
+  uint16_t generation;
+} io_target;
+
+/* One cache line. */
+typedef struct __attribute__((aligned(64))) io_sums {
+  uint64_t count, nbytes, ticks;
+  uint64_t longest; /* ticks */
+  uint64_t again;   /* calls that would have had to wait, or were interrupted */
+  uint64_t errors;
+  int64_t open; /* operations under way; not taken by a report */
+} io_sums;
+
+/* False: no memory. The settings must stay. */
+bool io_targets_create(const io_settings *settings);
+
+/* In a forked child, if the kernel did not wipe the sums. */
+void io_targets_after_fork(void);
+
+/* The target of this name, which is added if there is room; else the one that stands for all others. */
+io_target io_target_find(io_kind kind, const char *name, bool secret);
+
+bool io_target_is_current(io_target target);
+
+/* Where this thread adds up operations of the target; NULL without targets. */
+io_sums *io_target_sums(io_target target, io_way way);
+
+/* The first time in each interval: true, with the name for io.name. */
+bool io_target_introduce(io_target target, const char **kind, const char **name);
+
+/* Emits io.target for each target and operation with anything to report. Called by one thread. */
+void io_targets_report(double tick_ns);
+
+#endif

@@ -1,0 +1,152 @@
+/* Calls that move data, synchronise or connect: one line each in a table.
+ *
+ * A wrapper adds no cancellation point and takes none away: the real call is one, and what stands around it is not. A
+ * thread that is cancelled there leaves its operation open, until the thread has ended. */
+#include "declarations.h"
+#include "descriptors.h"
+#include "measure.h"
+#include "real.h"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define TRANSFER(name, fd, way, parameters, arguments)                                                                 \
+  WRAPPED(ssize_t, name, parameters) {                                                                                 \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    io_begin(&operation, fd, way);                                                                                     \
+    ssize_t result = CALL(name) arguments;                                                                             \
+    io_end_bytes(&operation, result);                                                                                  \
+    return result;                                                                                                     \
+  }
+
+/* clang-format off */
+TRANSFER(read, fd, IO_READ, (int fd, void *to, size_t bytes), (fd, to, bytes))
+TRANSFER(__read_chk, fd, IO_READ, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room))
+TRANSFER(pread, fd, IO_READ, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
+TRANSFER(pread64, fd, IO_READ, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
+TRANSFER(__pread_chk, fd, IO_READ, (int fd, void *to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room))
+TRANSFER(__pread64_chk, fd, IO_READ, (int fd, void *to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room))
+TRANSFER(readv, fd, IO_READ, (int fd, const struct iovec *to, int count), (fd, to, count))
+TRANSFER(preadv, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t at), (fd, to, count, at))
+TRANSFER(preadv64, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at), (fd, to, count, at))
+TRANSFER(preadv2, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t at, int flags), (fd, to, count, at, flags))
+TRANSFER(preadv64v2, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at, int flags), (fd, to, count, at, flags))
+TRANSFER(recv, fd, IO_READ, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
+TRANSFER(__recv_chk, fd, IO_READ, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags))
+TRANSFER(recvfrom, fd, IO_READ, (int fd, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
+         (fd, to, bytes, flags, from, from_bytes))
+TRANSFER(__recvfrom_chk, fd, IO_READ,
+         (int fd, void *to, size_t bytes, size_t room, int flags, struct sockaddr *from, socklen_t *from_bytes),
+         (fd, to, bytes, room, flags, from, from_bytes))
+TRANSFER(recvmsg, fd, IO_READ, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+
+TRANSFER(write, fd, IO_WRITE, (int fd, const void *from, size_t bytes), (fd, from, bytes))
+TRANSFER(pwrite, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
+TRANSFER(pwrite64, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
+TRANSFER(writev, fd, IO_WRITE, (int fd, const struct iovec *from, int count), (fd, from, count))
+TRANSFER(pwritev, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at))
+TRANSFER(pwritev64, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off64_t at), (fd, from, count, at))
+TRANSFER(pwritev2, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off_t at, int flags), (fd, from, count, at, flags))
+TRANSFER(pwritev64v2, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off64_t at, int flags), (fd, from, count, at, flags))
+TRANSFER(send, fd, IO_WRITE, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
+TRANSFER(sendto, fd, IO_WRITE, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
+         (fd, from, bytes, flags, to, to_bytes))
+TRANSFER(sendmsg, fd, IO_WRITE, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+TRANSFER(vmsplice, fd, IO_WRITE, (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
+/* clang-format on */
+
+/* --- several messages in one call --- */
+
+static int64_t bytes_in(const struct mmsghdr *messages, int count) {
+  int64_t bytes = 0;
+  for (int i = 0; i < count; i++)
+    bytes += messages[i].msg_len;
+  return count < 0 ? count : bytes;
+}
+
+#define MESSAGES(name, way, parameters, arguments)                                                                     \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    io_begin(&operation, fd, way);                                                                                     \
+    int result = CALL(name) arguments;                                                                                 \
+    io_end_bytes(&operation, bytes_in(messages, result));                                                              \
+    return result;                                                                                                     \
+  }
+
+MESSAGES(recvmmsg, IO_READ, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+         (fd, messages, count, flags, timeout))
+MESSAGES(sendmmsg, IO_WRITE, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+         (fd, messages, count, flags))
+
+/* --- from one descriptor to another: one operation, of the network if a socket takes part, else of the destination ---
+ */
+
+static bool is_of_source(int from, int to) {
+  return io_descriptor_of(from).kind == IO_NET && io_descriptor_of(to).kind != IO_NET;
+}
+
+#define BETWEEN(name, parameters, arguments)                                                                           \
+  WRAPPED(ssize_t, name, parameters) {                                                                                 \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    bool source = is_of_source(from, to);                                                                              \
+    io_begin(&operation, source ? from : to, source ? IO_READ : IO_WRITE);                                             \
+    ssize_t result = CALL(name) arguments;                                                                             \
+    io_end_bytes(&operation, result);                                                                                  \
+    io_add_target(source ? to : from, source ? IO_WRITE : IO_READ, &operation, result);                                \
+    return result;                                                                                                     \
+  }
+
+BETWEEN(sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
+BETWEEN(sendfile64, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
+BETWEEN(splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+        (from, from_at, to, to_at, bytes, flags))
+BETWEEN(copy_file_range, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+        (from, from_at, to, to_at, bytes, flags))
+
+/* --- calls that succeed or fail: their value is 1 --- */
+
+#define DONE(name, way, parameters, arguments)                                                                         \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    io_begin(&operation, fd, way);                                                                                     \
+    int result = CALL(name) arguments;                                                                                 \
+    io_end(&operation, result, 1);                                                                                     \
+    return result;                                                                                                     \
+  }
+
+DONE(fsync, IO_SYNC, (int fd), (fd))
+DONE(fdatasync, IO_SYNC, (int fd), (fd))
+DONE(syncfs, IO_SYNC, (int fd), (fd))
+DONE(sync_file_range, IO_SYNC, (int fd, off64_t at, off64_t bytes, unsigned flags), (fd, at, bytes, flags))
+
+/* A connection that is made in the background (EINPROGRESS) counts as `again`; its time is in the wait that follows. */
+WRAPPED(int, connect, (int fd, const struct sockaddr *to, socklen_t bytes)) {
+  if (!io_is_on()) return CALL(connect)(fd, to, bytes);
+  io_operation operation;
+  io_descriptor_connects(fd, to, bytes);
+  io_begin(&operation, fd, IO_CONNECT);
+  int result = CALL(connect)(fd, to, bytes);
+  io_end(&operation, result, 1);
+  if (to != NULL && to->sa_family == AF_UNIX) io_descriptor_closed(fd); /* now it has a name */
+  return result;
+}
+
+#define ACCEPT(name, parameters, arguments)                                                                            \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    io_begin(&operation, fd, IO_ACCEPT);                                                                               \
+    int made = CALL(name) arguments;                                                                                   \
+    if (made >= 0) io_descriptor_accepted(made);                                                                       \
+    io_end(&operation, made < 0 ? -1 : 0, 1);                                                                          \
+    return made;                                                                                                       \
+  }
+
+ACCEPT(accept, (int fd, struct sockaddr *from, socklen_t *bytes), (fd, from, bytes))
+ACCEPT(accept4, (int fd, struct sockaddr *from, socklen_t *bytes, int flags), (fd, from, bytes, flags))
