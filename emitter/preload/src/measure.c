@@ -1,5 +1,6 @@
 #include "measure.h"
 
+#include "last.h"
 #include "page.h"
 
 #include <errno.h>
@@ -280,6 +281,7 @@ __attribute__((constructor)) static void start(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
+  io_last_run();
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
 }
 

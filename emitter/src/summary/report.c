@@ -246,7 +246,8 @@ static void set_due(ll_summaries *summaries) {
     if (total->interval_ns < shortest) shortest = total->interval_ns;
   }
   summaries->shortest_ns = shortest;
-  if (due != UINT64_MAX && others.function != NULL && summaries->others_ns + shortest < due)
+  if (due != UINT64_MAX && others.function != NULL && summaries->others_ns != 0 &&
+      summaries->others_ns + shortest < due)
     due = summaries->others_ns + shortest;
   uint64_t soon = ll_monotonic_ns() + RETRY_NS; /* totals that found no room are already due */
   store_release(&summaries->due_ns, due > soon ? due : soon);
@@ -271,6 +272,7 @@ void ll_summary_report_others(ll_report what) {
   ll_lock(&before);
   ll_report_function function = others.function;
   void *ctx = others.ctx;
+  if (summaries->others_ns == 0) summaries->others_ns = now; /* the first interval begins */
   if (what == LL_REPORT_DUE && now < summaries->others_ns + summaries->shortest_ns) function = NULL;
   if (function != NULL) summaries->others_ns = now;
   ll_unlock(&before);

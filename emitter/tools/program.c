@@ -1,0 +1,111 @@
+#include "program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static bool is_executable(const char *file) {
+  struct stat status;
+  return stat(file, &status) == 0 && S_ISREG(status.st_mode) && access(file, X_OK) == 0;
+}
+
+bool program_find(const char *name, char *file, size_t file_bytes) {
+  const char *path = getenv("PATH");
+  if (strchr(name, '/') != NULL) return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && is_executable(file);
+  for (path = path != NULL ? path : "/bin:/usr/bin"; *path != '\0';) {
+    size_t bytes = strcspn(path, ":");
+    int made = snprintf(file, file_bytes, "%.*s/%s", (int)bytes, bytes > 0 ? path : ".", name);
+    if (made > 0 && (size_t)made < file_bytes && is_executable(file)) return true;
+    path += bytes + (path[bytes] == ':');
+  }
+  return false;
+}
+
+static bool has_privileges(const char *file) {
+  struct stat status;
+  if (stat(file, &status) != 0) return false;
+  bool user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
+  bool group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getgid();
+  return user || group || (getuid() != 0 && getxattr(file, "security.capability", NULL, 0) > 0);
+}
+
+/* Of hostile files, too: every offset is held to what pread returns. */
+static bool read_at(int fd, void *to, size_t bytes, uint64_t at) {
+  return at <= INT64_MAX && pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header) {
+  for (unsigned i = 0; i < header->e_phnum; i++) {
+    Elf64_Phdr segment;
+    if (!read_at(fd, &segment, sizeof segment, header->e_phoff + (uint64_t)i * sizeof segment)) return true;
+    if (segment.p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+/* Go's linker gives every program this section, stripped or not. */
+static bool is_go(int fd, const Elf64_Ehdr *header) {
+  static const char go[] = ".go.buildinfo";
+  Elf64_Shdr names, section;
+  char name[sizeof go];
+  if (!read_at(fd, &names, sizeof names, header->e_shoff + (uint64_t)header->e_shstrndx * sizeof names)) return false;
+  for (unsigned i = 0; i < header->e_shnum; i++) {
+    if (!read_at(fd, &section, sizeof section, header->e_shoff + (uint64_t)i * sizeof section)) return false;
+    if (read_at(fd, name, sizeof name, names.sh_offset + section.sh_name) && memcmp(name, go, sizeof go) == 0)
+      return true;
+  }
+  return false;
+}
+
+static const char *unmeasurable_elf(int fd, const Elf64_Ehdr *header) {
+  if (header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+    return "it is of another architecture than the preload; use lifeline-probe";
+  if (!has_interpreter(fd, header))
+    return "it is linked statically, so that nothing can be preloaded; use lifeline-probe";
+  if (is_go(fd, header)) return "it is written in Go, which makes system calls without libc; use lifeline-probe";
+  return NULL;
+}
+
+/* The interpreter of a script; false if it is none. */
+static bool interpreter_of(const char *first, char *file, size_t file_bytes) {
+  if (strncmp(first, "#!", 2) != 0) return false;
+  first += 2 + strspn(first + 2, " \t");
+  size_t bytes = strcspn(first, " \t\n");
+  return bytes > 0 && (size_t)snprintf(file, file_bytes, "%.*s", (int)bytes, first) < file_bytes;
+}
+
+const char *program_unmeasurable(const char *file) {
+  char first[256] = "", interpreter[sizeof first];
+  Elf64_Ehdr header;
+  if (has_privileges(file))
+    return "it runs with the rights of another user, for which the loader ignores LD_PRELOAD; use lifeline-probe";
+  int fd = open(file, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return NULL;
+  const char *why = NULL;
+  ssize_t bytes = pread(fd, first, sizeof first - 1, 0);
+  if (bytes > 0 && interpreter_of(first, interpreter, sizeof interpreter))
+    why = strcmp(interpreter, file) != 0 ? program_unmeasurable(interpreter) : NULL;
+  else if (read_at(fd, &header, sizeof header, 0) && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0)
+    why = unmeasurable_elf(fd, &header);
+  close(fd);
+  return why;
+}
+
+bool is_interval(const char *text) {
+  static const struct {
+    const char *name;
+    unsigned long seconds;
+  } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+  size_t digits = strspn(text, "0123456789");
+  unsigned long number = digits > 0 && digits < 6 ? strtoul(text, NULL, 10) : 0;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(text + digits, units[i].name) == 0) return number > 0 && number * units[i].seconds <= 3600;
+  return false;
+}

@@ -1,0 +1,18 @@
+/* What a preload can measure, found out from the program's file. */
+#ifndef LIFELINE_TOOLS_PROGRAM_H
+#define LIFELINE_TOOLS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The file that execvp would execute. False: there is none. */
+bool program_find(const char *name, char *file, size_t file_bytes);
+
+/* NULL, or why a preload does not measure it, with the remedy. A file that cannot be read counts as measurable: the
+ * loader knows better. */
+const char *program_unmeasurable(const char *file);
+
+/* From 1s to 1h, as rules want it. */
+bool is_interval(const char *text);
+
+#endif
