@@ -1,6 +1,7 @@
 /* Summaries and calipers: many values in a few numbers, also while an operation still hangs. */
 #include "support.h"
 
+#include <errno.h>
 #include <lifeline/caliper.h>
 #include <lifeline/dynamic.h>
 #include <math.h>
@@ -527,6 +528,44 @@ static void what_ends_after_the_shutdown_is_counted(void **state) {
   assert_int_equal(test_in_child(measure_after_the_end, NULL), 0);
 }
 
+/* --- functions that report with the summaries --- */
+
+LL_EVENT(own_sum, "test.own", LL_INFO, (u64, sum, ""));
+
+static uint64_t own_sum_now;
+
+static void report_own(void *ctx, double tick_ns) {
+  assert_ptr_equal(ctx, &own_sum_now);
+  assert_true(tick_ns > 0);
+  ll_emit(own_sum, __atomic_exchange_n(&own_sum_now, 0, __ATOMIC_RELAXED));
+}
+
+/* At a flush, and at the end. */
+static void report_with_summaries(void) {
+  assert_int_equal(ll_on_report(report_own, &own_sum_now), 0);
+  assert_int_equal(ll_on_report(report_own, NULL), EBUSY);
+  ll_end(reading, ll_begin(reading), 1);
+  own_sum_now = 5;
+  assert_int_equal(ll_flush(TEST_PATIENCE_MS), 0);
+  assert_int_equal(own_sum_now, 0);
+  own_sum_now = 6;
+}
+
+static void add_own(const llb_event *event, void *sum) {
+  if (event->type->name.size == 8 && memcmp(event->type->name.data, "test.own", 8) == 0)
+    *(uint64_t *)sum += event->values[0].u64;
+}
+
+static void a_function_reports_with_the_summaries(void **state) {
+  (void)state;
+  uint64_t sum = 0;
+  assert_int_equal(test_in_child(report_with_summaries, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  test_each_event(&batches, add_own, &sum);
+  test_free_batches(&batches);
+  assert_int_equal(sum, 5 + 6);
+}
+
 static void measure_nowhere(void) {
   unsetenv("LIFELINE_URL");
   ll_operation operation = ll_begin(reading);
@@ -673,6 +712,7 @@ int main(void) {
       TEST(a_forked_child_starts_with_nothing),
       TEST(operations_of_signal_handlers_count_or_are_counted),
       TEST(what_ends_after_the_shutdown_is_counted),
+      TEST(a_function_reports_with_the_summaries),
       TEST(without_a_url_calipers_are_off),
       TEST(operations_of_a_refused_caliper_are_counted_and_touch_no_other),
       TEST(a_caliper_falls_back_to_its_own_interval),

@@ -286,7 +286,8 @@ __attribute__((destructor)) static void end(void) {
 }
 
 static bool is_emitting(void) {
-  return io_page != NULL && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here();
+  bool on = __atomic_load_n(&io_on, __ATOMIC_ACQUIRE) != 0; /* else even getpid might be forbidden */
+  return on && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here();
 }
 
 /* A shutdown waits seconds for a thread that cannot answer, which the flush finds out first. */

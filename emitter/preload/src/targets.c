@@ -1,7 +1,5 @@
 #include "targets.h"
 
-#include "measure.h"
-
 #include <lifeline/events.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -87,6 +87,28 @@ BECOME(execvp, true, (const char *file, char *const argv[]), (file, argv))
 BECOME(execvpe, true, (const char *file, char *const argv[], char *const environment[]), (file, argv, environment))
 BECOME(fexecve, true, (int fd, char *const argv[], char *const environment[]), (fd, argv, environment))
 
+/* The list of arguments becomes an array on the stack, as in libc. */
+#define BECOME_LISTED(name, become)                                                                                    \
+  WRAPPED(int, name, (const char *file, const char *first, ...)) {                                                     \
+    va_list more;                                                                                                      \
+    size_t count = 0;                                                                                                  \
+    va_start(more, first);                                                                                             \
+    for (const char *word = first; word != NULL; word = va_arg(more, const char *))                                    \
+      count++;                                                                                                         \
+    va_end(more);                                                                                                      \
+    char *argv[count + 1];                                                                                             \
+    va_start(more, first);                                                                                             \
+    argv[0] = (char *)first;                                                                                           \
+    for (size_t i = 1; i <= count; i++)                                                                                \
+      argv[i] = va_arg(more, char *);                                                                                  \
+    int result = become;                                                                                               \
+    va_end(more);                                                                                                      \
+    return result;                                                                                                     \
+  }
+BECOME_LISTED(execl, execv(file, argv))
+BECOME_LISTED(execlp, execvp(file, argv))
+BECOME_LISTED(execle, execve(file, argv, va_arg(more, char *const *)))
+
 /* --- seccomp: the system calls of a harvester or of fstat may not be among those that the filter allows --- */
 
 #define FILTERED "installs a seccomp filter"

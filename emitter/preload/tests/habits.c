@@ -1,0 +1,333 @@
+/* What programs do that a preload must stand: `preload-habits HABIT FOLDER`. Each habit checks itself what it can, and
+ * ends with 0 if nothing was different from a run without the preload. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char bytes[100];
+static const char *folder;
+
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (condition) break;                                                                                              \
+    fprintf(stderr, "habits: line %d: %s: %s\n", __LINE__, #condition, strerror(errno));                               \
+    _exit(1);                                                                                                          \
+  } while (0)
+
+static int file(const char *name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  CHECK(fd >= 0);
+  return fd;
+}
+
+static void put(int fd, int times) {
+  for (int i = 0; i < times; i++)
+    CHECK(write(fd, bytes, sizeof bytes) == sizeof bytes);
+}
+
+static int status_of(pid_t child) {
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+/* Children that work, children that exec, and one that works after its parent has ended. */
+static void habit_fork(void) {
+  int fd = file("parent");
+  put(fd, 10);
+  for (int i = 0; i < 3; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      int own = file("child");
+      put(own, 100);
+      exit(0);
+    }
+    CHECK(status_of(child) == 0);
+    child = fork();
+    if (child == 0) {
+      execl("/bin/true", "true", NULL);
+      _exit(1);
+    }
+    CHECK(status_of(child) == 0);
+  }
+  put(fd, 10);
+  if (fork() == 0) {
+    put(file("grandchild"), 50);
+    _exit(0); /* without handlers: the preload delivers all the same */
+  }
+  wait(NULL);
+}
+
+/* The child of a vfork uses its parent's memory, but has descriptors of its own. */
+static void habit_vfork(void) {
+  int one = file("one"), other = file("other");
+  put(one, 1);
+  put(other, 1);
+  for (int i = 0; i < 20; i++) {
+    pid_t child = vfork();
+    if (child == 0) {
+      dup2(other, one);
+      if (write(one, bytes, 10) != 10) _exit(1);
+      close(other);
+      execl("/bin/true", "true", NULL);
+      _exit(1);
+    }
+    CHECK(status_of(child) == 0);
+  }
+  put(one, 1);
+  put(other, 1);
+}
+
+static int ends[2];
+
+static void *read_forever(void *unused) {
+  (void)unused;
+  char byte;
+  while (read(ends[0], &byte, 1) == 1) {
+  }
+  return NULL;
+}
+
+static void habit_cancel(void) {
+  void *result;
+  CHECK(pipe(ends) == 0);
+  for (int i = 0; i < 100; i++) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_forever, NULL) == 0);
+    if (i % 2 == 0) CHECK(write(ends[1], "x", 1) == 1);
+    if (i % 3 == 0) sched_yield();
+    CHECK(pthread_cancel(thread) == 0);
+    CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+  }
+  CHECK(pipe(ends) == 0); /* an empty one */
+  FILE *stream = fdopen(ends[0], "r");
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, (void *(*)(void *))(void *)getc, stream) == 0);
+  usleep(50000);
+  CHECK(pthread_cancel(thread) == 0);
+  CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+  CHECK(ftrylockfile(stream) == 0); /* nobody holds its lock */
+}
+
+static volatile sig_atomic_t handled;
+static int to_handler;
+
+static void on_alarm(int signal) {
+  (void)signal;
+  if (write(to_handler, bytes, 10) == 10) handled++;
+}
+
+/* A handler that writes, on a small stack of its own, while the program is in calls of the preload and in malloc. */
+static void habit_signal(void) {
+  stack_t stack = {.ss_size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 4096};
+  stack.ss_sp = malloc(stack.ss_size);
+  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART};
+  struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+  int fd = file("main");
+  to_handler = file("handler");
+  CHECK(sigaltstack(&stack, NULL) == 0 && sigaction(SIGALRM, &action, NULL) == 0);
+  CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+  for (int i = 0; i < 50000 || handled < 100; i++) {
+    put(fd, 1);
+    free(malloc((size_t)i % 5000));
+    errno = 77;
+    CHECK(lseek(fd, 0, SEEK_SET) == 0 && errno == 77);
+  }
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+  printf("handled %d\n", (int)handled);
+}
+
+static pthread_barrier_t all_run;
+
+static void *write_once(void *fd) {
+  put((int)(intptr_t)fd, 1);
+  pthread_barrier_wait(&all_run);
+  put((int)(intptr_t)fd, 1);
+  return NULL;
+}
+
+/* As many threads at once as the machine allows. */
+static void habit_threads(int wanted) {
+  pthread_attr_t small;
+  pthread_t *threads = calloc((size_t)wanted, sizeof *threads);
+  int fd = file("all"), count = 0;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 65536);
+  pthread_barrier_init(&all_run, NULL, (unsigned)wanted + 1);
+  while (count < wanted && pthread_create(&threads[count], &small, write_once, (void *)(intptr_t)fd) == 0)
+    count++;
+  printf("threads %d\n", count);
+  fflush(stdout);
+  if (count < wanted) _exit(77);
+  pthread_barrier_wait(&all_run);
+  for (int i = 0; i < count; i++)
+    pthread_join(threads[i], NULL);
+}
+
+/* Many descriptors, each used once, then closed and used for something else. */
+static void habit_descriptors(int wanted) {
+  struct rlimit limit;
+  limit.rlim_cur = limit.rlim_max = (rlim_t)wanted + 100; /* root may raise it */
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) exit(77);
+  int first = file("first"), second = file("second"), last = -1, count = 0;
+  for (; count < wanted; count++) {
+    int fd = dup(first);
+    if (fd < 0) break;
+    put(fd, 1);
+    last = fd;
+  }
+  CHECK(close_range((unsigned)second + 1, (unsigned)last, 0) == 0);
+  for (int i = 0; i < count; i++)
+    CHECK(dup(second) >= 0);
+  for (int fd = second + 1; fd <= last; fd++)
+    if (fcntl(fd, F_GETFD) >= 0) put(fd, 1);
+  printf("descriptors %d\n", count);
+}
+
+/* Closed and opened again without libc: an entry that nobody erased. */
+static void habit_behind(void) {
+  char path[4096];
+  int fd = file("before");
+  put(fd, 10);
+  snprintf(path, sizeof path, "%s/after", folder);
+  CHECK(syscall(SYS_close, fd) == 0);
+  CHECK(syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_TRUNC, 0600) == fd);
+  put(fd, 5); /* counted for the old name */
+  sleep(3);
+  put(fd, 7);
+}
+
+/* Nothing is open but what the program opened; the lowest free number is the next one. */
+static void habit_close(void) {
+  int fd = file("data");
+  CHECK(fd == 3);
+  put(fd, 5);
+  usleep(300000); /* the sink is open */
+  CHECK(dup(fd) == 4 && close(4) == 0);
+  for (int i = 3; i < 1024; i++)
+    close(i);
+  CHECK(file("again") == 3);
+  put(3, 5);
+  closefrom(3);
+  CHECK(close_range(3, ~0u, 0) == 0);
+  for (int i = 3; i < 1000; i++)
+    CHECK(i == file("more"));
+  for (int i = 3; i < 1000; i++)
+    put(i, 1);
+}
+
+static void allow_only_reads_and_writes(void) {
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 ALLOW(SYS_read),
+                                 ALLOW(SYS_write),
+                                 ALLOW(SYS_close),
+                                 ALLOW(SYS_openat),
+                                 ALLOW(SYS_exit_group),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static void habit_seccomp(void) {
+  int fd = file("data");
+  put(fd, 10);
+  allow_only_reads_and_writes();
+  put(fd, 10);
+  close(fd);
+  fd = file("new");
+  put(fd, 10);
+  _exit(0);
+}
+
+/* The same, in a child that has hardly begun. */
+static void habit_sandbox(void) {
+  pid_t child = fork();
+  if (child == 0) habit_seccomp();
+  CHECK(status_of(child) == 0);
+}
+
+static void habit_stall(void) {
+  CHECK(pipe(ends) == 0);
+  printf("stalled\n");
+  fflush(stdout);
+  read_forever(NULL);
+}
+
+static void habit_daemon(void) {
+  put(file("before"), 20);
+  CHECK(daemon(1, 0) == 0);
+  put(file("after"), 20);
+  sleep(1);
+  put(file("later"), 20);
+}
+
+/* An exec replaces the process: what was measured before it is delivered. */
+static void habit_exec(void) {
+  put(file("before"), 20);
+  execl("/bin/dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=10", "count=1", "status=none", NULL);
+}
+
+static void habit_user(void) {
+  if (getuid() != 0) exit(77);
+  put(file("before"), 20);
+  int fd = file("data");
+  CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+  put(fd, 20);
+}
+
+static void habit_errno(void) {
+  int fd = file("data"), listening = socket(AF_INET, SOCK_STREAM, 0);
+  char byte;
+  errno = 77;
+  CHECK(write(fd, bytes, 1) == 1 && errno == 77);
+  CHECK(read(fd, &byte, 1) == 0 && errno == 77);
+  CHECK(fsync(fd) == 0 && errno == 77);
+  CHECK(accept(fd, NULL, NULL) == -1 && errno == ENOTSOCK);
+  CHECK(accept(listening, NULL, NULL) == -1 && errno == EINVAL);
+  CHECK(send(listening, &byte, 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
+  CHECK(read(-1, &byte, 1) == -1 && errno == EBADF);
+  CHECK(read(1 << 30, &byte, 1) == -1 && errno == EBADF);
+  CHECK(close(-1) == -1 && errno == EBADF);
+  CHECK(open("/nonexistent", O_RDONLY) == -1 && errno == ENOENT);
+  char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(write(fd, nowhere, 1) == -1 && errno == EFAULT);
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } habits[] = {{"fork", habit_fork},       {"vfork", habit_vfork},     {"cancel", habit_cancel},
+                {"signal", habit_signal},   {"behind", habit_behind},   {"close", habit_close},
+                {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox}, {"stall", habit_stall},
+                {"daemon", habit_daemon},   {"exec", habit_exec},       {"user", habit_user},
+                {"errno", habit_errno}};
+  if (argc < 3) return 2;
+  folder = argv[2];
+  if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));
+  if (strcmp(argv[1], "descriptors") == 0) habit_descriptors(atoi(argv[3]));
+  for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+    if (strcmp(argv[1], habits[i].name) == 0) habits[i].run();
+  return 0;
+}

@@ -1,0 +1,116 @@
+"""Runs programs under `lifeline-run`, and says what it measured."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+BIN = Path(os.environ.get("LIFELINE_BIN", Path(__file__).resolve().parents[3] / "build/emitter/bin"))
+PYTHON = "/usr/bin/python3"
+
+
+def clean_environment():
+    return {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE") and key != "LD_PRELOAD"}
+
+
+class Preloaded(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name).resolve()
+        self.out = self.folder / "events.llb"
+        self.rings = self.folder / "rings"
+        self.environment = clean_environment() | {"LIFELINE_RING_DIR": str(self.rings)}
+
+    def command(self, *program, options=(), url=None):
+        return [BIN / "lifeline-run", "--url", url or f"file://{self.out}", *map(str, options), "--", *map(str, program)]
+
+    def run_measured(self, *program, options=(), status=0, url=None, environment=(), timeout=100, **more):
+        """Runs the program to its end; its standard error must have no line of ours."""
+        done = subprocess.run(self.command(*program, options=options, url=url), env=self.environment | dict(environment), timeout=timeout,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **{"text": True} | more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def start(self, *program, options=(), environment=(), **more):
+        process = subprocess.Popen(self.command(*program, options=options), env=self.environment | dict(environment), **more)
+        self.addCleanup(stop, process)
+        return process
+
+    def events(self, path=None):
+        path = path or self.out
+        if not path.exists():
+            return []
+        done = subprocess.run([BIN / "lifeline-cat", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, text=True)
+        self.assertIn(" missing=0 ", done.stderr)
+        self.assertIn(" conflicts=0 ", done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def targets(self, operation, program=None, events=None):
+        """Sums of io.target, by name: {name: {count, nbytes, again, errors}}."""
+        found = {}
+        for event in self.events() if events is None else events:
+            if event["type"] != "io.target" or event["operation"] != operation or program not in (None, event["program"]):
+                continue
+            sums = found.setdefault(event["name"], dict.fromkeys(("count", "nbytes", "again", "errors"), 0))
+            for key in sums:
+                sums[key] += event[key]
+        return found
+
+    def caliper(self, name, program=None, events=None):
+        """(count, sum of the values) of a caliper, over all intervals."""
+        found = [event for event in (self.events() if events is None else events)
+                 if event["type"] == "lifeline.summary" and event["type_"] == name and event["field"] == "value" and
+                 program in (None, event["program"])]
+        return sum(event["count"] for event in found), sum(event["sum"] for event in found)
+
+
+def stop(process):
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+
+class Subscriber:
+    """Receives the batches that a program publishes on NATS."""
+
+    def __init__(self, address, out):
+        self.socket = socket.create_connection(address, 20)
+        self.input = self.socket.makefile("rb")
+        self.out = out
+        self.input.readline()
+        self.socket.sendall(b'CONNECT {"verbose":false,"headers":true}\r\nSUB lifeline.batches.> 1\r\nPING\r\n')
+        while self.input.readline() != b"PONG\r\n":
+            pass
+        self.socket.settimeout(None)
+        self.thread = threading.Thread(target=self.receive, daemon=True)
+        self.thread.start()
+
+    def receive(self):
+        with open(self.out, "wb") as file:
+            for line in self.input:
+                words = line.split()
+                if words[0] == b"PING":
+                    self.socket.sendall(b"PONG\r\n")
+                if words[0] in (b"MSG", b"HMSG"):
+                    body = self.input.read(int(words[-1]) + 2)[:-2]
+                    file.write(body[int(words[-2]) if words[0] == b"HMSG" else 0:])
+                    file.flush()
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.input.close()
+        self.socket.close()

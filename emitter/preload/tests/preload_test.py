@@ -1,0 +1,346 @@
+"""`lifeline run`: what it measures is what happened, and the program does not notice."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from preload import BIN, PYTHON, Preloaded, Subscriber
+
+ROOT = Path(__file__).resolve().parents[3]
+CALLS, HABITS = BIN / "preload-calls", BIN / "preload-habits"
+BLOCK = 100  # bytes that calls.c and habits.c move at once
+
+
+def wait_for(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"timeout: {what}")
+        time.sleep(0.02)
+
+
+class Measured(Preloaded):
+
+    def test_every_call_is_measured_once_with_its_bytes(self):
+        port = int(self.run_measured(CALLS, self.folder).stdout.split()[1])
+        events = self.events()
+        data, copy, lines = (str(self.folder / name) for name in ("data", "copy", "lines"))
+        peer, accepted = f"127.0.0.1:{port}", f":{port} from 127.0.0.1"
+        expected = {
+            ("disk.write", data): (8, 8 * BLOCK, 0, 0),
+            ("disk.read", data): (10, 10 * BLOCK, 0, 0),  # one of them is copy_file_range's, one sendfile's
+            ("disk.sync", data): (4, 0, 0, 0),
+            ("disk.write", copy): (1, BLOCK, 0, 0),
+            ("disk.read", copy): (0, 0, 0, 1),
+            ("net.connect", peer): (1, 0, 0, 0),
+            ("net.accept", f":{port}"): (1, 0, 0, 0),
+            ("net.send", peer): (5, 5 * BLOCK, 0, 0),
+            ("net.receive", accepted): (5, 5 * BLOCK, 1, 0),
+            ("pipe.write", "pipe"): (3, 3 * BLOCK, 0, 0),
+            ("pipe.read", "pipe"): (3, 3 * BLOCK, 0, 0),
+        }
+        for (operation, name), sums in expected.items():
+            with self.subTest(operation=operation, name=name):
+                self.assertEqual(tuple(self.targets(operation, events=events)[name].values()), sums)
+        self.assertEqual(self.targets("disk.write", events=events)[lines]["nbytes"], 11000)
+        self.assertEqual(self.targets("disk.read", events=events)[lines]["nbytes"], 11000)
+        # What moves from one descriptor to another is one operation of a caliper.
+        self.assertEqual(self.caliper("disk.write", events=events), (19, 9 * BLOCK + 11000))
+        self.assertEqual(self.caliper("disk.read", events=events), (8 + 3, 8 * BLOCK + 11000))
+        self.assertEqual(self.caliper("net.send", events=events), (5, 5 * BLOCK))
+        self.assertEqual(self.caliper("net.receive", events=events), (5, 5 * BLOCK))
+        self.assertIn(self.caliper("wait.poll", events=events)[0], (6, 7))  # old kernels have no epoll_pwait2
+
+    def test_a_list_says_what_is_measured(self):
+        self.run_measured(CALLS, self.folder, options=["--for", "net.send,fsync"])
+        self.assertEqual({event["operation"] for event in self.events() if event["type"] == "io.target"}, {"net.send", "disk.sync"})
+
+    def test_stdio_and_children_of_a_shell_are_measured(self):
+        data = self.folder / "data"
+        data.write_bytes(b"x" * 100000)
+        done = self.run_measured("/bin/sh", "-c", f"cat {data} | tr x y | wc -c; exec 3>{self.folder}/three; echo word >&3")
+        self.assertEqual(done.stdout, "100000\n")
+        self.assertEqual(self.targets("disk.read", "cat")[str(data)]["nbytes"], 100000)
+        self.assertEqual(self.targets("pipe.write", "cat")["pipe"]["nbytes"], 100000)
+        self.assertEqual(self.targets("pipe.read", "wc")["pipe"]["nbytes"], 100000)
+        self.assertEqual(self.targets("disk.write")[f"{self.folder}/three"]["nbytes"], 5)
+
+    def test_a_stalled_program_is_reported_while_it_stalls(self):
+        process = self.start(HABITS, "stall", self.folder, options=["--interval", "1s"], stdout=subprocess.PIPE)
+        process.stdout.readline()
+
+        def stalled():
+            found = [event for event in self.events() if event["type"] == "io.target" and event["operation"] == "pipe.read"]
+            return len(found) > 1 and all(event["open"] == 1 and event["count"] == 0 for event in found)
+        wait_for(stalled, "no report of the stalled read")
+        wait_for(lambda: any(event["type"] == "lifeline.open" and event["type_"] == "pipe.read" for event in self.events()),
+                 "no lifeline.open")
+
+    def test_an_activation_switches_on_every_operation(self):
+        data = self.folder / "data"
+        self.run_measured("/bin/dd", "if=/dev/zero", f"of={data}", "bs=1000", "count=20", "status=none",
+                          environment={"LIFELINE_RESOLUTION": "disk.write full"})
+        events = self.events()
+        name = {event["target"]: event["name"] for event in events if event["type"] == "io.name"}
+        ended = {event["id"]: event["value"] for event in events if event["type"] == "disk.write.end"}
+        operations = [event for event in events if event["type"] == "io.operation"]
+        self.assertEqual(len(operations), 20)
+        self.assertEqual({event["id"] for event in events if event["type"] == "disk.write.start"}, set(ended))
+        for event in operations:
+            self.assertEqual((ended[event["id"]], event["result"], name[event["target"]]), (1000, 1000, str(data)))
+
+    def test_names_are_hashed_hidden_and_redacted(self):
+        def names(*options):
+            self.out.unlink(missing_ok=True)
+            self.run_measured("/bin/cat", "/etc/hostname", "/etc/passwd", options=options)
+            return self.targets("disk.read")
+        key = self.folder / "key"
+        hashed = ["--names", "hash", "--key-file", key]
+        first, again = names(*hashed), names(*hashed)
+        self.assertEqual(set(first), set(again))
+        self.assertRegex(key.read_text(), r"^[0-9a-f]{32}\n$")
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        self.assertTrue(all(re.fullmatch("#[0-9a-f]{16}", name) for name in first))
+        key.write_text("0" * 32 + "\n")
+        self.assertFalse(set(first) & set(names(*hashed)))
+        self.assertEqual(set(names("--names", "none")), {"(not named)"})
+        self.assertEqual(set(names("--redact", "/etc/pass*")), {"/etc/hostname", "(redacted)"})
+        self.assertNotIn(b"/etc/passwd", self.out.read_bytes())
+        self.assertEqual(names("--targets", "0"), {})
+        self.assertEqual(self.caliper("disk.read")[0], 2)
+
+    def test_more_files_than_targets_are_summed_up(self):
+        for i in range(50):
+            (self.folder / f"file{i}").write_text("x" * 10)
+        self.run_measured("/bin/cat", *(self.folder / f"file{i}" for i in range(50)), options=["--targets", "20"])
+        found = self.targets("disk.read")
+        self.assertLessEqual(len(found), 21)
+        self.assertEqual(sum(sums["nbytes"] for sums in found.values()), 500)
+        self.assertGreaterEqual(found["(others)"]["count"], 30)
+
+    def test_the_librarys_own_traffic_is_not_measured(self):
+        folder = self.folder / "broker"
+        subprocess.run([ROOT / "scripts/broker", "start", "nats", "--dir", folder], check=True, stdout=subprocess.DEVNULL)
+        self.addCleanup(subprocess.run, [ROOT / "scripts/broker", "stop", "--dir", folder], check=True, stdout=subprocess.DEVNULL)
+        url = re.search("LIFELINE_URL=(.*)", (folder / "broker.env").read_text())[1].strip("'\"")
+        subprocess.run([BIN / "lifeline-setup", "--url", url], check=True, stdout=subprocess.DEVNULL)
+        host, port = url.removeprefix("nats://").split(":")
+        subscriber = Subscriber((host, int(port)), self.out)
+        self.run_measured("/bin/sh", "-c", f"head -c 1000000 /dev/zero >{self.folder}/data; sleep 2.5; head -c 9 {self.folder}/data >/dev/null",
+                          options=["--interval", "1s"], url=url)
+        self.run_measured(HABITS, "fork", self.folder, url=url)
+        wait_for(lambda: sum(sums["count"] for sums in self.targets("disk.write", "preload-habits").values()) == 370,
+                 "370 writes of the habit")
+        subscriber.close()
+        events = self.events()
+        self.assertEqual(self.targets("disk.write", "head", events)[f"{self.folder}/data"]["nbytes"], 1000000)
+        foreign = [event for event in events if event["type"] == "io.target" and event["operation"].startswith("net.")]
+        self.assertEqual(foreign, [])
+        self.assertFalse([event for event in events if event["type"] == "io.target" and "/rings" in event["name"]])
+
+
+class Unharmed(Preloaded):
+    """Each habit checks itself; here is what was measured of it."""
+
+    def habit(self, name, *more, options=("--interval", "1s"), **others):
+        done = self.run_measured(HABITS, name, self.folder, *more, options=options, **others)
+        self.assertNotIn("habits:", done.stderr)
+        return done
+
+    def written(self, name, **more):
+        return self.targets("disk.write", "preload-habits", **more)[str(self.folder / name)]["count"]
+
+    def test_results_and_errno_are_those_of_the_calls(self):
+        self.assertEqual(self.habit("errno").stderr, "")
+
+    def test_children_are_measured_if_they_work_and_the_parent_once(self):
+        self.habit("fork")
+        self.assertEqual((self.written("parent"), self.written("child"), self.written("grandchild")), (20, 300, 50))
+        emitters = {event["pid"] for event in self.events()}
+        self.assertEqual(len(emitters), 5)  # none is a child that only execs
+
+    def test_a_child_of_vfork_changes_nothing_of_its_parents(self):
+        self.habit("vfork")
+        self.assertEqual((self.written("one"), self.written("other")), (2, 2))
+
+    def test_cancellation_is_as_before(self):
+        self.habit("cancel")
+
+    def test_a_signal_handler_on_a_small_stack_may_write(self):
+        handled = int(self.habit("signal").stdout.split()[1])
+        self.assertEqual((self.written("handler"), self.written("main")), (handled, 50000))
+
+    def test_many_threads(self):
+        done = subprocess.run(self.command(HABITS, "threads", self.folder, 20000), env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+        if done.returncode == 77:
+            self.skipTest(f"the machine allows no 20,000 threads: {done.stdout}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.written("all"), 40000)
+
+    def test_many_descriptors(self):
+        done = subprocess.run(self.command(HABITS, "descriptors", self.folder, 50000), env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+        if done.returncode == 77:
+            self.skipTest("the limit of descriptors is below 50,100, and only root can raise it")
+        self.assertEqual((done.returncode, done.stdout), (0, "descriptors 50000\n"), done.stderr)
+        self.assertEqual((self.written("first"), self.written("second")), (50000, 50000))
+
+    def test_a_descriptor_replaced_behind_our_back_is_right_in_the_next_interval(self):
+        self.habit("behind")
+        before, after = self.written("before"), self.written("after")
+        self.assertEqual(before + after, 22)
+        self.assertEqual((before, after), (15, 7))
+
+    def test_no_descriptor_of_the_library_is_in_the_way(self):
+        self.habit("close")
+        self.assertEqual((self.written("data"), self.written("again"), self.written("more")), (5, 5, 997))
+
+    def test_a_seccomp_filter_is_announced_and_not_violated(self):
+        for name in ("seccomp", "sandbox"):
+            with self.subTest(name):
+                self.out.unlink(missing_ok=True)
+                said = self.habit(name).stderr
+                self.assertIn("installs a seccomp filter; it is not measured from now on", said)
+                self.assertEqual(self.written("data"), 10)
+
+    def test_what_came_before_an_exec_is_delivered(self):
+        self.habit("exec")
+        self.assertEqual(self.written("before"), 20)
+        self.assertEqual(self.targets("other.read", "dd")["/dev/zero"]["nbytes"], 10)
+
+    def test_a_daemon_is_measured(self):
+        self.habit("daemon")
+        later = str(self.folder / "later")
+        wait_for(lambda: self.targets("disk.write").get(later, {}).get("count") == 20, "the daemon's writes")
+        self.assertEqual(self.written("after"), 20)
+
+    def test_a_program_that_gives_up_its_user_runs_on(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can change its user")
+        self.folder.chmod(0o777)
+        done = subprocess.run(self.command(HABITS, "user", self.folder), env=self.environment, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual((done.returncode, (self.folder / "data").stat().st_size), (0, 2000))
+
+    def test_an_unreachable_broker_costs_half_a_second_at_most_at_the_end(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            url = f"nats://127.0.0.1:{unused.getsockname()[1]}"
+        done = self.run_measured("/bin/cat", "/etc/hostname", url=url)
+        self.assertEqual(done.stdout, Path("/etc/hostname").read_text())
+
+    def test_without_a_url_nothing_is_loaded_or_said(self):
+        preload = BIN.parent / "lib/lifeline-preload/liblifeline-preload.so"
+        done = subprocess.run([HABITS, "close", self.folder], env=self.environment | {"LD_PRELOAD": str(preload)}, timeout=60,
+                              stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertFalse(self.rings.exists())
+
+    def test_a_bad_setting_is_one_line_and_the_program_runs(self):
+        preload = BIN.parent / "lib/lifeline-preload/liblifeline-preload.so"
+        done = subprocess.run(["/bin/echo", "fine"], timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True,
+                              env=self.environment | {"LD_PRELOAD": str(preload), "LIFELINE_URL": "null:", "LIFELINE_RUN_FOR": "discs"})
+        self.assertEqual((done.returncode, done.stdout), (0, "fine\n"))
+        self.assertRegex(done.stderr, r'^lifeline: warning: echo unknown operation "discs".*; the program is not measured\n$')
+
+
+class Command(Preloaded):
+
+    def run_command(self, *arguments, environment=None):
+        return subprocess.run([BIN / "lifeline-run", *map(str, arguments)], env=environment or self.environment, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def test_wrong_usage_is_status_2(self):
+        url = ("--url", f"file://{self.out}")
+        for arguments, says in (([], "no program"), (["true"], "no sink"), (["--what"], "unknown or incomplete"),
+                                ([*url, "--for", "discs", "true"], 'unknown operation "discs"'),
+                                ([*url, "--names", "short", "true"], "must be full, hash or none"),
+                                ([*url, "--targets", "5000", "true"], "from 0 to 1024"),
+                                ([*url, "--interval", "100ms", "true"], "from 1s to 1h"),
+                                ([*url, "--redact", "a:b", "true"], "a pattern has a colon")):
+            done = self.run_command(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertIn(says, done.stderr)
+
+    def test_the_status_is_the_programs(self):
+        self.run_measured("/bin/sh", "-c", "exit 7", status=7)
+        self.assertEqual(self.run_command("--url", "null:", "/nonexistent").returncode, 127)
+        self.assertEqual(self.run_command("--url", "null:", "/etc/passwd").returncode, 126)
+        process = self.start("/bin/sh", "-c", "kill -TERM $$")
+        self.assertEqual(process.wait(60), -signal.SIGTERM)
+
+    def test_other_preloads_stay(self):
+        other = self.folder / "other.so"
+        source = self.folder / "other.c"
+        source.write_text("#include <unistd.h>\nint getpagesize(void) { return 7; }\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", other, source], check=True)
+        done = self.run_measured(PYTHON, "-c", "import ctypes; print(ctypes.CDLL(None).getpagesize())", environment={"LD_PRELOAD": str(other)})
+        self.assertEqual(done.stdout, "7\n")
+
+    def test_a_program_that_wraps_the_same_calls_is_served(self):
+        """Its wrapper comes before libc's function and after ours: both see each call."""
+        other, source, log = self.folder / "other.so", self.folder / "other.c", self.folder / "calls"
+        source.write_text('#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <unistd.h>\nint counted;\n'
+                          'ssize_t write(int fd, const void *from, size_t bytes) {\n'
+                          '  counted++;\n  return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, from, bytes);\n}\n')
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", other, source], check=True)
+        done = self.run_measured(PYTHON, "-c", f"import ctypes, os\nfd = os.open('{log}', os.O_CREAT | os.O_WRONLY)\nfor i in range(9): os.write(fd, b'x')\n"
+                                 f"print(ctypes.c_int.in_dll(ctypes.CDLL('{other}'), 'counted').value)", environment={"LD_PRELOAD": str(other)})
+        self.assertGreaterEqual(int(done.stdout), 9)
+        self.assertEqual(self.targets("disk.write")[str(log)]["count"], 9)
+
+    def test_what_cannot_be_measured_is_said_and_run(self):
+        source = self.folder / "static.c"
+        source.write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 3; }\n')
+        static = self.folder / "static"
+        subprocess.run(["cc", "-static", "-o", static, source], check=True)
+        script = self.folder / "script"
+        script.write_text(f"#!{static}\n")
+        script.chmod(0o755)
+        for program in (static, script):
+            done = self.run_command("--url", "null:", program)
+            self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
+            self.assertRegex(done.stderr, "^lifeline-run: warning: .* is not measured: it is linked statically.*; use lifeline-probe\n$")
+
+    def test_a_set_user_id_program_is_said_and_run(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can make another user's set-user-ID program")
+        program = self.folder / "id"
+        shutil.copy("/usr/bin/id", program)
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+        done = self.run_command("--url", "null:", program, "-u")
+        if done.stdout == "0\n":
+            self.skipTest("the filesystem is mounted nosuid")
+        self.assertEqual(done.stdout, "65534\n")
+        self.assertIn("is not measured: it runs with the rights of another user", done.stderr)
+
+    def test_hostile_files_are_executed_or_refused_as_without(self):
+        header = bytearray(Path("/bin/true").read_bytes()[:64])
+        for offset in (32, 40, 54, 56, 58, 60, 62):  # offsets, sizes and counts of the tables
+            broken = bytearray(header)
+            broken[offset:offset + 2] = b"\xff\xff"
+            program = self.folder / "broken"
+            program.write_bytes(broken)
+            program.chmod(0o755)
+            without = subprocess.run(["/usr/bin/env", program], stderr=subprocess.DEVNULL, check=False)
+            self.assertEqual(self.run_command("--url", "null:", program).returncode, without.returncode)
+            program.unlink()
+
+    def test_a_key_that_others_can_read_is_refused(self):
+        key = self.folder / "key"
+        key.write_text("0" * 32)
+        key.chmod(0o644)
+        done = self.run_command("--url", "null:", "--names", "hash", "--key-file", key, "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("chmod 600", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
