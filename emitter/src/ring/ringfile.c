@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -114,6 +115,12 @@ static bool is_cluttered(int directory, const char *path, char *why, size_t why_
   return true;
 }
 
+/* The kernel would end the program by a signal. */
+static bool exceeds_limit(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
 static int create_file(ll_store *store, const char *directory, char *why, size_t why_bytes) {
   int directory_fd = ll_directory_open(directory, "ring", true, why, why_bytes);
   if (directory_fd < 0) return -1;
@@ -128,7 +135,8 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
     snprintf(why, why_bytes, "no file can be created in ring directory %s: %s", directory, strerror(errno));
     return -1;
   }
-  int error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
+  int error = exceeds_limit(store->bytes) ? EFBIG : 0;
+  if (error == 0) error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
   if (error == 0) error = allocate(fd, rings_offset(), slots_offset() - rings_offset());
   struct stat status, root;
   if (error == 0 && (fstat(fd, &status) != 0 || stat("/", &root) != 0)) error = errno;
