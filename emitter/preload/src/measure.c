@@ -2,6 +2,8 @@
 
 #include "last.h"
 #include "page.h"
+#include "say.h"
+#include "vfork.h"
 
 #include <errno.h>
 #include <lifeline/events.h>
@@ -68,8 +70,16 @@ uint16_t io_interval(void) {
   return __atomic_load_n(&interval, __ATOMIC_RELAXED);
 }
 
-bool io_is_here(void) {
+static bool has_our_pid(void) {
   return io_page != NULL && io_page->pid == (uint32_t)getpid();
+}
+
+bool io_is_here(void) {
+#ifdef IO_VFORK_BY_PID
+  return has_our_pid();
+#else
+  return !io_is_vforked() && io_page->pid != 0;
+#endif
 }
 
 static uint64_t monotonic_ns(void) {
@@ -97,7 +107,7 @@ __attribute__((noinline, cold)) static bool wake(void) {
     ready = __atomic_add_fetch(&io_page->calls, 1, __ATOMIC_RELAXED) > FORKED_CALLS ||
             monotonic_ns() - io_page->forked_ns > FORKED_NS;
   }
-  ready = ready && io_is_here() && !is_on_signal_stack();
+  ready = ready && io_is_here() && has_our_pid() && !is_on_signal_stack();
   if (ready) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
   errno = error;
   return ready;
@@ -247,21 +257,11 @@ static void after_fork(void) {
   io_targets_after_fork();
 }
 
-static void say(const char *what, const char *more) {
-  char line[512];
-  int bytes = snprintf(line, sizeof line, "lifeline: warning: %s: %s\n", program_invocation_short_name, what);
-  if (more != NULL)
-    bytes = snprintf(line, sizeof line, "lifeline: warning: %s %s; %s\n", program_invocation_short_name, what, more);
-  if (bytes >= (int)sizeof line) bytes = sizeof line - 1;
-  ll_tls_inside++;
-  if (write(STDERR_FILENO, line, (size_t)bytes) < 0) errno = 0;
-  ll_tls_inside--;
-}
-
 __attribute__((constructor)) static void start(void) {
   char why[160];
   int error = errno;
-  if (!io_settings_load(&settings, secure_getenv, why, sizeof why)) say(why, "the program is not measured");
+  io_say_begin();
+  if (!io_settings_load(&settings, secure_getenv, why, sizeof why)) io_say(why, "the program is not measured");
   if (settings.on) {
     io_page = mmap(NULL, sizeof *io_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (io_page == MAP_FAILED) io_page = NULL;
@@ -274,7 +274,7 @@ __attribute__((constructor)) static void start(void) {
       interval = 1;
       __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);
     } else {
-      say("no memory at the start", "the program is not measured");
+      io_say("no memory at the start", "the program is not measured");
     }
   }
   errno = error;
@@ -287,7 +287,7 @@ __attribute__((destructor)) static void end(void) {
 
 static bool is_emitting(void) {
   bool on = __atomic_load_n(&io_on, __ATOMIC_ACQUIRE) != 0; /* else even getpid might be forbidden */
-  return on && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here();
+  return on && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here() && has_our_pid();
 }
 
 /* A shutdown waits seconds for a thread that cannot answer, which the flush finds out first. */
@@ -304,7 +304,7 @@ void io_finish(void) {
 void io_stop(const char *why) {
   int error = errno;
   if (is_emitting()) {
-    say(why, "it is not measured from now on");
+    io_say(why, "it is not measured from now on");
     deliver();
   }
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);

@@ -17,7 +17,6 @@ enum {
 #define BUSY UINT64_C(1)
 
 typedef struct slot {
-  uint64_t key; /* hash of kind and name, or FREE or BUSY. Written last */
   uint16_t generation;
   uint8_t kind;
   uint8_t introduced; /* in this interval */
@@ -27,6 +26,7 @@ typedef struct slot {
 
 static const io_settings *settings;
 static slot *slots;
+static uint64_t *keys;                      /* by slot: hash of kind and name, or FREE or BUSY. Written last */
 static io_sums (*sums)[IO_WAYS][IO_SHARDS]; /* wiped in a forked child */
 static bool wiped_by_kernel;
 static uint32_t used;
@@ -48,12 +48,14 @@ bool io_targets_create(const io_settings *given) {
   settings = given;
   if (settings->targets == 0) return true;
   slots = untouched(SLOTS * sizeof *slots);
+  keys = untouched(SLOTS * sizeof *keys);
   sums = untouched(SLOTS * sizeof *sums);
-  if (slots == NULL || sums == NULL) return false;
+  if (slots == NULL || keys == NULL || sums == NULL) return false;
   wiped_by_kernel = madvise(sums, SLOTS * sizeof *sums, MADV_WIPEONFORK) == 0;
   if (getrandom(secret_key, sizeof secret_key, GRND_NONBLOCK) < 0) secret_key[0] = (uintptr_t)slots;
   for (int kind = 0; kind < IO_KINDS; kind++) {
-    slots[kind] = (slot){.key = BUSY, .kind = (uint8_t)kind};
+    slots[kind] = (slot){.kind = (uint8_t)kind};
+    keys[kind] = BUSY;
     strcpy(slots[kind].name, settings->names == IO_NAMES_NONE ? IO_NAME_HIDDEN : "(others)");
   }
   reported_ns = monotonic_ns();
@@ -75,10 +77,10 @@ static io_target all_others(io_kind kind) {
   return (io_target){(uint16_t)kind, 0};
 }
 
-static bool claim(slot *at) {
+static bool claim(uint64_t *key) {
   uint64_t vacant = FREE;
   if (__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) < settings->targets &&
-      __atomic_compare_exchange_n(&at->key, &vacant, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      __atomic_compare_exchange_n(key, &vacant, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return true;
   __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
   return false;
@@ -90,18 +92,19 @@ io_target io_target_find(io_kind kind, const char *name, bool secret) {
   uint64_t key = io_hash(key_of_kind, name, strlen(name)) | 2;
   uint32_t first = IO_KINDS + (uint32_t)(key >> 32) % BUCKETS * BUCKET;
   for (uint32_t i = first; i < first + BUCKET; i++) {
+    if (__atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) != key) continue;
     io_target found = {(uint16_t)i, generation_of(&slots[i])};
-    if (__atomic_load_n(&slots[i].key, __ATOMIC_ACQUIRE) == key) return found;
+    if (__atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) == key) return found; /* not forgotten meanwhile */
   }
   for (uint32_t i = first; i < first + BUCKET; i++) {
     slot *at = &slots[i];
-    if (__atomic_load_n(&at->key, __ATOMIC_RELAXED) != FREE || !claim(at)) continue;
+    if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) != FREE || !claim(&keys[i])) continue;
     at->kind = (uint8_t)kind;
     at->introduced = 0;
     at->idle = 0;
     io_name(settings, name, secret, at->name);
     io_target made = {(uint16_t)i, generation_of(at)};
-    __atomic_store_n(&at->key, key, __ATOMIC_RELEASE);
+    __atomic_store_n(&keys[i], key, __ATOMIC_RELEASE);
     return made;
   }
   return all_others(kind);
@@ -170,9 +173,10 @@ static bool report_slot(uint32_t index, uint64_t interval_ns, double tick_ns) {
   return any;
 }
 
-static void forget(slot *at) {
+static void forget(uint32_t index) {
+  slot *at = &slots[index];
   __atomic_store_n(&at->generation, (uint16_t)(at->generation + 1), __ATOMIC_RELEASE);
-  __atomic_store_n(&at->key, FREE, __ATOMIC_RELEASE);
+  __atomic_store_n(&keys[index], FREE, __ATOMIC_RELEASE);
   __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
 }
 
@@ -183,10 +187,10 @@ void io_targets_report(double tick_ns) {
   for (uint32_t i = 0; i < SLOTS; i++) {
     slot *at = &slots[i];
     bool named = i >= IO_KINDS;
-    if (named && __atomic_load_n(&at->key, __ATOMIC_ACQUIRE) <= BUSY) continue;
+    if (named && __atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) <= BUSY) continue;
     bool any = report_slot(i, interval_ns, tick_ns);
     __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
     at->idle = any ? 0 : at->idle + 1;
-    if (named && at->idle >= IDLE_REPORTS) forget(at);
+    if (named && at->idle >= IDLE_REPORTS) forget(i);
   }
 }

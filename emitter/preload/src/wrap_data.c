@@ -6,6 +6,7 @@
 #include "descriptors.h"
 #include "measure.h"
 #include "real.h"
+#include "say.h"
 
 #include <fcntl.h>
 #include <sys/sendfile.h>
@@ -43,7 +44,6 @@ TRANSFER(__recvfrom_chk, fd, IO_READ,
          (fd, to, bytes, room, flags, from, from_bytes))
 TRANSFER(recvmsg, fd, IO_READ, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 
-TRANSFER(write, fd, IO_WRITE, (int fd, const void *from, size_t bytes), (fd, from, bytes))
 TRANSFER(pwrite, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
 TRANSFER(pwrite64, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
 TRANSFER(writev, fd, IO_WRITE, (int fd, const struct iovec *from, int count), (fd, from, count))
@@ -57,6 +57,19 @@ TRANSFER(sendto, fd, IO_WRITE, (int fd, const void *from, size_t bytes, int flag
 TRANSFER(sendmsg, fd, IO_WRITE, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 TRANSFER(vmsplice, fd, IO_WRITE, (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
 /* clang-format on */
+
+/* The library logs with it: see say.h. */
+WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
+  io_operation operation;
+  if (!io_is_on()) {
+    bool of_library = fd == STDERR_FILENO && ll_tls_inside != 0;
+    return of_library && !io_may_say() ? (ssize_t)bytes : CALL(write)(fd, from, bytes);
+  }
+  io_begin(&operation, fd, IO_WRITE);
+  ssize_t result = CALL(write)(fd, from, bytes);
+  io_end_bytes(&operation, result);
+  return result;
+}
 
 /* --- several messages in one call --- */
 

@@ -186,8 +186,9 @@ static void habit_threads(int wanted) {
 /* Many descriptors, each used once, then closed and used for something else. */
 static void habit_descriptors(int wanted) {
   struct rlimit limit;
-  limit.rlim_cur = limit.rlim_max = (rlim_t)wanted + 100; /* root may raise it */
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) exit(77);
+  CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  limit.rlim_cur = limit.rlim_max;
+  CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   int first = file("first"), second = file("second"), last = -1, count = 0;
   for (; count < wanted; count++) {
     int fd = dup(first);
@@ -296,6 +297,13 @@ static void habit_user(void) {
   put(fd, 20);
 }
 
+/* Its descriptor 2 is a file, before the sink turns out not to be there. */
+static void habit_stderr(void) {
+  CHECK(dup2(file("kept"), 2) == 2);
+  CHECK(write(2, "mine\n", 5) == 5);
+  usleep(300000);
+}
+
 static void habit_errno(void) {
   int fd = file("data"), listening = socket(AF_INET, SOCK_STREAM, 0);
   char byte;
@@ -322,7 +330,7 @@ int main(int argc, char **argv) {
                 {"signal", habit_signal},   {"behind", habit_behind},   {"close", habit_close},
                 {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox}, {"stall", habit_stall},
                 {"daemon", habit_daemon},   {"exec", habit_exec},       {"user", habit_user},
-                {"errno", habit_errno}};
+                {"errno", habit_errno},     {"stderr", habit_stderr}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));
