@@ -19,6 +19,7 @@ enum { ACCEPTED = 1, FILE_NAMED = 2, PEER_NAMED = 4 };
 typedef struct entry {
   uint64_t word;     /* 0: unknown. Written last */
   uint64_t identity; /* of the file behind the descriptor */
+  uint64_t waits;    /* of waits.c */
 } entry;
 
 static entry *entries; /* mostly untouched memory */
@@ -137,6 +138,11 @@ io_descriptor io_descriptor_of(int fd) {
   return (io_descriptor){kind_in(word), target_in(word)};
 }
 
+uint64_t *io_descriptor_waits(int fd) {
+  entry *at = entry_of(fd);
+  return at != NULL ? &at->waits : NULL;
+}
+
 /* --- what the program does --- */
 
 /* An absolute path is the name. Others are looked up at the first use, which most opened files never see. */
@@ -165,7 +171,9 @@ void io_descriptor_accepted(int fd) {
 /* Also in the child of a vfork, where it makes the parent classify its own descriptor again. */
 void io_descriptor_closed(int fd) {
   entry *at = entry_of(fd);
-  if (at != NULL && __atomic_load_n(&at->word, __ATOMIC_RELAXED) != 0) set(at, 0);
+  if (at == NULL || __atomic_load_n(&at->word, __ATOMIC_RELAXED) == 0) return;
+  __atomic_store_n(&at->waits, 0, __ATOMIC_RELAXED);
+  set(at, 0);
 }
 
 void io_descriptors_closed(unsigned first, unsigned last) {

@@ -22,6 +22,9 @@ bool io_descriptors_create(void);
 
 io_descriptor io_descriptor_of(int fd);
 
+/* A word for waits.h, 0 for a new descriptor; NULL for one that is not measured. */
+uint64_t *io_descriptor_waits(int fd);
+
 /* The program opened, accepted, connects or closed it. */
 void io_descriptor_opened(int fd, const char *path);
 void io_descriptor_accepted(int fd);

@@ -4,6 +4,7 @@
 #include "page.h"
 #include "say.h"
 #include "vfork.h"
+#include "waits.h"
 
 #include <errno.h>
 #include <lifeline/events.h>
@@ -158,6 +159,8 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = fd;
+  now->waited = now->asked = 0;
+  now->may_wait = false;
   is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
@@ -165,6 +168,8 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->target = descriptor.target;
   begin(now, caliper);
   if (now->operation.began == 0) return;
+  now->may_wait = descriptor.kind == IO_NET || descriptor.kind == IO_PIPE;
+  if (now->may_wait) now->waited = io_waits_before(fd, way);
   now->sums = io_target_sums(descriptor.target, way);
   if (now->sums != NULL) __atomic_fetch_add(&now->sums->open, 1, __ATOMIC_RELAXED);
 }
@@ -173,7 +178,9 @@ void io_begin_wait(io_operation *now) {
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = -1;
+  now->operation = (ll_operation){0, NULL};
   if (waits != NULL) begin(now, waits);
+  if (now->operation.began == 0) now->operation.began = tick();
 }
 
 static void add(uint64_t *sum, uint64_t value) {
@@ -205,22 +212,32 @@ __attribute__((noinline, cold)) static void tell(const io_operation *now, int64_
   errno = error;
 }
 
+static void end_caliper(const io_operation *now, uint64_t ended, uint64_t waited, bool moved, int64_t result,
+                        double value) {
+  ll_caliper_unmark(now->operation);
+  if (moved) ll_caliper_end_at(now->caliper->type, (ll_operation){now->operation.began - waited, NULL}, ended, value);
+  if (__builtin_expect(ll_caliper_is_full(now->caliper->type), 0)) tell(now, result, moved ? value : 0);
+}
+
 void io_end(io_operation *now, int64_t result, double value) {
-  bool moved = result > 0 || (result == 0 && value != 0) || (result == 0 && now->fd < 0);
+  bool moved = result > 0 || (result == 0 && value != 0);
   if (now->caliper == NULL && now->sums == NULL) return;
   uint64_t ended = tick();
-  if (now->caliper != NULL) {
-    if (moved)
-      ll_caliper_end_at(now->caliper->type, now->operation, ended, value);
-    else
-      ll_caliper_unmark(now->operation);
-    if (__builtin_expect(ll_caliper_is_full(now->caliper->type), 0)) tell(now, result, moved ? value : 0);
-  }
+  if (now->may_wait)
+    io_waits_mark(now->fd, now->asked > 0 && (result < 0 ? would_wait(errno) : (uint64_t)result < now->asked));
+  if (now->caliper != NULL) end_caliper(now, ended, now->waited, moved, result, value);
   if (now->sums == NULL) return;
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
-  if (moved) add_sums(now->sums, ended - now->operation.began, counts_bytes ? (uint64_t)value : 0);
+  if (moved) add_sums(now->sums, ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
   __atomic_fetch_sub(&now->sums->open, 1, __ATOMIC_RELEASE);
+}
+
+/* A wait that ends by its timeout is one, too. */
+void io_end_wait(io_operation *now, int64_t result) {
+  uint64_t ended = tick();
+  io_waits_add(ended - now->operation.began);
+  if (now->caliper != NULL) end_caliper(now, ended, 0, result >= 0, result, (double)result);
 }
 
 void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes) {

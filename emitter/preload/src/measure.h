@@ -18,6 +18,9 @@ typedef struct io_operation {
   io_sums *sums; /* NULL: no target */
   io_target target;
   int fd;
+  bool may_wait;   /* of a kind that is waited for */
+  uint64_t waited; /* ticks that the thread waited for this operation before it began: waits.h */
+  uint64_t asked;  /* bytes that a write is to take, set before io_end; 0: a read, or not known */
 } io_operation;
 
 /* False: the wrappers only forward. */
@@ -31,6 +34,8 @@ static inline bool io_is_on(void) {
 /* The functions preserve errno. */
 void io_begin(io_operation *now, int fd, io_way way);
 void io_begin_wait(io_operation *now);
+
+void io_end_wait(io_operation *now, int64_t result);
 
 /* `result` is the call's, negative if it failed: then errno says whether it would have had to wait. A result of 0 bytes
  * is the end of the data, and not measured. `value` counts bytes, or operations. */

@@ -13,12 +13,21 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define TRANSFER(name, fd, way, parameters, arguments)                                                                 \
+static uint64_t bytes_of(const struct iovec *parts, size_t count) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; i++)
+    bytes += parts[i].iov_len;
+  return bytes;
+}
+
+#define TRANSFER(name, fd, way, parameters, arguments) MOVE(name, fd, way, 0, parameters, arguments)
+#define MOVE(name, fd, way, bytes_asked, parameters, arguments)                                                        \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
     io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     io_begin(&operation, fd, way);                                                                                     \
     ssize_t result = CALL(name) arguments;                                                                             \
+    operation.asked = way != IO_WRITE ? 0 : result < 0 ? 1 : (bytes_asked); /* read what the kernel could read */      \
     io_end_bytes(&operation, result);                                                                                  \
     return result;                                                                                                     \
   }
@@ -44,18 +53,18 @@ TRANSFER(__recvfrom_chk, fd, IO_READ,
          (fd, to, bytes, room, flags, from, from_bytes))
 TRANSFER(recvmsg, fd, IO_READ, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 
-TRANSFER(pwrite, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
-TRANSFER(pwrite64, fd, IO_WRITE, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
-TRANSFER(writev, fd, IO_WRITE, (int fd, const struct iovec *from, int count), (fd, from, count))
-TRANSFER(pwritev, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at))
-TRANSFER(pwritev64, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off64_t at), (fd, from, count, at))
-TRANSFER(pwritev2, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off_t at, int flags), (fd, from, count, at, flags))
-TRANSFER(pwritev64v2, fd, IO_WRITE, (int fd, const struct iovec *from, int count, off64_t at, int flags), (fd, from, count, at, flags))
-TRANSFER(send, fd, IO_WRITE, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
-TRANSFER(sendto, fd, IO_WRITE, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
+MOVE(pwrite, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
+MOVE(pwrite64, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
+MOVE(writev, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count), (fd, from, count))
+MOVE(pwritev, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at))
+MOVE(pwritev64, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count, off64_t at), (fd, from, count, at))
+MOVE(pwritev2, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count, off_t at, int flags), (fd, from, count, at, flags))
+MOVE(pwritev64v2, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count, off64_t at, int flags), (fd, from, count, at, flags))
+MOVE(send, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
+MOVE(sendto, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
          (fd, from, bytes, flags, to, to_bytes))
-TRANSFER(sendmsg, fd, IO_WRITE, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-TRANSFER(vmsplice, fd, IO_WRITE, (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
+MOVE(sendmsg, fd, IO_WRITE, bytes_of(message->msg_iov, message->msg_iovlen), (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+MOVE(vmsplice, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
 /* clang-format on */
 
 /* The library logs with it: see say.h. */
@@ -67,6 +76,7 @@ WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
   }
   io_begin(&operation, fd, IO_WRITE);
   ssize_t result = CALL(write)(fd, from, bytes);
+  operation.asked = result < 0 ? 1 : bytes;
   io_end_bytes(&operation, result);
   return result;
 }
@@ -109,6 +119,9 @@ static bool is_of_source(int from, int to) {
     bool source = is_of_source(from, to);                                                                              \
     io_begin(&operation, source ? from : to, source ? IO_READ : IO_WRITE);                                             \
     ssize_t result = CALL(name) arguments;                                                                             \
+    operation.asked = source       ? 0                                                                                 \
+                      : result < 0 ? 1                                                                                 \
+                                   : bytes; /* fewer at the end of a file, too, which does not matter */               \
     io_end_bytes(&operation, result);                                                                                  \
     io_add_target(source ? to : from, source ? IO_WRITE : IO_READ, &operation, result);                                \
     return result;                                                                                                     \

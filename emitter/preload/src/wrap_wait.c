@@ -16,7 +16,7 @@ static bool is_zero(const struct timespec *timeout) {
     if (!io_is_on() || !(may_wait)) return CALL(name) arguments;                                                       \
     io_begin_wait(&operation);                                                                                         \
     int result = CALL(name) arguments;                                                                                 \
-    io_end_bytes(&operation, result);                                                                                  \
+    io_end_wait(&operation, result);                                                                                   \
     return result;                                                                                                     \
   }
 

@@ -18,6 +18,87 @@ CALLS, HABITS = BIN / "preload-calls", BIN / "preload-habits"
 BLOCK = 100  # bytes that calls.c and habits.c move at once
 
 
+WAITS = """
+import os, select, socket, sys, time
+
+def wait(end, writing):
+    if sys.argv[1] == "poll":
+        waiter = select.poll()
+        waiter.register(end, select.POLLOUT if writing else select.POLLIN)
+        waiter.poll()
+    elif sys.argv[1] == "epoll":
+        waiter = select.epoll()
+        waiter.register(end, select.EPOLLOUT if writing else select.EPOLLIN)
+        waiter.poll()
+    else:
+        select.select([] if writing else [end], [end] if writing else [], [])
+
+def pair():
+    listener = socket.create_server(("127.0.0.1", 0))
+    there = socket.create_connection(listener.getsockname())
+    here, _ = listener.accept()
+    here.setblocking(False)
+    return here, there
+
+def receiver(end):
+    for _ in range(6):
+        wait(end, False)
+        end.recv(100)
+
+def sender(end):
+    left = 20_000_000
+    while left > 0:
+        try:
+            left -= end.send(bytes(min(left, 1_000_000)))
+        except BlockingIOError:
+            wait(end, True)
+
+def server(end):
+    for _ in range(3):
+        wait(end, False)
+        end.recv(100)
+        end.send(b"answer")
+
+def inherited(end):
+    end.set_inheritable(True)
+    return end.fileno()
+
+def serve(name, peer):
+    here, there = pair()
+    if os.fork() == 0:
+        there.close()
+        os.environ["LIFELINE_PROGRAM"] = name
+        os.execv(sys.executable, [sys.executable, __file__, sys.argv[1], name, str(inherited(here))])
+    here.close()
+    peer(there)
+    there.close()
+    os.wait()
+
+def talker(end):
+    for _ in range(6):
+        time.sleep(0.1)
+        end.sendall(b"x")
+
+def drain(end):
+    time.sleep(0.6)
+    while end.recv(1_000_000):
+        pass
+
+def client(end):
+    for _ in range(3):
+        time.sleep(0.7)
+        end.sendall(b"request")
+        end.recv(100)
+
+if len(sys.argv) > 2:
+    globals()[sys.argv[2]](socket.socket(fileno=int(sys.argv[3])))
+else:
+    serve("receiver", talker)
+    serve("sender", drain)
+    serve("server", client)
+"""
+
+
 def wait_for(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -71,6 +152,25 @@ class Measured(Preloaded):
         self.assertEqual(self.targets("pipe.write", "cat")["pipe"]["nbytes"], 100000)
         self.assertEqual(self.targets("pipe.read", "wc")["pipe"]["nbytes"], 100000)
         self.assertEqual(self.targets("disk.write")[f"{self.folder}/three"]["nbytes"], 5)
+
+    def test_waits_belong_to_the_operations_that_they_are_for(self):
+        """A receive that never blocks takes as long as its data, a send as long as the room for it; an idle server sends nothing."""
+        script = self.folder / "waits.py"
+        script.write_text(WAITS)
+        for how in ("poll", "epoll", "select"):
+            with self.subTest(how=how):
+                self.out.unlink(missing_ok=True)
+                self.run_measured(PYTHON, script, how)
+                events = self.events()
+
+                def seconds(operation, program):
+                    return sum(event["sum"] for event in events if event["type"] == "lifeline.summary" and event["field"] == "duration"
+                               and event["type_"] == operation and event["program"] == program) / 1e9
+                # the wait before a descriptor's first operation is nobody's
+                self.assertGreaterEqual(seconds("net.receive", "receiver"), 0.4)
+                self.assertGreaterEqual(seconds("net.send", "sender"), 0.3)
+                self.assertLess(seconds("net.send", "server"), 1)  # it was idle for two seconds
+                self.assertGreaterEqual(seconds("net.receive", "server"), 1.3)
 
     def test_a_stalled_program_is_reported_while_it_stalls(self):
         process = self.start(HABITS, "stall", self.folder, options=["--interval", "1s"], stdout=subprocess.PIPE)
