@@ -25,6 +25,10 @@ LEVELS = ["fatal", "error", "warn", "info", "debug", "debug1", "debug2", "debug3
 
 EVENT_NAME = re.compile(r"[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*")
 FIELD_NAME = re.compile(r"[a-z][a-z0-9_]*")
+PERFSONAR_NAME = re.compile(r"[a-z0-9:-]+")
+
+# LL_EVENT of lifeline.h.
+FIELDS_MAX = 32
 
 
 class CatalogueError(Exception):
@@ -43,11 +47,13 @@ def check_event(event):
     require(event["doc"] and event["fields"], f"{name}: an event has a doc and at least one field")
     names = [field["name"] for field in event["fields"]]
     require(len(names) == len(set(names)), f"{name}: a field is named twice")
+    require(len(names) <= FIELDS_MAX, f"{name}: an event has at most {FIELDS_MAX} fields")
     for field in event["fields"]:
         where = f"{name}.{field['name']}"
         require(FIELD_NAME.fullmatch(field["name"]), f"{where}: a field is a lower-case C identifier")
         require(field["type"] in TYPES, f"{where}: unknown type {field['type']!r}")
         require(field["doc"], f"{where}: a field has a doc")
+        require(PERFSONAR_NAME.fullmatch(field.get("perfsonar", "-")), f"{where}: not a name of perfSONAR")
 
 
 def check_pairs(events):
@@ -105,6 +111,16 @@ def c_header(groups):
     return "\n".join(lines + ["", "/* clang-format on */", "", "#endif", ""])
 
 
+def table(fields):
+    """The fields; with the column of perfSONAR's names if any field has one."""
+    named = any("perfsonar" in field for field in fields)
+    lines = ["| field | type | unit | meaning |" + named * " perfSONAR |", "|---|---|---|---|" + named * "---|"]
+    for field in fields:
+        theirs = f"`{field['perfsonar']}`" if "perfsonar" in field else "-"
+        lines.append(f"| {field['name']} | {field['type']} | {field['unit'] or '-'} | {field['doc']} |" + named * f" {theirs} |")
+    return lines
+
+
 def document(groups):
     lines = [
         "# The standard events",
@@ -117,6 +133,10 @@ def document(groups):
         "",
         "An event whose name ends in `.start` has a partner that ends in `.end`; the two are tied together by an equal",
         "first field, `id`, and equal (incarnation, thread) unless an analysis knows better.",
+        "",
+        "The column perfSONAR has the name that BLiPP (`ps:tools:...`) or perfSONAR's archive gives to the same quantity.",
+        "Theirs are rates or fractions of an interval; ours are cumulative counters, unless they are a state, such as",
+        "free memory. The increase of a counter over an interval is their value.",
     ]
     for group in groups:
         lines += ["", f"## {group['title']}", "", group["doc"]]
@@ -126,8 +146,7 @@ def document(groups):
                 f"{event['doc'][0].upper()}{event['doc'][1:]}. Level {event['level']}, hash `{identity(event):016x}`.",
                 "",
             ]
-            lines += ["| field | type | unit | meaning |", "|---|---|---|---|"]
-            lines += [f"| {f['name']} | {f['type']} | {f['unit'] or '-'} | {f['doc']} |" for f in event["fields"]]
+            lines += table(event["fields"])
     return "\n".join(lines + [""])
 
 

@@ -147,6 +147,143 @@ LL_EVENT(host_network, "host.network", LL_INFO,
          (u64, send_errors, ""),
          (u64, send_drops, ""));
 
+/* processes that run or wait, from /proc/loadavg */
+LL_EVENT(host_load, "host.load", LL_INFO,
+         (f64, one, ""),
+         (f64, five, ""),
+         (f64, fifteen, ""),
+         (u32, running, ""),
+         (u32, threads, ""));
+
+/* time lost for want of a resource (pressure stall information), from /proc/pressure */
+LL_EVENT(host_pressure, "host.pressure", LL_INFO,
+         (string, resource, ""),
+         (u64, some, "us"),
+         (u64, full, "us"));
+
+/* what the kernel knows of its clock, from adjtimex; and steps of the clock */
+LL_EVENT(host_clock, "host.clock", LL_INFO,
+         (bool, synchronised, ""),
+         (i64, offset, "ns"),
+         (u64, error_max, "ns"),
+         (u64, error_estimate, "ns"),
+         (f64, frequency, "ppm"),
+         (i64, step, "ns"));
+
+/* one process, from /proc/PID/stat, status and schedstat */
+LL_EVENT(host_process, "host.process", LL_INFO,
+         (u32, pid, ""),
+         (bytes, session, ""),
+         (string, program, ""),
+         (u32, parent, ""),
+         (u64, user, "ms"),
+         (u64, system, "ms"),
+         (u64, wait, "ns"),
+         (u64, rss, "B"),
+         (u32, threads, ""),
+         (u64, switches, ""),
+         (u64, preemptions, ""),
+         (u64, minor_faults, ""),
+         (u64, major_faults, ""));
+
+/* input and output of one process, from /proc/PID/io; absent without the right to read it */
+LL_EVENT(host_process_io, "host.process.io", LL_INFO,
+         (u32, pid, ""),
+         (bytes, session, ""),
+         (u64, read, "B"),
+         (u64, written, "B"),
+         (u64, reads, ""),
+         (u64, writes, ""),
+         (u64, disk_read, "B"),
+         (u64, disk_written, "B"));
+
+/* processor time of one control group with its descendants */
+LL_EVENT(host_cgroup_cpu, "host.cgroup.cpu", LL_INFO,
+         (string, cgroup, ""),
+         (u64, user, "us"),
+         (u64, system, "us"),
+         (u64, throttled, "us"));
+
+/* memory of one control group with its descendants */
+LL_EVENT(host_cgroup_memory, "host.cgroup.memory", LL_INFO,
+         (string, cgroup, ""),
+         (u64, used, "B"),
+         (u64, anonymous, "B"),
+         (u64, cached, "B"),
+         (u64, failures, ""));
+
+/* disk I/O of one control group with its descendants, all devices together */
+LL_EVENT(host_cgroup_io, "host.cgroup.io", LL_INFO,
+         (string, cgroup, ""),
+         (u64, reads, ""),
+         (u64, read_bytes, "B"),
+         (u64, writes, ""),
+         (u64, write_bytes, "B"));
+
+/* Connections */
+
+/* one connection: a sample of TCP_INFO */
+LL_EVENT(tcp_info, "tcp.info", LL_INFO,
+         (u64, id, ""),
+         (bytes, session, ""),
+         (u32, pid, ""),
+         (u64, inode, ""),
+         (string, local, ""),
+         (string, remote, ""),
+         (string, state, ""),
+         (string, congestion, ""),
+         (u32, window, ""),
+         (u32, threshold, ""),
+         (u32, segment, "B"),
+         (u32, rtt, "us"),
+         (u32, rtt_variance, "us"),
+         (u32, rtt_min, "us"),
+         (u32, timeout, "us"),
+         (u32, retransmits, ""),
+         (u32, lost, ""),
+         (u32, unacked, ""),
+         (u32, unsent, "B"),
+         (u32, unread, "B"),
+         (u32, peer_window, "B"),
+         (u64, pacing_rate, "B/s"),
+         (u64, delivery_rate, "B/s"),
+         (bool, delivery_limited, ""),
+         (u64, sent, "B"),
+         (u64, acked, "B"),
+         (u64, received, "B"),
+         (u64, resent, "B"),
+         (u64, busy, "us"),
+         (u64, peer_limited, "us"),
+         (u64, buffer_limited, "us"));
+
+/* the throughput of a connection has halved while it had data to send, or its retransmissions have risen; it is sampled faster for a while */
+LL_EVENT(tcp_anomaly, "tcp.anomaly", LL_WARN,
+         (u64, id, ""),
+         (bytes, session, ""),
+         (u32, pid, ""),
+         (string, kind, ""),
+         (f64, before, "1/s"),
+         (f64, now, "1/s"));
+
+/* The probe itself */
+
+/* counters of one kind of sample since the probe's start */
+LL_EVENT(probe_samples, "probe.samples", LL_INFO,
+         (string, sample, ""),
+         (u64, samples, ""),
+         (u64, skipped, ""),
+         (u64, failures, ""),
+         (u64, busy, "us"));
+
+/* what the probe knows of connections since its start */
+LL_EVENT(probe_connections, "probe.connections", LL_INFO,
+         (u64, known, ""),
+         (u64, opened, ""),
+         (u64, closed, ""),
+         (u64, last_looks, ""),
+         (u64, unowned, ""),
+         (u64, overflows, ""));
+
 /* Generators */
 
 /* one message has come back to the generator that published it */

@@ -12,7 +12,7 @@
  *
  * Declare, at file scope or in a header (equal declarations in several files are one event type):
  *
- *   LL_EVENT(ident, "name", level, (type, field, "unit"), ...)              up to 24 fields
+ *   LL_EVENT(ident, "name", level, (type, field, "unit"), ...)              up to 32 fields
  *   LL_EVENT_CONST(ident, "name", level, ((type, constant, "unit", value), ...), (type, field, "unit"), ...)
  *                                                                           and up to 8 constants, sent once per batch
  *

@@ -28,7 +28,7 @@ typedef enum ll_end_of_values { LL_END_OF_VALUES } ll_end_of_values;
 #define LL_ASSERT_ _Static_assert
 #endif
 
-enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
+enum { LL_FIELDS_MAX_ = 32, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 
 /* Rejects a field whose name is a macro (errno, say), which would be another field, or none. The expansion of such a
  * macro is no member of a structure in C. In C++ it is taken for a function, but the text can be checked. */
@@ -39,7 +39,7 @@ enum { LL_FIELDS_MAX_ = 24, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
 #endif
 
 #define LL_CHECK_(ident, constant_list, ...)                                                                           \
-  LL_ASSERT_(LL_COUNT_(__VA_ARGS__) <= LL_FIELDS_MAX_, "an event type has at most 24 fields");                         \
+  LL_ASSERT_(LL_COUNT_(__VA_ARGS__) <= LL_FIELDS_MAX_, "an event type has at most 32 fields");                         \
   LL_ASSERT_(LL_COUNT_ constant_list <= LL_CONSTANTS_MAX_, "an event type has at most 8 constants");                   \
   struct ll_names_that_are_no_macros_##ident {                                                                         \
     LL_EACH(LL_NAME_, __VA_ARGS__)                                                                                     \

@@ -1,0 +1,225 @@
+#include "tcp.h"
+
+#include "base/say.h"
+
+#include <lifeline/events.h>
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { BUDGET = 50, ASK_MAX = 256 };
+
+#define LOOK_LONGEST_NS UINT64_C(1000000000)
+
+/* Context of what the kernel calls back with. */
+typedef struct looking {
+  tcp *all;
+  uint64_t space, now_ns, listed;
+  bool finding; /* sockets that are not known yet are looked for */
+} looking;
+
+static uint64_t time_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void emit(const connection *one, const char *state) {
+  const diag_look *look = &one->look;
+  const struct tcp_info *info = &look->info;
+  char local[DIAG_END_BYTES], remote[DIAG_END_BYTES];
+  ll_bytes session = {one->session, one->has_session ? SESSION_BYTES : 0};
+  diag_ends(look, local, remote);
+  ll_emit(tcp_info, look->cookie, session, one->pid, (uint64_t)look->inode, local, remote, state, look->congestion,
+          info->tcpi_snd_cwnd, info->tcpi_snd_ssthresh, info->tcpi_snd_mss, info->tcpi_rtt, info->tcpi_rttvar,
+          info->tcpi_min_rtt, info->tcpi_rto, info->tcpi_total_retrans, info->tcpi_lost, info->tcpi_unacked,
+          info->tcpi_notsent_bytes, look->unread, info->tcpi_snd_wnd, info->tcpi_pacing_rate, info->tcpi_delivery_rate,
+          info->tcpi_delivery_rate_app_limited != 0, info->tcpi_bytes_sent, info->tcpi_bytes_acked,
+          info->tcpi_bytes_received, info->tcpi_bytes_retrans, info->tcpi_busy_time, info->tcpi_rwnd_limited,
+          info->tcpi_sndbuf_limited);
+}
+
+/* An anomaly raises the rate of the whole process: what slows one of its connections may slow the others. */
+static void check(tcp *all, connection *one, uint64_t now_ns) {
+  anomaly found = watch_add(&one->watch, &one->look.info, now_ns, all->targets->raise_ns);
+  if (found.kind == NULL) return;
+  ll_bytes session = {one->session, one->has_session ? SESSION_BYTES : 0};
+  target *owner = targets_find(all->targets, one->pid);
+  ll_emit(tcp_anomaly, one->look.cookie, session, one->pid, found.kind, found.before, found.now);
+  if (owner != NULL) owner->raised_until_ns = now_ns + all->targets->raise_ns;
+}
+
+static void take_owner(tcp *all, connection *one, uint32_t pid) {
+  const target *owner = targets_find(all->targets, pid);
+  one->pid = pid;
+  if (owner == NULL) return;
+  one->has_session = owner->has_session;
+  memcpy(one->session, owner->session, SESSION_BYTES);
+}
+
+static void on_look(void *ctx, const diag_look *look) {
+  looking *of = ctx;
+  tcp *all = of->all;
+  connection *known = table_find(&all->table, look->cookie, of->space);
+  of->listed++;
+  if (of->finding) {
+    uint32_t pid = look->inode != 0 ? owners_find(&all->owners, look->inode, known != NULL ? known->pid : 0) : 0;
+    if (known == NULL && pid == 0) return;
+    if (known == NULL) {
+      known = table_add(&all->table, look, of->space);
+      if (known == NULL) return;
+      known->due = true;
+      all->opened++;
+    }
+    if (pid != 0) take_owner(all, known, pid);
+    known->seen = true;
+  }
+  if (known == NULL || !look->has_info || !known->due) return;
+  known->look = *look;
+  known->due = false;
+  emit(known, diag_state_name(look->state));
+  check(all, known, of->now_ns);
+}
+
+/* Lists all sockets. Those known that are not listed have ended, unless the list may have gaps. */
+static bool list_all(tcp *all, bool finding, diag_detail detail, uint64_t now_ns) {
+  bool good = true, whole = finding;
+  all->listed = 0;
+  for (uint32_t i = 0; finding && i < all->table.end; i++)
+    all->table.all[i].seen = false;
+  for (unsigned i = 0; i < all->spaces.count; i++) {
+    looking of = {all, all->spaces.all[i].inode, now_ns, 0, finding};
+    int error = diag_dump(all->spaces.all[i].fd, detail, on_look, &of);
+    all->listed += of.listed;
+    if (error != 0) whole = false;
+    if (error == 0 || error == EINTR) continue;
+    SAY_ONCE("the kernel does not list TCP sockets: %s (module tcp_diag); connections are not sampled",
+             strerror(error));
+    good = false;
+  }
+  for (uint32_t i = 0; whole && i < all->table.end; i++) {
+    if (!all->table.all[i].used || all->table.all[i].seen) continue;
+    all->closed++;
+    table_remove(&all->table, &all->table.all[i]);
+  }
+  return good;
+}
+
+/* Asks about the connections that are due and have not been listed with details. */
+static bool ask(tcp *all, uint64_t now_ns) {
+  static diag_look asked[ASK_MAX];
+  bool good = true;
+  for (unsigned i = 0; i < all->spaces.count; i++) {
+    looking of = {all, all->spaces.all[i].inode, now_ns, 0, false};
+    size_t count = 0;
+    for (uint32_t at = 0; at <= all->table.end; at++) {
+      bool last = at == all->table.end;
+      if (!last && all->table.all[at].used && all->table.all[at].due && all->table.all[at].space == of.space)
+        asked[count++] = all->table.all[at].look;
+      if (count == 0 || (count < ASK_MAX && !last)) continue;
+      good = diag_ask(all->spaces.all[i].fd, asked, count, on_look, &of) == 0 && good;
+      count = 0;
+    }
+  }
+  return good;
+}
+
+/* Marks what is due. Connections whose process has ended but which still send are due with every list. */
+static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
+  uint32_t count = 0;
+  for (unsigned i = 0; i < all->targets->count; i++) {
+    target *one = &all->targets->all[i];
+    one->found = target_is_due(all->targets, one, &one->tcp_due_ns, now_ns);
+  }
+  for (uint32_t i = 0; i < all->table.end; i++) {
+    connection *one = &all->table.all[i];
+    if (!one->used) continue;
+    const target *owner = targets_find(all->targets, one->pid);
+    one->due = owner != NULL ? owner->found : finding;
+    count += one->due;
+  }
+  return count;
+}
+
+static bool look_is_due(const tcp *all, uint64_t now_ns) {
+  if (all->looked_ns == 0) return true;
+  uint64_t since = now_ns - all->looked_ns;
+  if (since < all->look_cost_ns * BUDGET) return false;
+  return since >= LOOK_LONGEST_NS || all->generation != all->targets->generation ||
+         targets_period(all->targets, now_ns) < LOOK_LONGEST_NS;
+}
+
+bool tcp_sample(void *ctx, uint64_t now_ns) {
+  tcp *all = ctx;
+  if (!ll_event_is_on(tcp_info)) return true;
+  if (all->targets->count + all->table.count == 0) return true;
+  bool finding = look_is_due(all, now_ns), good = true;
+  uint32_t due = mark_due(all, finding, now_ns);
+  bool most = due > 64 && due > all->listed / 4;
+  if (finding || most) {
+    uint64_t began = time_ns();
+    if (finding && !spaces_update(&all->spaces, all->targets)) return false;
+    if (finding) owners_read(&all->owners, all->targets);
+    good = list_all(all, finding, most ? DIAG_INFO : DIAG_BARE, now_ns);
+    if (finding) {
+      all->looked_ns = now_ns;
+      all->look_cost_ns = time_ns() - began;
+      all->generation = all->targets->generation;
+    }
+  }
+  return ask(all, now_ns) && good;
+}
+
+/* --- ends --------------------------------------------------------------------------------------------------------- */
+
+unsigned tcp_poll(const tcp *all, struct pollfd *polled) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < all->spaces.count; i++)
+    if (all->spaces.all[i].ends >= 0)
+      polled[count++] = (struct pollfd){.fd = all->spaces.all[i].ends, .events = POLLIN};
+  return count;
+}
+
+static void on_end(void *ctx, const diag_look *look) {
+  looking *of = ctx;
+  tcp *all = of->all;
+  connection *known = table_find(&all->table, look->cookie, of->space);
+  if (known == NULL) {
+    all->unowned++;
+    return;
+  }
+  uint32_t inode = known->look.inode;
+  if (look->has_info) {
+    struct inet_diag_sockid ends = known->look.id; /* a closed socket may have forgotten its addresses */
+    known->look = *look;
+    known->look.id = ends;
+    known->look.inode = inode;
+    emit(known, "closed");
+    all->last_looks++;
+  }
+  all->closed++;
+  table_remove(&all->table, known);
+}
+
+void tcp_read_ends(tcp *all) {
+  for (unsigned i = 0; i < all->spaces.count; i++) {
+    if (all->spaces.all[i].ends < 0) continue;
+    looking of = {all, all->spaces.all[i].inode, 0, 0, false};
+    if (diag_read_ends(all->spaces.all[i].ends, on_end, &of) != ENOBUFS) continue;
+    all->overflows++;
+    SAY_ONCE("more connections end than can be read: last values of some are missing (event probe.connections)");
+  }
+}
+
+void tcp_report(const tcp *all) {
+  if (all->opened > 0)
+    ll_emit(probe_connections, (uint64_t)all->table.count, all->opened, all->closed, all->last_looks, all->unowned,
+            all->overflows);
+}
+
+void tcp_close(tcp *all) {
+  spaces_close(&all->spaces);
+  owners_free(&all->owners);
+  table_free(&all->table);
+}

@@ -1,0 +1,43 @@
+/* Samples TCP_INFO of the targets' connections.
+ *
+ * Connections are found by reading the targets' descriptors and listing all sockets of their network namespaces without
+ * details. This costs time in proportion to both, so it is done so rarely that it takes at most 2 % of the time. In
+ * between, the known connections are asked about one by one, which does not depend on how many others the host has.
+ */
+#ifndef LIFELINE_PROBE_TCP_H
+#define LIFELINE_PROBE_TCP_H
+
+#include "owners.h"
+#include "processes/targets.h"
+#include "spaces.h"
+#include "table.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tcp {
+  targets *targets;
+  spaces spaces;
+  owners owners;
+  table table;
+  uint64_t looked_ns, look_cost_ns, generation;
+  uint64_t listed; /* sockets in the last list of all */
+  uint64_t opened, closed, last_looks, unowned, overflows;
+} tcp;
+
+/* A sample_function; ctx is a tcp. Samples connections of the targets that are due. */
+bool tcp_sample(void *ctx, uint64_t now_ns);
+
+/* Fills in what to poll for ends of connections; returns how many (at most SPACES_MAX). */
+unsigned tcp_poll(const tcp *all, struct pollfd *polled);
+
+/* Reads the ends that have arrived, and emits the last values of these connections. */
+void tcp_read_ends(tcp *all);
+
+/* Emits probe.connections. */
+void tcp_report(const tcp *all);
+
+void tcp_close(tcp *all);
+
+#endif

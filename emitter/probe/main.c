@@ -1,0 +1,250 @@
+/* lifeline-probe: events about the machine, its processes and their connections.
+ *
+ * One thread: it samples what is due (schedule.h), and between samples waits for announcements of sessions and for ends
+ * of connections. The library's harvester sends what was emitted.
+ */
+#include "base/say.h"
+#include "connections/tcp.h"
+#include "host/host.h"
+#include "options.h"
+#include "processes/cgroups.h"
+#include "processes/process.h"
+#include "processes/targets.h"
+#include "schedule.h"
+#include "sessions/sessions.h"
+
+#include "common/json.h"
+
+#include <lifeline/lifeline.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RAISE_NS (60 * SECOND_NS)
+#define REPORT_NS (60 * SECOND_NS)
+
+typedef struct probe {
+  probe_options options;
+  schedule schedule;
+  host host;
+  cgroups cgroups;
+  targets targets;
+  tcp tcp;
+  sessions sessions;
+  sampler *process, *connections; /* their rates change; NULL if they are not sampled */
+  uint64_t periods_left;
+} probe;
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int signal) {
+  ended = signal;
+}
+
+/* --- samplers that are of the whole probe ------------------------------------------------------------------------- */
+
+static bool follow_sessions(void *ctx, uint64_t now_ns) {
+  probe *all = ctx;
+  (void)now_ns;
+  if (sessions_read(&all->sessions)) all->targets.stale = true;
+  return true;
+}
+
+static bool count_down(void *ctx, uint64_t now_ns) {
+  probe *all = ctx;
+  (void)now_ns;
+  if (all->periods_left-- == 0) ended = -1;
+  return true;
+}
+
+static bool report(void *ctx, uint64_t now_ns) {
+  const probe *all = ctx;
+  (void)now_ns;
+  schedule_report(&all->schedule);
+  tcp_report(&all->tcp);
+  return true;
+}
+
+/* Both samplers of processes first find out which there are, at most once per period. */
+static bool sample_processes(void *ctx, uint64_t now_ns) {
+  probe *all = ctx;
+  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  return process_sample(&all->targets, now_ns) && good;
+}
+
+static bool sample_connections(void *ctx, uint64_t now_ns) {
+  probe *all = ctx;
+  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  return tcp_sample(&all->tcp, now_ns) && good;
+}
+
+/* --- start and end ------------------------------------------------------------------------------------------------ */
+
+static int open_directory(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) say("directory %s cannot be opened: %s", path, strerror(errno));
+  return fd;
+}
+
+static bool wants(const probe *all, probe_sample kind) {
+  return all->options.samples >> kind & 1;
+}
+
+static void add_samplers(probe *all) {
+  static const struct {
+    probe_sample kind;
+    sample_function sample;
+  } of_host[] = {{SAMPLE_CPU, host_cpu_sample},       {SAMPLE_LOAD, host_load_sample},
+                 {SAMPLE_MEMORY, host_memory_sample}, {SAMPLE_PRESSURE, host_pressure_sample},
+                 {SAMPLE_DISK, host_disk_sample},     {SAMPLE_NETWORK, host_network_sample},
+                 {SAMPLE_CLOCK, host_clock_sample}};
+  uint64_t every_ns = all->options.every_ns;
+  bool follows = wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP);
+  if (all->options.count > 0) {
+    all->periods_left = all->options.count;
+    schedule_add(&all->schedule, "count", count_down, all, every_ns);
+  }
+  for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
+    if (wants(all, of_host[i].kind))
+      schedule_add(&all->schedule, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns);
+  if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
+    schedule_add(&all->schedule, "cgroup", cgroups_sample, &all->cgroups, every_ns);
+  if (follows) schedule_add(&all->schedule, "sessions", follow_sessions, all, SECOND_NS);
+  if (wants(all, SAMPLE_PROCESS))
+    all->process = schedule_add(&all->schedule, "process", sample_processes, all, every_ns);
+  if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(&all->schedule, "tcp", sample_connections, all, every_ns);
+  sampler *last = schedule_add(&all->schedule, "report", report, all, REPORT_NS);
+  last->due_ns += REPORT_NS;
+}
+
+static bool start(probe *all) {
+  const probe_options *options = &all->options;
+  int proc = open_directory(options->proc), sys = open_directory(options->sys);
+  if (proc < 0 || sys < 0) return false;
+  if (options->netns != NULL && !space_enter(options->netns)) {
+    say("network namespace %s cannot be entered: %s", options->netns, strerror(errno));
+    return false;
+  }
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* a descriptor per process that is sampled */
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  all->host = (host){proc, sys};
+  all->cgroups = (cgroups){sys, options->cgroups, options->cgroup_count};
+  all->targets = (targets){
+      .proc = proc,
+      .sys = sys,
+      .choice = {options->pids, options->pid_count, options->programs, options->program_count, options->cgroups,
+                 options->cgroup_count},
+      .periods_ns = {[RATE_SLOW] = options->slow_ns, [RATE_NORMAL] = options->every_ns, [RATE_FAST] = options->fast_ns},
+      .raise_ns = RAISE_NS};
+  all->tcp.targets = &all->targets;
+  sessions_open(&all->sessions, proc, options->sessions, options->session_count);
+  add_samplers(all);
+  return true;
+}
+
+/* Sampling follows the fastest target; without any, new ones are looked for at the usual rate. */
+static void adapt(probe *all) {
+  uint64_t now_ns = monotonic_ns(), period_ns = targets_period(&all->targets, now_ns);
+  uint64_t every_ns = all->options.every_ns;
+  if (period_ns == 0 || period_ns > every_ns) period_ns = every_ns;
+  if (all->process != NULL) schedule_rate(all->process, period_ns, now_ns);
+  if (all->connections != NULL) schedule_rate(all->connections, period_ns, now_ns);
+}
+
+/* A session opened or closed: its processes are sampled at once. */
+static void on_announcement(probe *all) {
+  if (!sessions_read(&all->sessions)) return;
+  uint64_t now_ns = monotonic_ns();
+  all->targets.stale = true;
+  if (all->process != NULL) all->process->due_ns = now_ns;
+  if (all->connections != NULL) all->connections->due_ns = now_ns;
+}
+
+static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) {
+  struct pollfd polled[SPACES_MAX + 1];
+  unsigned count = tcp_poll(&all->tcp, polled);
+  polled[count] = (struct pollfd){.fd = all->sessions.notify, .events = POLLIN};
+  uint64_t now_ns = monotonic_ns(), wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+  struct timespec time = {(time_t)(wait_ns / SECOND_NS), (long)(wait_ns % SECOND_NS)};
+  if (ppoll(polled, count + 1, &time, unblocked) <= 0) return;
+  if (polled[count].revents != 0) on_announcement(all);
+  for (unsigned i = 0; i < count; i++)
+    if (polled[i].revents != 0) {
+      tcp_read_ends(&all->tcp);
+      break;
+    }
+}
+
+static void run(probe *all, const sigset_t *unblocked) {
+  while (!ended) {
+    uint64_t next_ns = schedule_run(&all->schedule);
+    adapt(all);
+    for (unsigned i = 0; i < all->schedule.count; i++)
+      if (all->schedule.samplers[i].due_ns < next_ns) next_ns = all->schedule.samplers[i].due_ns;
+    if (!ended) wait_until(all, next_ns, unblocked);
+  }
+}
+
+static void print_totals(const probe *all) {
+  ll_statistics now = {.size = sizeof now};
+  uint64_t samples = 0, skipped = 0, failures = 0;
+  ll_stats(&now);
+  for (unsigned i = 0; i < all->schedule.count; i++) {
+    samples += all->schedule.samplers[i].samples;
+    skipped += all->schedule.samplers[i].skipped;
+    failures += all->schedule.samplers[i].failures;
+  }
+  uint64_t dropped = now.dropped_ring_full + now.dropped_no_ring + now.dropped_reentrant + now.dropped_oversize +
+                     now.dropped_shutdown + now.dropped_sink + now.dropped_spool_full;
+  printf(all->options.json ? "{\"samples\":%llu,\"skipped\":%llu,\"failures\":%llu,\"events\":%llu,\"dropped\":%llu,"
+                             "\"sessions\":%llu,\"connections\":%llu}\n"
+                           : "probe: samples=%llu skipped=%llu failures=%llu events=%llu dropped=%llu sessions=%llu "
+                             "connections=%llu\n",
+         (unsigned long long)samples, (unsigned long long)skipped, (unsigned long long)failures,
+         (unsigned long long)now.emitted, (unsigned long long)dropped, (unsigned long long)all->sessions.opened,
+         (unsigned long long)all->tcp.opened);
+}
+
+int main(int argc, char **argv) {
+  static probe all;
+  sigset_t blocked, unblocked;
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+  int status = probe_options_parse(&all.options, argc, argv);
+  if (status >= 0) return status == 0 ? output_end("lifeline-probe", 0) : status;
+
+  ll_options options = LL_OPTIONS_INIT;
+  options.url = all.options.url;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGTERM);
+  sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+  sigdelset(&unblocked, SIGINT);
+  sigdelset(&unblocked, SIGTERM);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  if (ll_init(&options) != 0) return 1; /* ll_init has said why */
+  if (!start(&all)) {                   /* after ll_init: its threads stay in this network namespace */
+    ll_shutdown(0);
+    return 1;
+  }
+  run(&all, &unblocked);
+  tcp_read_ends(&all.tcp);
+  report(&all, 0);
+  sigprocmask(SIG_SETMASK, &unblocked, NULL); /* a second signal ends the wait for the sink */
+  int late = ll_shutdown(LL_AS_AT_EXIT);
+  print_totals(&all);
+  tcp_close(&all.tcp);
+  targets_free(&all.targets);
+  sessions_close(&all.sessions);
+  return output_end("lifeline-probe", late != 0 ? 1 : 0);
+}

@@ -1,0 +1,205 @@
+#include "sessions.h"
+
+#include "base/file.h"
+#include "base/say.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ENTRIES_MAX = 4096 };
+
+bool session_id_parse(const char *text, uint8_t id[SESSION_BYTES]) {
+  uint8_t any = 0;
+  if (strlen(text) != 2 * SESSION_BYTES) return false;
+  for (unsigned i = 0; i < 2 * SESSION_BYTES; i++) {
+    static const char digits[] = "0123456789abcdef";
+    const char *digit = strchr(digits, text[i]);
+    if (digit == NULL) return false;
+    id[i / 2] = (uint8_t)(i % 2 == 0 ? (digit - digits) << 4 : id[i / 2] | (digit - digits));
+    any |= id[i / 2];
+  }
+  return any != 0;
+}
+
+bool session_file_parse(char *text, session_file *file) {
+  *file = (session_file){.pid = 0};
+  for (char *line; (line = text_line(&text)) != NULL;) {
+    uint64_t number;
+    char *value = strchr(line, '=');
+    if (value == NULL) continue;
+    *value++ = '\0';
+    if (strcmp(line, "name") == 0) text_copy(file->name, sizeof file->name, value);
+    if (strcmp(line, "began") == 0 && text_number(&value, &number)) file->began_ns = number;
+    if (strcmp(line, "pid") == 0 && text_number(&value, &number) && number <= INT32_MAX) file->pid = (uint32_t)number;
+  }
+  return file->pid > 0;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+/* The process that the file names, if it lives and may be named by the file's owner. */
+static bool find_root(const sessions *all, const session_file *file, uid_t owner, target_root *root) {
+  char path[32];
+  struct stat status;
+  process_stat process;
+  snprintf(path, sizeof path, "%u", file->pid);
+  if (fstatat(all->proc, path, &status, 0) != 0) return false;
+  if (owner != 0 && status.st_uid != owner) {
+    SAY_ONCE("a session of user %u names process %u of user %u; it is ignored", owner, file->pid, status.st_uid);
+    return false;
+  }
+  snprintf(path, sizeof path, "%u/stat", file->pid);
+  if (!process_stat_read(all->proc, path, &process)) return false;
+  root->pid = file->pid;
+  root->start_ticks = process.start_ticks;
+  return true;
+}
+
+typedef enum announced { INCOMPLETE, OVER, OPEN } announced;
+
+static announced read_file(const sessions *all, int directory, const struct stat *of, const char *name,
+                           target_root *root) {
+  struct stat status;
+  session_file file;
+  int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return INCOMPLETE; /* it has ended, or is a link */
+  bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= SESSION_FILE_MAX;
+  bool safe = good && (status.st_mode & 022) == 0 && (status.st_uid == of->st_uid || status.st_uid == 0);
+  if (good && !safe) SAY_ONCE("session file %s may be written by others; it is ignored", name);
+  char *text = safe ? file_read_at_most(fd, SESSION_FILE_MAX) : NULL;
+  close(fd);
+  if (text == NULL || !session_file_parse(text, &file)) return INCOMPLETE; /* perhaps it is still being written */
+  return find_root(all, &file, status.st_uid, root) ? OPEN : OVER;
+}
+
+static const target_root *find(const target_root *among, unsigned count, const uint8_t id[SESSION_BYTES]) {
+  for (unsigned i = 0; i < count; i++)
+    if (memcmp(among[i].session, id, SESSION_BYTES) == 0) return &among[i];
+  return NULL;
+}
+
+/* What the announcements say, before it replaces what they said the last time. */
+typedef struct reading {
+  target_root open[SESSIONS_MAX], over[SESSIONS_MAX];
+  unsigned open_count, over_count;
+} reading;
+
+/* A session whose process has ended stays over, even if another process gets the number. */
+static bool is_over(const sessions *all, const target_root *root, announced state) {
+  const target_root *earlier = find(all->open, all->count, root->session);
+  if (state == OVER || find(all->over, all->over_count, root->session) != NULL) return true;
+  return earlier != NULL && earlier->pid == root->pid && earlier->start_ticks != root->start_ticks;
+}
+
+static void add(const sessions *all, const target_root *root, announced state, reading *now) {
+  if (is_over(all, root, state)) {
+    if (now->over_count < SESSIONS_MAX) now->over[now->over_count++] = *root;
+  } else if (now->open_count < SESSIONS_MAX) {
+    now->open[now->open_count++] = *root;
+  } else {
+    SAY_ONCE("more than %d sessions are open; the others are ignored", SESSIONS_MAX);
+  }
+}
+
+static void read_directory(const sessions *all, const char *path, reading *now) {
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return; /* there was no session yet */
+  if (fstat(fd, &status) != 0 || (status.st_mode & 022) != 0 ||
+      (status.st_uid != geteuid() && geteuid() != 0 && status.st_uid != 0)) {
+    SAY_ONCE("the session directory %s must belong to this user or root and not be writable by others; it is ignored",
+             path);
+    close(fd);
+    return;
+  }
+  /* Before the files are read: what changes from now on is notified. Watching again changes nothing. */
+  if (all->notify >= 0)
+    inotify_add_watch(all->notify, path,
+                      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW);
+  DIR *directory = fdopendir(fd);
+  if (directory == NULL) {
+    close(fd);
+    return;
+  }
+  unsigned entries = 0;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL && ++entries < ENTRIES_MAX;) {
+    target_root root = {0, 0, {0}};
+    if (!session_id_parse(entry->d_name, root.session) || find(now->open, now->open_count, root.session) != NULL)
+      continue;
+    announced state = read_file(all, fd, &status, entry->d_name, &root);
+    if (state != INCOMPLETE) add(all, &root, state, now);
+  }
+  closedir(directory);
+}
+
+static void read_matching(const sessions *all, const char *pattern, reading *now) {
+  glob_t paths = {.gl_pathc = 0};
+  if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0)
+    for (size_t i = 0; i < paths.gl_pathc; i++)
+      read_directory(all, paths.gl_pathv[i], now);
+  globfree(&paths);
+}
+
+/* Where sessions of this user announce themselves; root's probe watches those of all users. */
+static void read_default(const sessions *all, reading *now) {
+  char path[4200];
+  const char *given = secure_getenv("LIFELINE_SESSION_DIR"), *runtime = secure_getenv("XDG_RUNTIME_DIR");
+  if (given != NULL && *given) {
+    read_directory(all, given, now);
+    return;
+  }
+  read_directory(all, "/run/lifeline/sessions", now);
+  if (geteuid() == 0) {
+    read_matching(all, "/run/user/*/lifeline/sessions", now);
+    read_matching(all, "/dev/shm/lifeline-*/sessions", now);
+    return;
+  }
+  if (runtime != NULL && *runtime) {
+    snprintf(path, sizeof path, "%.4000s/lifeline/sessions", runtime);
+    read_directory(all, path, now);
+  }
+  snprintf(path, sizeof path, "/dev/shm/lifeline-%u/sessions", geteuid());
+  read_directory(all, path, now);
+}
+
+bool sessions_read(sessions *all) {
+  static reading now;
+  char events[4096] __attribute__((aligned(8)));
+  unsigned kept = 0;
+  while (all->notify >= 0 && read(all->notify, events, sizeof events) > 0) {
+  } /* what happened does not matter: all is read anew */
+  now.open_count = now.over_count = 0;
+  for (unsigned i = 0; i < all->directory_count; i++)
+    read_directory(all, all->directories[i], &now);
+  if (all->directory_count == 0) read_default(all, &now);
+  for (unsigned i = 0; i < now.open_count; i++)
+    kept += find(all->open, all->count, now.open[i].session) != NULL;
+  bool changed = kept < now.open_count || kept < all->count;
+  all->opened += now.open_count - kept;
+  all->closed += all->count - kept;
+  memcpy(all->open, now.open, sizeof now.open);
+  memcpy(all->over, now.over, sizeof now.over);
+  all->count = now.open_count;
+  all->over_count = now.over_count;
+  return changed;
+}
+
+void sessions_open(sessions *all, int proc, const char *const *directories, unsigned count) {
+  *all = (sessions){.proc = proc, .directories = directories, .directory_count = count};
+  all->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (all->notify < 0) SAY_ONCE("no inotify: %s; sessions are looked for once a second", strerror(errno));
+}
+
+void sessions_close(sessions *all) {
+  if (all->notify >= 0) close(all->notify);
+  all->notify = -1;
+}
