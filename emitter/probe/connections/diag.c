@@ -62,14 +62,16 @@ int diag_open(void) {
 }
 
 int diag_open_ends(void) {
-  static const int groups[] = {SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY};
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK,
+                                .nl_groups =
+                                    1u << (SKNLGRP_INET_TCP_DESTROY - 1) | 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
   int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
   int bytes = 4 * RECEIVE_BYTES, error;
   if (fd < 0) return -1;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
-  for (unsigned i = 0; i < 2; i++) {
-    if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]) == 0) continue;
+  /* bind, not NETLINK_ADD_MEMBERSHIP: a socket without an address gets no multicast from the kernel, whose is 0. */
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) {
     error = errno;
     close(fd);
     errno = error;
