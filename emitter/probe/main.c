@@ -60,7 +60,7 @@ static bool follow_sessions(void *ctx, uint64_t now_ns) {
 static bool count_down(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
   (void)now_ns;
-  if (all->periods_left-- == 0) ended = -1;
+  if (--all->periods_left == 0) ended = -1;
   return true;
 }
 
@@ -105,23 +105,20 @@ static void add_samplers(probe *all) {
                  {SAMPLE_MEMORY, host_memory_sample}, {SAMPLE_PRESSURE, host_pressure_sample},
                  {SAMPLE_DISK, host_disk_sample},     {SAMPLE_NETWORK, host_network_sample},
                  {SAMPLE_CLOCK, host_clock_sample}};
-  uint64_t every_ns = all->options.every_ns;
-  bool follows = wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP);
-  if (all->options.count > 0) {
-    all->periods_left = all->options.count;
-    schedule_add(&all->schedule, "count", count_down, all, every_ns);
-  }
+  uint64_t every_ns = all->options.every_ns, now_ns = monotonic_ns();
+  schedule *to = &all->schedule;
   for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
     if (wants(all, of_host[i].kind))
-      schedule_add(&all->schedule, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns);
+      schedule_add(to, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns, now_ns);
   if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
-    schedule_add(&all->schedule, "cgroup", cgroups_sample, &all->cgroups, every_ns);
-  if (follows) schedule_add(&all->schedule, "sessions", follow_sessions, all, SECOND_NS);
-  if (wants(all, SAMPLE_PROCESS))
-    all->process = schedule_add(&all->schedule, "process", sample_processes, all, every_ns);
-  if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(&all->schedule, "tcp", sample_connections, all, every_ns);
-  sampler *last = schedule_add(&all->schedule, "report", report, all, REPORT_NS);
-  last->due_ns += REPORT_NS;
+    schedule_add(to, "cgroup", cgroups_sample, &all->cgroups, every_ns, now_ns);
+  if (wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP))
+    schedule_add(to, "sessions", follow_sessions, all, SECOND_NS, now_ns);
+  if (wants(all, SAMPLE_PROCESS)) all->process = schedule_add(to, "process", sample_processes, all, every_ns, now_ns);
+  if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(to, "tcp", sample_connections, all, every_ns, now_ns);
+  schedule_add(to, "report", report, all, REPORT_NS, now_ns + REPORT_NS);
+  all->periods_left = all->options.count;
+  if (all->options.count > 0) schedule_add(to, "count", count_down, all, every_ns, now_ns); /* after all others */
 }
 
 static bool start(probe *all) {
@@ -187,11 +184,9 @@ static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) 
 
 static void run(probe *all, const sigset_t *unblocked) {
   while (!ended) {
-    uint64_t next_ns = schedule_run(&all->schedule);
+    schedule_run(&all->schedule, monotonic_ns());
     adapt(all);
-    for (unsigned i = 0; i < all->schedule.count; i++)
-      if (all->schedule.samplers[i].due_ns < next_ns) next_ns = all->schedule.samplers[i].due_ns;
-    if (!ended) wait_until(all, next_ns, unblocked);
+    if (!ended) wait_until(all, schedule_next(&all->schedule), unblocked);
   }
 }
 

@@ -13,10 +13,11 @@ uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns) {
+sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns,
+                      uint64_t first_ns) {
   if (all->count == SAMPLERS_MAX) return NULL;
   sampler *one = &all->samplers[all->count++];
-  *one = (sampler){.name = name, .sample = sample, .ctx = ctx, .period_ns = period_ns, .due_ns = monotonic_ns()};
+  *one = (sampler){.name = name, .sample = sample, .ctx = ctx, .period_ns = period_ns, .due_ns = first_ns};
   return one;
 }
 
@@ -27,21 +28,23 @@ void schedule_rate(sampler *one, uint64_t period_ns, uint64_t now_ns) {
 }
 
 static void take(sampler *one, uint64_t now_ns) {
-  uint64_t missed = (now_ns - one->due_ns) / one->period_ns;
+  uint64_t missed = (now_ns - one->due_ns) / one->period_ns, began_ns = monotonic_ns();
   one->skipped += missed;
   one->due_ns += (missed + 1) * one->period_ns;
   one->samples++;
   one->failures += !one->sample(one->ctx, now_ns);
-  one->busy_ns += monotonic_ns() - now_ns;
+  one->busy_ns += monotonic_ns() - began_ns;
 }
 
-uint64_t schedule_run(schedule *all) {
-  uint64_t next_ns = UINT64_MAX;
+void schedule_run(schedule *all, uint64_t now_ns) {
   for (unsigned i = 0; i < all->count; i++) {
     sampler *one = &all->samplers[i];
-    uint64_t now_ns = monotonic_ns();
     if (one->period_ns > 0 && one->due_ns <= now_ns) take(one, now_ns);
   }
+}
+
+uint64_t schedule_next(const schedule *all) {
+  uint64_t next_ns = UINT64_MAX;
   for (unsigned i = 0; i < all->count; i++)
     if (all->samplers[i].period_ns > 0 && all->samplers[i].due_ns < next_ns) next_ns = all->samplers[i].due_ns;
   return next_ns;

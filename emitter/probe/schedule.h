@@ -32,14 +32,18 @@ typedef struct schedule {
 
 uint64_t monotonic_ns(void);
 
-/* The sampler is first due at once. It lives as long as the schedule. */
-sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns);
+/* The sampler lives as long as the schedule. */
+sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns,
+                      uint64_t first_ns);
 
 /* A shorter period takes effect within itself, a longer one after the sample that is due next. */
 void schedule_rate(sampler *one, uint64_t period_ns, uint64_t now_ns);
 
-/* Takes the samples that are due. Returns when the next one is, UINT64_MAX if none. */
-uint64_t schedule_run(schedule *all);
+/* Takes the samples that are due, all with the same time. */
+void schedule_run(schedule *all, uint64_t now_ns);
+
+/* When the next sample is due; UINT64_MAX if none is. */
+uint64_t schedule_next(const schedule *all);
 
 /* Emits the counters of each sampler as probe.samples. */
 void schedule_report(const schedule *all);

@@ -6,6 +6,7 @@ enum { INTERVALS_MIN = 4, RETRANSMITS_MIN = 3 };
 
 #define INTERVAL_NS UINT64_C(500000000)
 #define WEIGHT 0.2
+#define RISE 3.0         /* losses come in bursts */
 #define RATE_MIN 10000.0 /* bytes per second: below, the program's own rhythm is all that is seen */
 
 static void start(watch *one, const struct tcp_info *info, uint64_t now_ns) {
@@ -28,13 +29,12 @@ anomaly watch_add(watch *one, const struct tcp_info *info, uint64_t now_ns, uint
   bool busy = (double)busy_us >= seconds * 1e6 / 2;
   if (one->intervals >= INTERVALS_MIN && now_ns >= one->quiet_until_ns) {
     if (busy && one->rate >= RATE_MIN && rate < one->rate / 2) found = (anomaly){"rate", one->rate, rate};
-    if (retransmits >= RETRANSMITS_MIN && retransmit_rate > 2 * one->retransmit_rate + 1)
+    if (retransmits >= RETRANSMITS_MIN && retransmit_rate > RISE * one->retransmit_rate + 1)
       found = (anomaly){"retransmits", one->retransmit_rate, retransmit_rate};
     if (found.kind != NULL) one->quiet_until_ns = now_ns + quiet_ns;
   }
-  /* An idle interval says nothing about the network. */
-  if (busy) one->rate += (rate - one->rate) * (one->intervals == 0 ? 1 : WEIGHT);
+  if (busy || acked > 0) one->rate += (rate - one->rate) * (one->rate > 0 ? WEIGHT : 1); /* pauses do not count */
   one->retransmit_rate += (retransmit_rate - one->retransmit_rate) * WEIGHT;
-  if (busy) one->intervals++;
+  one->intervals++;
   return found;
 }

@@ -1,5 +1,6 @@
-/* Tells when a connection behaves unlike before: its throughput halves while it has something to send, or its
- * retransmissions rise. Both are compared with their mean over the last intervals of at least half a second. */
+/* Tells when a connection behaves unlike before: its throughput is less than half of what it was although it had
+ * something to send most of the time, or its retransmissions have tripled. Both are compared with their mean over the
+ * last few intervals of at least half a second. */
 #ifndef LIFELINE_PROBE_ANOMALY_H
 #define LIFELINE_PROBE_ANOMALY_H
 

@@ -31,6 +31,7 @@ static bool sample_stat(const target *one) {
   process_stat now;
   uint64_t switches = 0, preemptions = 0;
   if (!process_stat_read(one->directory, "stat", &now)) return false;
+  if (now.ended) return true;
   const char *status = file_read(one->directory, "status");
   if (status != NULL) {
     text_value(status, "voluntary_ctxt_switches:", &switches);
@@ -48,10 +49,13 @@ static bool sample_io(const target *one) {
   const char *text = file_read(one->directory, "io");
   uint64_t read, written, reads, writes, disk_read, disk_written, cancelled = 0;
   if (text == NULL) {
-    if (errno == EACCES || errno == EPERM)
+    process_stat now;
+    bool forbidden = errno == EACCES || errno == EPERM;
+    if (!process_stat_read(one->directory, "stat", &now) || now.ended) return true;
+    if (forbidden)
       SAY_ONCE("/proc/PID/io of other users' processes cannot be read: host.process.io of them is not emitted; run the "
                "probe as root or with CAP_SYS_PTRACE");
-    return errno == ESRCH;
+    return false;
   }
   if (!text_value(text, "rchar:", &read) || !text_value(text, "wchar:", &written)) return false;
   if (!text_value(text, "syscr:", &reads) || !text_value(text, "syscw:", &writes)) return false;

@@ -20,13 +20,16 @@ bool process_stat_parse(char *text, process_stat *stat) {
   if (!text_number(&text, &pid) || pid > INT32_MAX) return false;
   *close++ = '\0';
   text_copy(stat->program, sizeof stat->program, open + 1);
-  if (text_word(&close) == NULL) return false; /* the state */
+  const char *state = text_word(&close);
+  if (state == NULL) return false;
   for (unsigned i = 0; i < COLUMNS; i++) {
     char *word = text_word(&close);
     if (word == NULL) return false;
     if (*word != '-' && !text_number(&word, &columns[i])) return false; /* negative: a terminal, a priority */
   }
   if (columns[PARENT] > INT32_MAX) return false;
+  /* The main thread of a living process may be a zombie, too. */
+  stat->ended = (*state == 'Z' || *state == 'X') && columns[THREADS] <= 1;
   stat->pid = (uint32_t)pid;
   stat->parent = (uint32_t)columns[PARENT];
   stat->minor_faults = columns[MINOR];
@@ -74,7 +77,8 @@ bool process_scan_read(process_scan *scan, int proc) {
     if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || strlen(entry->d_name) > 10) continue;
     snprintf(path, sizeof path, "%.10s/stat", entry->d_name);
     if (!has_room(scan)) break;
-    if (process_stat_read(proc, path, &scan->all[scan->count])) scan->count++;
+    process_stat *next = &scan->all[scan->count];
+    if (process_stat_read(proc, path, next) && !next->ended) scan->count++;
   }
   closedir(directory);
   if (scan->count > 0) qsort(scan->all, scan->count, sizeof *scan->all, by_pid); /* usually it is sorted already */

@@ -13,6 +13,7 @@ typedef struct process_stat {
   uint32_t pid, parent;
   uint64_t start_ticks;
   char program[PROGRAM_BYTES];
+  bool ended; /* a zombie: only its parent has not taken notice yet */
   uint64_t minor_faults, major_faults, user_ticks, system_ticks, threads, rss_pages;
 } process_stat;
 

@@ -58,7 +58,7 @@ static bool find_root(const sessions *all, const session_file *file, uid_t owner
     return false;
   }
   snprintf(path, sizeof path, "%u/stat", file->pid);
-  if (!process_stat_read(all->proc, path, &process)) return false;
+  if (!process_stat_read(all->proc, path, &process) || process.ended) return false;
   root->pid = file->pid;
   root->start_ticks = process.start_ticks;
   return true;

@@ -1,0 +1,177 @@
+"""Samples of the host, on this machine and on files that no kernel wrote; options; the end of the probe."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from probe_run import BIN, ProbeTest, until
+
+# Files of /proc as kernels of different ages write them.
+PROC = {
+    "stat": "cpu  100 10 30 400 5 1 2 3 0 0\ncpu0 100 10 30 400 5 1 2 3 0 0\nintr 5 0 0\nctxt 9\n",
+    "loadavg": "0.20 1.18 20.12 1/80 11206\n",
+    "meminfo": "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 600 kB\nCached: 300 kB\nDirty: 4 kB\nSwapTotal: 0 kB\n"
+               "SwapFree: 0 kB\n",
+    "diskstats": "   7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\n 254 0 vda 10 0 16 5 20 0 32 6 1 7 8 0 0 0 0 0 0\n",
+    "net/dev": "Inter-|   Receive  |  Transmit\n face |bytes packets|bytes\n    lo: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n"
+               "eth0:1:9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n",
+    "pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=11\n",
+    "pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=2\n",
+    "pressure/io": "some avg10=0.00 avg60=0.00 avg300=0.00 total=13\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n",
+}
+HOST = ("host.cpu", "host.load", "host.memory", "host.disk", "host.network", "host.pressure")
+
+
+class Host(ProbeTest):
+
+    def proc(self, files):
+        root = self.folder / "proc"
+        for name, text in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return root
+
+    def test_recorded_files_become_events(self):
+        self.assertEqual(self.probe("--proc", self.proc(PROC), "--count", 1), "")
+        found = {name: [{k: v for k, v in e.items() if k not in ("type", "tick")} for e in self.events(name)] for name in HOST}
+        tick = 1000 // os.sysconf("SC_CLK_TCK")
+        cpu = {"user": 110 * tick, "system": 33 * tick, "idle": 400 * tick, "iowait": 5 * tick, "steal": 3 * tick}
+        self.assertEqual(found["host.cpu"], [{"cpu": -1} | cpu, {"cpu": 0} | cpu])
+        self.assertEqual(found["host.load"], [{"one": 0.2, "five": 1.18, "fifteen": 20.12, "running": 1, "threads": 80}])
+        self.assertEqual(found["host.memory"], [{"total": 1024000, "available": 614400, "cached": 307200, "dirty": 4096,
+                                                 "swap_total": 0, "swap_free": 0}])
+        self.assertEqual(found["host.disk"], [{"device": "vda", "reads": 10, "read_bytes": 8192, "read_time": 5, "writes": 20,
+                                               "write_bytes": 16384, "write_time": 6, "busy_time": 7, "in_flight": 1}])
+        self.assertEqual([list(e.values()) for e in found["host.network"]],
+                         [["lo", 1, 2, 3, 4, 5, 6, 7, 8], ["eth0:1", 9, 1, 0, 0, 9, 1, 0, 0]])
+        self.assertEqual([list(e.values()) for e in found["host.pressure"]], [["cpu", 11, 0], ["memory", 12, 2], ["io", 13, 3]])
+
+    def test_a_missing_file_is_reported_once_and_the_others_go_on(self):
+        files = {name: text for name, text in PROC.items() if not name.startswith("pressure")}
+        err = self.probe("--proc", self.proc(files), "--count", 3, "--every", "20ms")
+        self.assertEqual(len(re.findall("pressure stall information", err)), 1)
+        self.assertEqual(err.count("\n"), 1)
+        self.assertEqual(len(self.events("host.load")), 3)
+        [counted] = [e for e in self.events("probe.samples") if e["sample"] == "pressure"]
+        self.assertEqual((counted["samples"], counted["failures"]), (3, 3))
+
+    def test_hostile_files_harm_nothing(self):
+        """The same mutations in every run; a sanitizer build runs them, too."""
+        generator = random.Random(17)
+        for case in range(60):
+            files = {}
+            for name, text in PROC.items():
+                data = bytearray(text.encode() * generator.choice([1, 1, 1, 50]))
+                for _ in range(generator.randrange(8)):
+                    data[generator.randrange(len(data))] = generator.choice(b"\0\n:/= -9\xff") if data else 0
+                if generator.random() < 0.2:
+                    del data[generator.randrange(len(data)):]
+                if generator.random() < 0.1:
+                    data += b"9" * 100000
+                files[name] = bytes(data)
+            with self.subTest(case):
+                self.probe("--proc", self.proc(files), "--count", 1)
+        self.assertGreater(len(self.events(*HOST)), 60)  # decoded, so every name is valid UTF-8
+
+    def test_a_huge_file_is_read_as_a_whole(self):
+        lines = "".join(f"cpu{i} 1 0 1 1 0 0 0 0\n" for i in range(4096))
+        self.probe("--proc", self.proc(PROC | {"stat": "cpu  1 0 1 1 0 0 0 0\n" + lines}), "--count", 1, "--sample", "cpu")
+        self.assertEqual(len(self.events("host.cpu")), 4097)
+
+    def test_this_machines_counters_lie_between_two_own_looks(self):
+        def look():
+            cpu = [int(word) for word in Path("/proc/stat").read_text().split()[1:9]]
+            return (cpu[0] + cpu[1]) * 1000 // os.sysconf("SC_CLK_TCK")
+
+        before = look()
+        err = self.probe("--count", 2, "--every", "100ms")
+        after = look()
+        users = [e["user"] for e in self.events("host.cpu") if e["cpu"] == -1]
+        self.assertEqual(len(users), 2, err)
+        self.assertTrue(before <= users[0] <= users[1] <= after, (before, users, after))
+        memory = self.events("host.memory")[0]
+        total = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1]) * 1024
+        self.assertEqual(memory["total"], total)
+        self.assertEqual({e["interface"] for e in self.events("host.network")} - {"lo"},
+                         {line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]} - {"lo"})
+        [first, second] = self.events("host.clock")
+        self.assertEqual((first["step"], second["step"]), (0, 0))
+        self.assertIsInstance(first["synchronised"], (bool, int))
+
+    def test_a_type_that_is_off_is_not_read(self):
+        self.environment["LIFELINE_RESOLUTION"] = "host.cpu off"
+        self.probe("--proc", self.proc(PROC), "--count", 3, "--every", "20ms", "--sample", "cpu,load")
+        self.assertEqual(self.events("host.cpu"), [])
+        self.assertEqual(len(self.events("host.load")), 3)
+
+    def test_what_is_late_is_skipped_and_counted(self):
+        running = self.start("--every", "50ms", "--sample", "load")
+        until(lambda: self.events("host.load"), "a sample")
+        running.send_signal(signal.SIGSTOP)
+        time.sleep(1)
+        running.send_signal(signal.SIGCONT)
+        seen = len(self.events("host.load"))
+        until(lambda: len(self.events("host.load")) > seen + 1, "samples after the pause")
+        status, _, err = self.end(running)
+        self.assertEqual(status, 0)
+        self.assertIn("came too late and were skipped", err)
+        [counted] = [e for e in self.events("probe.samples") if e["sample"] == "load"]
+        self.assertGreaterEqual(counted["skipped"], 15)
+        self.assertEqual(counted["samples"], len(self.events("host.load")))
+
+    def test_signals_end_it_with_everything_sent(self):
+        for how in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(how):
+                (self.folder / "events.llb").unlink(missing_ok=True)
+                self.environment["LIFELINE_INTERVAL_MS"] = "60000"
+                running = self.start("--every", "20ms", "--sample", "load", "--json")
+                time.sleep(0.5)
+                status, out, err = self.end(running, how)
+                self.assertEqual(status, 0, err)
+                totals = json.loads(out)
+                self.assertEqual(totals["dropped"], 0)
+                self.assertEqual(totals["events"], len(self.events("host.load", "probe.samples")))
+
+    def test_a_full_ring_is_counted_and_the_probe_goes_on(self):
+        number = random.Random(1).randrange
+        lines = "".join(f"cpu{i} {number(2**50)} 0 {number(2**50)} {number(2**50)} {number(2**50)} 0 0 {number(2**50)}\n"
+                        for i in range(4096))
+        root = self.proc({"stat": "cpu  1 0 1 1 0 0 0 0\n" + lines})
+        self.environment |= {"LIFELINE_URL": "nats://127.0.0.1:1", "LIFELINE_BUDGET_BYTES": str(2 << 20),
+                             "LIFELINE_FLUSH_TIMEOUT_MS": "100"}
+        self.probe("--proc", root, "--count", 60, "--every", "10ms", "--sample", "cpu", "--json", status=1)
+        totals = json.loads(self.out)
+        self.assertGreater(totals["dropped"], 0)
+        self.assertGreaterEqual(totals["samples"], 60)
+
+    def test_wrong_usage_is_status_2(self):
+        for arguments, says in ((["--every", "1"], "--every must be a time"), (["--every", "5ms"], "--every must be a time"),
+                                (["--pid", "0"], "--pid must be"), (["--pid", "x"], "--pid must be"),
+                                (["--sample", "cpu,all"], "--sample must be"), (["--cgroup", "/../x"], "without .."),
+                                (["--count", "0"], "--count must be"), (["--what"], "unknown or incomplete option --what"),
+                                (["more"], "unexpected argument more"), (["--pid", "5000000000"], "--pid must be")):
+            with self.subTest(arguments):
+                self.assertIn(says, self.probe(*arguments, status=2))
+        del self.environment["LIFELINE_URL"]
+        self.assertIn("no sink", self.probe(status=2))
+
+    def test_what_cannot_start_is_status_1(self):
+        self.assertIn("directory /nowhere cannot be opened", self.probe("--proc", "/nowhere", status=1))
+        self.assertIn("network namespace no-such cannot be entered", self.probe("--netns", "no-such", status=1))
+
+    def test_closed_standard_descriptors_are_no_harm(self):
+        done = subprocess.run(["sh", "-c", f"exec {BIN}/lifeline-probe --count 2 --every 20ms <&- >&- 2>&-"],
+                              env=self.environment, timeout=60, check=False)
+        self.assertIn(done.returncode, (0, 1))  # the totals cannot be printed
+        self.assertEqual(len(self.events("host.load")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

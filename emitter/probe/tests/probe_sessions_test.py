@@ -1,0 +1,125 @@
+"""Sessions make their processes sampled faster, whatever their announcements look like."""
+
+import os
+import subprocess
+import time
+import unittest
+
+from probe_run import ProbeTest, until
+
+ID = "00112233445566778899aabbccddeeff"
+OTHER = "ffeeddccbbaa99887766554433221100"
+WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"
+FAMILY = """
+import subprocess, sys
+child = subprocess.Popen(["sleep", "60"])
+print(child.pid, flush=True)
+sys.stdin.read()
+child.kill()
+"""
+
+
+class Sessions(ProbeTest):
+
+    def waiting(self):
+        child = self.child(WAIT)
+        child.stdout.readline()
+        return child
+
+    def seen(self, session, pid=None):
+        return [e for e in self.events("host.process") if e["session"] == session and pid in (None, e["process"])]
+
+    def test_a_sessions_processes_are_sampled_fast_and_afterwards_slowly(self):
+        root = self.child(FAMILY)
+        child = int(root.stdout.readline())
+        running = self.start("--sample", "process", "--every", "30s", "--fast", "50ms", "--slow", "30s")
+        time.sleep(0.3)
+        announced = self.announce(ID, root.pid)
+        until(lambda: len(self.seen(ID, child)) >= 10, "ten samples of the child")  # in 30 s at the usual rate: one
+        announced.unlink()
+        time.sleep(0.5)
+        before = len(self.seen(ID, child))
+        time.sleep(1)
+        self.assertLessEqual(len(self.seen(ID, child)) - before, 1)
+        self.assertEqual({e["process"] for e in self.seen(ID)}, {root.pid, child})
+        self.assertEqual(self.end(running)[0], 0)
+
+    def test_the_innermost_session_counts(self):
+        root = self.child(FAMILY)
+        child = int(root.stdout.readline())
+        self.announce(ID, root.pid)
+        self.announce(OTHER, child)
+        self.probe("--sample", "process", "--count", 3, "--every", "50ms")
+        self.assertEqual({(e["session"], e["process"]) for e in self.events("host.process")}, {(ID, root.pid), (OTHER, child)})
+
+    def test_a_session_whose_process_has_died_is_over(self):
+        child = self.waiting()
+        running = self.start("--sample", "process", "--every", "50ms", "--json")
+        self.announce(ID, child.pid)
+        until(lambda: self.seen(ID), "a sample")
+        child.kill()
+        child.wait()
+        time.sleep(0.3)
+        before = len(self.seen(ID))
+        time.sleep(0.3)
+        self.assertEqual(len(self.seen(ID)), before)
+        self.announce(ID, os.getpid())  # as if the number were in use again: another process under the same id
+        self.assertEqual(self.end(running)[0], 0)
+
+    def test_hostile_announcements_are_ignored(self):
+        child = self.waiting()
+        good = self.announce(ID, child.pid)
+        for number, text in enumerate(["", "pid=\n", "pid=-1\n", "pid=99999999999999999999\n", "pid=0\n", "\0pid=1\n",
+                                       "name=" + "x" * 3000 + "\n", "pid=" + "1" * 4000 + "\n"]):
+            self.announce(f"{number + 1:032x}", 0, text=text)
+        self.announce(f"{20:032x}", 0, text=f"pid={child.pid}\n" + "x" * 5000)
+        self.announce(f"{21:032x}", os.getpid(), mode=0o666)
+        (self.sessions / f"{22:032x}").symlink_to(good)
+        os.mkfifo(self.sessions / f"{23:032x}", 0o600)
+        (self.sessions / f"{24:032x}").mkdir()
+        self.announce("not-an-id", os.getpid())
+        self.announce("0" * 32, os.getpid())
+        err = self.probe("--sample", "process", "--count", 3, "--every", "50ms", "--json")
+        self.assertEqual({(e["session"], e["process"]) for e in self.events("host.process")}, {(ID, child.pid)})
+        self.assertEqual(err, f"lifeline-probe: session file {21:032x} may be written by others; it is ignored\n")
+
+    def test_a_directory_that_others_may_write_is_ignored(self):
+        self.announce(ID, os.getpid())
+        self.sessions.chmod(0o777)
+        err = self.probe("--sample", "process", "--count", 1)
+        self.assertIn("must belong to this user or root and not be writable by others", err)
+        self.assertEqual(self.events("host.process"), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
+    def test_a_user_cannot_have_a_process_of_another_user_sampled(self):
+        theirs = subprocess.Popen(["sleep", "60"], user=65534, group=65534, extra_groups=[], cwd="/")
+        self.addCleanup(theirs.wait)
+        self.addCleanup(theirs.kill)
+        os.chown(self.sessions, 65534, 65534)
+        for id, pid in ((ID, theirs.pid), (OTHER, os.getpid())):
+            os.chown(self.announce(id, pid), 65534, 65534)
+        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
+        self.assertEqual({(e["session"], e["process"]) for e in self.events("host.process")}, {(ID, theirs.pid)})
+        self.assertIn("names process", err)
+
+    def test_a_directory_that_appears_later_is_found(self):
+        self.sessions.rmdir()
+        child = self.waiting()
+        running = self.start("--sample", "process", "--every", "100ms")
+        time.sleep(0.3)
+        self.sessions.mkdir(mode=0o700)
+        self.announce(ID, child.pid)
+        until(lambda: self.seen(ID), "a sample")
+        self.assertEqual(self.end(running)[0], 0)
+
+    def test_many_sessions_are_bounded(self):
+        children = [self.waiting() for _ in range(2)]
+        for number in range(300):
+            self.announce(f"{number + 1:032x}", children[number % 2].pid)
+        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
+        self.assertIn("more than 256 sessions are open", err)
+        self.assertEqual({e["process"] for e in self.events("host.process")}, {child.pid for child in children})
+
+
+if __name__ == "__main__":
+    unittest.main()
