@@ -22,6 +22,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -219,6 +220,10 @@ int main(int argc, char **argv) {
 
   ll_options options = LL_OPTIONS_INIT;
   options.url = all.options.url;
+  if (getenv("LIFELINE_POLICY") == NULL) { /* a burst of samples can wait for room, unlike most programs */
+    options.policy = LL_BLOCK;
+    options.block_timeout_ms = 50;
+  }
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   sigaddset(&blocked, SIGTERM);

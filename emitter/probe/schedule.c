@@ -56,7 +56,7 @@ void schedule_report(const schedule *all) {
     if (one->samples == 0) continue;
     ll_emit(probe_samples, one->name, one->samples, one->skipped, one->failures, one->busy_ns / 1000);
     if (one->skipped > 0)
-      SAY_ONCE("%llu samples of %s came too late and were skipped; event probe.samples counts them",
-               (unsigned long long)one->skipped, one->name);
+      SAY_ONCE("samples of %s came too late and were skipped (%llu so far); event probe.samples counts them", one->name,
+               (unsigned long long)one->skipped);
   }
 }

@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from probe_run import ProbeTest, until
+from probe_run import ProbeTest, finish, until
 
 ID = "00112233445566778899aabbccddeeff"
 HERE = Path(__file__).resolve().parent
@@ -210,8 +210,7 @@ class LossyLink(ProbeTest):
     def inside(self, end, code, *arguments):
         running = subprocess.Popen(["ip", "netns", "exec", f"{self.name}-{end}", sys.executable, "-c", code,
                                     *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for cleanup in (running.stdout.close, running.stdin.close, running.wait, running.kill):
-            self.addCleanup(cleanup)
+        self.addCleanup(finish, running)
         return running
 
     def loss(self, every):

@@ -23,6 +23,16 @@ def until(condition, what, seconds=60):
     return value
 
 
+def finish(running):
+    running.stdin.close()
+    try:
+        running.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+    running.stdout.close()
+
+
 class ProbeTest(unittest.TestCase):
 
     def setUp(self):
@@ -81,13 +91,10 @@ class ProbeTest(unittest.TestCase):
         return path.read_bytes() if path.exists() else b""
 
     def child(self, code, *arguments, prefix=(), **more):
-        """A Python program that is killed at the test's end; its standard input and output are pipes."""
+        """A Python program that should end with its standard input, at the latest at the test's end."""
         running = subprocess.Popen([*prefix, sys.executable, "-c", code, *map(str, arguments)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True, **more)
-        self.addCleanup(running.stdout.close)
-        self.addCleanup(running.stdin.close)
-        self.addCleanup(running.wait)
-        self.addCleanup(running.kill)
+        self.addCleanup(finish, running)
         return running
 
     def announce(self, id, pid, directory=None, mode=0o600, text=None):
