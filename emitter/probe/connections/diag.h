@@ -29,7 +29,8 @@ typedef enum diag_detail { DIAG_BARE, DIAG_INFO } diag_detail;
 /* A socket for questions; -1 with errno. */
 int diag_open(void);
 
-/* A socket that gets a message for each TCP socket that is destroyed; -1 with errno (EPERM on kernels that demand CAP_NET_ADMIN). */
+/* A socket that gets a message for each TCP socket that is destroyed; -1 with errno (EPERM on kernels that demand
+ * CAP_NET_ADMIN). */
 int diag_open_ends(void);
 
 /* Calls back for all connections. Returns 0 or an errno value; EINTR if the list changed meanwhile and may have gaps.

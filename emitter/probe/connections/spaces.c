@@ -20,7 +20,8 @@ static bool make(space *one, uint64_t inode) {
   }
   one->ends = diag_open_ends();
   if (one->ends < 0)
-    SAY_ONCE("ends of connections are not notified (%s; some kernels demand CAP_NET_ADMIN): their last values are those of the "
+    SAY_ONCE("ends of connections are not notified (%s; some kernels demand CAP_NET_ADMIN): their last values are "
+             "those of the "
              "last sample, and connections that end before they are found are missed",
              strerror(errno));
   return true;
