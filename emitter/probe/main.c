@@ -171,8 +171,10 @@ static void on_announcement(probe *all) {
 static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) {
   struct pollfd polled[SPACES_MAX + 1];
   unsigned count = tcp_poll(&all->tcp, polled);
-  polled[count] = (struct pollfd){.fd = all->sessions.notify, .events = POLLIN};
-  uint64_t now_ns = monotonic_ns(), wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+  uint64_t now_ns = monotonic_ns(), allowed_ns = all->sessions.next_ns;
+  polled[count] = (struct pollfd){.fd = now_ns >= allowed_ns ? all->sessions.notify : -1, .events = POLLIN};
+  if (now_ns < allowed_ns && allowed_ns < next_ns) next_ns = allowed_ns;
+  uint64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
   struct timespec time = {(time_t)(wait_ns / SECOND_NS), (long)(wait_ns % SECOND_NS)};
   if (ppoll(polled, count + 1, &time, unblocked) <= 0) return;
   if (polled[count].revents != 0) on_announcement(all);
@@ -211,29 +213,51 @@ static void print_totals(const probe *all) {
          (unsigned long long)all->tcp.opened);
 }
 
-int main(int argc, char **argv) {
-  static probe all;
-  sigset_t blocked, unblocked;
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-  int status = probe_options_parse(&all.options, argc, argv);
-  if (status >= 0) return status == 0 ? output_end("lifeline-probe", 0) : status;
+/* What is written to a closed standard descriptor must not reach a socket that got its number. */
+static void open_standard(void) {
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) break;
+}
 
+/* Blocks the signals that end the probe, except while it waits. Gives the mask for that time. */
+static sigset_t catch_signals(void) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, earlier;
+  sigset_t blocked, unblocked;
+  signal(SIGPIPE, SIG_IGN); /* its log may have no reader any more */
+  sigprocmask(SIG_BLOCK, NULL, &unblocked);
+  sigemptyset(&blocked);
+  for (unsigned i = 0; i < 3; i++) {
+    sigaddset(&blocked, ends[i]);
+    sigdelset(&unblocked, ends[i]);
+    if (sigaction(ends[i], NULL, &earlier) == 0 && earlier.sa_handler != SIG_IGN) sigaction(ends[i], &action, NULL);
+  }
+  sigprocmask(SIG_BLOCK, &blocked, NULL);
+  return unblocked;
+}
+
+static bool start_emitter(const probe_options *of) {
   ll_options options = LL_OPTIONS_INIT;
-  options.url = all.options.url;
+  ll_statistics now = {.size = sizeof now};
+  options.url = of->url;
   if (getenv("LIFELINE_POLICY") == NULL) { /* a burst of samples can wait for room, unlike most programs */
     options.policy = LL_BLOCK;
     options.block_timeout_ms = 50;
   }
-  sigemptyset(&blocked);
-  sigaddset(&blocked, SIGINT);
-  sigaddset(&blocked, SIGTERM);
-  sigprocmask(SIG_BLOCK, &blocked, &unblocked);
-  sigdelset(&unblocked, SIGINT);
-  sigdelset(&unblocked, SIGTERM);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  if (ll_init(&options) != 0) return 1; /* ll_init has said why */
-  if (!start(&all)) {                   /* after ll_init: its threads stay in this network namespace */
+  if (ll_init(&options) != 0) return false; /* it has said why */
+  ll_stats(&now);
+  if (!now.on) say("nothing can be emitted: LIFELINE=off is set");
+  return now.on;
+}
+
+int main(int argc, char **argv) {
+  static probe all;
+  open_standard();
+  int status = probe_options_parse(&all.options, argc, argv);
+  if (status >= 0) return status == 0 ? output_end("lifeline-probe", 0) : status;
+  sigset_t unblocked = catch_signals();
+  if (!start_emitter(&all.options)) return 1;
+  if (!start(&all)) { /* after the emitter: its threads stay in this network namespace */
     ll_shutdown(0);
     return 1;
   }

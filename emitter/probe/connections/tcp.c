@@ -130,13 +130,13 @@ static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
   uint32_t count = 0;
   for (unsigned i = 0; i < all->targets->count; i++) {
     target *one = &all->targets->all[i];
-    one->found = target_is_due(all->targets, one, &one->tcp_due_ns, now_ns);
+    one->tcp_now = target_is_due(all->targets, one, &one->tcp_due_ns, now_ns);
   }
   for (uint32_t i = 0; i < all->table.end; i++) {
     connection *one = &all->table.all[i];
     if (!one->used) continue;
     const target *owner = targets_find(all->targets, one->pid);
-    one->due = owner != NULL ? owner->found : finding;
+    one->due = owner != NULL ? owner->tcp_now : finding;
     count += one->due;
   }
   return count;
@@ -153,7 +153,10 @@ static bool look_is_due(const tcp *all, uint64_t now_ns) {
 bool tcp_sample(void *ctx, uint64_t now_ns) {
   tcp *all = ctx;
   if (!ll_event_is_on(tcp_info)) return true;
-  if (all->targets->count + all->table.count == 0) return true;
+  if (all->targets->count + all->table.count == 0) {
+    if (all->spaces.count > 1) spaces_update(&all->spaces, all->targets); /* an open socket keeps a namespace alive */
+    return true;
+  }
   bool finding = look_is_due(all, now_ns), good = true;
   uint32_t due = mark_due(all, finding, now_ns);
   bool most = due > 64 && due > all->listed / 4;

@@ -30,13 +30,14 @@ typedef struct target {
   target_rate rate;
   uint64_t raised_until_ns;
   uint64_t process_due_ns, tcp_due_ns;
-  bool found; /* by the current refresh */
+  bool found;   /* by the current refresh */
+  bool tcp_now; /* its connections are due now */
 } target;
 
-/* The root of a session's processes. */
+/* The root of a session's processes. Of several with the same root, the first in an array counts. */
 typedef struct target_root {
   uint32_t pid;
-  uint64_t start_ticks;
+  uint64_t start_ticks, began_ns;
   uint8_t session[SESSION_BYTES];
 } target_root;
 

@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ENTRIES_MAX = 4096 };
+enum { ENTRIES_MAX = 4096, BUDGET = 50 };
 
 bool session_id_parse(const char *text, uint8_t id[SESSION_BYTES]) {
   uint8_t any = 0;
@@ -60,6 +61,7 @@ static bool find_root(const sessions *all, const session_file *file, uid_t owner
   snprintf(path, sizeof path, "%u/stat", file->pid);
   if (!process_stat_read(all->proc, path, &process) || process.ended) return false;
   root->pid = file->pid;
+  root->began_ns = file->began_ns;
   root->start_ticks = process.start_ticks;
   return true;
 }
@@ -132,7 +134,7 @@ static void read_directory(const sessions *all, const char *path, reading *now) 
   }
   unsigned entries = 0;
   for (struct dirent *entry; (entry = readdir(directory)) != NULL && ++entries < ENTRIES_MAX;) {
-    target_root root = {0, 0, {0}};
+    target_root root = {.pid = 0};
     if (!session_id_parse(entry->d_name, root.session) || find(now->open, now->open_count, root.session) != NULL)
       continue;
     announced state = read_file(all, fd, &status, entry->d_name, &root);
@@ -171,8 +173,21 @@ static void read_default(const sessions *all, reading *now) {
   read_directory(all, path, now);
 }
 
+static int newest_first(const void *one, const void *other) {
+  const target_root *a = one, *b = other;
+  if (a->began_ns != b->began_ns) return a->began_ns > b->began_ns ? -1 : 1;
+  return memcmp(a->session, b->session, SESSION_BYTES);
+}
+
+static uint64_t time_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
 bool sessions_read(sessions *all) {
   static reading now;
+  uint64_t began_ns = time_ns(), ended_ns;
   char events[4096] __attribute__((aligned(8)));
   unsigned kept = 0;
   while (all->notify >= 0 && read(all->notify, events, sizeof events) > 0) {
@@ -181,6 +196,7 @@ bool sessions_read(sessions *all) {
   for (unsigned i = 0; i < all->directory_count; i++)
     read_directory(all, all->directories[i], &now);
   if (all->directory_count == 0) read_default(all, &now);
+  qsort(now.open, now.open_count, sizeof now.open[0], newest_first);
   for (unsigned i = 0; i < now.open_count; i++)
     kept += find(all->open, all->count, now.open[i].session) != NULL;
   bool changed = kept < now.open_count || kept < all->count;
@@ -190,6 +206,8 @@ bool sessions_read(sessions *all) {
   memcpy(all->over, now.over, sizeof now.over);
   all->count = now.open_count;
   all->over_count = now.over_count;
+  ended_ns = time_ns();
+  all->next_ns = ended_ns + (ended_ns - began_ns) * BUDGET;
   return changed;
 }
 

@@ -37,12 +37,13 @@ typedef struct sessions {
   target_root open[SESSIONS_MAX], over[SESSIONS_MAX]; /* over: the process has ended, the file is still there */
   unsigned count, over_count;
   uint64_t opened, closed;
+  uint64_t next_ns; /* not before, of CLOCK_MONOTONIC: users may make and remove files as fast as they like */
 } sessions;
 
 void sessions_open(sessions *all, int proc, const char *const *directories, unsigned count);
 
-/* Reads all announcements anew: when `notify` is readable, and once a second. True if the open sessions have changed.
- */
+/* Reads all announcements anew: when `notify` is readable and `next_ns` is over, and once a second. True if the open
+ * sessions have changed. The newest comes first. */
 bool sessions_read(sessions *all);
 
 void sessions_close(sessions *all);

@@ -127,7 +127,7 @@ class Host(ProbeTest):
         self.assertEqual(counted["samples"], len(self.events("host.load")))
 
     def test_signals_end_it_with_everything_sent(self):
-        for how in (signal.SIGINT, signal.SIGTERM):
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(how):
                 (self.folder / "events.llb").unlink(missing_ok=True)
                 self.environment["LIFELINE_INTERVAL_MS"] = "60000"
@@ -138,6 +138,19 @@ class Host(ProbeTest):
                 totals = json.loads(out)
                 self.assertEqual(totals["dropped"], 0)
                 self.assertEqual(totals["events"], len(self.events("host.load", "probe.samples")))
+
+    def test_a_log_without_a_reader_does_not_end_it(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "w") as closed:
+            running = subprocess.Popen([BIN / "lifeline-probe", "--proc", self.proc({"loadavg": PROC["loadavg"]}), "--every",
+                                        "20ms", "--count", "3"], env=self.environment, stdout=closed, stderr=closed)
+            self.assertEqual(running.wait(timeout=60), 0)
+        self.assertEqual(len(self.events("host.load")), 3)
+
+    def test_where_instrumentation_is_off_it_does_not_pretend_to_work(self):
+        self.environment["LIFELINE"] = "off"
+        self.assertIn("LIFELINE=off", self.probe("--count", 1, status=1))
 
     def test_a_full_ring_is_counted_and_the_probe_goes_on(self):
         number = random.Random(1).randrange

@@ -52,6 +52,32 @@ class Sessions(ProbeTest):
         self.probe("--sample", "process", "--count", 3, "--every", "50ms")
         self.assertEqual({(e["session"], e["process"]) for e in self.events("host.process")}, {(ID, root.pid), (OTHER, child)})
 
+    def test_of_two_sessions_of_a_process_the_newer_one_counts(self):
+        child = self.waiting()
+        self.announce(ID, child.pid, text=f"pid={child.pid}\nbegan=2\n")
+        self.announce(OTHER, child.pid, text=f"pid={child.pid}\nbegan=1\n")
+        running = self.start("--sample", "process", "--every", "50ms")
+        until(lambda: self.seen(ID), "the newer session")
+        (self.sessions / ID).unlink()
+        until(lambda: self.seen(OTHER), "the older session, once the newer one is over")
+        self.end(running)
+
+    def test_a_flood_of_announcements_leaves_time_for_samples(self):
+        child = self.waiting()
+        for number in range(200):
+            self.announce(f"{number + 2:032x}", child.pid)
+        flood = self.child("""
+import os, sys
+path = sys.argv[1] + "/" + "e" * 32
+print("ready", flush=True)
+while True:
+    open(path, "w").close()
+    os.unlink(path)
+""", self.sessions)
+        flood.stdout.readline()
+        self.probe("--sample", "process,load", "--every", "100ms", "--count", 10, "--json")
+        self.assertEqual(len(self.events("host.load")), 10)
+
     def test_a_session_whose_process_has_died_is_over(self):
         child = self.waiting()
         running = self.start("--sample", "process", "--every", "50ms", "--json")
