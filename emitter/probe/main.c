@@ -4,6 +4,7 @@
  * of connections. The library's harvester sends what was emitted.
  */
 #include "base/say.h"
+#include "clock/broker_clock.h"
 #include "connections/tcp.h"
 #include "host/host.h"
 #include "options.h"
@@ -39,6 +40,7 @@ typedef struct probe {
   targets targets;
   tcp tcp;
   sessions sessions;
+  broker_clock broker_clock;
   sampler *process, *connections; /* their rates change; NULL if they are not sampled */
   uint64_t periods_left;
 } probe;
@@ -111,6 +113,8 @@ static void add_samplers(probe *all) {
   for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
     if (wants(all, of_host[i].kind))
       schedule_add(to, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns, now_ns);
+  if (wants(all, SAMPLE_CLOCK) && all->broker_clock.plugin != NULL)
+    schedule_add(to, "clock.broker", broker_clock_sample, &all->broker_clock, every_ns, now_ns);
   if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
     schedule_add(to, "cgroup", cgroups_sample, &all->cgroups, every_ns, now_ns);
   if (wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP))
@@ -126,6 +130,8 @@ static bool start(probe *all) {
   const probe_options *options = &all->options;
   int proc = open_directory(options->proc), sys = open_directory(options->sys);
   if (proc < 0 || sys < 0) return false;
+  if (wants(all, SAMPLE_CLOCK))
+    broker_clock_open(&all->broker_clock, options->url != NULL ? options->url : getenv("LIFELINE_URL"));
   if (options->netns != NULL && !space_enter(options->netns)) {
     say("network namespace %s cannot be entered: %s", options->netns, strerror(errno));
     return false;
@@ -265,6 +271,7 @@ int main(int argc, char **argv) {
   tcp_read_ends(&all.tcp);
   report(&all, 0);
   sigprocmask(SIG_SETMASK, &unblocked, NULL); /* a second signal ends the wait for the sink */
+  broker_clock_close(&all.broker_clock);
   int late = ll_shutdown(LL_AS_AT_EXIT);
   print_totals(&all);
   tcp_close(&all.tcp);

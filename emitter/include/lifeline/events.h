@@ -170,6 +170,12 @@ LL_EVENT(host_clock, "host.clock", LL_INFO,
          (f64, frequency, "ppm"),
          (i64, step, "ns"));
 
+/* the offset of this host's clock from the broker's, of the shortest of a few round trips */
+LL_EVENT(host_clock_broker, "host.clock.broker", LL_INFO,
+         (i64, offset, "ns"),
+         (u64, error, "ns"),
+         (u64, round_trip, "ns"));
+
 /* one process, from /proc/PID/stat, status and schedstat */
 LL_EVENT(host_process, "host.process", LL_INFO,
          (u32, process, ""),
