@@ -30,6 +30,7 @@ typedef struct moment {
 
 typedef struct nats_clock {
   nats_link *link;
+  bool opened;
   sink_url url;
   sink_security security;
   sink_report report;
@@ -135,8 +136,9 @@ static void start_round(nats_clock *clock) {
 static void on_event(void *ctx, link_event event) {
   nats_clock *clock = ctx;
   uint64_t now_ns = now().monotonic_ns;
-  if (event == LINK_UP) clock->left = 0, clock->next_ns = now_ns;
-  if (event != LINK_TICK && event != LINK_UP) return;
+  if (event == LINK_UP) clock->left = 0, clock->next_ns = 0;
+  /* The thread of the link may be faster than link_open. */
+  if (event != LINK_TICK || !__atomic_load_n(&clock->opened, __ATOMIC_ACQUIRE)) return;
   if (clock->left > 0 && now_ns - clock->asked.monotonic_ns > PATIENCE_NS) end_round(clock);
   if (clock->left == 0 && now_ns >= clock->next_ns) start_round(clock);
 }
@@ -175,9 +177,12 @@ static void *open_clock(const char *url, char *why, size_t why_bytes) {
   link_callbacks callbacks = {clock, on_event, on_answer, on_message, on_end};
   clock->link =
       link_open(&clock->url, &clock->security, "lifeline-probe clock", &clock->report, &callbacks, why, why_bytes);
-  if (clock->link != NULL) return clock;
-  free_clock(clock);
-  return NULL;
+  if (clock->link == NULL) {
+    free_clock(clock);
+    return NULL;
+  }
+  __atomic_store_n(&clock->opened, true, __ATOMIC_RELEASE);
+  return clock;
 }
 
 static broker_time read_clock(void *ctx) {

@@ -244,6 +244,10 @@ class LossyLink(ProbeTest):
         self.assertEqual(last["retransmits"], retransmits)
         self.assertGreater(retransmits, 3)
         self.assertTrue(last["local"].startswith("10.99.0.2:"))
+        self.assertGreater(sockets(running.pid), 2)
+        finish(sender)
+        finish(receiver)
+        until(lambda: sockets(running.pid) == 2, "the namespaces are left")  # an open socket would keep them alive
         status, _, err = self.end(running)
         self.assertEqual(status, 0, err)
 
@@ -253,6 +257,17 @@ class LossyLink(ProbeTest):
         self.probe("--netns", f"{self.name}-a", "--count", 1, "--sample", "network")
         names = {e["interface"] for e in self.events("host.network")}
         self.assertTrue(any(name.startswith("lltest") for name in names), names)
+
+
+def sockets(pid):
+    """Open sockets of a process: for the probe's own namespace there are two."""
+    links = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except FileNotFoundError:
+            continue
+    return sum(link.startswith("socket:") for link in links)
 
 
 if __name__ == "__main__":

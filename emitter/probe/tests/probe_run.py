@@ -24,6 +24,8 @@ def until(condition, what, seconds=60):
 
 
 def finish(running):
+    if running.stdout.closed:
+        return
     running.stdin.close()
     try:
         running.wait(timeout=2)

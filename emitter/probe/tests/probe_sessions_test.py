@@ -1,11 +1,12 @@
 """Sessions make their processes sampled faster, whatever their announcements look like."""
 
 import os
+import re
 import subprocess
 import time
 import unittest
 
-from probe_run import ProbeTest, until
+from probe_run import BIN, ProbeTest, until
 
 ID = "00112233445566778899aabbccddeeff"
 OTHER = "ffeeddccbbaa99887766554433221100"
@@ -137,6 +138,19 @@ while True:
         self.announce(ID, child.pid)
         until(lambda: self.seen(ID), "a sample")
         self.assertEqual(self.end(running)[0], 0)
+
+    @unittest.skipUnless((BIN / "lifeline-session").exists(), "lifeline-session is not built")
+    def test_a_command_that_is_run_as_a_session_is_sampled_with_its_id(self):
+        running = self.start("--sample", "process", "--every", "30s", "--fast", "50ms")
+        time.sleep(0.3)
+        command = subprocess.run([BIN / "lifeline-session", "--", "sh", "-c", "sleep 2; true"], env=self.environment,
+                                 stderr=subprocess.PIPE, text=True, timeout=60, check=True)
+        session = re.search("[0-9a-f]{32}", command.stderr)[0]
+        self.end(running)
+        names = {e["name"] for e in self.seen(session)}
+        self.assertLessEqual({"sh", "sleep"}, names)
+        self.assertGreaterEqual(sum(e["name"] == "sleep" for e in self.seen(session)), 5)
+        self.assertEqual(list(self.sessions.iterdir()), [])
 
     def test_many_sessions_are_bounded(self):
         children = [self.waiting() for _ in range(2)]
