@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define BROKER_CLOCK_ABI 1
-#define BROKER_CLOCK_ENTRY "lifeline_broker_clock"
+#define BROKER_CLOCK_ENTRY "ll_broker_clock_v1"
 
 /* The broker read its clock at some moment between a question and its answer. `offset_ns` takes the middle: positive if
  * this host's clock is ahead; the truth is at most `error_ns` from it. */

@@ -198,4 +198,4 @@ static void close_clock(void *ctx) {
 }
 
 __attribute__((visibility("default")))
-const broker_clock_plugin lifeline_broker_clock = {BROKER_CLOCK_ABI, open_clock, read_clock, close_clock};
+const broker_clock_plugin ll_broker_clock_v1 = {BROKER_CLOCK_ABI, open_clock, read_clock, close_clock};

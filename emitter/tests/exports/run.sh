@@ -1,6 +1,6 @@
 #!/bin/sh
 # The library's binary interface, held to the list beside this: which symbols it exports in which version, and nothing
-# but one symbol from a sink. A symbol that disappears or changes its version breaks programs that were built before.
+# but one symbol from a sink and from a broker's clock (emitter/probe). A symbol that disappears or changes its version breaks programs that were built before.
 #
 #   run.sh BUILD_DIR
 set -eu
@@ -26,11 +26,11 @@ if ! diff -u "$work/expected" "$work/exported" >"$work/difference"; then
   exit 1
 fi
 
-for sink in "$build"/lib/lifeline/*.so; do
-  symbols=$(exported "$sink")
-  case $symbols in
-    ll_sink_plugin_v[0-9]) ;;
-    *) echo "$sink should export its ll_sink_plugin and nothing else, but exports: $symbols" && exit 1 ;;
+for plugin in "$build"/lib/lifeline/*.so; do
+  symbols=$(exported "$plugin")
+  case ${plugin##*/}:$symbols in
+    lifeline-sink-*:ll_sink_plugin_v[0-9] | lifeline-clock-*:ll_broker_clock_v[0-9]) ;;
+    *) echo "$plugin should export the one symbol of its kind and nothing else, but exports: $symbols" && exit 1 ;;
   esac
 done
 
