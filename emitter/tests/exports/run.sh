@@ -1,6 +1,7 @@
 #!/bin/sh
 # The library's binary interface, held to the list beside this: which symbols it exports in which version, and nothing
-# but one symbol from a sink and from a broker's clock (emitter/probe). A symbol that disappears or changes its version breaks programs that were built before.
+# but one symbol from a sink and from a broker's clock (emitter/probe). A symbol that disappears or changes its version
+# breaks programs that were built before.
 #
 #   run.sh BUILD_DIR
 set -eu
