@@ -2,10 +2,10 @@
 #ifndef LIFELINE_PROBE_OPTIONS_H
 #define LIFELINE_PROBE_OPTIONS_H
 
+#include "processes/targets.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#define CHOICES_MAX 64
 
 typedef struct probe_options {
   const char *url;

@@ -87,7 +87,7 @@ static membership belongs(const targets *all, const process_stat *process, const
   membership found = {false, NULL};
   for (unsigned depth = 0; process != NULL && depth < DEPTH_MAX; depth++) {
     for (unsigned i = 0; i < all->choice.pid_count; i++)
-      found.chosen = found.chosen || all->choice.pids[i] == process->pid;
+      if (all->choice.pids[i] == process->pid && all->chosen_starts[i] == process->start_ticks) found.chosen = true;
     for (unsigned i = 0; i < count && found.root == NULL; i++)
       if (roots[i].pid == process->pid && roots[i].start_ticks == process->start_ticks) found.root = &roots[i];
     process = process->parent > 0 ? process_scan_find(&all->scan, process->parent) : NULL;
@@ -179,6 +179,17 @@ static bool remove_ended(targets *all) {
   return removed;
 }
 
+/* Those numbers mean the processes that have them now, not later ones. */
+static void identify_chosen(targets *all) {
+  for (unsigned i = 0; i < all->choice.pid_count; i++) {
+    const process_stat *process = process_scan_find(&all->scan, all->choice.pids[i]);
+    if (process != NULL)
+      all->chosen_starts[i] = process->start_ticks;
+    else
+      say("there is no process %u, or it is hidden", all->choice.pids[i]);
+  }
+}
+
 /* --- when to look ------------------------------------------------------------------------------------------------- */
 
 /* The number that the newest process or thread got: the last word of /proc/loadavg. */
@@ -219,6 +230,7 @@ bool targets_refresh(targets *all, const target_root *roots, unsigned root_count
     SAY_ONCE(
         "/proc hides the processes of other users (mount option hidepid): only this user's are sampled; run as root "
         "or in the group of its option gid=");
+  if (all->refreshed_ns == 0) identify_chosen(all);
   cgroup_members members = cgroup_members_read(all->sys, choice->cgroups, choice->cgroup_count);
   bool changed = false;
   unsigned sorted = all->count;

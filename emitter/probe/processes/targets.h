@@ -16,6 +16,7 @@
 
 #define SESSION_BYTES 16
 #define TARGETS_MAX 16384
+#define CHOICES_MAX 64
 
 typedef enum target_rate { RATE_SLOW, RATE_NORMAL, RATE_FAST } target_rate;
 
@@ -53,9 +54,10 @@ typedef struct target_choice {
 typedef struct targets {
   int proc, sys;
   target_choice choice;
-  uint64_t periods_ns[3]; /* by target_rate */
-  uint64_t raise_ns;      /* how long an anomaly raises the rate */
-  target *all;            /* in the order of pids */
+  uint64_t chosen_starts[CHOICES_MAX]; /* of the processes in choice.pids; 0: there was none at the start */
+  uint64_t periods_ns[3];              /* by target_rate */
+  uint64_t raise_ns;                   /* how long an anomaly raises the rate */
+  target *all;                         /* in the order of pids */
   unsigned count, room;
   process_scan scan;
   uint64_t generation; /* changes when processes become or cease to be targets, or change their session */

@@ -3,8 +3,8 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -41,6 +41,24 @@ for child in children:
 
 # Root without rights: a program that it starts has none beyond those of the owner of its files.
 POWERLESS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+
+# In a pid namespace of its own: the process that is sampled ends, and another one gets its number.
+REUSE = """
+import subprocess, sys, time
+first = subprocess.Popen(["sleep", "60"])
+probe = subprocess.Popen([sys.argv[1], "--pid", str(first.pid), "--every", "50ms", "--sample", "process"], stdout=subprocess.DEVNULL)
+time.sleep(1)
+first.kill()
+first.wait()
+with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+    last.write(str(first.pid - 1))
+second = subprocess.Popen(["tail", "-f", "/dev/null"])
+time.sleep(1)
+probe.terminate()
+probe.wait()
+second.kill()
+print(first.pid == second.pid)
+"""
 
 
 class Processes(ProbeTest):
@@ -91,8 +109,17 @@ class Processes(ProbeTest):
         pid = child.pid
         child.kill()
         child.wait()
-        self.probe("--pid", pid, "--count", 2, "--every", "20ms", "--sample", "process,tcp")
+        err = self.probe("--pid", pid, "--count", 2, "--every", "20ms", "--sample", "process,tcp")
+        self.assertEqual(err, f"lifeline-probe: there is no process {pid}, or it is hidden\n")
         self.assertEqual(self.events("host.process"), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can choose the next pid")
+    def test_another_process_with_the_same_number_is_not_sampled(self):
+        done = subprocess.run(["unshare", "-pf", "--mount-proc", sys.executable, "-c", REUSE, BIN / "lifeline-probe"],
+                              env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        if done.stdout != "True\n":
+            self.skipTest(f"the number is not used again: {done.stderr.strip()[-200:]}")
+        self.assertEqual({e["name"] for e in self.events("host.process")}, {"sleep"})
 
     def test_processes_that_come_and_go_are_no_harm(self):
         parent = self.child("import subprocess\nwhile True: subprocess.run(['true'])")
