@@ -112,7 +112,7 @@ bool diag_parse(const void *payload, size_t bytes, diag_look *look) {
                       .state = message.idiag_state,
                       .id = message.id,
                       .unread = message.idiag_rqueue,
-                      .unacked_bytes = message.idiag_wqueue};
+                      .queued = message.idiag_wqueue};
   const char *at = (const char *)payload + NLMSG_ALIGN(sizeof message), *end = (const char *)payload + bytes;
   while (end - at >= (ptrdiff_t)sizeof(struct rtattr)) {
     struct rtattr attribute;

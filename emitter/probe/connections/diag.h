@@ -15,7 +15,7 @@ typedef struct diag_look {
   uint32_t inode; /* 0 in notifications of an end */
   uint8_t family, state;
   struct inet_diag_sockid id;
-  uint32_t unread, unacked_bytes;
+  uint32_t unread, queued;
   bool has_info;
   struct tcp_info info; /* what an older kernel does not know is 0 */
   char congestion[16];

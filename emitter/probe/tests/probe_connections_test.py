@@ -125,6 +125,33 @@ class Connections(ProbeTest):
         self.assertEqual({(e["local"], e["remote"]) for e in self.looks(child.pid)},
                          {(f"[::1]:{client}", f"[::1]:{server}"), (f"[::1]:{server}", f"[::1]:{client}")})
 
+    def test_what_waits_in_queues_is_seen_at_both_ends(self):
+        """A program that writes to a peer that does not read."""
+        stuck = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+accepted = server.accept()[0]
+client.setblocking(False)
+sent = 0
+try:
+    while True:
+        sent += client.send(b"x" * 65536)
+except BlockingIOError:
+    pass
+print(sent, client.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+        child = self.child(stuck)
+        sent, port = map(int, child.stdout.readline().split())
+        until(lambda: queue_is_still(child.pid, port), "the queues are full")
+        self.probe("--pid", child.pid, "--count", 1, "--sample", "tcp")
+        ends = {e["local"].endswith(f":{port}"): e for e in self.looks(child.pid)}
+        self.assertEqual(ends[True]["queued"] + ends[False]["unread"], sent)
+        self.assertLessEqual(ends[True]["unsent"], ends[True]["queued"])
+        self.assertGreater(ends[True]["unsent"], 0)
+        self.assertEqual(ends[False]["received"], ends[False]["unread"])
+
     def test_only_connections_of_chosen_processes_are_sampled(self):
         one, _, _ = self.pair()
         other, _, _ = self.pair()
@@ -257,6 +284,20 @@ class LossyLink(ProbeTest):
         self.probe("--netns", f"{self.name}-a", "--count", 1, "--sample", "network")
         names = {e["interface"] for e in self.events("host.network")}
         self.assertTrue(any(name.startswith("lltest") for name in names), names)
+
+
+def queue_is_still(pid, port):
+    """The send queue in /proc/PID/net/tcp does not change any more."""
+    def queue():
+        for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[1].endswith(f":{port:04X}"):
+                return words[4]
+        return None
+
+    before = queue()
+    time.sleep(0.3)
+    return queue() == before
 
 
 def sockets(pid):
