@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "clock/broker_clock.h"
 #include "connections/tcp.h"
+#include "follow.h"
 #include "host/host.h"
 #include "options.h"
 #include "processes/cgroups.h"
@@ -41,7 +42,8 @@ typedef struct probe {
   tcp tcp;
   sessions sessions;
   broker_clock broker_clock;
-  sampler *process, *connections; /* their rates change; NULL if they are not sampled */
+  follow follow;
+  sampler *process, *connections, *kernel; /* their rates change; NULL if they are not sampled */
   uint64_t periods_left;
 } probe;
 
@@ -88,6 +90,14 @@ static bool sample_connections(void *ctx, uint64_t now_ns) {
   return tcp_sample(&all->tcp, now_ns) && good;
 }
 
+static bool sample_kernel(void *ctx, uint64_t now_ns) {
+  probe *all = ctx;
+  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  follow_targets(&all->follow, &all->targets);
+  kernel_sample(all->follow.kernel);
+  return good;
+}
+
 /* --- start and end ------------------------------------------------------------------------------------------------ */
 
 static int open_directory(const char *path) {
@@ -117,13 +127,18 @@ static void add_samplers(probe *all) {
     schedule_add(to, "clock.broker", broker_clock_sample, &all->broker_clock, every_ns, now_ns);
   if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
     schedule_add(to, "cgroup", cgroups_sample, &all->cgroups, every_ns, now_ns);
-  if (wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP))
+  if (wants(all, SAMPLE_PROCESS) || wants(all, SAMPLE_TCP) || all->follow.kernel != NULL)
     schedule_add(to, "sessions", follow_sessions, all, SECOND_NS, now_ns);
   if (wants(all, SAMPLE_PROCESS)) all->process = schedule_add(to, "process", sample_processes, all, every_ns, now_ns);
   if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(to, "tcp", sample_connections, all, every_ns, now_ns);
+  if (all->follow.kernel != NULL) all->kernel = schedule_add(to, "kernel", sample_kernel, all, every_ns, now_ns);
   schedule_add(to, "report", report, all, REPORT_NS, now_ns + REPORT_NS);
   all->periods_left = all->options.count;
   if (all->options.count > 0) schedule_add(to, "count", count_down, all, every_ns, now_ns); /* after all others */
+}
+
+static void say_line(const char *line) {
+  say("%s", line);
 }
 
 static bool start(probe *all) {
@@ -152,6 +167,8 @@ static bool start(probe *all) {
       .raise_ns = RAISE_NS};
   all->tcp.targets = &all->targets;
   sessions_open(&all->sessions, proc, options->sessions, options->session_count);
+  if (options->kernel != 0 && kernel_open(options->kernel, options->kernel_sources, say_line, &all->follow.kernel) != 0)
+    return false;
   add_samplers(all);
   return true;
 }
@@ -163,6 +180,7 @@ static void adapt(probe *all) {
   if (period_ns == 0 || period_ns > every_ns) period_ns = every_ns;
   if (all->process != NULL) schedule_rate(all->process, period_ns, now_ns);
   if (all->connections != NULL) schedule_rate(all->connections, period_ns, now_ns);
+  if (all->kernel != NULL) schedule_rate(all->kernel, period_ns, now_ns);
 }
 
 /* A session opened or closed: its processes are sampled at once. */
@@ -175,14 +193,17 @@ static void on_announcement(probe *all) {
 }
 
 static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) {
-  struct pollfd polled[SPACES_MAX + 1];
+  struct pollfd polled[SPACES_MAX + 2];
   unsigned count = tcp_poll(&all->tcp, polled);
+  polled[count + 1] = (struct pollfd){.fd = -1, .events = POLLIN};
+  if (all->follow.kernel != NULL) polled[count + 1].fd = kernel_descriptor(all->follow.kernel);
   uint64_t now_ns = monotonic_ns(), allowed_ns = all->sessions.next_ns;
   polled[count] = (struct pollfd){.fd = now_ns >= allowed_ns ? all->sessions.notify : -1, .events = POLLIN};
   if (now_ns < allowed_ns && allowed_ns < next_ns) next_ns = allowed_ns;
   uint64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
   struct timespec time = {(time_t)(wait_ns / SECOND_NS), (long)(wait_ns % SECOND_NS)};
-  if (ppoll(polled, count + 1, &time, unblocked) <= 0) return;
+  if (ppoll(polled, count + 2, &time, unblocked) <= 0) return;
+  if (polled[count + 1].revents != 0) kernel_drain(all->follow.kernel);
   if (polled[count].revents != 0) on_announcement(all);
   for (unsigned i = 0; i < count; i++)
     if (polled[i].revents != 0) {
@@ -219,6 +240,13 @@ static void print_totals(const probe *all) {
          (unsigned long long)all->tcp.opened);
 }
 
+/* Single kernel events are off unless somebody asks for them. To be freed; NULL without memory. */
+static char *rules(void) {
+  const char *given = getenv("LIFELINE_RESOLUTION");
+  char *text;
+  return asprintf(&text, "%s; %s", KERNEL_RULES, given != NULL ? given : "") < 0 ? NULL : text;
+}
+
 /* What is written to a closed standard descriptor must not reach a socket that got its number. */
 static void open_standard(void) {
   for (int fd = 0; fd <= 2; fd++)
@@ -246,11 +274,15 @@ static bool start_emitter(const probe_options *of) {
   ll_options options = LL_OPTIONS_INIT;
   ll_statistics now = {.size = sizeof now};
   options.url = of->url;
+  char *resolution = rules(); /* it is copied */
+  options.resolution = resolution;
   if (getenv("LIFELINE_POLICY") == NULL) { /* a burst of samples can wait for room, unlike most programs */
     options.policy = LL_BLOCK;
     options.block_timeout_ms = 50;
   }
-  if (ll_init(&options) != 0) return false; /* it has said why */
+  int error = ll_init(&options);
+  free(resolution);
+  if (error != 0) return false; /* it has been said why */
   ll_stats(&now);
   if (!now.on) say("nothing can be emitted: LIFELINE=off is set");
   return now.on;
@@ -268,6 +300,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   run(&all, &unblocked);
+  follow_close(&all.follow);
   tcp_read_ends(&all.tcp);
   report(&all, 0);
   sigprocmask(SIG_SETMASK, &unblocked, NULL); /* a second signal ends the wait for the sink */

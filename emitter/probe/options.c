@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "kernel/kernel.h"
 #include "processes/cgroups.h"
 
 #include <lifeline/lifeline.h>
@@ -29,6 +30,10 @@ static const char usage[] =
     "  --fast TIME        period for the processes and connections of sessions, and for a minute after the\n"
     "                     rate of a connection has halved or its retransmissions have risen (100ms)\n"
     "  --slow TIME        period for what outlives its session (60s)\n"
+    "  --kernel LIST      also what the kernel does for these processes, of sched,offcpu,block,net,syscalls:\n"
+    "                     time in the run queue, waits by reason, requests to disks, received data and\n"
+    "                     retransmissions, system calls\n"
+    "  --kernel-source LIST  how, of ebpf,perf,proc: the first one that can (ebpf,perf,proc)\n"
     "  --netns NAME       measure in this network namespace: a name of `ip netns`, or a path\n"
     "  --proc DIR         read /proc from here\n"
     "  --sys DIR          read /sys from here\n"
@@ -111,6 +116,8 @@ int probe_options_parse(probe_options *options, int argc, char **argv) {
     PROGRAM,
     CGROUP,
     SESSIONS,
+    KERNEL,
+    KERNEL_SOURCE,
     NETNS,
     PROC,
     SYS,
@@ -128,6 +135,8 @@ int probe_options_parse(probe_options *options, int argc, char **argv) {
                                         {"program", required_argument, NULL, PROGRAM},
                                         {"cgroup", required_argument, NULL, CGROUP},
                                         {"sessions", required_argument, NULL, SESSIONS},
+                                        {"kernel", required_argument, NULL, KERNEL},
+                                        {"kernel-source", required_argument, NULL, KERNEL_SOURCE},
                                         {"netns", required_argument, NULL, NETNS},
                                         {"proc", required_argument, NULL, PROC},
                                         {"sys", required_argument, NULL, SYS},
@@ -175,6 +184,16 @@ int probe_options_parse(probe_options *options, int argc, char **argv) {
     case SESSIONS:
       if (!add(options->sessions, &options->session_count, optarg)) return wrong("more than 64 directories", "");
       break;
+    case KERNEL:
+      options->kernel = kernel_views_of(optarg);
+      if (options->kernel == 0)
+        return wrong("--kernel must be a list of sched, offcpu, block, net, syscalls, not ", optarg);
+      break;
+    case KERNEL_SOURCE:
+      if (!kernel_sources_are_valid(optarg))
+        return wrong("--kernel-source must be a list of ebpf, perf, proc, not ", optarg);
+      options->kernel_sources = optarg;
+      break;
     case NETNS: options->netns = optarg; break;
     case PROC: options->proc = optarg; break;
     case SYS: options->sys = optarg; break;
@@ -183,7 +202,7 @@ int probe_options_parse(probe_options *options, int argc, char **argv) {
         return wrong("--count must be a number from 1, not ", optarg);
       break;
     case JSON: options->json = true; break;
-    case HELP: fputs(usage, stdout); return 0;
+    case HELP: printf("%s\nThis build measures kernel events by %s.\n", usage, kernel_built()); return 0;
     case VERSION: printf("lifeline-probe %d.%d.%d\n", LL_VERSION_MAJOR, LL_VERSION_MINOR, LL_VERSION_PATCH); return 0;
     default: return wrong("unknown or incomplete option ", argv[optind - 1]);
     }

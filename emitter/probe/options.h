@@ -14,6 +14,8 @@ typedef struct probe_options {
   uint32_t pids[CHOICES_MAX];
   const char *programs[CHOICES_MAX], *cgroups[CHOICES_MAX], *sessions[CHOICES_MAX];
   unsigned pid_count, program_count, cgroup_count, session_count;
+  unsigned kernel;            /* bits of kernel_views_of; 0: no kernel events */
+  const char *kernel_sources; /* NULL: all */
   const char *netns, *proc, *sys;
   uint64_t count; /* ends after so many samples; 0: never */
   bool json;

@@ -303,6 +303,145 @@ LL_EVENT(generator_measurement, "generator.measurement", LL_INFO,
          (i64, srt, "ns"),
          (u32, nbytes, "B"));
 
+/* Kernel */
+
+/* how long threads of one process were ready to run and waited for a CPU, in an interval */
+LL_EVENT(kernel_runqueue, "kernel.runqueue", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (string, after, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, sum, "ns"),
+         (u64, min, "ns"),
+         (u64, max, "ns"),
+         (string, histogram, ""));
+
+/* how long threads of one process were blocked, until something woke them, by what they waited for */
+LL_EVENT(kernel_offcpu, "kernel.offcpu", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (string, reason, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, sum, "ns"),
+         (u64, min, "ns"),
+         (u64, max, "ns"),
+         (string, histogram, ""));
+
+/* requests to one disk that one process made itself, in an interval */
+LL_EVENT(kernel_block, "kernel.block", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (string, operation, ""),
+         (string, device, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, errors, ""),
+         (u64, sum, "ns"),
+         (u64, min, "ns"),
+         (u64, max, "ns"),
+         (string, histogram, ""));
+
+/* how long received data lay in the sockets of one process until it read it */
+LL_EVENT(kernel_receive, "kernel.receive", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, sum, "ns"),
+         (u64, min, "ns"),
+         (u64, max, "ns"),
+         (string, histogram, ""));
+
+/* segments that TCP sent again on sockets of one process */
+LL_EVENT(kernel_retransmit, "kernel.retransmit", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""));
+
+/* system calls of one process by what they do, in an interval; also reported as `lifeline.summary` of that name */
+LL_EVENT(kernel_syscall, "kernel.syscall", LL_INFO,
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, name, ""),
+         (string, source, ""),
+         (string, operation, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, errors, ""),
+         (u64, sum, "ns"),
+         (u64, min, "ns"),
+         (u64, max, "ns"),
+         (string, histogram, ""));
+
+/* a thread begins to run */
+LL_EVENT(kernel_switch, "kernel.switch", LL_INFO,
+         (u64, at, "ns"),
+         (u32, process, ""),
+         (bytes, session, ""),
+         (u32, thread, ""),
+         (u32, cpu, ""),
+         (string, after, ""),
+         (string, reason, ""),
+         (u64, blocked, "ns"),
+         (u64, ready, "ns"));
+
+/* a request to a disk is complete */
+LL_EVENT(kernel_request, "kernel.request", LL_INFO,
+         (u64, at, "ns"),
+         (u32, process, ""),
+         (bytes, session, ""),
+         (u32, thread, ""),
+         (string, operation, ""),
+         (string, device, ""),
+         (u64, nbytes, "B"),
+         (u64, duration, "ns"),
+         (bool, failed, ""));
+
+/* a system call returns */
+LL_EVENT(kernel_call, "kernel.call", LL_INFO,
+         (u64, at, "ns"),
+         (u32, process, ""),
+         (bytes, session, ""),
+         (u32, thread, ""),
+         (u32, number, ""),
+         (string, operation, ""),
+         (i32, descriptor, ""),
+         (u64, duration, "ns"),
+         (i64, result, ""));
+
+/* TCP sends a segment again */
+LL_EVENT(kernel_segment, "kernel.segment", LL_INFO,
+         (u64, at, "ns"),
+         (u32, process, ""),
+         (bytes, session, ""),
+         (string, local, ""),
+         (string, peer, ""));
+
+/* what could not be measured, since the measurements began; emitted when one has changed */
+LL_EVENT(kernel_lost, "kernel.lost", LL_INFO,
+         (string, source, ""),
+         (u64, singles, ""),
+         (u64, values, ""),
+         (u64, threads, ""),
+         (u64, processes, ""),
+         (u64, requests, ""));
+
 /* The emitter itself */
 
 /* what the values of one field were in an interval, over all threads */

@@ -1,0 +1,122 @@
+#include "family.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  DEPTH_MAX = 32,                     /* of cgroups */
+  INITIAL_PID_NAMESPACE = 0xeffffffc, /* its inode, in every Linux */
+};
+
+bool family_add(family *to, uint32_t pid) {
+  if (to->count == to->room) {
+    uint32_t room = to->room == 0 ? 64 : to->room * 2;
+    uint32_t *larger = realloc(to->pids, room * sizeof *larger);
+    if (larger == NULL) return false;
+    to->pids = larger;
+    to->room = room;
+  }
+  to->pids[to->count++] = pid;
+  return true;
+}
+
+void family_free(family *made) {
+  free(made->pids);
+  memset(made, 0, sizeof *made);
+}
+
+/* 0: it has ended, or is hidden. A name may contain blanks and parentheses: fields begin after the last one. */
+static uint32_t parent_of(const char *pid) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  text[length > 0 ? length : 0] = '\0';
+  const char *fields = strrchr(text, ')');
+  unsigned parent;
+  return fields != NULL && sscanf(fields, ") %*c %u", &parent) == 1 ? parent : 0;
+}
+
+void family_read(family *pids, family *parents) {
+  DIR *all = opendir("/proc");
+  pids->count = parents->count = 0;
+  if (all == NULL) return;
+  for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
+    uint32_t parent = isdigit((unsigned char)entry->d_name[0]) ? parent_of(entry->d_name) : 0;
+    if (parent == 0) continue;
+    if (family_add(parents, parent) && !family_add(pids, (uint32_t)strtoul(entry->d_name, NULL, 10))) parents->count--;
+  }
+  closedir(all);
+}
+
+void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid), void *ctx) {
+  family pids = {0}, parents = {0}, found = {0};
+  family_read(&pids, &parents);
+  bool room = family_add(&found, pid);
+  for (uint32_t next = 0; room && next < found.count; next++) {
+    for (uint32_t i = 0; room && i < pids.count; i++) {
+      if (parents.pids[i] != found.pids[next]) continue;
+      room = family_add(&found, pids.pids[i]);
+      take(ctx, pids.pids[i]);
+      parents.pids[i] = 0; /* once */
+    }
+  }
+  family_free(&pids);
+  family_free(&parents);
+  family_free(&found);
+}
+
+static int each_in_folder(int folder, unsigned depth, void (*take)(void *ctx, uint32_t pid), void *ctx) {
+  int count = 0, opened = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+  FILE *file = opened < 0 ? NULL : fdopen(opened, "r");
+  DIR *entries = fdopendir(folder);
+  if (file == NULL || entries == NULL) count = -1;
+  for (unsigned pid; count >= 0 && fscanf(file, "%u", &pid) == 1;) {
+    if (pid == 0) continue; /* of another pid namespace */
+    take(ctx, pid);
+    count++;
+  }
+  if (file != NULL) fclose(file);
+  for (struct dirent *entry; count >= 0 && depth < DEPTH_MAX && (entry = readdir(entries)) != NULL;) {
+    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
+    int below = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int more = below < 0 ? 0 : each_in_folder(below, depth + 1, take, ctx);
+    if (more > 0) count += more;
+  }
+  if (entries != NULL)
+    closedir(entries);
+  else
+    close(folder);
+  return count;
+}
+
+int family_each_of_cgroup(const char *path, void (*take)(void *ctx, uint32_t pid), void *ctx) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return folder < 0 ? -1 : each_in_folder(folder, 0, take, ctx);
+}
+
+void process_read_program(uint32_t pid, char program[16]) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%u/comm", pid);
+  memset(program, 0, 16);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t length = read(file, program, 15);
+  close(file);
+  if (length > 0 && program[length - 1] == '\n') program[length - 1] = '\0';
+}
+
+bool process_is_in_namespace(void) {
+  struct stat own;
+  return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino != INITIAL_PID_NAMESPACE;
+}

@@ -1,0 +1,33 @@
+/* Processes and their descendants, as /proc shows them. */
+#ifndef KERNEL_FAMILY_H
+#define KERNEL_FAMILY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A list of pids. */
+typedef struct family {
+  uint32_t *pids;
+  uint32_t count, room;
+} family;
+
+bool family_add(family *to, uint32_t pid);
+void family_free(family *made);
+
+/* Calls `take` for each child of the process, for theirs, and so on. One that is forked meanwhile may be missing. */
+void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid), void *ctx);
+
+/* Fills in the pids of all processes, and their parents' at the same places. */
+void family_read(family *pids, family *parents);
+
+/* Calls `take` for each process in the cgroup of this path, and in those below it. Returns their number, or -1 with
+ * errno. */
+int family_each_of_cgroup(const char *path, void (*take)(void *ctx, uint32_t pid), void *ctx);
+
+/* Whether the probe's own PIDs are not those of the machine. */
+bool process_is_in_namespace(void);
+
+/* The program's name (comm) as the kernel has it; empty if the process has ended. */
+void process_read_program(uint32_t pid, char program[16]);
+
+#endif

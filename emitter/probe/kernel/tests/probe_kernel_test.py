@@ -1,0 +1,476 @@
+"""Kernel events of real processes whose behaviour is known, by each of the sources that this machine allows."""
+
+import ctypes
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from probe_run import BIN, ProbeTest, until
+
+SLEEPER = """
+import sys, time
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(100):
+    time.sleep(0.01)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+SPINNERS = """
+import os, sys
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+child = os.fork()
+def delay(pid):
+    return int(open(f"/proc/{pid}/schedstat").read().split()[1])
+if child == 0:
+    while True:
+        pass
+print(child, flush=True)
+sys.stdin.readline()
+import time
+before = delay(os.getpid()), delay(child)
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    pass
+os.kill(child, 19)
+print(delay(os.getpid()) - before[0], delay(child) - before[1], flush=True)
+sys.stdin.readline()
+os.kill(child, 9)
+"""
+
+SOCKETS = """
+import select, socket, sys, time
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen()
+print("ready", flush=True)
+sys.stdin.readline()
+ours = socket.create_connection(listening.getsockname())
+theirs, _ = listening.accept()
+for i in range(20):
+    theirs.send(b"x" * 1000)
+    time.sleep(0.01)
+    ours.recv(10000)
+select.poll().poll(30)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+FORKS = """
+import os, subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(int(sys.argv[1])):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+subprocess.run(["sleep", "0.3"])
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+GO = """package main
+
+import ("fmt"; "os")
+
+func main() {
+  var line string
+  fmt.Scanln(&line)
+  file, _ := os.OpenFile(os.Args[1], os.O_RDWR|os.O_CREATE, 0600)
+  block := make([]byte, 8192)
+  for i := 0; i < 200; i++ { file.WriteAt(block, int64(i)*8192) }
+  for i := 0; i < 200; i++ { file.ReadAt(block, int64(i)*8192) }
+  fmt.Println("done")
+  fmt.Scanln(&line)
+}
+"""
+
+# tracefs, which not every machine has mounted, for the probe alone.
+WITH_TRACEFS = ["unshare", "--mount", "sh", "-c",
+                'mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing; exec "$@"', "sh"]
+
+
+def without(*capabilities):
+    return ["setpriv", "--inh-caps=-all", "--bounding-set=" + ",".join(f"-{name}" for name in capabilities)]
+
+
+def program_exists(program):
+    """Asks the kernel for the eBPF program of this id."""
+    numbers = {"x86_64": 321, "aarch64": 280}
+    attributes = (ctypes.c_uint32 * 30)(program)
+    libc = ctypes.CDLL(None, use_errno=True)
+    file = libc.syscall(numbers[os.uname().machine], 13, attributes, ctypes.sizeof(attributes))
+    if file < 0:
+        if ctypes.get_errno() != errno.ENOENT:
+            raise OSError(ctypes.get_errno(), "BPF_PROG_GET_FD_BY_ID")
+        return False
+    os.close(file)
+    return True
+
+
+def total(events, field="count"):
+    return sum(event[field] for event in events)
+
+
+class KernelTest(ProbeTest):
+    """A probe watches a child, which does its work when it is told to."""
+
+    def refusal(self, source):
+        """Why this source cannot be used here; empty if it can."""
+        prefix = WITH_TRACEFS if source == "perf" else []
+        running = self.start("--kernel", "sched", "--kernel-source", source, "--sample", "load", "--count", 1,
+                             prefix=prefix)
+        _, err = running.communicate(timeout=60)
+        self.assertIn(running.returncode, (0, 1), err)
+        return err.strip() if running.returncode != 0 else ""
+
+    def need(self, source):
+        refused = self.refusal(source)
+        if refused:
+            self.skipTest(refused)
+
+    def watch(self, child, *arguments, views="sched,offcpu", source="ebpf", prefix=(), **more):
+        """Starts a probe, and returns when it watches the child."""
+        if source == "perf" and not prefix:
+            prefix = WITH_TRACEFS
+        probe = self.start("--pid", child.pid, "--sample", "process", "--kernel", views, "--kernel-source", source,
+                           *(arguments or ["--every", "100ms"]), prefix=prefix, **more)
+        until(lambda: probe.poll() is not None or len(self.events("host.process")) >= 2, "the child is watched")
+        self.assertIsNone(probe.poll(), probe.poll() is not None and probe.communicate())
+        return probe
+
+    def work(self, child):
+        child.stdin.write("\n")
+        child.stdin.flush()
+        return child.stdout.readline()
+
+    def ready(self, code, *arguments):
+        child = self.child(code, *arguments)
+        child.first = child.stdout.readline()
+        return child
+
+    def check_sleeps(self, sleeps):
+        """A sleep is no wait if its time passes while another thread has the CPU, which is rare."""
+        self.assertLessEqual(total(sleeps), 100)
+        self.assertGreaterEqual(total(sleeps), 90)
+
+    def of(self, child, *names, **fields):
+        return [event for event in self.events(*names) if event["process"] == child.pid
+                and all(event[name] == value for name, value in fields.items())]
+
+
+class Sleep(KernelTest):
+    """A thread that sleeps 10 ms a hundred times."""
+
+    def measure(self, source, prefix=()):
+        child = self.ready(SLEEPER)
+        probe = self.watch(child, source=source, prefix=prefix)
+        self.work(child)
+        status, _, err = self.end(probe)
+        self.assertEqual(status, 0, err)
+        return child, err
+
+    def check_totals(self, child, source):
+        if self.events("kernel.lost"):
+            return # so much happens on this machine that perf's rings were full, which is said
+        waits = self.of(child, "kernel.offcpu", source=source)
+        self.assertGreaterEqual(total(waits), 90)
+        self.assertGreaterEqual(total(waits, "sum"), 900_000_000)
+        self.assertGreaterEqual(total(self.of(child, "kernel.runqueue", source=source)), 90)
+
+    def test_ebpf_knows_that_it_sleeps_how_often_and_how_long(self):
+        self.need("ebpf")
+        child, err = self.measure("ebpf")
+        self.assertEqual(err, "")
+        sleeps = self.of(child, "kernel.offcpu", reason="sleep")
+        self.check_sleeps(sleeps)
+        self.assertGreaterEqual(min(event["min"] for event in sleeps), 9_000_000) # it lasts from a moment before
+        buckets = [bucket.split(":") for event in sleeps for bucket in event["histogram"].split()]
+        self.assertEqual(sum(int(count) for _, count in buckets), total(sleeps))
+        self.assertEqual(min(int(bound) for bound, _ in buckets), 1 << 23)
+        self.check_totals(child, "ebpf")
+        self.assertEqual(self.events("kernel.lost", "kernel.switch"), [])
+
+    def test_perf_knows_how_often_and_how_long(self):
+        self.need("perf")
+        child, err = self.measure("perf")
+        waits = self.of(child, "kernel.offcpu", reason="unknown")
+        self.assertTrue(all(0 < event["min"] <= event["max"] <= event["sum"] for event in waits))
+        self.check_totals(child, "perf")
+
+    def test_proc_knows_how_often_and_how_long(self):
+        child, _ = self.measure("proc")
+        self.check_totals(child, "proc")
+        self.assertTrue(all(event["histogram"] == "" for event in self.of(child, "kernel.offcpu", "kernel.runqueue")))
+
+    def test_without_the_right_for_ebpf_perf_is_used_and_a_line_says_so(self):
+        self.need("perf")
+        child, err = self.measure("ebpf,perf,proc", [*WITH_TRACEFS, *without("bpf", "sys_admin")])
+        self.assertRegex(err, "kernel events come from perf: ebpf: .*CAP_BPF")
+        self.check_totals(child, "perf")
+
+    def test_without_any_right_proc_is_used_and_a_line_says_why_and_what_is_missing(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give up rights here")
+        child = self.ready(SLEEPER)
+        probe = self.watch(child, views="sched,offcpu,block", source="ebpf,perf,proc",
+                           prefix=[*WITH_TRACEFS, *without("bpf", "sys_admin", "perfmon")])
+        self.work(child)
+        _, _, err = self.end(probe)
+        self.assertRegex(err, "kernel events come from proc, without block: ebpf: .*; perf: .*CAP_PERFMON")
+        self.check_totals(child, "proc")
+
+    def test_no_source_at_all_is_an_error(self):
+        err = self.probe("--kernel", "block", "--kernel-source", "proc", "--count", 1, status=1)
+        self.assertIn("there are no kernel events", err)
+
+
+class Measured(KernelTest):
+
+    def setUp(self):
+        super().setUp()
+        self.need("ebpf")
+
+    def test_waiting_for_a_cpu_is_as_long_as_the_scheduler_says(self):
+        child = self.ready(SPINNERS)
+        other = int(child.first)
+        probe = self.watch(child)
+        delays = [int(word) for word in self.work(child).split()]
+        self.assertEqual(self.end(probe)[0], 0)
+        waits = [e for e in self.events("kernel.runqueue") if e["process"] in (child.pid, other)]
+        measured = total(waits, "sum")
+        self.assertGreater(measured, 0.8 * sum(delays)) # which it measures a little longer: from before to after
+        preempted = [e for e in waits if e["after"] == "preemption"]
+        self.assertGreater(total(preempted, "sum"), 0.5 * sum(delays))
+        self.assertGreater(total(preempted, "sum") / total(preempted), 500_000, "a slice is some milliseconds")
+
+    def test_perf_and_ebpf_agree(self):
+        self.need("perf")
+        child = self.ready(SLEEPER)
+        probe = self.watch(child)
+        self.environment["LIFELINE_URL"] = f"file://{self.folder}/perf.llb"
+        other = self.start("--pid", child.pid, "--sample", "process", "--kernel", "sched,offcpu", "--kernel-source",
+                           "perf", "--every", "100ms", prefix=WITH_TRACEFS)
+        until(lambda: (self.folder / "perf.llb").exists() and (self.folder / "perf.llb").stat().st_size > 0, "perf runs")
+        time.sleep(0.3)
+        before = total(self.of(child, "kernel.runqueue"))
+        self.work(child)
+        time.sleep(0.3)
+        self.end(probe)
+        self.end(other)
+        by_ebpf = total(self.of(child, "kernel.runqueue")) - before
+        (self.folder / "perf.llb").rename(self.folder / "events.llb")
+        by_perf = total(self.of(child, "kernel.runqueue"))
+        if self.events("kernel.lost"):
+            self.skipTest("the machine is so busy that perf's rings were full")
+        self.assertGreaterEqual(by_perf, 90)
+        self.assertAlmostEqual(by_ebpf, by_perf, delta=10) # a busy machine may preempt it before both look
+
+    def test_direct_io_is_counted_request_by_request(self):
+        path = self.folder / "direct"
+        write = ["dd", "if=/dev/zero", f"of={path}", "bs=64k", "count=100", "oflag=direct", "status=none"]
+        if subprocess.run(write, stderr=subprocess.DEVNULL, check=False).returncode != 0 or not on_a_disk(path):
+            self.skipTest(f"{path} is not on a disk that takes direct I/O")
+        shell = subprocess.Popen(["sh", "-c", f"read x; dd if={path} of=/dev/null bs=64k iflag=direct status=none; echo; read x"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (shell.stdout.close, shell.stdin.close, shell.wait, shell.kill):
+            self.addCleanup(end)
+        probe = self.watch(shell, views="offcpu,block")
+        self.work(shell)
+        self.end(probe)
+        reads = [e for e in self.events("kernel.block") if e["name"] == "dd" and e["operation"] == "read"]
+        self.assertGreaterEqual(total(reads, "nbytes"), 100 * 65536)
+        self.assertLess(total(reads, "nbytes"), 200 * 65536)
+        self.assertGreaterEqual(total(reads), 50)
+        self.assertEqual(total(reads, "errors"), 0)
+        waits = [e for e in self.events("kernel.offcpu") if e["name"] == "dd" and e["reason"] == "disk"]
+        self.assertGreater(total(waits, "sum"), 0)
+
+    def test_data_that_waits_in_a_socket_is_noticed(self):
+        child = self.ready(SOCKETS)
+        probe = self.watch(child, views="offcpu,net")
+        self.work(child)
+        _, _, err = self.end(probe)
+        if "without net" in err:
+            self.skipTest(err)
+        waits = self.of(child, "kernel.receive")
+        self.assertGreaterEqual(total(waits), 18) # the first ones make the socket known
+        self.assertGreaterEqual(total(waits, "sum"), 18 * 10_000_000)
+        self.assertGreaterEqual(total(waits, "nbytes"), 18_000)
+        self.assertGreaterEqual(total(self.of(child, "kernel.offcpu", reason="poll"), "sum"), 30_000_000)
+
+    def test_a_segment_that_is_sent_again_is_counted(self):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            self.skipTest("needs root and ip to make a network that loses everything")
+        code = """
+import socket, subprocess, sys, time
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen()
+ours = socket.create_connection(listening.getsockname())
+theirs, _ = listening.accept()
+ours.send(b"x")
+print(ours.getsockname()[1], flush=True)
+sys.stdin.readline()
+ours.send(b"x")
+subprocess.run(["ip", "link", "set", "lo", "down"], check=True)
+ours.send(b"y" * 1000)
+time.sleep(1.5)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+        child = self.child(code, prefix=["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"])
+        port = int(child.stdout.readline())
+        self.environment["LIFELINE_RESOLUTION"] = "kernel.segment full"
+        probe = self.watch(child, views="offcpu,net")
+        self.work(child)
+        self.end(probe)
+        segments = total(self.of(child, "kernel.retransmit"))
+        self.assertGreaterEqual(segments, 1)
+        singles = self.of(child, "kernel.segment")
+        self.assertEqual(len(singles), segments)
+        self.assertEqual(singles[0]["local"], f"127.0.0.1:{port}")
+
+    def test_single_events_are_those_that_were_added_up(self):
+        child = self.ready(SLEEPER)
+        self.environment["LIFELINE_RESOLUTION"] = "kernel.switch full"
+        began = time.time_ns()
+        probe = self.watch(child)
+        self.work(child)
+        self.end(probe)
+        singles = self.of(child, "kernel.switch")
+        self.assertEqual(len(singles), total(self.of(child, "kernel.runqueue")))
+        self.assertEqual(sum(e["ready"] for e in singles), total(self.of(child, "kernel.runqueue"), "sum"))
+        self.assertEqual(sum(e["blocked"] for e in singles), total(self.of(child, "kernel.offcpu"), "sum"))
+        self.assertTrue(all(began < e["at"] < time.time_ns() for e in singles))
+        self.assertEqual({e["thread"] for e in singles}, {child.pid})
+
+    def test_single_events_for_which_there_was_no_room_are_counted(self):
+        busy = subprocess.Popen(["sh", "-c", f"read x; {BIN / 'pingpong'} futex 0.5 50000; read x"], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for end in (busy.stdout.close, busy.stdin.close, busy.wait, busy.kill):
+            self.addCleanup(end)
+        self.environment["LIFELINE_RESOLUTION"] = "kernel.switch full"
+        probe = self.watch(busy)
+        probe.send_signal(signal.SIGSTOP)
+        self.work(busy)
+        probe.send_signal(signal.SIGCONT)
+        status, out, err = self.end(probe)
+        self.assertEqual(status, 0, err)
+        lost = max((e["singles"] for e in self.events("kernel.lost")), default=0)
+        self.assertGreater(lost, 0)
+        self.assertEqual(len(self.events("kernel.switch")) + lost, total(self.events("kernel.runqueue")), "wrong books")
+
+    def test_children_are_measured_and_have_their_parents_session(self):
+        child = self.ready(FORKS, 20)
+        id = "0123456789abcdef" * 2
+        self.announce(id, child.pid)
+        probe = self.watch(child)
+        until(lambda: any(e["session"] == id for e in self.events("host.process")), "the session is open")
+        self.work(child)
+        self.end(probe)
+        [sleep] = [e for e in self.events("kernel.offcpu") if e["name"] == "sleep" and e["reason"] == "sleep"]
+        self.assertGreaterEqual(sleep["sum"], 300_000_000)
+        self.assertEqual(sleep["session"], id)
+        self.assertEqual({e["session"] for e in self.of(child, "kernel.offcpu", reason="child")}, {id})
+
+    def test_too_many_processes_are_counted(self):
+        child = self.ready(FORKS, 5000)
+        probe = self.watch(child, "--every", "100ms", "--slow", "1h")
+        probe.send_signal(signal.SIGSTOP) # nothing is read, so that nothing makes room
+        self.work(child)
+        probe.send_signal(signal.SIGCONT)
+        self.assertEqual(self.end(probe)[0], 0)
+        lost = self.events("kernel.lost")[-1]
+        self.assertGreater(lost["processes"] + lost["values"], 0)
+
+    def test_a_killed_probe_leaves_no_program_behind(self):
+        child = self.ready(SLEEPER)
+        probe = self.watch(child)
+        ids = [int(number) for file in Path(f"/proc/{probe.pid}/fdinfo").iterdir()
+               for number in re.findall(r"^prog_id:\s*(\d+)", file.read_text(), re.M)]
+        self.assertGreater(len(ids), 3)
+        self.assertTrue(program_exists(ids[0]))
+        self.end(probe, signal.SIGKILL)
+        until(lambda: not any(program_exists(id) for id in ids), "the kernel frees the programs")
+        self.work(child)
+
+    def test_a_process_that_ends_is_reported_to_the_end(self):
+        child = self.ready(SLEEPER)
+        probe = self.watch(child, "--every", "500ms")
+        self.work(child)
+        self.work(child)
+        child.wait()
+        time.sleep(1.5)
+        self.assertEqual(self.end(probe)[0], 0)
+        self.check_sleeps(self.of(child, "kernel.offcpu", reason="sleep"))
+
+
+class Calls(KernelTest):
+    """System calls of programs that no preloaded library sees."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("ebpf")
+
+    def run_program(self, *command):
+        program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (program.stdout.close, program.stdin.close, program.wait, program.kill):
+            self.addCleanup(end)
+        probe = self.watch(program, views="syscalls")
+        self.assertEqual(self.work(program), "done\n")
+        status, _, err = self.end(probe)
+        self.assertEqual((status, err), (0, ""))
+        return program
+
+    def check(self, program, operation, count, nbytes, errors=0):
+        calls = self.of(program, "kernel.syscall", operation=operation)
+        self.assertEqual((total(calls), total(calls, "nbytes"), total(calls, "errors")), (count, nbytes, errors))
+
+    def test_of_a_static_program_each_is_counted(self):
+        program = self.run_program(BIN / "static-io", self.folder / "file")
+        self.check(program, "disk.write", 1000, 4096000)
+        self.check(program, "disk.read", 1000, 4096000)
+        self.check(program, "disk.sync", 1, 0)
+        self.check(program, "local.receive", 1, 100, errors=10)
+        self.check(program, "local.send", 1, 100)
+        summaries = self.summaries("disk.read")
+        self.assertEqual({e["field"] for e in summaries}, {"value", "duration", "rate"})
+        self.assertEqual(sum(e["sum"] for e in summaries if e["field"] == "value"), 4096000)
+        self.assertEqual({e["variance"] for e in summaries if e["field"] == "value"}, {0})
+
+    def summaries(self, operation):
+        """lifeline.summary has a field named like the key that events() uses for the type's name."""
+        cat = subprocess.run([BIN / "lifeline-cat", self.folder / "events.llb"], capture_output=True, text=True, check=True)
+        events = [json.loads(line) for line in cat.stdout.splitlines() if '"type":"lifeline.summary"' in line]
+        return [event for event in events if event["type_"] == operation]
+
+    def test_of_a_go_program_each_is_counted(self):
+        go = shutil.which("go")
+        if go is None:
+            self.skipTest("Go is not installed")
+        source = self.folder / "main.go"
+        source.write_text(GO)
+        built = subprocess.run([go, "build", "-o", self.folder / "io", source], capture_output=True, text=True,
+                               env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
+        self.assertEqual(built.returncode, 0, built.stderr)
+        program = self.run_program(self.folder / "io", self.folder / "file")
+        self.check(program, "disk.write", 200, 200 * 8192)
+        self.check(program, "disk.read", 200, 200 * 8192)
+
+
+def on_a_disk(path):
+    return Path(f"/sys/dev/block/{os.major(path.stat().st_dev)}:{os.minor(path.stat().st_dev)}").exists()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
