@@ -424,11 +424,11 @@ static void zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end(void **state
   assert_non_null(ring);
   ring->thread = 1;
   ring->head = 4096; /* of zeros */
-  ll_batch_begin(&batch, &own, &store, 64 << 10, 64 << 10);
+  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10);
   assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_GARBAGE);
   ring->tail = ring->head = ring->bytes - 4096;
   ring->head = ring->bytes; /* and here they are a filler */
-  ll_batch_begin(&batch, &own, &store, 64 << 10, 64 << 10);
+  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10);
   assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_ALL);
   ll_store_remove(&store);
   ll_store_unmap(&store);

@@ -103,6 +103,20 @@ LL_EVENT(transfer_end, "transfer.end", LL_INFO,
          (u64, nbytes, "B"),
          (bool, ok, ""));
 
+/* Sessions */
+
+/* a session has begun; the first event that belongs to it */
+LL_EVENT(session_start, "session.start", LL_INFO,
+         (bytes, id, ""),
+         (bytes, parent, ""),
+         (string, name, ""),
+         (string, traceparent, ""));
+
+/* a session has ended; the last event that belongs to it */
+LL_EVENT(session_end, "session.end", LL_INFO,
+         (bytes, id, ""),
+         (bool, ok, ""));
+
 /* Hosts */
 
 /* time by kind, from /proc/stat */

@@ -5,6 +5,9 @@
  * Compiled in only with -DLIFELINE_CRASH_POINTS=ON (scripts/build crash). The parent process recognises that the point
  * was reached by the termination signal, SIGKILL. The points, in the order of a batch's life:
  *
+ *   context-written        the file has the next session's context, and boundaries that nobody looks at yet
+ *   context-changed        events from now on belong to that context; no batch has it
+ *   context-applied        the next batch of a route has it
  *   sealed-unfreed         the batch is sealed; its events are still in the rings, above the tails
  *   sealed-unsent          the tails have moved; only the slot has the events
  *   sent-unacknowledged    the sink has the bytes

@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "crc32c.h"
+#include "ring/context.h"
 
 #include <string.h>
 
@@ -10,15 +11,17 @@ enum {
   NOTED_VARIES = 1, /* not a possible record length */
 };
 
-void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
+void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, uint32_t route, size_t raw_limit,
                     size_t total_limit) {
   for (uint32_t i = 0; i < batch->number_count; i++)
     batch->noted[batch->numbers[i]] = 0;
   batch->types = types;
   batch->raw_limit = raw_limit;
   batch->total_limit = total_limit;
+  batch->context = ll_context_of(store, route);
   batch->fixed_bytes = sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) + CALIBRATIONS_ROOM +
-                       store->header->names_bytes + store->header->context_bytes + 2 + 255 + 8 + LL_BATCH_CRC_BYTES;
+                       store->header->names_bytes + store->header->context_bytes + batch->context->bytes + 2 + 255 + 8 +
+                       LL_BATCH_CRC_BYTES;
   batch->records_bytes = 0;
   batch->event_count = 0;
   batch->uniform_bytes = 0;
@@ -119,9 +122,9 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bo
 ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index) {
   const ll_ring *ring = &store->rings[ring_index];
   const uint8_t *base = ll_ring_base(store, ring);
-  uint64_t head = load_acquire(&ring->head), from = load_relaxed(&ring->tail);
+  uint64_t head = ll_context_end(store, ring), from = load_relaxed(&ring->tail);
   uint32_t known = load_acquire(&batch->types->count);
-  if (head == from) return LL_GATHERED_ALL;
+  if (head <= from) return LL_GATHERED_ALL;
   if (batch->take_count == LL_TAKES_MAX) return LL_GATHERED_FULL;
 
   ll_gathered result = LL_GATHERED_ALL;
@@ -197,9 +200,10 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
   uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
   size_t route_name_bytes = strlen(header->route_name);
-  size_t header_bytes =
-      sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) + (calibrations->count - first) * sizeof(ll_calibration) +
-      batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes + file->context_bytes;
+  size_t header_bytes = sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) +
+                        (calibrations->count - first) * sizeof(ll_calibration) +
+                        batch->segment_count * sizeof(ll_segment) + file->names_bytes + 2 + route_name_bytes +
+                        file->context_bytes + batch->context->bytes;
   size_t header_padding = (8 - header_bytes % 8) % 8;
   header_bytes += header_padding;
 
@@ -231,7 +235,7 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
                         .counter_count = LL_COUNTERS,
                         .calibration_count = (uint16_t)(calibrations->count - first),
                         .segment_count = (uint16_t)batch->segment_count,
-                        .context_count = (uint16_t)file->context_count,
+                        .context_count = (uint16_t)(file->context_count + batch->context->count),
                         .clock = (uint8_t)file->clock};
   memcpy(head.magic, LL_BATCH_MAGIC, sizeof head.magic);
   memcpy(head.incarnation, file->incarnation, sizeof head.incarnation);
@@ -243,6 +247,7 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   put(&to, &(uint16_t){(uint16_t)route_name_bytes}, sizeof(uint16_t));
   put(&to, header->route_name, route_name_bytes);
   put(&to, store->identity + file->names_bytes, file->context_bytes);
+  put(&to, batch->context->at, batch->context->bytes);
   put(&to, (const uint8_t[8]){0}, header_padding);
   for (uint32_t i = 0; i < batch->number_count; i++) {
     const ll_shape *shape = &batch->types->shapes[batch->numbers[i]];

@@ -32,9 +32,10 @@ typedef struct ll_piece {
 
 typedef struct ll_batch {
   const ll_types *types;
-  size_t raw_limit;   /* for the records */
-  size_t total_limit; /* for the whole batch */
-  size_t fixed_bytes; /* header without calibrations and segments, and the CRC */
+  size_t raw_limit;          /* for the records */
+  size_t total_limit;        /* for the whole batch */
+  size_t fixed_bytes;        /* header without calibrations and segments, and the CRC */
+  const ll_context *context; /* what follows the fixed part of the context */
 
   size_t records_bytes;
   uint32_t event_count;
@@ -57,16 +58,17 @@ typedef struct ll_batch {
 } ll_batch;
 
 typedef enum ll_gathered {
-  LL_GATHERED_ALL,     /* the ring is drained up to its head */
+  LL_GATHERED_ALL,     /* the ring is drained up to its head, or to the next context */
   LL_GATHERED_FULL,    /* no room for its next record */
   LL_GATHERED_GARBAGE, /* no valid record where one should be: the ring was overwritten. Its rest is skipped */
 } ll_gathered;
 
-/* Starts an empty batch of at most raw_limit bytes of records and total_limit bytes overall. */
-void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, size_t raw_limit,
+/* Starts an empty batch of that route, of at most raw_limit bytes of records and total_limit bytes overall. */
+void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, uint32_t route, size_t raw_limit,
                     size_t total_limit);
 
-/* Adds the ring's records from its tail on, as far as there is room. Does not move the tail. */
+/* Adds the ring's records from its tail on, as far as there is room and the context is the same. Does not move the
+ * tail. */
 ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index);
 
 typedef struct ll_batch_header {

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "base/traceparent.h"
 #include "base/utf8.h"
 #include "resolution/rules.h"
 
@@ -104,6 +105,36 @@ static void load_context(loader *load, ll_config *config, const char *text) {
     text += length;
     if (*text == ',') text++;
   }
+}
+
+static void put_pair(loader *load, ll_config *config, const char *key, const char *value) {
+  char pair[80];
+  snprintf(pair, sizeof pair, "%s=%s", key, value);
+  load_context(load, config, pair);
+}
+
+/* The session comes from LIFELINE_CONTEXT, or is the trace that TRACEPARENT names. In the context's session TRACEPARENT
+ * only says which span of it the process is. */
+static void load_session(ll_config *config, const char *context) {
+  ll_session trace;
+  size_t bytes = 0;
+  const char *named = ll_session_in(context, &bytes);
+  bool traced = ll_traceparent_parse(secure_getenv("TRACEPARENT"), &trace) == 0;
+  if (named != NULL && !ll_session_id_parse(named, bytes, config->session.id))
+    memset(config->session.id, 0, sizeof config->session.id);
+  if (!traced || (named != NULL && memcmp(trace.id, config->session.id, sizeof trace.id) != 0)) return;
+  config->session = trace;
+  config->traced = true;
+}
+
+static void put_trace(loader *load, ll_config *config, const char *context) {
+  char id[LL_SESSION_ID_TEXT], trace[LL_TRACEPARENT_BYTES];
+  size_t bytes;
+  if (!config->traced || !load->good) return;
+  ll_session_id_text(config->session.id, id);
+  ll_traceparent_format(&config->session, trace);
+  if (ll_session_in(context, &bytes) == NULL) put_pair(load, config, "session", id);
+  put_pair(load, config, "traceparent", trace);
 }
 
 static void load_routes(loader *load, ll_config *config, const char *text) {
@@ -223,6 +254,8 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
     return false;
   }
 
+  const char *context = text_of(options.context, "LIFELINE_CONTEXT");
+  load_session(config, context);
   const char *url = text_of(options.url, "LIFELINE_URL");
   config->on = word_of(&load, NULL, "LIFELINE", switch_names) == 0 && url != NULL;
   if (!config->on) return load.good;
@@ -257,13 +290,13 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   ll_make_utf8(config->streams.program);
   ll_make_utf8(config->streams.host);
 
-  const char *context = text_of(options.context, "LIFELINE_CONTEXT");
   char *checked = context != NULL ? strdup(context) : NULL;
   if (checked != NULL) {
     ll_make_utf8(checked);
     load_context(&load, config, checked);
     free(checked);
   }
+  put_trace(&load, config, context);
   if (!ll_config_ring_dir(options.ring_dir, config->ring_dir, sizeof config->ring_dir) && load.good) {
     snprintf(why, why_bytes, "LIFELINE_RING_DIR is too long");
     load.good = false;

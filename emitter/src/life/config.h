@@ -7,6 +7,7 @@
 #include "route/streams.h"
 
 #include <lifeline/lifeline.h>
+#include <lifeline/session.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -26,6 +27,8 @@ typedef struct ll_config {
   uint8_t context[16384]; /* in wire format */
   unsigned context_bytes;
   unsigned context_count;
+  ll_session session; /* that the process belongs to from its start; an ID of 0: none. Read even if it is off */
+  bool traced;        /* TRACEPARENT names it */
 } ll_config;
 
 /* Returns false with one line in why when a value is invalid. `options` may be NULL. */

@@ -4,9 +4,12 @@
 #include "life.h"
 #include "resolution/resolution.h"
 #include "resolution/triggers.h"
+#include "ring/context.h"
 #include "ring/pool.h"
+#include "ring/producer.h"
 #include "route/loss.h"
 #include "route/recover.h"
+#include "session.h"
 #include "spool/spool_drain.h"
 #include "summary/summary.h"
 
@@ -31,6 +34,27 @@ static void report_summaries(ll_report what) {
   while (!ll_summary_report(what))
     if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) break;
   ll_summary_report_others(what);
+}
+
+/* When a session has begun or ended: the summaries of the time before belong to the batches before. Then all routes are
+ * advanced, also those that have nothing to seal. Returns the routes that have to seal before they can advance. */
+static uint32_t follow_sessions(void) {
+  ll_store *store = &emitter->store;
+  uint64_t changes;
+  uint32_t behind = 0;
+  ll_sessions_tick();
+  if (load_acquire(&store->header->context_changes) != store->summarised) {
+    ll_ring *own = ll_ring_of_harvester();
+    if (ll_context_summary_begin(store, own, &changes)) {
+      report_summaries(LL_REPORT_ALL);
+      ll_context_summary_end(store, own, changes);
+    }
+  }
+  for (uint32_t route = 0; route < store->header->route_count; route++) {
+    ll_context_advance(store, route);
+    behind |= (uint32_t)ll_context_is_behind(store, route) << route;
+  }
+  return behind;
 }
 
 /* The last summaries wait for room in the ring and for slots until the shutdown deadline. */
@@ -125,11 +149,12 @@ static void run(ll_loss *loss) {
     ll_triggers_tick();
     ll_resolution_tick();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
+    uint32_t behind = follow_sessions();
     bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* set by a producer */
     ll_work work = ll_streams_work();
     bool due = ll_monotonic_ns() >= due_ns;
     bool flushing = current.ticket != 0 && !current.sealed;
-    uint32_t wanted = work.much;
+    uint32_t wanted = work.much | (work.some & behind);
     if (flushing || crowded || ll_pool_is_cluttered(&emitter->store)) wanted |= work.some;
     if (flushing) wanted |= ll_streams_with_news();
     /* While the sink is unreachable, small batches at each interval would only use up slots. */
@@ -263,6 +288,7 @@ static void deliver(void) {
   run(&loss);
   ll_summary_report_others(LL_REPORT_CLOSE); /* before the close: it emits like any thread */
   ll_producers_close();
+  emitter->store.summarised = UINT64_MAX; /* from now on all goes out in order */
   report_last_summaries();
   ll_streams_end end = ll_streams_finish(&life->stop_deadline_ns, life->unreached_deadline_ns);
   life->end = end;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "life.h"
 #include "resolution/resolution.h"
+#include "session.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,6 +66,7 @@ static void describe_emitter(const ll_config *config) {
   header->context_bytes = config->context_bytes;
   header->context_count = config->context_count;
   header->clock = config->clock;
+  ll_sessions_start();
   memcpy(header->spool, config->streams.spool.directory, sizeof header->spool);
   ll_calibrate(&header->calibrations[0], config->clock);
 }
@@ -241,6 +243,7 @@ int ll_shutdown(unsigned timeout_ms) {
   bool left = !life->stopped || life->end.undelivered > 0;
   if (left) report_left();
   ll_unlock(&before);
+  ll_sessions_close();
   return left ? ETIMEDOUT : 0;
 }
 

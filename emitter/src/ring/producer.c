@@ -361,6 +361,12 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
   return taken;
 }
 
+ll_ring *ll_ring_of_harvester(void) {
+  ll_producer *producer = own_producer(0);
+  if (producer == NULL && (producer = attach(0)) != NULL) store_release(&producer->busy, 0);
+  return producer != NULL ? &ll_the_emitter.store.rings[producer->ring] : NULL;
+}
+
 /* No signal handler runs on the harvester's thread, so nothing here can be nested. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
   ll_reservation none = {NULL, 0, NULL};

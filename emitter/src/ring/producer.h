@@ -14,6 +14,10 @@ ll_reservation ll_reserve_on_route(uint32_t route, uint32_t number, size_t bytes
  * producers are closed. No reservation: no room now; nothing was counted. */
 ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
 
+/* The ring of the harvester's own events, on the default route. Called by the harvester's thread. NULL: none is
+ * available now. */
+struct ll_ring *ll_ring_of_harvester(void);
+
 /* Starts the emitter and registers the type. False: not possible now, or the emitter is not running. */
 bool ll_make_known(ll_event_type *type);
 

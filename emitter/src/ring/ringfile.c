@@ -4,6 +4,7 @@
 #include "base/crash_point.h"
 #include "base/directory.h"
 #include "base/log.h"
+#include "context.h"
 #include "slots.h"
 
 #include <dirent.h>
@@ -374,6 +375,7 @@ static const char *fault_of(const ll_store *store) {
   if (header->clock > LL_CLOCK_MONOTONIC) return "unknown clock";
   if (memchr(header->spool, '\0', sizeof header->spool) == NULL) return "impossible spool";
   const char *fault = fault_of_routes(header);
+  if (fault == NULL) fault = ll_context_fault(store);
   if (fault != NULL) return fault;
   for (uint32_t i = 0; i < header->ring_count; i++) {
     fault = fault_of_ring(header, &store->rings[i]);
@@ -529,6 +531,7 @@ static int attach(ll_store *store, int fd, const outlook *before, bool other_nam
 int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes) {
   memset(store, 0, sizeof *store);
   store->unnamed_fd = -1;
+  store->summarised = UINT64_MAX; /* what was not reported died with the process */
   snprintf(store->path, sizeof store->path, "%s", path);
   outlook before = look_from_outside(path);
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* The ring file holds everything that must survive the process: rings, sealed slots, and the data needed to read them.
  *
- *   header         owner, layout, calibrations; each route's share and counters; the slots' words
- *   identity       host, program and context, in wire format
+ *   header         owner, layout, calibrations, session; each route's share and counters; the slots' words
+ *   identity       host, program and the fixed part of the context, in wire format
  *   descriptors    of all registered types, in wire format; append-only
  *   ring headers   one per ring: its positions, state and counters
  *   slots          sealed batches, each in as many slots as it needs
@@ -32,13 +32,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LL_FILE_VERSION 3
+#define LL_FILE_VERSION 4
 #define LL_ROUTES_MAX 16       /* the default route, number 0, and the declared ones */
 #define LL_ROUTE_NAME_BYTES 32 /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define LL_RINGS_MAX 1024
 #define LL_SPOOL_PATH_MAX (PATH_MAX - 512) /* leaves room for a file name */
 #define LL_IDENTITY_BYTES 32768
+#define LL_CONTEXTS 6      /* changes of the context kept: the current one, and those that follow */
+#define LL_CONTEXT_PAIRS 3 /* of such a context */
 #define LL_DESCRIPTORS_BYTES (1u << 20)
 #define LL_SLOT_BYTES 8192u
 #define LL_BATCH_RAW_MAX (256u << 10)
@@ -61,7 +63,8 @@ typedef struct ll_ring {
   uint64_t sampled_out;     /* left out by sample:N */
   uint64_t below_threshold; /* left out by a threshold */
   uint64_t tail;
-  uint64_t pad[7];
+  uint64_t boundaries[LL_CONTEXTS]; /* see context.h */
+  uint64_t pad;
 } ll_ring;
 
 typedef enum ll_ring_state {
@@ -101,8 +104,15 @@ typedef struct ll_route_books {
   uint64_t sampled_out; /* by threads without a ring on this route */
   uint64_t below_threshold;
   uint64_t folded;
+  uint64_t context; /* changes of the context that its next batch has: see context.h */
   ll_spool_books spool;
 } ll_route_books;
+
+/* The part of a context that can change: key/value pairs in wire format. */
+typedef struct ll_context {
+  uint32_t count, bytes;
+  uint8_t at[184];
+} ll_context;
 
 typedef struct ll_file_header {
   uint64_t magic;
@@ -125,6 +135,8 @@ typedef struct ll_file_header {
   uint64_t descriptors_used;
   uint32_t route_count; /* declared routes and the default */
   uint32_t reserved;
+  uint64_t context_changes; /* published so far: see context.h */
+  ll_context contexts[LL_CONTEXTS];
   ll_route_books routes[LL_ROUTES_MAX];
   uint64_t slot_words[LL_SLOTS_MAX];
   ll_calibrations calibrations[2]; /* one is current while the other is written */
@@ -147,6 +159,7 @@ typedef struct ll_store {
   ll_ring *rings;
   uint64_t slots_ready[LL_SLOTS_MAX / 64]; /* bitmap: slots whose memory this process has allocated */
   bool full;                               /* the filesystem had no room for the next slots */
+  uint64_t summarised; /* changes of the context whose earlier summaries are reported; only the harvester uses it */
 } ll_store;
 
 /* The smallest budget that has room for this many routes besides the default one. */

@@ -3,6 +3,7 @@
 #include "base/atomics.h"
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "ring/context.h"
 #include "spool/spool_give_up.h"
 
 #include <errno.h>
@@ -112,11 +113,12 @@ bool ll_harvest_is_done(const ll_harvest *harvest) {
 /* Gathers one batch. True when nothing is left in the rings. */
 static bool gather(ll_harvest *harvest) {
   ll_store *store = harvest->store;
+  ll_context_advance(store, harvest->route);
   uint32_t count = load_acquire(&store->header->ring_count);
   uint64_t pending = ll_harvest_pending(harvest);
   size_t most = harvest->batch_bytes * GROWTH < LL_BATCH_RAW_MAX ? harvest->batch_bytes * GROWTH : LL_BATCH_RAW_MAX;
   size_t raw_limit = pending > harvest->batch_bytes ? most : harvest->batch_bytes;
-  ll_batch_begin(harvest->batch, harvest->types, store, raw_limit, harvest->total_limit);
+  ll_batch_begin(harvest->batch, harvest->types, store, harvest->route, raw_limit, harvest->total_limit);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t ring = (harvest->first_ring + i) % count;
     if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
@@ -130,7 +132,7 @@ static bool gather(ll_harvest *harvest) {
     harvest->first_ring = alone ? ring + 1 : ring;
     return false;
   }
-  return true;
+  return !ll_context_is_behind(store, harvest->route);
 }
 
 /* True when the batch is refused, and not counted by a sealed batch: see the last invariant in slots.h. */
@@ -187,12 +189,14 @@ static void advance_tails(ll_store *store, const ll_batch *batch) {
 }
 
 uint64_t ll_harvest_discard(ll_harvest *harvest) {
-  uint64_t events = 0;
+  uint64_t events = 0, summarised = harvest->store->summarised;
+  harvest->store->summarised = UINT64_MAX; /* no context to keep apart */
   while (ll_harvest_pending(harvest) > 0) {
     gather(harvest);
     events += harvest->batch->event_count;
     advance_tails(harvest->store, harvest->batch);
   }
+  harvest->store->summarised = summarised;
   return events;
 }
 

@@ -68,7 +68,7 @@ class ManualPages(unittest.TestCase):
 
     def test_every_function_that_a_program_may_call_is_described(self):
         page = (EMITTER / "man/ll_emit.3").read_text()
-        for header in ("lifeline.h", "dynamic.h"):
+        for header in ("lifeline.h", "dynamic.h", "session.h"):
             text = (EMITTER / "include/lifeline" / header).read_text()
             for name in re.findall(r"^LL_API \w+ \*?(ll_\w+)\(", text, re.MULTILINE):
                 self.assertTrue(f".Fn {name} " in page, name)

@@ -521,6 +521,44 @@ public abstract class ArchiveContract {
   }
 
   @Test
+  void aSessionHasTheEventsOfItsProgramsItsHostsAndItsChildren() throws Exception {
+    SessionScene.archive(open());
+    assertThat(query("SELECT session, parent, name, ok, hosts, programs, events FROM sessions ORDER BY session"))
+        .map(row -> row.replace("true", "t"))
+        .containsExactly(SessionScene.OUTER + " null outer t a, b copy, part, program 6",
+            SessionScene.INNER + " " + SessionScene.OUTER + " inner null b part 3",
+            "copy 42 null null null host program 1");
+    assertThat(query("SELECT count(*) FROM sessions WHERE started IS NOT NULL AND first_seen = last_seen"))
+        .containsExactly("2");
+    assertThat(query("SELECT session, via, type, host FROM session_events ORDER BY session, ts, via, host"))
+        .containsExactly(
+            SessionScene.OUTER + " session session.start a", SessionScene.OUTER + " session work a",
+            SessionScene.OUTER + " host host.cpu a", SessionScene.OUTER + " session host.cpu b",
+            SessionScene.OUTER + " session session.start b", SessionScene.OUTER + " session work b",
+            SessionScene.OUTER + " session tcp.info b", SessionScene.OUTER + " host host.cpu b",
+            SessionScene.OUTER + " session session.end a",
+            SessionScene.INNER + " session host.cpu b", SessionScene.INNER + " session session.start b",
+            SessionScene.INNER + " session work b", SessionScene.INNER + " session tcp.info b",
+            "copy 42 session work host");
+    assertThat(query("SELECT count(*) FROM session_events WHERE session = '" + SessionScene.OUTER + "' AND ts_ns >= "
+        + SessionScene.time(250))).containsExactly("2");
+  }
+
+  @Test
+  void sessionsThatContainEachOtherAreStillListed() throws Exception {
+    try (ArchiveWriter writer = open()) {
+      for (int i = 0; i < 40; i++) { // 20 that name each other, and 20 of which each began in the one before
+        String parent = String.valueOf(i < 20 ? (i + 1) % 20 : Math.max(i - 1, 20));
+        writer.append(Archives.at(i), Archives.batch(EMITTER, i + 1).context("session", String.valueOf(i))
+            .context("parent", parent).event(Archives.SERIAL, 1, 1, 1).toByteArray());
+      }
+    }
+    assertThat(query("SELECT count(*), count(DISTINCT session) FROM sessions")).containsExactly("40 40");
+    assertThat(query("SELECT count(*) FROM session_members WHERE session = '20'")).containsExactly("17");
+    assertThat(query("SELECT count(*) FROM session_members WHERE session = '0'")).containsExactly("17");
+  }
+
+  @Test
   void aBatchWithoutEventsIsArchivedForItsCounters() throws Exception {
     try (ArchiveWriter writer = open()) {
       writer.append(Archives.at(0), Archives.batch(EMITTER, 1).counter(Counter.FOLDED, 9).toByteArray());

@@ -85,14 +85,18 @@ final class Schema {
   }
 
   /**
-   * Adds columns that archives of earlier releases lack. Those releases can still write to the archive: they do not
-   * update {@code last_message}, so {@code last_message_next} records the position it belongs to.
+   * Adds columns and views that archives of earlier releases lack. Those releases can still write to the archive: they
+   * do not update {@code last_message}, so {@code last_message_next} records the position it belongs to.
    */
   private void addNewer(Connection connection, Statement statement) throws SQLException {
     addColumn(connection, statement, "batches", "crc", "bigint");
     addColumn(connection, statement, "positions", "source", "text");
     addColumn(connection, statement, "positions", "last_message", "bigint");
     addColumn(connection, statement, "positions", "last_message_next", "bigint");
+    if (!hasAny(statement, "sessions", "session_members", "session_events")) { // an event type may have the name
+      new Views(this).createSessions(statement);
+      connection.commit();
+    }
   }
 
   /** Adds a column without blocking others: tries briefly, and repeats until the table is not in use. */
@@ -146,6 +150,15 @@ final class Schema {
       row.next();
       return row.getBoolean(1);
     }
+  }
+
+  private boolean hasAny(Statement statement, String... relations) throws SQLException {
+    for (String relation : relations) {
+      if (has(statement, relation)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void check(Statement statement) throws SQLException, ArchiveException {

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.postgres;
 
 import io.lifeline.codec.Counter;
 import io.lifeline.codec.FieldType;
+import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
@@ -41,6 +42,20 @@ final class Views {
         + " ts_ns - lag(ts_ns) OVER path AS since_previous_ns, ts_ns - first_value(ts_ns) OVER path AS since_first_ns,"
         + " fields FROM " + schema.own("events") + " WHERE id IS NOT NULL"
         + " WINDOW path AS (PARTITION BY id ORDER BY ts_ns, incarnation, route, sequence, event_index)");
+    createSessions(statement);
+  }
+
+  /** Creates the views over sessions. Their columns do not depend on event types. */
+  void createSessions(Statement statement) throws SQLException {
+    String events = "SELECT * FROM " + schema.own("events");
+    SessionViews sessions = new SessionViews(events,
+        events + " WHERE type IN ('" + SessionViews.START + "', '" + SessionViews.END + "')",
+        events + " WHERE type LIKE '" + SessionViews.HOST_TYPES + "%'", schema.own("batches"),
+        "(SELECT name FROM " + schema.own("types") + " WHERE 'session' = ANY (columns))", "ts_ns", "broker_time");
+    for (Map.Entry<String, String> view
+        : sessions.sql(schema.own("session_members"), schema.own("sessions")).entrySet()) {
+      statement.execute("CREATE VIEW " + schema.own(view.getKey()) + " AS " + view.getValue());
+    }
   }
 
   private void createRoutes(Statement statement) throws SQLException {

@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.EmptyArchiveException;
+import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
@@ -30,15 +31,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A read-only in-memory SQL database of an archive: one view per event type under its own name, {@code events} over all
- * types, {@code lifelines} of the events that share an id, {@code batches}, {@code ledger} and {@code emitters}. It
- * shows the archive as of the manifests at the time of opening. Queries can read no files except the archive's data
- * files.
+ * types, {@code lifelines} of the events that share an id, {@code sessions} and {@code session_events}, {@code
+ * batches}, {@code ledger} and {@code emitters}. It shows the archive as of the manifests at the time of opening.
+ * Queries can read no files except the archive's data files.
  */
 public final class ArchiveDatabase implements ArchiveReader {
-  private static final Set<String> OWN_VIEWS = Set.of("events", "lifelines", "batches", "ledger", "emitters", "routes");
+  private static final Set<String> OWN_VIEWS = Set.of("events", "lifelines", "batches", "ledger", "emitters", "routes",
+      "session_members", "sessions", "session_events");
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
@@ -47,7 +50,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** Views not yet created, by lower-case name: creating a view opens its files, and there may be many. */
   private final Map<String, View> pending;
 
-  private record View(String name, String sql) {}
+  private record View(String name, String sql, List<String> needs) {}
 
   /** The view of each event type. */
   private final Map<String, String> viewByType;
@@ -125,9 +128,10 @@ public final class ArchiveDatabase implements ArchiveReader {
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
     put(views, "events", events.all());
-    put(views, "lifelines", EventViews.LIFELINES);
+    put(views, "lifelines", EventViews.LIFELINES, "events");
     if (!batchFiles.isEmpty()) {
       put(views, "batches", BatchRows.read(batchFiles));
+      putSessions(views, events);
     }
     return viewByType;
   }
@@ -143,16 +147,33 @@ public final class ArchiveDatabase implements ArchiveReader {
     return paths;
   }
 
-  private static void put(Map<String, View> views, String name, String sql) {
-    views.put(name.toLowerCase(Locale.ROOT), new View(name, sql));
+  private static void putSessions(Map<String, View> views, EventViews events) {
+    String marks = events.versions(events.ids(SessionViews.MARKS::contains));
+    String hosts = events.versions(events.ids(name -> name.startsWith(SessionViews.HOST_TYPES)));
+    List<String> withSession = events.types().stream()
+        .filter(type -> type.fields().stream().anyMatch(field -> field.name().equals("session")))
+        .map(TypeEntry::name).distinct().toList();
+    String sessionTypes = withSession.isEmpty() ? "('')"
+        : withSession.stream().map(Sql::literal).collect(Collectors.joining(", ", "(", ")"));
+    SessionViews sessions = new SessionViews("SELECT * FROM events", marks, hosts, "batches", sessionTypes,
+        "epoch_ns(ts)", "broker_time::TIMESTAMP_NS");
+    List<String> needs = new ArrayList<>(List.of("events", "batches"));
+    sessions.sql("session_members", "sessions").forEach((name, sql) -> {
+      put(views, name, sql, needs.toArray(String[]::new));
+      needs.add(name);
+    });
+  }
+
+  private static void put(Map<String, View> views, String name, String sql, String... needs) {
+    views.put(name.toLowerCase(Locale.ROOT), new View(name, sql, List.of(needs)));
   }
 
   /** Creates the view of that name, if it exists and is not created yet. */
   private void make(String name) throws SQLException {
     View view = pending.remove(name.toLowerCase(Locale.ROOT));
     if (view != null) {
-      if (view.name.equals("lifelines")) {
-        make("events");
+      for (String needed : view.needs) {
+        make(needed);
       }
       try (Statement statement = connection.createStatement()) {
         statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql);

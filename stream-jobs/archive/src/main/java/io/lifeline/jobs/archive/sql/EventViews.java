@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** Generates the SQL of the views over events: one per event type, and one over all of them. */
@@ -132,6 +133,12 @@ final class EventViews {
   /** Returns all versions of all types. */
   List<TypeEntry> types() {
     return byId.values().stream().map(placed -> placed.type).toList();
+  }
+
+  /** Returns the ids of all versions of the types with these names. */
+  Set<String> ids(Predicate<String> names) {
+    return byId.values().stream().map(placed -> placed.type).filter(type -> names.test(type.name()))
+        .map(TypeEntry::id).collect(Collectors.toSet());
   }
 
   /** Returns the view over all types, also if there are none. */

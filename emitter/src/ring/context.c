@@ -1,0 +1,110 @@
+#include "context.h"
+
+#include "base/crash_point.h"
+
+#include <string.h>
+
+#define EVERYTHING UINT64_MAX
+
+static uint32_t place_of(uint64_t change) {
+  return (uint32_t)(change % LL_CONTEXTS);
+}
+
+static uint64_t applied(const ll_store *store, uint32_t route) {
+  return load_acquire(&store->header->routes[route].context);
+}
+
+/* True when no route uses the place of the next change any more, neither as its current context nor as one to come. */
+static bool has_place(const ll_store *store, uint64_t next) {
+  for (uint32_t route = 0; route < store->header->route_count; route++)
+    if (next - applied(store, route) >= LL_CONTEXTS) return false;
+  return true;
+}
+
+bool ll_context_change(ll_store *store, const ll_context *context) {
+  ll_file_header *header = store->header;
+  uint64_t next = header->context_changes + 1;
+  uint32_t place = place_of(next), count = load_acquire(&header->ring_count);
+  if (!has_place(store, next)) return false;
+  header->contexts[place] = *context;
+  for (uint32_t i = 0; i < count; i++)
+    store->rings[i].boundaries[place] = load_acquire(&store->rings[i].head);
+  ll_crash_point("context-written");
+  store_release(&header->context_changes, next);
+  ll_crash_point("context-changed");
+  return true;
+}
+
+void ll_context_start(ll_store *store, const ll_context *context) {
+  ll_file_header *header = store->header;
+  header->contexts[0] = *context;
+}
+
+bool ll_context_is_behind(const ll_store *store, uint32_t route) {
+  return applied(store, route) != load_acquire(&store->header->context_changes);
+}
+
+/* A head below the boundary occurs only in a file that is being recovered, and does not move any more. */
+static bool is_drained(const ll_store *store, uint32_t route, uint32_t place) {
+  uint32_t count = load_acquire(&store->header->ring_count);
+  for (uint32_t i = 0; i < count; i++) {
+    const ll_ring *ring = &store->rings[i];
+    uint64_t tail = load_relaxed(&ring->tail);
+    if (ll_ring_is_of(ring, route) && tail < load_acquire(&ring->boundaries[place]) && tail < load_acquire(&ring->head))
+      return false;
+  }
+  return true;
+}
+
+void ll_context_advance(ll_store *store, uint32_t route) {
+  ll_route_books *books = &store->header->routes[route];
+  uint64_t changes = load_acquire(&store->header->context_changes);
+  if (changes > store->summarised) changes = store->summarised;
+  while (books->context < changes && is_drained(store, route, place_of(books->context + 1))) {
+    store_release(&books->context, books->context + 1);
+    ll_crash_point("context-applied");
+  }
+}
+
+const ll_context *ll_context_of(const ll_store *store, uint32_t route) {
+  return &store->header->contexts[place_of(applied(store, route))];
+}
+
+/* The head is read before the changes: an event emitted after a change is then never taken without seeing it. */
+uint64_t ll_context_end(const ll_store *store, const ll_ring *ring) {
+  uint64_t head = load_acquire(&ring->head);
+  uint64_t next = applied(store, ring->route) + 1;
+  if (load_acquire(&store->header->context_changes) < next) return head;
+  uint64_t boundary = load_acquire(&ring->boundaries[place_of(next)]);
+  return head < boundary ? head : boundary;
+}
+
+bool ll_context_summary_begin(ll_store *store, ll_ring *own, uint64_t *changes) {
+  *changes = load_acquire(&store->header->context_changes);
+  if (*changes <= store->summarised) return false;
+  for (uint64_t change = store->summarised + 1; own != NULL && change <= *changes; change++)
+    store_release(&own->boundaries[place_of(change)], EVERYTHING);
+  return true;
+}
+
+void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes) {
+  for (uint64_t change = store->summarised + 1; own != NULL && change <= changes; change++)
+    store_release(&own->boundaries[place_of(change)], load_relaxed(&own->head));
+  store->summarised = changes;
+}
+
+const char *ll_context_fault(const ll_store *store) {
+  const ll_file_header *header = store->header;
+  for (uint32_t i = 0; i < LL_CONTEXTS; i++)
+    if (header->contexts[i].bytes > sizeof header->contexts[i].at || header->contexts[i].count > LL_CONTEXT_PAIRS)
+      return "impossible context";
+  for (uint32_t route = 0; route < header->route_count; route++)
+    if (header->routes[route].context > header->context_changes ||
+        header->context_changes - header->routes[route].context >= LL_CONTEXTS)
+      return "impossible changes of the context";
+  for (uint32_t i = 0; i < header->ring_count; i++)
+    for (uint32_t place = 0; place < LL_CONTEXTS; place++)
+      if (store->rings[i].boundaries[place] % 8 != 0 && store->rings[i].boundaries[place] != EVERYTHING)
+        return "impossible ring positions";
+  return NULL;
+}

@@ -1,0 +1,47 @@
+/* The part of the batches' context that changes while the program runs: the session (FORMAT.md, section 3.6).
+ *
+ * A change applies to the events that are emitted after it. It is published with the position that each ring's head has
+ * at that moment, its boundary: a route's batches keep the earlier context and end at the boundaries until its rings
+ * are drained up to them; then the route advances to the change. So nobody waits for the harvester, an emit takes no
+ * part, and a recovery that finds changes in a file does the same as the harvester would have done.
+ *
+ *   changes published:  header.context_changes     one release store, after the context and the boundaries are written
+ *   changes applied:    routes[].context           by whoever seals that route's batches
+ *
+ * Change n is in place n % LL_CONTEXTS of contexts and boundaries, which no route uses any more when it is written. A
+ * ring that is made after a change has the boundary 0: all of its events are later ones.
+ *
+ * Summaries are reported after the time that they are about. So no route advances before the harvester has reported
+ * those of the time before the change, and set the boundary of its own ring behind them: `summarised` in ll_store.
+ */
+#ifndef LIFELINE_CONTEXT_H
+#define LIFELINE_CONTEXT_H
+
+#include "ringfile.h"
+
+/* Publishes a change. With the lock. False: too many changes are not applied yet; nothing happened. */
+bool ll_context_change(ll_store *store, const ll_context *context);
+
+/* Sets the context with which a new file starts. Before any ring is taken. */
+void ll_context_start(ll_store *store, const ll_context *context);
+
+/* True while the route has changes that are not applied. */
+bool ll_context_is_behind(const ll_store *store, uint32_t route);
+
+/* Applies the changes up to which the route's rings are drained. */
+void ll_context_advance(ll_store *store, uint32_t route);
+
+/* The context of the route's next batch; the fixed part precedes it. */
+const ll_context *ll_context_of(const ll_store *store, uint32_t route);
+
+/* The position in one of the route's rings at which its next batch must end. */
+uint64_t ll_context_end(const ll_store *store, const ll_ring *ring);
+
+/* Around the harvester's report of summaries, with its ring: begin returns true if a change waits for it. */
+bool ll_context_summary_begin(ll_store *store, ll_ring *own, uint64_t *changes);
+void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes);
+
+/* Validates what a recovery relies on. Returns NULL, or the fault. */
+const char *ll_context_fault(const ll_store *store);
+
+#endif
