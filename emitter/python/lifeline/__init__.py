@@ -14,6 +14,7 @@ from lifeline._library import LifelineError
 from lifeline.emitter import flush, init, shutdown, stats
 from lifeline.events import EventType, F32, I32, U32, U64, emit
 from lifeline.handler import Handler
+from lifeline.sessions import session
 
 __all__ = [
     "EventType",
@@ -26,6 +27,7 @@ __all__ = [
     "emit",
     "flush",
     "init",
+    "session",
     "shutdown",
     "stats",
 ]

@@ -1,4 +1,4 @@
-"""The C library, as ctypes sees it: structures and prototypes of <lifeline/lifeline.h> and <lifeline/dynamic.h>."""
+"""The C library, as ctypes sees it: structures and prototypes of the headers lifeline.h, dynamic.h and session.h."""
 
 import ctypes
 import logging
@@ -78,6 +78,15 @@ class Statistics(ctypes.Structure):
     ]
 
 
+class Session(ctypes.Structure):
+    _fields_ = [
+        ("id", ctypes.c_uint8 * 16),
+        ("parent", ctypes.c_uint8 * 16),
+        ("span", ctypes.c_uint8 * 8),
+        ("flags", ctypes.c_uint8),
+    ]
+
+
 class Absent:
     """In the place of a library that cannot be loaded: every type is off, as with LIFELINE_DISABLE in C."""
 
@@ -94,6 +103,7 @@ class Absent:
         return 0
 
     ll_declare = ll_emit_values = ll_flush = ll_shutdown = ll_stats = lambda *_: 0
+    ll_session_begin = ll_session_end = ll_traceparent_format = lambda *_: 0
 
 
 def _load():
@@ -118,6 +128,11 @@ def _with_prototypes(library):
     ]
     library.ll_emit_values.argtypes = [ctypes.c_void_p, ctypes.POINTER(Value), ctypes.c_uint]
     library.ll_is_on.argtypes = [ctypes.c_void_p]
+    session = ctypes.POINTER(Session)
+    library.ll_session_begin.argtypes = [session, ctypes.c_char_p, ctypes.c_char_p]
+    library.ll_session_end.argtypes = [session, ctypes.c_int]
+    library.ll_traceparent_format.argtypes = [session, ctypes.c_char_p]
+    library.ll_traceparent_format.restype = None
     return library
 
 

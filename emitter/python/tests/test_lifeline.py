@@ -41,7 +41,7 @@ class Programs(unittest.TestCase):
         with tempfile.TemporaryDirectory(dir=os.environ.get("LIFELINE_TEST_MEMORY", "/dev/shm")) as directory:
             environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
             environment |= {"PYTHONPATH": str(PACKAGE), "LIFELINE_LIBRARY": str(BUILD / "lib" / "liblifeline.so.0"),
-                            "LIFELINE_RING_DIR": f"{directory}/rings", "LIFELINE_URL": f"file://{directory}/out.llb"}
+                            "LIFELINE_RING_DIR": f"{directory}/rings", "LIFELINE_SESSION_DIR": f"{directory}/sessions", "LIFELINE_URL": f"file://{directory}/out.llb"}
             environment["PYTHONWARNINGS"] = "ignore::DeprecationWarning"  # from 3.12 on, of a fork beside any thread
             environment |= settings
             environment = {key: value for key, value in environment.items() if value is not None}
@@ -82,6 +82,76 @@ class Lifeline(Programs):
         self.assertEqual(run.named("disk.read.end"),
                          [{"id": "7", "load": 0.5}, {"id": "8", "load": 1}, {"id": "9", "load": 2}])
         self.assertEqual([type["level"] for type, _ in run.events()], ["debug"] * 3)
+
+    def test_a_session_is_in_the_batches_and_in_children(self):
+        run = self.run_well("""
+            import lifeline, os, subprocess, sys
+            lifeline.emit("before", x=1)
+            with lifeline.session("outer") as outer:
+                lifeline.emit("outside", session=outer.id)
+                with lifeline.session("inner \\0\\udcff", traceparent="no trace") as inner:
+                    lifeline.emit("inside", session=inner.id)
+                    assert inner.parent == outer.id and inner.traceparent[3:35] == inner.id
+                    program = "import lifeline; lifeline.emit('child', session=" + repr(inner.id) + ")"
+                    subprocess.run([sys.executable, "-c", program], env=inner.environ(), check=True)
+            lifeline.emit("after", x=1)
+            assert outer.parent is None and lifeline.stats()["refused"] == 0
+        """, LIFELINE_CONTEXT="resource.rack=7")
+        found = {}
+        for batch in run.batches:
+            types = {type["number"]: type["name"] for type in batch["types"]}
+            context = dict(batch["context"])
+            self.assertEqual(context["resource.rack"], "7")
+            for event in batch["events"]:
+                found[types[event["type"]]] = (context, event["fields"])
+        for name in ("outside", "inside", "child"):
+            self.assertEqual(found[name][0]["session"], found[name][1][0])
+        self.assertEqual(found["child"][0]["parent"], found["outside"][1][0])
+        self.assertNotIn("session", found["before"][0])
+        self.assertNotIn("session", found["after"][0])
+        self.assertEqual(sorted(fields["name"] for fields in run.named("session.start")), ["inner ", "outer"])
+        self.assertEqual([fields["ok"] for fields in run.named("session.end")], [True, True])
+
+    def test_a_session_that_an_exception_leaves_is_not_ok(self):
+        run = self.run_well("""
+            import lifeline
+            for error in (ValueError(), KeyboardInterrupt(), SystemExit(3), SystemExit(0), SystemExit()):
+                try:
+                    with lifeline.session("s"):
+                        raise error
+                except BaseException as left:
+                    assert left is error
+        """)
+        self.assertEqual([fields["ok"] for fields in run.named("session.end")], [False, False, False, True, True])
+
+    def test_a_session_joins_a_trace_of_a_header(self):
+        trace = "0af7651916cd43dd8448eb211c80319c"
+        run = self.run_well(f"""
+            import lifeline
+            with lifeline.session("s", traceparent="00-{trace}-b7ad6b7169203331-01") as joined:
+                assert joined.id == "{trace}" and joined.traceparent[36:52] != "b7ad6b7169203331"
+        """)
+        self.assertEqual([fields["id"] for fields in run.named("session.start")], [trace])
+
+    def test_sessions_never_raise(self):
+        for settings in ({"LIFELINE_LIBRARY": "/nonexistent", "LIFELINE_URL": None}, {"LIFELINE_URL": None}):
+            self.run_well("""
+                import lifeline, contextlib
+                with lifeline.session(object(), traceparent=b"\\xff") as one:
+                    assert len(one.id) == 32 and "PATH" in one.environ()
+                with contextlib.ExitStack() as stack:
+                    for _ in range(40):
+                        stack.enter_context(lifeline.session("s"))
+            """, **settings)
+        run = self.run_python("""
+            import lifeline, contextlib
+            with contextlib.ExitStack() as stack:
+                for _ in range(20):
+                    stack.enter_context(lifeline.session("s"))
+            assert lifeline.stats()["refused"] == 4
+        """)
+        self.assertEqual((run.returncode, run.output.count("session.start")), (0, 1), run.output)
+        self.assertEqual(len(run.named("session.end")), 16)
 
     def test_a_wrong_declaration_is_an_error(self):
         run = self.run_well("""
