@@ -31,6 +31,12 @@ def until(condition, what):
     raise AssertionError(f"timed out waiting for {what}")
 
 
+def default_signals():
+    """In a job of the background of a script these are ignored, and so they would be in the command."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def state_of(pid):
     """The letter of /proc/PID/stat: R running, S sleeping, T stopped, Z zombie ..."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
@@ -50,9 +56,9 @@ class Session(unittest.TestCase):
         self.environment |= {"LIFELINE_URL": f"file://{self.out}", "LIFELINE_RING_DIR": f"{folder.name}/rings",
                              "LIFELINE_SESSION_DIR": str(self.announced), "BIN": str(BIN)}
 
-    def start(self, *arguments, **options):
+    def start(self, *arguments, preexec_fn=default_signals, **options):
         process = subprocess.Popen([BIN / "lifeline-session", *map(str, arguments)], env=self.environment, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=preexec_fn, **options)
         self.addCleanup(self.end, process)
         return process
 
@@ -211,6 +217,7 @@ class Session(unittest.TestCase):
                  "for _ in range(20): time.sleep(0.05)\nprint('end',flush=True)"
         pid, terminal = pty.fork()
         if pid == 0:
+            default_signals()
             os.execve(BIN / "lifeline-session", ["lifeline-session", "--", sys.executable, "-c", script], self.environment)
         self.addCleanup(os.close, terminal)
         text = b""

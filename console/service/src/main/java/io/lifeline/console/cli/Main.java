@@ -21,6 +21,7 @@ import io.lifeline.console.web.EventOperations;
 import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
+import io.lifeline.console.web.SessionOperations;
 import io.lifeline.console.web.StatusOperations;
 import io.lifeline.console.web.SummaryOperations;
 import io.lifeline.console.web.TraceOperations;
@@ -191,7 +192,7 @@ public final class Main implements Callable<Integer> {
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
       Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
-          new ArchiveOperations(questions), new ReportOperations(questions),
+          new ArchiveOperations(questions), new ReportOperations(questions), new SessionOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
           new ActivationOperations(activations, directory), new AlertOperations(published),
           new SummaryOperations(index), subscriptions, new WebhookOperations(webhooks, broker != null));

@@ -18,9 +18,10 @@ import java.util.Set;
  * @param sessionTypes SQL of the list of those types that have a field {@code session}, in parentheses
  * @param timeNs SQL of an event's time in nanoseconds
  * @param brokerTime SQL of a batch's broker time, of the type of {@code ts}
+ * @param brokerNs SQL of the same in nanoseconds
  */
 public record SessionViews(String events, String marks, String hosts, String batches, String sessionTypes,
-    String timeNs, String brokerTime) {
+    String timeNs, String brokerTime, String brokerNs) {
   public static final String START = "session.start";
   public static final String END = "session.end";
   public static final Set<String> MARKS = Set.of(START, END);
@@ -47,14 +48,15 @@ public record SessionViews(String events, String marks, String hosts, String bat
   }
 
   private String marksSql() {
-    return "SELECT type, ts, " + hex("id") + " AS session, " + hex("parent") + " AS parent, fields->>'name' AS name,"
-        + " (fields->>'ok') = 'true' AS ok FROM (" + marks + ") AS marks WHERE " + hex("id") + " IS NOT NULL";
+    return "SELECT type, ts, " + timeNs + " AS ts_ns, " + hex("id") + " AS session, " + hex("parent") + " AS parent,"
+        + " fields->>'name' AS name, (fields->>'ok') = 'true' AS ok FROM (" + marks + ") AS marks WHERE " + hex("id") + " IS NOT NULL";
   }
 
   /** The batches that name a session. */
   private String carriedSql() {
     return "SELECT nullif(context->>'session', '') AS session, nullif(context->>'parent', '') AS parent, host, program,"
-        + " incarnation, route, sequence, events, " + brokerTime + " AS broker_ts FROM " + batches
+        + " incarnation, route, sequence, events, " + brokerTime + " AS broker_ts, " + brokerNs + " AS broker_ns FROM "
+        + batches
         + " WHERE nullif(context->>'session', '') IS NOT NULL";
   }
 
@@ -70,22 +72,32 @@ public record SessionViews(String events, String marks, String hosts, String bat
   /** A trace that several commands join has as many starts and ends; it has ended when all have. */
   private String sessions(String members) {
     return "SELECT s.session, s.parent, m.name, m.started, m.ended, m.ok, c.hosts, c.programs,"
-        + " coalesce(c.events, 0) AS events, c.first_seen, c.last_seen FROM"
+        + " coalesce(c.events, 0) AS events, c.first_seen, c.last_seen,"
+        + " coalesce(m.started_ns, c.first_seen_ns) AS from_ns, coalesce(m.ended_ns, c.last_seen_ns) AS to_ns FROM"
         + " (SELECT session, max(parent) AS parent FROM (SELECT session, parent FROM (" + marksSql() + ") AS marked"
         + " UNION ALL SELECT session, parent FROM (" + carriedSql() + ") AS carried) AS known GROUP BY session) AS s"
-        + " LEFT JOIN (SELECT session, string_agg(DISTINCT name, ', ' ORDER BY name) AS name,"
-        + " min(CASE WHEN type = '" + START + "' THEN ts END) AS started,"
-        + " CASE WHEN " + hasEnded() + " THEN max(CASE WHEN type = '" + END + "' THEN ts END) END AS ended,"
-        + " CASE WHEN " + hasEnded() + " THEN bool_and(ok) END AS ok"
-        + " FROM (" + marksSql() + ") AS marked GROUP BY session) AS m ON m.session = s.session"
+        + " LEFT JOIN (SELECT session, string_agg(DISTINCT name, ', ' ORDER BY name) AS name, "
+        + min(START, "ts") + " AS started, " + min(START, "ts_ns") + " AS started_ns, "
+        + onceEnded(max(END, "ts")) + " AS ended, " + onceEnded(max(END, "ts_ns")) + " AS ended_ns, "
+        + onceEnded("bool_and(ok)") + " AS ok FROM (" + marksSql() + ") AS marked GROUP BY session) AS m"
+        + " ON m.session = s.session"
         + " LEFT JOIN (SELECT t.session, string_agg(DISTINCT b.host, ', ' ORDER BY b.host) AS hosts,"
         + " string_agg(DISTINCT b.program, ', ' ORDER BY b.program) AS programs, sum(b.events)::bigint AS events,"
-        + " min(b.broker_ts) AS first_seen, max(b.broker_ts) AS last_seen FROM " + members + " AS t JOIN ("
-        + carriedSql() + ") AS b ON b.session = t.member GROUP BY t.session) AS c ON c.session = s.session";
+        + " min(b.broker_ts) AS first_seen, max(b.broker_ts) AS last_seen, min(b.broker_ns) AS first_seen_ns,"
+        + " max(b.broker_ns) AS last_seen_ns FROM " + members + " AS t JOIN (" + carriedSql()
+        + ") AS b ON b.session = t.member GROUP BY t.session) AS c ON c.session = s.session";
   }
 
-  private static String hasEnded() {
-    return count(END) + " >= " + count(START);
+  private static String min(String type, String column) {
+    return "min(CASE WHEN type = '" + type + "' THEN " + column + " END)";
+  }
+
+  private static String max(String type, String column) {
+    return "max(CASE WHEN type = '" + type + "' THEN " + column + " END)";
+  }
+
+  private static String onceEnded(String value) {
+    return "CASE WHEN " + count(END) + " >= " + count(START) + " THEN " + value + " END";
   }
 
   private static String count(String type) {

@@ -51,7 +51,8 @@ final class Views {
     SessionViews sessions = new SessionViews(events,
         events + " WHERE type IN ('" + SessionViews.START + "', '" + SessionViews.END + "')",
         events + " WHERE type LIKE '" + SessionViews.HOST_TYPES + "%'", schema.own("batches"),
-        "(SELECT name FROM " + schema.own("types") + " WHERE 'session' = ANY (columns))", "ts_ns", "broker_time");
+        "(SELECT name FROM " + schema.own("types") + " WHERE 'session' = ANY (columns))", "ts_ns", "broker_time",
+        "(extract(epoch FROM broker_time) * 1000000000)::bigint");
     for (Map.Entry<String, String> view
         : sessions.sql(schema.own("session_members"), schema.own("sessions")).entrySet()) {
       statement.execute("CREATE VIEW " + schema.own(view.getKey()) + " AS " + view.getValue());

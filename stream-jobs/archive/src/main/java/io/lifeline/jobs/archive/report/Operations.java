@@ -17,13 +17,17 @@ import java.util.Map;
 final class Operations {
   private Operations() {}
 
-  /** Returns the operations of each name {@code X} that has both events with a field {@code id}, ordered by start. */
-  static Map<String, List<Operation>> read(ArchiveReader archive) throws SQLException {
+  /**
+   * Returns the operations of each name {@code X} that has both events with a field {@code id}, ordered by start.
+   *
+   * @param where SQL condition on the events' origin
+   */
+  static Map<String, List<Operation>> read(ArchiveReader archive, String where) throws SQLException {
     Map<String, List<Operation>> operations = new LinkedHashMap<>();
     for (String type : archive.eventTypes()) {
       String name = type.endsWith(".start") ? type.substring(0, type.length() - ".start".length()) : null;
       if (name != null && archive.has(type, "id") && archive.has(name + ".end", "id")) {
-        List<Operation> pairs = pairs(archive, name);
+        List<Operation> pairs = pairs(archive, name, where);
         if (!pairs.isEmpty()) {
           operations.put(name, pairs);
         }
@@ -32,10 +36,11 @@ final class Operations {
     return operations;
   }
 
-  private static List<Operation> pairs(ArchiveReader archive, String name) throws SQLException {
+  private static List<Operation> pairs(ArchiveReader archive, String name, String where) throws SQLException {
     String sql = "SELECT s.id, row_number() OVER (PARTITION BY s.id ORDER BY s.ns),"
         + " s.incarnation || '-' || s.thread, s.ns, e.ns, coalesce(e.nbytes, 0)"
-        + " FROM " + numbered(archive, name + ".start") + " s JOIN " + numbered(archive, name + ".end") + " e"
+        + " FROM " + numbered(archive, name + ".start", where) + " s"
+        + " JOIN " + numbered(archive, name + ".end", where) + " e"
         + " ON s.incarnation = e.incarnation AND s.thread = e.thread AND s.id = e.id AND s.nth = e.nth"
         + " WHERE e.ns >= s.ns ORDER BY s.ns";
     List<Operation> pairs = new ArrayList<>();
@@ -49,11 +54,11 @@ final class Operations {
   }
 
   /** Returns SQL with ids as text, because a start and its end may declare them with different types. */
-  private static String numbered(ArchiveReader archive, String type) throws SQLException {
+  private static String numbered(ArchiveReader archive, String type, String where) throws SQLException {
     String id = archive.text(type, "id");
     String nbytes = archive.has(type, "nbytes") ? archive.integer(type, "nbytes") : "NULL::BIGINT";
     return "(SELECT incarnation, thread, " + id + " AS id, " + archive.timeNs() + " AS ns, " + nbytes + " AS nbytes,"
         + " row_number() OVER (PARTITION BY incarnation, thread, " + id + " ORDER BY sequence, event_index) AS nth"
-        + " FROM " + Sql.identifier(archive.viewOf(type)) + ")";
+        + " FROM " + Sql.identifier(archive.viewOf(type)) + " WHERE " + where + ")";
   }
 }

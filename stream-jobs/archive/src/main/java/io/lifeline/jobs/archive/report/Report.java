@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.report;
 
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.Sql;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +22,21 @@ public final class Report {
 
   /** @param emitted number of events counted by the emitting programs; null to use the counters in the batches */
   public static Report of(ArchiveReader archive, Long emitted) throws SQLException {
-    Map<String, List<Operation>> operations = Operations.read(archive);
+    return of(archive, "true", LedgerLine.of(archive, emitted));
+  }
+
+  /** Returns that of the events whose batches name the session, or one that began in it; without a ledger. */
+  public static Report ofSession(ArchiveReader archive, String session) throws SQLException {
+    return of(archive, "(incarnation, route, sequence) IN (SELECT b.incarnation, b.route, b.sequence FROM batches b"
+        + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = " + Sql.literal(Sql.clean(session)) + ")",
+        null);
+  }
+
+  private static Report of(ArchiveReader archive, String where, LedgerLine ledger) throws SQLException {
+    Map<String, List<Operation>> operations = Operations.read(archive, where);
     List<StageRow> stages = operations.isEmpty() ? List.of() : StageRow.of(operations);
-    List<Lifeline> lifelines = Lifeline.of(operations, SocketSamples.unread(archive));
-    return new Report(stages, lifelines, Bottleneck.of(lifelines), LedgerLine.of(archive, emitted));
+    List<Lifeline> lifelines = Lifeline.of(operations, SocketSamples.unread(archive, where));
+    return new Report(stages, lifelines, Bottleneck.of(lifelines), ledger);
   }
 
   public List<StageRow> stages() {

@@ -14,15 +14,20 @@ final class SocketSamples {
 
   private SocketSamples() {}
 
-  /** Returns the unread bytes of each sample that has any, by {@link #key}. */
-  static Map<String, Long> unread(ArchiveReader archive) throws SQLException {
+  /**
+   * Returns the unread bytes of each sample that has any, by {@link #key}.
+   *
+   * @param where SQL condition on the events' origin
+   */
+  static Map<String, Long> unread(ArchiveReader archive, String where) throws SQLException {
     Map<String, Long> unread = new HashMap<>();
     if (!archive.has(TYPE, "unread") || !archive.has(TYPE, "id")) {
       return unread;
     }
     String sql = "SELECT incarnation || '-' || thread, id, max(unread) FROM (SELECT incarnation, thread, "
         + archive.text(TYPE, "id") + " AS id, " + archive.integer(TYPE, "unread") + " AS unread FROM "
-        + Sql.identifier(archive.viewOf(TYPE)) + ") s WHERE unread > 0 GROUP BY incarnation, thread, id";
+        + Sql.identifier(archive.viewOf(TYPE)) + " WHERE " + where
+        + ") s WHERE unread > 0 GROUP BY incarnation, thread, id";
     try (PreparedStatement query = archive.prepare(sql); ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         unread.put(key(rows.getString(1), rows.getString(2)), rows.getLong(3));

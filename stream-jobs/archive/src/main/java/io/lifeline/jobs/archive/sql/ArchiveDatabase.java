@@ -156,7 +156,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     String sessionTypes = withSession.isEmpty() ? "('')"
         : withSession.stream().map(Sql::literal).collect(Collectors.joining(", ", "(", ")"));
     SessionViews sessions = new SessionViews("SELECT * FROM events", marks, hosts, "batches", sessionTypes,
-        "epoch_ns(ts)", "broker_time::TIMESTAMP_NS");
+        "epoch_ns(ts)", "broker_time::TIMESTAMP_NS", "epoch_ns(broker_time)");
     List<String> needs = new ArrayList<>(List.of("events", "batches"));
     sessions.sql("session_members", "sessions").forEach((name, sql) -> {
       put(views, name, sql, needs.toArray(String[]::new));

@@ -1,0 +1,140 @@
+package io.lifeline.console.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.console.access.Access;
+import io.lifeline.console.access.Audit;
+import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
+import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Position;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Asks a real server, whose archive has a session, one within it, and one that is only a name in a context. */
+class SessionOperationsTest {
+  private static final String OUTER = "0af7651916cd43dd8448eb211c80319c";
+  private static final String INNER = "11f7651916cd43dd8448eb211c80319c";
+  private static final long NOW_MS = 1_790_000_000_000L;
+
+  private static final EventType START = EventType.named("session.start").field("id", FieldType.BYTES)
+      .field("parent", FieldType.BYTES).field("name", FieldType.STRING).build();
+  private static final EventType END =
+      EventType.named("session.end").field("id", FieldType.BYTES).field("ok", FieldType.BOOL).build();
+  private static final EventType CPU = EventType.named("host.cpu").field("user", FieldType.U64).build();
+
+  @TempDir Path directory;
+
+  private static BatchWriter batch(int emitter, long sequence, String program) {
+    return new BatchWriter().incarnation(new Incarnation(1, emitter)).sequence(sequence).host("here").program(program)
+        .pid(42).calibration(0, 0, NOW_MS * 1_000_000, 0, false);
+  }
+
+  private static byte[] bytes(String hex) {
+    return HexFormat.of().parseHex(hex);
+  }
+
+  private void archive() throws Exception {
+    BatchWriter[] batches = {
+      batch(1, 1, "copy").context("session", OUTER).event(START, 100, bytes(OUTER), new byte[0], "night's copy"),
+      batch(2, 1, "part").context("session", INNER).context("parent", OUTER)
+          .event(START, 200, bytes(INNER), bytes(OUTER), "part 1").event(END, 250, bytes(INNER), false),
+      batch(3, 1, "probe").event(CPU, 50, 1).event(CPU, 150, 1),
+      batch(1, 2, "copy").context("session", OUTER).event(END, 300, bytes(OUTER), true),
+      batch(4, 1, "other").context("session", "by hand"),
+    };
+    try (ArchiveWriter writer = new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejection -> {})) {
+      for (int i = 0; i < batches.length; i++) {
+        writer.append(new Position(0, i, NOW_MS + i), batches[i].toByteArray());
+      }
+    }
+  }
+
+  private JsonNode ask(String path, int status) throws Exception {
+    try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
+        Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
+            Routes.of(new SessionOperations(new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
+            Audit.none(), 1_000)) {
+      HttpResponse<String> answer = HttpClient.newHttpClient().send(
+          HttpRequest.newBuilder(URI.create(server.url()).resolve("/api/v1" + path)).build(),
+          HttpResponse.BodyHandlers.ofString());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+      return new ObjectMapper().readTree(answer.body());
+    }
+  }
+
+  private static List<String> ids(JsonNode sessions) {
+    List<String> ids = new ArrayList<>();
+    sessions.forEach(session -> ids.add(session.path("session").asText()));
+    return ids;
+  }
+
+  @Test
+  void sessionsAreListedTheNewestFirst() throws Exception {
+    archive();
+    JsonNode answer = ask("/sessions", 200);
+    assertThat(ids(answer.path("sessions"))).containsExactly("by hand", INNER, OUTER);
+    assertThat(answer.path("complete").asBoolean()).isTrue();
+    JsonNode inner = answer.path("sessions").get(1);
+    assertThat(inner.path("parent").asText()).isEqualTo(OUTER);
+    assertThat(inner.path("ok").asBoolean(true)).isFalse();
+    assertThat(inner.path("from").asText()).isEqualTo(Long.toString(NOW_MS * 1_000_000 + 200));
+    JsonNode named = answer.path("sessions").get(0);
+    assertThat(named.hasNonNull("name") || named.hasNonNull("ok")).isFalse();
+    assertThat(named.path("ended").asBoolean()).isFalse();
+  }
+
+  @Test
+  void aSearchFindsNamesProgramsAndHostsAndIsOnlyText() throws Exception {
+    archive();
+    for (String found : List.of("NIGHT'S", "night's copy", OUTER.substring(4, 20))) {
+      assertThat(ids(ask("/sessions?text=" + URLEncoder.encode(found, StandardCharsets.UTF_8), 200)
+          .path("sessions"))).as(found).contains(OUTER).doesNotContain("by hand");
+    }
+    for (String nothing : List.of("' OR true --", "%", "\\", "\0")) {
+      assertThat(ids(ask("/sessions?text=" + URLEncoder.encode(nothing, StandardCharsets.UTF_8), 200)
+          .path("sessions"))).as(nothing).isEmpty();
+    }
+  }
+
+  @Test
+  void aSessionHasItsEventsItsChildrenAndWhatItsHostsDidMeanwhile() throws Exception {
+    archive();
+    JsonNode outer = ask("/sessions/" + OUTER, 200);
+    assertThat(outer.path("session").path("programs").asText()).isEqualTo("copy, part");
+    assertThat(outer.path("session").path("events").asLong()).isEqualTo(4);
+    assertThat(ids(outer.path("children"))).containsExactly(INNER);
+    assertThat(outer.path("types").toString()).contains("{\"type\":\"host.cpu\",\"via\":\"host\",\"host\":\"here\","
+        + "\"events\":1}", "{\"type\":\"session.start\",\"via\":\"session\",\"host\":\"here\",\"events\":2}");
+    assertThat(outer.path("bottleneck").asText()).startsWith("none (");
+    assertThat(outer.hasNonNull("stage")).isFalse();
+    assertThat(ask("/sessions/by%20hand", 200).path("children")).isEmpty();
+  }
+
+  @Test
+  void anUnknownSessionIsNotFound() throws Exception {
+    archive();
+    assertThat(ask("/sessions/" + OUTER.replace('0', '1'), 404).toString()).contains("no such session");
+    assertThat(ask("/sessions/" + URLEncoder.encode("' OR '1'='1", StandardCharsets.UTF_8), 404).toString())
+        .contains("no such session");
+  }
+}
