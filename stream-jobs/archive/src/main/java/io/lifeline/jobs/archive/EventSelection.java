@@ -13,11 +13,18 @@ import java.util.List;
  * @param sinceNs time of the earliest event; null for no limit
  * @param untilNs time after the last event; null for no limit
  * @param where SQL condition on the columns of the view {@code events}; null for none
+ * @param session only what belongs to this session; null for no such limit. The reader must have the views over sessions
  */
-public record EventSelection(List<Glob> types, String program, String host, Long sinceNs, Long untilNs, String where) {
+public record EventSelection(List<Glob> types, String program, String host, Long sinceNs, Long untilNs, String where,
+    String session) {
   public static final EventSelection ALL = new EventSelection(List.of(), null, null, null, null, null);
 
   private static final char ESCAPE = '!';
+
+  /** Selects from events of all sessions, and of none. */
+  public EventSelection(List<Glob> types, String program, String host, Long sinceNs, Long untilNs, String where) {
+    this(types, program, host, sinceNs, untilNs, where, null);
+  }
 
   /** Returns whether events of this type are selected. */
   public boolean selectsType(String name) {
@@ -35,6 +42,11 @@ public record EventSelection(List<Glob> types, String program, String host, Long
     }
     if (host != null) {
       all.add("host LIKE " + pattern(host));
+    }
+    if (session != null) {
+      String identity = "incarnation, route, sequence, event_index";
+      all.add("(" + identity + ") IN (SELECT " + identity + " FROM session_events WHERE session = "
+          + Sql.literal(Sql.clean(session)) + ")");
     }
     if (where != null) {
       all.add("(" + where + "\n)");

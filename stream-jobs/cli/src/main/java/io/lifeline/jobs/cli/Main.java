@@ -3,6 +3,7 @@ package io.lifeline.jobs.cli;
 import io.lifeline.jobs.archive.cli.CompactCommand;
 import io.lifeline.jobs.archive.cli.ExportCommand;
 import io.lifeline.jobs.archive.cli.FilesCommand;
+import io.lifeline.jobs.archive.cli.ImportCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
@@ -33,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       SqlCommand.class,
       ReportCommand.class,
       ExportCommand.class,
+      ImportCommand.class,
       CompactCommand.class,
       VerifyCommand.class,
       FilesCommand.class,

@@ -48,6 +48,8 @@ import picocli.CommandLine.Spec;
       "  xml       an element per event",
       "  csv, parquet",
       "            a row per event, its fields as JSON in the last column",
+      "  perfsonar",
+      "            transfers and TCP connections as records of perfSONAR archives, JSON lines",
       "",
       "The file gets its name when it is complete. A line on standard error counts the",
       "events, and what the format could not show: operations without end (open),",
@@ -62,6 +64,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  lifeline-jobs export --archive archive --format perfetto --output copy.pftrace",
       "  lifeline-jobs export --archive archive --format bp --type 'disk.*' --since 10m",
+      "  lifeline-jobs export --archive archive --session ID --format perfsonar",
       "  lifeline-jobs export --archive postgresql://me@db.example/events \\",
       "      --password-file secret --format csv --where \"level = 'error'\""
     })
@@ -74,7 +77,7 @@ public final class ExportCommand implements Callable<Integer> {
   private final ArchiveOptions archive = new ArchiveOptions();
 
   @Option(names = "--format", required = true, paramLabel = "FORMAT",
-      description = "perfetto, chrome, paraver, bp, ulm, xml, csv, parquet or json")
+      description = "perfetto, chrome, paraver, bp, ulm, xml, csv, parquet, perfsonar or json")
   private String format;
 
   @Option(names = "--output", paramLabel = "FILE", description = "file to write (default: standard output)")
@@ -95,6 +98,10 @@ public final class ExportCommand implements Callable<Integer> {
 
   @Option(names = {"--to", "--until"}, paramLabel = "TIME", description = "only events before this time")
   private String to;
+
+  @Option(names = "--session", paramLabel = "ID",
+      description = "only what belongs to this session: events of its programs, and of its hosts meanwhile")
+  private String session;
 
   @Option(names = "--where", paramLabel = "SQL",
       description = "only events that meet this condition on the columns of the view events")
@@ -143,7 +150,7 @@ public final class ExportCommand implements Callable<Integer> {
     try (Unfinished unfinished = new Unfinished()) {
       Path spill = spill(unfinished);
       ExportOptions options = new ExportOptions(maxOpen, maxTracks, counters.stream().map(Glob::of).toList(), spill,
-          (long) memoryMib << 20);
+          (long) memoryMib << 20, session);
       Counts counts = new Counts();
       try (Output to = Output.to(output, standardOutput, spill, unfinished);
           EventReader reader = archive.openEvents(spill, options.memoryBytes());
@@ -168,14 +175,15 @@ public final class ExportCommand implements Callable<Integer> {
       }
       return wanted;
     } catch (IllegalArgumentException e) {
-      throw wrong("--format is perfetto, chrome, paraver, bp, ulm, xml, csv, parquet or json, not '" + format + "'");
+      throw wrong("--format is perfetto, chrome, paraver, bp, ulm, xml, csv, parquet, perfsonar or json, not '"
+          + format + "'");
     }
   }
 
   private EventSelection selection() {
     long nowNs = System.currentTimeMillis() * 1_000_000L;
     return new EventSelection(types.stream().map(Glob::of).toList(), program, host, time("--from", from, nowNs),
-        time("--to", to, nowNs), where);
+        time("--to", to, nowNs), where, session);
   }
 
   private Long time(String option, String text, long nowNs) {

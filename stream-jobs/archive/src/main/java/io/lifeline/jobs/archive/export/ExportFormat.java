@@ -12,6 +12,7 @@ public enum ExportFormat {
   XML(options -> new XmlLines()),
   CSV(options -> new CsvLines()),
   PARQUET(ParquetFormat::new),
+  PERFSONAR(PerfsonarFormat::new),
   JSON(options -> new JsonLines());
 
   private final Function<ExportOptions, EventFormat> create;

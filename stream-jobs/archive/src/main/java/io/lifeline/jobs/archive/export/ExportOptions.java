@@ -12,5 +12,7 @@ import java.util.List;
  * @param counters event types whose numbers become counter tracks
  * @param spill existing directory for what exceeds the memory
  * @param memoryBytes limit of DuckDB's memory
+ * @param session ID of the session that is exported; null if all are
  */
-public record ExportOptions(int maxOpen, int maxTracks, List<Glob> counters, Path spill, long memoryBytes) {}
+public record ExportOptions(int maxOpen, int maxTracks, List<Glob> counters, Path spill, long memoryBytes,
+    String session) {}

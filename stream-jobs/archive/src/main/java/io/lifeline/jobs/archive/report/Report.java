@@ -28,8 +28,8 @@ public final class Report {
   /** Returns that of the events whose batches name the session, or one that began in it; without a ledger. */
   public static Report ofSession(ArchiveReader archive, String session) throws SQLException {
     return of(archive, "(incarnation, route, sequence) IN (SELECT b.incarnation, b.route, b.sequence FROM batches b"
-        + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = " + Sql.literal(Sql.clean(session)) + ")",
-        null);
+        + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = "
+        + Sql.literal(Sql.clean(session)) + ")", null);
   }
 
   private static Report of(ArchiveReader archive, String where, LedgerLine ledger) throws SQLException {

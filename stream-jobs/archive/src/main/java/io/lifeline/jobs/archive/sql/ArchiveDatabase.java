@@ -122,8 +122,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   private static Map<String, String> describe(
       ArchiveDirectory directory, List<Manifest> manifests, Map<String, View> views) throws IOException {
     Map<String, String> paths = paths(directory, manifests);
-    List<String> batchFiles = manifests.stream().flatMap(manifest -> manifest.files().stream())
-        .filter(file -> file.kind() == Manifest.Kind.BATCHES).map(file -> paths.get(file.name())).toList();
+    List<String> batchFiles = batchFiles(manifests, paths);
     EventViews events = new EventViews(manifests, paths);
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
@@ -131,7 +130,11 @@ public final class ArchiveDatabase implements ArchiveReader {
     put(views, "lifelines", EventViews.LIFELINES, "events");
     if (!batchFiles.isEmpty()) {
       put(views, "batches", BatchRows.read(batchFiles));
-      putSessions(views, events);
+      List<String> needs = new ArrayList<>(List.of("events", "batches"));
+      sessionViews(events).forEach((name, sql) -> {
+        put(views, name, sql, needs.toArray(String[]::new));
+        needs.add(name);
+      });
     }
     return viewByType;
   }
@@ -147,7 +150,13 @@ public final class ArchiveDatabase implements ArchiveReader {
     return paths;
   }
 
-  private static void putSessions(Map<String, View> views, EventViews events) {
+  static List<String> batchFiles(List<Manifest> manifests, Map<String, String> paths) {
+    return manifests.stream().flatMap(manifest -> manifest.files().stream())
+        .filter(file -> file.kind() == Manifest.Kind.BATCHES).map(file -> paths.get(file.name())).toList();
+  }
+
+  /** Returns the SQL of the views over sessions by name, each of which needs those before and events and batches. */
+  static Map<String, String> sessionViews(EventViews events) {
     String marks = events.versions(events.ids(SessionViews.MARKS::contains));
     String hosts = events.versions(events.ids(name -> name.startsWith(SessionViews.HOST_TYPES)));
     List<String> withSession = events.types().stream()
@@ -157,11 +166,7 @@ public final class ArchiveDatabase implements ArchiveReader {
         : withSession.stream().map(Sql::literal).collect(Collectors.joining(", ", "(", ")"));
     SessionViews sessions = new SessionViews("SELECT * FROM events", marks, hosts, "batches", sessionTypes,
         "epoch_ns(ts)", "broker_time::TIMESTAMP_NS", "epoch_ns(broker_time)");
-    List<String> needs = new ArrayList<>(List.of("events", "batches"));
-    sessions.sql("session_members", "sessions").forEach((name, sql) -> {
-      put(views, name, sql, needs.toArray(String[]::new));
-      needs.add(name);
-    });
+    return sessions.sql("session_members", "sessions");
   }
 
   private static void put(Map<String, View> views, String name, String sql, String... needs) {

@@ -10,6 +10,7 @@ import io.lifeline.jobs.archive.EventSelection;
 import io.lifeline.jobs.archive.FieldsReader;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
+import io.lifeline.jobs.archive.parquet.BatchRows;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -42,14 +43,17 @@ public final class ParquetEvents implements EventReader {
 
   private final ArchiveDirectory directory;
   private final EventViews views;
+  private final List<String> batchFiles;
   private final Path spill;
   private final long memoryBytes;
   private final Connection connection;
+  private boolean sessions;
 
-  private ParquetEvents(ArchiveDirectory directory, EventViews views, Path spill, long memoryBytes)
-      throws SQLException {
+  private ParquetEvents(ArchiveDirectory directory, EventViews views, List<String> batchFiles, Path spill,
+      long memoryBytes) throws SQLException {
     this.directory = directory;
     this.views = views;
+    this.batchFiles = batchFiles;
     this.spill = spill;
     this.memoryBytes = memoryBytes;
     this.connection = connect(true);
@@ -64,8 +68,9 @@ public final class ParquetEvents implements EventReader {
   public static ParquetEvents open(Path root, Path spill, long memoryBytes) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     List<Manifest> manifests = ArchiveDatabase.manifests(directory, root);
-    EventViews views = new EventViews(manifests, ArchiveDatabase.paths(directory, manifests));
-    return new ParquetEvents(directory, views, spill, memoryBytes);
+    Map<String, String> paths = ArchiveDatabase.paths(directory, manifests);
+    return new ParquetEvents(directory, new EventViews(manifests, paths),
+        ArchiveDatabase.batchFiles(manifests, paths), spill, memoryBytes);
   }
 
   private Connection connect(boolean streaming) throws SQLException {
@@ -73,6 +78,9 @@ public final class ParquetEvents implements EventReader {
     try (Statement statement = database.createStatement()) {
       statement.execute("SET threads = " + THREADS);
       ArchiveDatabase.confine(statement, directory);
+      if (sessions) {
+        createSessionViews(statement);
+      }
       return database;
     } catch (SQLException e) {
       database.close();
@@ -80,8 +88,25 @@ public final class ParquetEvents implements EventReader {
     }
   }
 
+  private void createSessionViews(Statement statement) throws SQLException {
+    if (batchFiles.isEmpty()) {
+      throw new SQLException("the archive has no batches, and so no sessions");
+    }
+    statement.execute("CREATE VIEW events AS " + views.all());
+    statement.execute("CREATE VIEW batches AS " + BatchRows.read(batchFiles));
+    for (Map.Entry<String, String> view : ArchiveDatabase.sessionViews(views).entrySet()) {
+      statement.execute("CREATE VIEW " + view.getKey() + " AS " + view.getValue());
+    }
+  }
+
   @Override
   public EventCursor read(EventSelection selection) throws SQLException {
+    if (selection.session() != null && !sessions) {
+      sessions = true;
+      try (Statement statement = connection.createStatement()) {
+        createSessionViews(statement);
+      }
+    }
     Map<String, FieldsReader> readers = new HashMap<>();
     Set<String> types = new HashSet<>();
     for (TypeEntry type : views.types()) {

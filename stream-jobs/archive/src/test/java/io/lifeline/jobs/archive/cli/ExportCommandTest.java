@@ -108,7 +108,7 @@ class ExportCommandTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-    "--format xls           | --format is perfetto, chrome, paraver, bp, ulm, xml, csv, parquet or json, not 'xls'",
+    "--format xls           | perfetto, chrome, paraver, bp, ulm, xml, csv, parquet, perfsonar or json, not 'xls'",
     "--format bp --from now | --from is a time such as 2026-11-21T05:19:00Z, seconds since 1970, or an age such as",
     "--format bp --to 9e99  | --to is a time",
     "--format paraver       | a Paraver trace consists of three files: give --output the name of the first one",

@@ -83,7 +83,8 @@ final class Exports {
   Counts write(ExportFormat format, String name, EventSelection selection) throws Exception {
     Counts counts = new Counts();
     Path spill = Files.createDirectories(directory.resolve("spill"));
-    ExportOptions options = new ExportOptions(maxOpen, maxTracks, List.of(Glob.of("host.*")), spill, MEMORY);
+    ExportOptions options = new ExportOptions(maxOpen, maxTracks, List.of(Glob.of("host.*")), spill, MEMORY,
+        selection.session());
     try (Unfinished unfinished = new Unfinished();
         Output output = Output.to(file(name), OutputStream.nullOutputStream(), spill, unfinished);
         EventReader reader = reader();
