@@ -7,11 +7,12 @@ import { decode, encode, type Link, type Tab } from "./link";
 import { follow } from "./live";
 import { DARK, LIGHT } from "./palette";
 import { Overview } from "./overview/Overview";
+import { Sessions } from "./sessions/Sessions";
 import { SignIn, User } from "./SignIn";
 import { count, shown } from "./text";
 import { Trace } from "./Trace";
 
-const TABS: [Tab, string][] = [["lifelines", "Lifelines"], ["overview", "Overview"], ["ask", "Ask"]];
+const TABS: [Tab, string][] = [["lifelines", "Lifelines"], ["sessions", "Sessions"], ["overview", "Overview"], ["ask", "Ask"]];
 const THEME = "lifeline.theme";
 
 function preferredTheme(): "dark" | "light" {
@@ -103,6 +104,7 @@ export function App() {
       <Banners status={status} lost={lost} />
       {signedOut !== null ? <SignIn why={signedOut} done={() => setSignedOut(null)} /> : <main><div id="view" role="tabpanel" aria-labelledby={`tab-${link.tab}`}>
         {status && link.tab === "lifelines" && <Trace status={status} types={types.data} link={link} palette={palette} change={change} />}
+        {status && link.tab === "sessions" && <Sessions status={status} version={version ?? ""} link={link} palette={palette} change={change} />}
         {status && link.tab === "overview" && <Overview status={status} version={version ?? ""} types={types.data} link={link} palette={palette} change={change} />}
         {link.tab === "ask" && <Ask sql={link.sql} palette={palette} onSql={(sql) => change({ sql })} />}
       </div></main>}

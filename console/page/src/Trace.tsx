@@ -75,7 +75,7 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
     change({ follow, from: null, to: null });
   };
 
-  const filters = { program: link.program, host: link.host };
+  const filters = { program: link.program, host: link.host, session: link.session };
   const asked = { from: stamp(view.from), to: stamp(view.to), width: 1200, lines: LINES, ...filters };
   const lines = useAnswer<Lines>(JSON.stringify([asked, status.index.events]), (signal) => get("/lifelines", asked, signal));
   const before = link.before ? { from: relative(link.before.split("-")[0]!), to: relative(link.before.split("-")[1]!) } : null;
@@ -204,6 +204,7 @@ function Toolbar(props: {
       <label>Types <input type="search" size={10} value={link.types} onInput={(event) => change({ types: event.currentTarget.value })} placeholder="all" /></label>
       <label>Program <input type="search" size={8} value={link.program} onInput={(event) => change({ program: event.currentTarget.value })} placeholder="*" /></label>
       <label>Host <input type="search" size={8} value={link.host} onInput={(event) => change({ host: event.currentTarget.value })} placeholder="*" /></label>
+      {link.session !== null && <button onClick={() => change({ session: null })} aria-label="Show all sessions">Session <bdi>{shown(link.session, 12)}</bdi> ×</button>}
       <button onClick={props.onBefore} aria-pressed={link.before !== null}>{link.before ? "End comparison" : "Compare with this"}</button>
       <button onClick={() => props.onSave("png")}>PNG</button>
       <button onClick={() => props.onSave("svg")}>SVG</button>

@@ -65,6 +65,17 @@ export interface Account {
 }
 export interface Ledger { rows: Account[] }
 
+export interface Session {
+  session: string; parent?: string | null; name?: string | null; from?: string | null; to?: string | null;
+  ended: boolean; ok?: boolean | null; hosts?: string | null; programs?: string | null; events: number;
+}
+export interface Sessions { sessions: Session[]; complete: boolean }
+/** `via`: "session" for events of its programs, "host" for samples of its hosts meanwhile. */
+export interface SessionContent {
+  session: Session; children: Session[]; types: { type: string; via: "session" | "host"; host: string; events: number }[];
+  bottleneck: string; stage?: string | null;
+}
+
 export interface Emitter {
   incarnation: string; program: string; host: string; pid: number; state: "running" | "silent" | "ended" | "recovered";
   firstMs: number; lastMs: number; eventsPerSecond: number; types: number; emitted: string; drops: Record<string, string>;

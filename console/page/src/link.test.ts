@@ -4,7 +4,7 @@ import { decode, encode, type Link, START } from "./link";
 
 test("a link reproduces every part of the view", () => {
   const link: Link = {
-    tab: "ask", from: "1", to: "20", follow: true, colour: "host", order: ["b&=#", "a"], types: "disk", program: "*x", host: "ü",
+    tab: "ask", from: "1", to: "20", follow: true, colour: "host", order: ["b&=#", "a"], types: "disk", program: "*x", host: "ü", session: "a b",
     object: "<script>", a: "disk.read.start", b: "disk.read.end", before: "3-4", load: ["a/b"], sql: "SELECT '\u202e' -- #&\n",
   };
   assert.deepEqual(decode(`#${encode(link)}`), link);

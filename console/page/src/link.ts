@@ -1,6 +1,6 @@
 // What the address shows after #, so that a link reproduces the view.
 
-export type Tab = "lifelines" | "overview" | "ask";
+export type Tab = "lifelines" | "sessions" | "overview" | "ask";
 export type Colour = "program" | "host" | "outcome";
 
 export interface Link {
@@ -16,6 +16,8 @@ export interface Link {
   types: string;
   program: string;
   host: string;
+  /** ID of a session: only what belongs to it. */
+  session: string | null;
   /** Id of the selected object. */
   object: string | null;
   /** The stages between which the time is measured. */
@@ -29,7 +31,7 @@ export interface Link {
 }
 
 export const START: Link = {
-  tab: "lifelines", from: null, to: null, follow: false, colour: "outcome", order: [], types: "", program: "", host: "",
+  tab: "lifelines", from: null, to: null, follow: false, colour: "outcome", order: [], types: "", program: "", host: "", session: null,
   object: null, a: null, b: null, before: null, load: [], sql: "",
 };
 
@@ -59,7 +61,7 @@ export function decode(hash: string): Link {
     all.find((one) => one === text(name)) ?? otherwise;
   const before = text("before");
   return {
-    tab: choice("tab", ["lifelines", "overview", "ask"] as const, START.tab),
+    tab: choice("tab", ["lifelines", "sessions", "overview", "ask"] as const, START.tab),
     from: number("from"),
     to: number("to"),
     follow: text("follow") === "true",
@@ -68,6 +70,7 @@ export function decode(hash: string): Link {
     types: text("types") ?? "",
     program: text("program") ?? "",
     host: text("host") ?? "",
+    session: text("session"),
     object: text("object"),
     a: text("a"),
     b: text("b"),

@@ -191,7 +191,7 @@ public final class Main implements Callable<Integer> {
       Audit audited = own == null ? audit : audit.emitting(fields -> own.emit("console.audit", fields));
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
       ArchiveQuestions questions = new ArchiveQuestions(access);
-      Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access)),
+      Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access), questions),
           new ArchiveOperations(questions), new ReportOperations(questions), new SessionOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
           new ActivationOperations(activations, directory), new AlertOperations(published),

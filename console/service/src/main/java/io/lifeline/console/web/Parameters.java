@@ -12,6 +12,9 @@ final class Parameters {
   static final Parameter<String> PROGRAM = Parameter.text("program", "programs, * matches any text");
   static final Parameter<String> HOST = Parameter.text("host", "hosts, * matches any text");
 
+  /** Needs an archive. */
+  static final Parameter<String> SESSION = Parameter.text("session", "only programs that took part in this session");
+
   private Parameters() {}
 
   /** Returns the pattern of a text; that of everything if it is missing or empty. */

@@ -2,6 +2,7 @@ package io.lifeline.console.web;
 
 import static io.lifeline.console.web.Parameters.HOST;
 import static io.lifeline.console.web.Parameters.PROGRAM;
+import static io.lifeline.console.web.Parameters.SESSION;
 
 import io.lifeline.console.archive.EventFields;
 import io.lifeline.console.index.Density;
@@ -23,6 +24,7 @@ import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.IntPredicate;
 
 /** What is asked of the events in the index: lifelines, durations, what is slow. */
@@ -48,11 +50,16 @@ public final class TraceOperations implements Operations {
 
   private final TraceIndex index;
   private final EventFields fields;
+  private final SessionEmitters sessions;
 
-  /** @param fields the values of an object's events; null without an archive */
-  public TraceOperations(TraceIndex index, EventFields fields) {
+  /**
+   * @param fields the values of an object's events; null without an archive
+   * @param archive for the emitters of a session
+   */
+  public TraceOperations(TraceIndex index, EventFields fields, ArchiveQuestions archive) {
     this.index = index;
     this.fields = fields;
+    this.sessions = new SessionEmitters(archive);
   }
 
   @Override
@@ -62,17 +69,18 @@ public final class TraceOperations implements Operations {
             call -> index.read(TraceOperations::types)),
         Operation.get("/lifelines", "The lifelines of a span, reduced so that the slowest remain", Lines.class,
             this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM,
-            HOST, ID),
+            HOST, SESSION, ID),
         Operation.get("/objects/{object}", "One object's events, with their fields", ObjectEvents.class, this::object,
             OBJECT),
         Operation.get("/steps", "Where the time of objects goes: the steps of a span by kind", StepKinds.class,
-            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST),
+            this::steps, Parameters.FROM, Parameters.TO, PROGRAM, HOST, SESSION),
         Operation.get("/slowest", "The slowest objects of a span, and what they share", SlowObjects.class,
-            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST),
+            this::slowest, Parameters.FROM, Parameters.TO, A, B, MOST, PROGRAM, HOST, SESSION),
         Operation.get("/distribution", "How long the step between two types takes", Distribution.class,
-            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, PROGRAM, HOST),
+            this::distribution, Parameters.FROM, Parameters.TO, FROM2, TO2, A, B, PROGRAM, HOST,
+            SESSION),
         Operation.get("/heat", "Durations over time", Heat.class, this::heat, Parameters.FROM,
-            Parameters.TO, Parameters.WIDTH, A, B, PROGRAM, HOST));
+            Parameters.TO, Parameters.WIDTH, A, B, PROGRAM, HOST, SESSION));
   }
 
   record TypeRow(int type, String name, String level, long events) {}
@@ -110,10 +118,11 @@ public final class TraceOperations implements Operations {
   private Object lifelines(Call call) {
     Span span = Parameters.span(call);
     String id = call.get(ID);
+    Choice chosen = choice(call);
     return index.read(snapshot -> {
       int bins = Math.max(1, Math.min(Math.min(MOST_BINS, call.get(Parameters.WIDTH) / PIXELS_PER_BIN),
           MOST_CELLS / Math.max(1, snapshot.kinds().size())));
-      IntPredicate origin = origins(snapshot, call);
+      IntPredicate origin = chosen.in(snapshot);
       Lifelines.Choice choice = id == null
           ? Lifelines.choose(snapshot, span, origin, call.get(LINES))
           : new Lifelines.Choice(only(snapshot.find(id)), true);
@@ -202,7 +211,8 @@ public final class TraceOperations implements Operations {
 
   private Object steps(Call call) {
     Span span = Parameters.span(call);
-    return index.read(snapshot -> new StepKinds(Steps.of(snapshot, span, origins(snapshot, call)).stream()
+    Choice chosen = choice(call);
+    return index.read(snapshot -> new StepKinds(Steps.of(snapshot, span, chosen.in(snapshot)).stream()
         .limit(MOST_STEPS).map(kind -> new StepKind(kind.from(), kind.to(), kind.count(), kind.totalNs(), kind.maxNs(),
             snapshot.object(kind.slowest()), snapshot.id(snapshot.object(kind.slowest())))).toList()));
   }
@@ -216,8 +226,9 @@ public final class TraceOperations implements Operations {
   private Object slowest(Call call) {
     Span span = Parameters.span(call);
     Passage passage = new Passage(call.get(A), call.get(B));
+    Choice chosen = choice(call);
     return index.read(snapshot -> {
-      Slowest slowest = Slowest.of(snapshot, span, origins(snapshot, call), passage, call.get(MOST));
+      Slowest slowest = Slowest.of(snapshot, span, chosen.in(snapshot), passage, call.get(MOST));
       List<SlowObject> objects = new ArrayList<>();
       for (Slowest.Found found : slowest.passages()) {
         Origin origin = snapshot.origin(found.event());
@@ -244,8 +255,9 @@ public final class TraceOperations implements Operations {
       spans.add(Parameters.span(call, FROM2, TO2));
     }
     Passage passage = new Passage(call.get(A), call.get(B));
+    Choice chosen = choice(call);
     List<Durations> durations = index.read(snapshot -> spans.stream()
-        .map(span -> Durations.of(snapshot, span, origins(snapshot, call), passage)).toList());
+        .map(span -> Durations.of(snapshot, span, chosen.in(snapshot), passage)).toList());
     long least = durations.stream().mapToLong(one -> one.quantile(0)).min().orElse(0);
     long most = durations.stream().mapToLong(one -> one.quantile(1)).max().orElse(0);
     long[] edges = Durations.edges(least, most);
@@ -265,8 +277,9 @@ public final class TraceOperations implements Operations {
     Span span = Parameters.span(call);
     Passage passage = new Passage(call.get(A), call.get(B));
     int bins = Math.max(1, Math.min(MOST_BINS, call.get(Parameters.WIDTH) / PIXELS_PER_BIN));
+    Choice chosen = choice(call);
     return index.read(snapshot -> {
-      IntPredicate origin = origins(snapshot, call);
+      IntPredicate origin = chosen.in(snapshot);
       Durations durations = Durations.of(snapshot, span, origin, passage);
       long[] edges = Durations.edges(durations.quantile(0), durations.quantile(1));
       int[][] counts = new int[bins][edges.length - 1];
@@ -276,21 +289,34 @@ public final class TraceOperations implements Operations {
     });
   }
 
-  /** Returns the emitters that program and host select; null for all. */
-  private static IntPredicate origins(Snapshot snapshot, Call call) {
-    String program = call.get(PROGRAM);
-    String host = call.get(HOST);
-    if (program == null && host == null) {
-      return null;
+  /** What a call selects of the emitters. */
+  private record Choice(Glob programs, Glob hosts, Set<String> incarnations) {
+
+    /** Returns the emitters by their numbers; null for all. */
+    IntPredicate in(Snapshot snapshot) {
+      if (programs == null && hosts == null && incarnations == null) {
+        return null;
+      }
+      BitSet selected = new BitSet();
+      for (int i = 0; i < snapshot.origins().size(); i++) {
+        Origin origin = snapshot.origins().get(i);
+        selected.set(i, (programs == null || programs.matches(origin.program()))
+            && (hosts == null || hosts.matches(origin.host()))
+            && (incarnations == null || incarnations.contains(origin.incarnation())));
+      }
+      return selected::get;
     }
-    Glob programs = Parameters.glob(program);
-    Glob hosts = Parameters.glob(host);
-    BitSet selected = new BitSet();
-    for (int i = 0; i < snapshot.origins().size(); i++) {
-      Origin origin = snapshot.origins().get(i);
-      selected.set(i, programs.matches(origin.program()) && hosts.matches(origin.host()));
-    }
-    return selected::get;
+  }
+
+  /** Asks the archive for a session before the index is read, which must not wait for it. */
+  private Choice choice(Call call) {
+    String session = call.get(SESSION);
+    return new Choice(glob(call.get(PROGRAM)), glob(call.get(HOST)),
+        session == null || session.isEmpty() ? null : sessions.of(session));
+  }
+
+  private static Glob glob(String text) {
+    return text == null ? null : Parameters.glob(text);
   }
 
   /** Numbers texts in the order of their first use. */

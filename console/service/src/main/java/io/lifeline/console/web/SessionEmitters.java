@@ -1,0 +1,60 @@
+package io.lifeline.console.web;
+
+import io.lifeline.jobs.archive.Sql;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Finds the incarnations of programs that took part in a session. What was found is kept for a moment: a view of the page
+ * asks for the same session several times.
+ */
+final class SessionEmitters {
+  private static final long FRESH_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final int MOST_KEPT = 16;
+
+  private record Found(Set<String> incarnations, long ns) {}
+
+  private final ArchiveQuestions archive;
+  private final Map<String, Found> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Found> eldest) {
+      return size() > MOST_KEPT;
+    }
+  };
+
+  SessionEmitters(ArchiveQuestions archive) {
+    this.archive = archive;
+  }
+
+  /** Returns the incarnations, those of sessions within it too; none for an unknown session. */
+  Set<String> of(String session) {
+    synchronized (kept) {
+      Found found = kept.get(session);
+      if (found != null && System.nanoTime() - found.ns < FRESH_NS) {
+        return found.incarnations;
+      }
+    }
+    Set<String> incarnations = archive.ask(reader -> {
+      Set<String> found = new HashSet<>();
+      try (PreparedStatement query = reader.prepare("SELECT DISTINCT b.incarnation FROM batches b JOIN session_members m"
+          + " ON m.member = b.context->>'session' WHERE m.session = " + Sql.literal(Sql.clean(session)));
+          ResultSet rows = query.executeQuery()) {
+        while (rows.next()) {
+          found.add(rows.getString(1));
+        }
+      }
+      return found;
+    });
+    synchronized (kept) {
+      kept.put(session, new Found(incarnations, System.nanoTime()));
+    }
+    return incarnations;
+  }
+}
