@@ -97,6 +97,9 @@ async function whole(page, tab) {
     await page.getByRole("img", { name: /^Lifelines: [1-9]/ }).waitFor();
     await page.locator(".trace[aria-busy=false]").waitFor();
     await page.getByRole("region", { name: "Slowest objects" }).getByRole("row").nth(2).waitFor();
+  } else if (tab === "sessions") {
+    await page.getByRole("region", { name: "Sessions" }).getByRole("row").nth(2).waitFor();
+    await page.getByRole("region", { name: "Session", exact: true }).getByRole("row").nth(2).waitFor();
   } else if (tab === "overview") {
     await page.getByRole("region", { name: "Ledger" }).getByRole("row").nth(2).waitFor();
     await page.getByRole("region", { name: "Event types" }).getByRole("row").nth(2).waitFor();
@@ -110,6 +113,7 @@ const SQL = `SELECT type, min(program) AS "${SCRIPT}", max(host) AS host, min(id
   repeat('<b>64 KiB</b> ', 5042) AS "\u202e" FROM events GROUP BY type`;
 const HASHES = {
   lifelines: "",
+  sessions: `#${new URLSearchParams({ tab: "sessions", session: SCRIPT })}`,
   overview: "#tab=overview",
   ask: `#${new URLSearchParams({ tab: "ask", sql: SQL })}`,
 };

@@ -41,7 +41,7 @@ HOSTILE = [
 ]
 
 
-def batch(sequence, program, host, types, events, start_ns):
+def batch(sequence, program, host, types, events, start_ns, context=()):
     """A batch in the JSON of FORMAT.md, section 13; events are (type, ns after the start, values)."""
     return {
         "version": 1, "byte_order": "little", "compression": "none", "shuffle": 0, "flags": [],
@@ -49,7 +49,7 @@ def batch(sequence, program, host, types, events, start_ns):
         "pid": sequence, "route": 0, "route_name": "default", "host": host, "program": program,
         "counters": [str(len(events)), *["0"] * 11],
         "calibrations": [{"tick": "0", "monotonic_ns": "0", "realtime_offset_ns": str(start_ns), "error_ns": 0, "step": False}],
-        "segments": [{"thread": "1", "events": len(events)}], "context": [], "types": types,
+        "segments": [{"thread": "1", "events": len(events)}], "context": [list(pair) for pair in context], "types": types,
         "events": [{"type": type_, "tick": str(ns), "fields": values} for type_, ns, values in events],
     }
 
@@ -73,7 +73,7 @@ def batches():
                   for i, step in enumerate(steps)]
         for begin in range(0, len(events), 16):  # so that no batch is too large
             part = events[begin : begin + 16]
-            yield batch(p * 100 + begin // 16 + 1, program, HOSTILE[-1 - p], steps, part, START_NS)
+            yield batch(p * 100 + begin // 16 + 1, program, HOSTILE[-1 - p], steps, part, START_NS, [("session", program), ("parent", HOSTILE[0])])
 
 
 def encode(batches_as_json):

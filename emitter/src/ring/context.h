@@ -6,7 +6,7 @@
  * part, and a recovery that finds changes in a file does the same as the harvester would have done.
  *
  *   changes published:  header.context_changes     one release store, after the context and the boundaries are written
- *   changes applied:    routes[].context           by whoever seals that route's batches
+ *   changes applied:    routes[].context           by the harvester or a recovery, per route
  *
  * Change n is in place n % LL_CONTEXTS of contexts and boundaries, which no route uses any more when it is written. A
  * ring that is made after a change has the boundary 0: all of its events are later ones.

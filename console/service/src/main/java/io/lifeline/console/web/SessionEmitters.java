@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Finds the incarnations of programs that took part in a session. What was found is kept for a moment: a view of the page
- * asks for the same session several times.
+ * Finds the incarnations of programs that took part in a session. What was found is kept for a moment: a view of the
+ * page asks for the same session several times.
  */
 final class SessionEmitters {
   private static final long FRESH_NS = TimeUnit.SECONDS.toNanos(5);
@@ -43,8 +43,9 @@ final class SessionEmitters {
     }
     Set<String> incarnations = archive.ask(reader -> {
       Set<String> found = new HashSet<>();
-      try (PreparedStatement query = reader.prepare("SELECT DISTINCT b.incarnation FROM batches b JOIN session_members m"
-          + " ON m.member = b.context->>'session' WHERE m.session = " + Sql.literal(Sql.clean(session)));
+      try (PreparedStatement query = reader.prepare("SELECT DISTINCT b.incarnation FROM batches b"
+          + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = "
+          + Sql.literal(Sql.clean(session)));
           ResultSet rows = query.executeQuery()) {
         while (rows.next()) {
           found.add(rows.getString(1));

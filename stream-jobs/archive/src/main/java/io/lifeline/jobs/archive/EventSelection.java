@@ -13,7 +13,7 @@ import java.util.List;
  * @param sinceNs time of the earliest event; null for no limit
  * @param untilNs time after the last event; null for no limit
  * @param where SQL condition on the columns of the view {@code events}; null for none
- * @param session only what belongs to this session; null for no such limit. The reader must have the views over sessions
+ * @param session only what belongs to this session; null for no such limit. Needs the views over sessions
  */
 public record EventSelection(List<Glob> types, String program, String host, Long sinceNs, Long untilNs, String where,
     String session) {

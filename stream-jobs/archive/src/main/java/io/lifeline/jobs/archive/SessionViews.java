@@ -49,7 +49,8 @@ public record SessionViews(String events, String marks, String hosts, String bat
 
   private String marksSql() {
     return "SELECT type, ts, " + timeNs + " AS ts_ns, " + hex("id") + " AS session, " + hex("parent") + " AS parent,"
-        + " fields->>'name' AS name, (fields->>'ok') = 'true' AS ok FROM (" + marks + ") AS marks WHERE " + hex("id") + " IS NOT NULL";
+        + " fields->>'name' AS name, (fields->>'ok') = 'true' AS ok FROM (" + marks + ") AS marks WHERE "
+        + hex("id") + " IS NOT NULL";
   }
 
   /** The batches that name a session. */

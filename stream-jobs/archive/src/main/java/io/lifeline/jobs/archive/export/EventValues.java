@@ -29,7 +29,7 @@ final class EventValues {
     return value(event, name) instanceof String text ? text : "";
   }
 
-  /** Returns a number; 0 if there is none, or not such a one. */
+  /** Returns a number; 0 if there is none, or it is of another type. */
   static long integer(ArchivedEvent event, String name) {
     return value(event, name) instanceof Long number ? Math.max(0, number) : 0;
   }
