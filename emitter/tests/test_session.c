@@ -17,6 +17,7 @@
 static unsigned kills = 8;
 #else
 static unsigned kills = 24;
+#define FORKS /* test_fork.c says why under no sanitizer */
 #endif
 
 LL_EVENT(step, "test.step", LL_INFO, (u64, number, ""), (string, expected, ""));
@@ -374,6 +375,7 @@ static void a_program_belongs_to_the_session_of_its_environment(void **state) {
   check_environment("session=copy 42", trace, "copy 42");
 }
 
+#ifdef FORKS
 static void fork_in_a_session(void) {
   ll_session session;
   char id[33], path[300];
@@ -404,6 +406,8 @@ static void a_forked_child_is_in_the_session_and_can_leave_it(void **state) {
   assert_int_equal(all.ends, 1);
   test_free_batches(&batches);
 }
+
+#endif
 
 /* --- kills --- */
 
@@ -519,22 +523,22 @@ static void a_kill_between_two_steps_of_a_change_loses_nothing(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_traceparent_is_checked_strictly),
-    cmocka_unit_test_setup_teardown(batches_name_the_innermost_open_session, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_session_joins_the_trace_of_a_header_as_a_new_span, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(the_number_of_open_sessions_is_bounded, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(values_from_before_a_session_are_summarised_before_it, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_program_belongs_to_the_session_of_its_environment, set_up, tear_down),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* see test_fork.c */
-    cmocka_unit_test_setup_teardown(a_forked_child_is_in_the_session_and_can_leave_it, set_up, tear_down),
+      cmocka_unit_test(a_traceparent_is_checked_strictly),
+      cmocka_unit_test_setup_teardown(batches_name_the_innermost_open_session, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_session_joins_the_trace_of_a_header_as_a_new_span, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_number_of_open_sessions_is_bounded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(values_from_before_a_session_are_summarised_before_it, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_program_belongs_to_the_session_of_its_environment, set_up, tear_down),
+#ifdef FORKS
+      cmocka_unit_test_setup_teardown(a_forked_child_is_in_the_session_and_can_leave_it, set_up, tear_down),
 #endif
-    cmocka_unit_test_setup_teardown(nothing_is_lost_while_sessions_come_and_go, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(after_a_kill_each_event_is_in_its_session, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(nothing_is_lost_while_sessions_come_and_go, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(after_a_kill_each_event_is_in_its_session, set_up, tear_down),
 #ifdef LIFELINE_CRASH_POINTS
-    cmocka_unit_test_setup_teardown(a_kill_between_two_steps_of_a_change_loses_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_kill_between_two_steps_of_a_change_loses_nothing, set_up, tear_down),
 #endif
   };
   if (argc > 1) kills = (unsigned)strtoul(argv[1], NULL, 10);

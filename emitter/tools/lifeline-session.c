@@ -74,7 +74,9 @@ static void begin(const settings *given, ll_session *session) {
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
   char why[512];
-  if (!now.on && !ll_announce(session->id, given->name, why, sizeof why))
+  const char *wish = getenv("LIFELINE");
+  bool off = wish != NULL && strcmp(wish, "off") == 0;
+  if (!now.on && !off && !ll_announce(session->id, given->name, why, sizeof why))
     fprintf(stderr, "lifeline-session: %s\n", why);
 }
 
@@ -243,7 +245,8 @@ static int run(const settings *given) {
   ll_init(&given->options); /* logs its errors; the command runs anyway */
   begin(given, &session);
   print(given, &session);
-  char **environment = command_environment(given, &session);
+  static char **environment; /* kept until the end of the program */
+  environment = command_environment(given, &session);
   pid_t command = fork();
   if (command == 0) become(given->command, environment, &before);
   int error = errno, status = 126 << 8;

@@ -51,8 +51,9 @@ typedef struct ll_session {
  *   traceparent  of the trace to join, as a header or TRACEPARENT gives it: its trace ID becomes the session's. NULL or
  *                invalid: a new ID
  *   threads      any; not from a signal handler
- *   blocks       for a file of 100 bytes in the session directory; never for the sink. If very many begins and ends
- *                precede it within a second, the batches' context follows late; the events' times are right
+ *   blocks       for a file of 100 bytes in the session directory; never for the sink, unless the policy is `block`. If
+ *                very many begins and ends precede it within a second, the batches' context follows late; the events'
+ *                times are right
  *   errors       ENOSPC  LL_SESSIONS_MAX sessions are open: nothing is announced or emitted
  *
  * *session is filled in also on error and while instrumentation is off, so that it can always be passed on. */
@@ -73,7 +74,7 @@ LL_API void ll_traceparent_format(const ll_session *session, char text[LL_TRACEP
 #else
 
 static inline int ll_session_begin(ll_session *session, const char *name, const char *traceparent) {
-  static const ll_session none;
+  const ll_session none = {{0}, {0}, {0}, 0};
   (void)name, (void)traceparent;
   *session = none;
   return 0;
@@ -82,7 +83,7 @@ static inline int ll_session_end(const ll_session *session, int ok) {
   return (void)session, (void)ok, 0;
 }
 static inline int ll_traceparent_parse(const char *text, ll_session *session) {
-  static const ll_session none;
+  const ll_session none = {{0}, {0}, {0}, 0};
   (void)text;
   *session = none;
   return 22; /* EINVAL */

@@ -24,11 +24,12 @@ static bool fits(int length, size_t bytes) {
   return length > 0 && (size_t)length < bytes;
 }
 
-/* The path of the directory, and of the one that holds it if that may have to be created. */
+/* The path of the directory, and of the one that holds it if that may have to be created. A relative path would be
+ * another one when the session ends. */
 static bool paths(char *directory, char *above, size_t bytes) {
   const char *given = secure_getenv("LIFELINE_SESSION_DIR"), *runtime = secure_getenv("XDG_RUNTIME_DIR");
   *above = '\0';
-  if (given != NULL && *given != '\0') return fits(snprintf(directory, bytes, "%s", given), bytes);
+  if (given != NULL && *given != '\0') return *given == '/' && fits(snprintf(directory, bytes, "%s", given), bytes);
   int length;
   if (geteuid() == 0)
     length = snprintf(above, bytes, "/run/lifeline");
@@ -47,7 +48,7 @@ static int open_checked(const char *path, bool make, char *why, size_t why_bytes
 static int open_directory(bool make, char *why, size_t why_bytes) {
   char directory[PATH_MAX], above[PATH_MAX];
   if (!paths(directory, above, sizeof directory)) {
-    snprintf(why, why_bytes, "LIFELINE_SESSION_DIR is too long");
+    snprintf(why, why_bytes, "LIFELINE_SESSION_DIR must be an absolute path of less than %d bytes", PATH_MAX);
     return -1;
   }
   if (*above != '\0') {

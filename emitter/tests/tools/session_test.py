@@ -264,6 +264,19 @@ class Session(unittest.TestCase):
             status, out, _ = self.run_in_session("--", "echo", "ran")
             self.assertEqual((status, out), (0, "ran\n"), url)
 
+    def test_off_is_off(self):
+        self.environment["LIFELINE"] = "off"
+        status, out, err = self.run_in_session("--", "sh", "-c", 'ls "$LIFELINE_SESSION_DIR"; printenv TRACEPARENT')
+        self.assertEqual(status, 0)
+        self.assertIn(SESSION.search(err).group(1), out)  # children may be of another mind
+        self.assertFalse(self.announced.exists() or self.out.exists())
+
+    def test_a_relative_session_directory_is_an_error_that_keeps_nothing_from_running(self):
+        self.environment["LIFELINE_SESSION_DIR"] = "sessions"
+        status, out, err = self.run_in_session("--", "echo", "ran")
+        self.assertEqual((status, out), (0, "ran\n"))
+        self.assertIn("LIFELINE_SESSION_DIR must be an absolute path", err)
+
     def test_a_session_directory_that_is_not_ours_is_said(self):
         self.announced.mkdir(mode=0o700)
         self.announced.chmod(0o777)

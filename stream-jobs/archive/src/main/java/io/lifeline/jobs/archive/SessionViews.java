@@ -75,7 +75,8 @@ public record SessionViews(String events, String marks, String hosts, String bat
     return "SELECT s.session, s.parent, m.name, m.started, m.ended, m.ok, c.hosts, c.programs,"
         + " coalesce(c.events, 0) AS events, c.first_seen, c.last_seen,"
         + " coalesce(m.started_ns, c.first_seen_ns) AS from_ns, coalesce(m.ended_ns, c.last_seen_ns) AS to_ns FROM"
-        + " (SELECT session, max(parent) AS parent FROM (SELECT session, parent FROM (" + marksSql() + ") AS marked"
+        + " (SELECT session, max(nullif(parent, session)) AS parent FROM (SELECT session, parent FROM (" + marksSql()
+        + ") AS marked"
         + " UNION ALL SELECT session, parent FROM (" + carriedSql() + ") AS carried) AS known GROUP BY session) AS s"
         + " LEFT JOIN (SELECT session, string_agg(DISTINCT name, ', ' ORDER BY name) AS name, "
         + min(START, "ts") + " AS started, " + min(START, "ts_ns") + " AS started_ns, "
