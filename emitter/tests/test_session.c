@@ -489,6 +489,8 @@ static void after_a_kill_each_event_is_in_its_session(void **state) {
     remove(directory.out);
     setenv("LIFELINE_INTERVAL_MS", i % 4 < 2 ? "1000" : "3", 1);
     pid_t pid = test_start(program, NULL);
+    while (test_ring_files(&directory) == 0)
+      usleep(1000);
     usleep(20000 + (unsigned)(rand_r(&seed) % 60000));
     kill(pid, SIGKILL);
     test_wait(pid);
