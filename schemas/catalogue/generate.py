@@ -98,6 +98,10 @@ def c_header(groups):
         "",
         "#include <lifeline/lifeline.h>",
         "",
+        "/* Fields become parameters of functions, and may be named as something of the program's. */",
+        "#pragma GCC diagnostic push",
+        '#pragma GCC diagnostic ignored "-Wshadow"',
+        "",
         "/* clang-format off */",
     ]
     for group in groups:
@@ -108,7 +112,7 @@ def c_header(groups):
             lines += ["", f"/* {event['doc']} */"]
             lines += [f'LL_EVENT({ident}, "{event["name"]}", LL_{event["level"].upper()},']
             lines += [f"         {field}," for field in fields[:-1]] + [f"         {fields[-1]});"]
-    return "\n".join(lines + ["", "/* clang-format on */", "", "#endif", ""])
+    return "\n".join(lines + ["", "/* clang-format on */", "", "#pragma GCC diagnostic pop", "", "#endif", ""])
 
 
 def table(fields):

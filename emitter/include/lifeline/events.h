@@ -7,6 +7,10 @@
 
 #include <lifeline/lifeline.h>
 
+/* Fields become parameters of functions, and may be named as something of the program's. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+
 /* clang-format off */
 
 /* Disk I/O */
@@ -496,5 +500,7 @@ LL_EVENT(lifeline_activation_refused, "lifeline.activation.refused", LL_WARN,
          (string, reason, ""));
 
 /* clang-format on */
+
+#pragma GCC diagnostic pop
 
 #endif
