@@ -15,10 +15,10 @@ build: ## compile C, Go and Java into build/
 	@scripts/setup
 	@scripts/build
 
-demo: ## copy 1 GB, find the bottleneck (BROKER=, SLOW=, SIZE=)
-	@scripts/setup
+demo: ## copy 1 GB, find the bottleneck (BROKER=, SLOW=, SIZE=); PROGRAM=vsftpd: of an unmodified server
+	@scripts/setup $(if $(PROGRAM),--dev)
 	@scripts/build
-	@examples/remote-copy/demo
+	@examples/$(if $(PROGRAM),file-server,remote-copy)/demo
 
 fleet: ## two minutes of 800 generators on an embedded NATS (SCENARIO=)
 	@scripts/setup

@@ -19,7 +19,12 @@ const limit = 10 * time.Minute // a demo starts nine JVMs, one after the other
 
 func startDemo(t *testing.T, output string, settings ...string) *harness.Process {
 	t.Helper()
-	program := filepath.Join(harness.Root(), "examples", "remote-copy", "demo")
+	return startExample(t, "remote-copy", output, settings...)
+}
+
+func startExample(t *testing.T, name, output string, settings ...string) *harness.Process {
+	t.Helper()
+	program := filepath.Join(harness.Root(), "examples", name, "demo")
 	demo := harness.Start(t, append(settings, "OUTPUT="+output, "JAVA_TOOL_OPTIONS="+harness.QuickJava), program)
 	t.Cleanup(func() { // a demo that is killed cannot stop its broker
 		demo.Terminate()
@@ -111,6 +116,45 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 			}
 		})
 	}
+}
+
+var (
+	unmodified = regexp.MustCompile(`(?m)^  on +bottleneck +session=[0-9a-f]{32} +disk-read .*`)
+	allOfThem  = regexp.MustCompile(`(?m)^ledger: emitted=(\d+) archived=(\d+) dropped=0 missing=0$`)
+)
+
+// Three clients get a third of 4 MB/s each: a hundredth of what anything but the disk takes.
+func TestTheDiskOfAnUnmodifiedServerIsFound(t *testing.T) {
+	harness.System(t)
+	for _, program := range []string{"vsftpd", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			if _, err := os.Stat("/usr/sbin/" + program); err != nil {
+				t.Skip(program + " is not installed")
+			}
+		}
+	}
+	if disk, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+		t.Skip(err)
+	} else {
+		disk.Close()
+	}
+	output := harness.MemoryDirFor(t, 1<<30)
+	demo := startExample(t, "file-server", output, "READ=4", "SIZE=30M")
+	if code := demo.Wait(t, limit); code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, demo.Stdout(), demo.Stderr())
+	}
+	said := demo.Stdout()
+	if !unmodified.MatchString(said) {
+		t.Errorf("the disk is not named in:\n%s", said)
+	}
+	if ledger := allOfThem.FindStringSubmatch(said); ledger == nil || ledger[1] != ledger[2] || ledger[1] == "0" {
+		t.Errorf("wrong books: no balanced ledger of some events in:\n%s", said)
+	}
+	if rows := regexp.MustCompile(`(?m)^  /\S+/slow/file[0-2] +\d+`).FindAllString(said, -1); len(rows) != 3 {
+		t.Errorf("reads of %d files were switched on instead of 3:\n%s", len(rows), said)
+	}
+	expectPage(t, said, output)
+	expectNothingLeft(t, demo, output)
 }
 
 func TestADemoThatCannotBeIsRefusedWithWhatToDo(t *testing.T) {

@@ -310,8 +310,8 @@ int main(int argc, char **argv) {
   if (the_directory < 0) die(1, "%s cannot be opened: %s", argv[optind], strerror(errno));
   umask(0); /* modes come from the callers */
 
-  static char mount_options[] = "-oallow_other,default_permissions,fsname=slow-disk";
-  char *names[] = {argv[0], mount_options, NULL};
+  static char for_all[] = "-oallow_other,default_permissions,fsname=slow-disk", for_one[] = "-ofsname=slow-disk";
+  char *names[] = {argv[0], geteuid() == 0 ? for_all : for_one, NULL};
   struct fuse_args arguments = FUSE_ARGS_INIT(2, names);
   struct fuse *filesystem = fuse_new(&arguments, &OPERATIONS, sizeof OPERATIONS, NULL);
   if (filesystem == NULL || fuse_mount(filesystem, mount_point) != 0)

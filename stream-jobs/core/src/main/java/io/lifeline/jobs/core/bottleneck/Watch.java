@@ -17,6 +17,9 @@ final class Watch {
    */
   private static final double CLEAR = 4.0;
 
+  /** Ends the name of a component's series at the sender. */
+  static final String AT_SENDER = "@sender";
+
   /** Smaller changes are ignored. */
   private static final double WORTH_NOTICE = Math.log(1.25);
 
@@ -49,18 +52,39 @@ final class Watch {
   }
 
   Verdict verdict() {
-    return series.size() < 2 ? Verdict.none(Verdict.Reason.TOO_LITTLE) : Rule.judge(traits(), reference);
+    Map<String, ComponentStats> now = traits();
+    return now.size() < 2 ? Verdict.none(Verdict.Reason.TOO_LITTLE) : Rule.judge(now, reference);
   }
 
   Map<String, ComponentStats> traits() {
     TreeMap<String, ComponentStats> traits = new TreeMap<>();
     series.forEach((component, known) -> traits.put(component, known.traits()));
-    return traits;
+    return atTheFasterEnd(traits);
   }
 
-  /** Returns the time up to which all components have samples, since the Unix epoch; there must be a component. */
+  /**
+   * Replaces the two ends of a component by the faster one. A receiver waits for its sender's disk as well as for the
+   * network, and a sender for its receiver's: only what both ends wait for is between them.
+   */
+  private static TreeMap<String, ComponentStats> atTheFasterEnd(TreeMap<String, ComponentStats> ends) {
+    TreeMap<String, ComponentStats> found = new TreeMap<>();
+    ends.forEach(
+        (end, traits) ->
+            found.merge(
+                end.endsWith(AT_SENDER) ? end.substring(0, end.length() - AT_SENDER.length()) : end,
+                traits,
+                (one, other) -> isSurelyFaster(other, one) ? other : one));
+    return found;
+  }
+
+  private static boolean isSurelyFaster(ComponentStats end, ComponentStats than) {
+    return end.samples() >= Rule.LEAST_SAMPLES && end.busy() < than.busy() && end.rate().mean() > than.rate().mean();
+  }
+
+  /** Returns the time up to which all components have samples, since the Unix epoch; 0 if there is none. */
   long knownNs() {
-    return series.values().stream().mapToLong(Series::newestNs).min().orElseThrow();
+    return series.entrySet().stream().filter(known -> !known.getKey().endsWith(AT_SENDER))
+        .mapToLong(known -> known.getValue().newestNs()).min().orElse(0);
   }
 
   /** Returns the time of the last change, since the Unix epoch; 0 if there was none. */
@@ -74,8 +98,9 @@ final class Watch {
    * throughput recovers or a rate explains its fall.
    */
   private void cutAt(long timeNs) {
-    TreeMap<String, ComponentStats> before = new TreeMap<>();
-    series.forEach((component, known) -> before.put(component, known.cutAt(timeNs)));
+    TreeMap<String, ComponentStats> ends = new TreeMap<>();
+    series.forEach((component, known) -> ends.put(component, known.cutAt(timeNs)));
+    TreeMap<String, ComponentStats> before = atTheFasterEnd(ends);
     changedNs = timeNs;
     boolean isEnough = before.values().stream().allMatch(traits -> traits.samples() >= Rule.LEAST_SAMPLES);
     if (isEnough && !Rule.judge(before, reference).isOfHiddenTime()) {
