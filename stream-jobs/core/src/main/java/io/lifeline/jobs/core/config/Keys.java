@@ -180,8 +180,8 @@ public final class Keys {
               "a comma-separated list of COMPONENT=OPERATION or COMPONENT@sender=OPERATION",
               "[A-Za-z0-9_-]+(@sender)?=" + TYPE_PATTERN),
           "disk-read=disk.read,network=net.receive,network@sender=net.send,disk-write=disk.write",
-          "Components of a group, each with a caliper or pair of events that measures it; operations of one component are "
-              + "combined. A component that is measured at its sender, too, is as fast as its faster end.");
+          "Components of a group, each with a caliper or pair of events that measures it; operations of one component "
+              + "are combined. A component that is measured at its sender, too, is as fast as its faster end.");
   public static final ConfigKey<String> BOTTLENECK_BY =
       key(
           "bottleneck.by",
