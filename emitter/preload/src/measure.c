@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <lifeline/events.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -288,6 +290,8 @@ __attribute__((constructor)) static void start(void) {
       pthread_atfork(NULL, NULL, after_fork);
       io_page->pid = (uint32_t)getpid();
       io_page->state = IO_LOADED;
+      /* What the library's first report needs, which takes 10 ms once there are threads. */
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
       interval = 1;
       __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);
     } else {
