@@ -172,8 +172,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   if (now->operation.began == 0) return;
   now->may_wait = descriptor.kind == IO_NET || descriptor.kind == IO_PIPE;
   if (now->may_wait) now->waited = io_waits_before(fd, way);
-  now->sums = io_target_sums(descriptor.target, way);
-  if (now->sums != NULL) __atomic_fetch_add(&now->sums->open, 1, __ATOMIC_RELAXED);
+  now->sums = io_target_begin(&now->target, descriptor.kind, way);
 }
 
 void io_begin_wait(io_operation *now) {
@@ -232,7 +231,7 @@ void io_end(io_operation *now, int64_t result, double value) {
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
   if (moved) add_sums(now->sums, ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
-  __atomic_fetch_sub(&now->sums->open, 1, __ATOMIC_RELEASE);
+  io_target_end(now->sums);
 }
 
 /* A wait that ends by its timeout is one, too. */

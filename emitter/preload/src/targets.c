@@ -20,7 +20,7 @@ typedef struct slot {
   uint16_t generation;
   uint8_t kind;
   uint8_t introduced; /* in this interval */
-  uint32_t idle;      /* reports without an operation */
+  uint32_t idle;      /* reports without an operation; the reporter's */
   char name[IO_NAME_BYTES];
 } slot;
 
@@ -100,8 +100,7 @@ io_target io_target_find(io_kind kind, const char *name, bool secret) {
     slot *at = &slots[i];
     if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) != FREE || !claim(&keys[i])) continue;
     at->kind = (uint8_t)kind;
-    at->introduced = 0;
-    at->idle = 0;
+    __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
     io_name(settings, name, secret, at->name);
     io_target made = {(uint16_t)i, generation_of(at)};
     __atomic_store_n(&keys[i], key, __ATOMIC_RELEASE);
@@ -132,6 +131,19 @@ io_sums *io_target_sums(io_target target, io_way way) {
   if (slots == NULL) return NULL;
   if (__builtin_expect(shard == 0, 0)) shard = __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED) % IO_SHARDS + 1;
   return &sums[target.slot][way][shard - 1];
+}
+
+io_sums *io_target_begin(io_target *target, io_kind kind, io_way way) {
+  io_sums *mine = io_target_sums(*target, way);
+  if (mine == NULL) return NULL;
+  __atomic_fetch_add(&mine->open, 1, __ATOMIC_SEQ_CST);
+  if (__builtin_expect(__atomic_load_n(&slots[target->slot].generation, __ATOMIC_SEQ_CST) == target->generation, 1))
+    return mine;
+  io_target_end(mine);
+  *target = all_others(kind);
+  mine = io_target_sums(*target, way);
+  __atomic_fetch_add(&mine->open, 1, __ATOMIC_SEQ_CST);
+  return mine;
 }
 
 static uint64_t take(uint64_t *counter) {
@@ -173,9 +185,22 @@ static bool report_slot(uint32_t index, uint64_t interval_ns, double tick_ns) {
   return any;
 }
 
+static bool is_in_use(uint32_t index) {
+  int64_t open = 0;
+  for (int i = 0; i < IO_WAYS * IO_SHARDS; i++)
+    open += __atomic_load_n(&sums[index][i / IO_SHARDS][i % IO_SHARDS].open, __ATOMIC_SEQ_CST);
+  return open > 0;
+}
+
+/* An operation that begins meanwhile sees the new generation, or is seen. */
 static void forget(uint32_t index) {
   slot *at = &slots[index];
-  __atomic_store_n(&at->generation, (uint16_t)(at->generation + 1), __ATOMIC_RELEASE);
+  uint16_t generation = at->generation;
+  __atomic_store_n(&at->generation, (uint16_t)(generation + 1), __ATOMIC_SEQ_CST);
+  if (is_in_use(index)) {
+    __atomic_store_n(&at->generation, generation, __ATOMIC_SEQ_CST);
+    return;
+  }
   __atomic_store_n(&keys[index], FREE, __ATOMIC_RELEASE);
   __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
 }
@@ -191,6 +216,8 @@ void io_targets_report(double tick_ns) {
     bool any = report_slot(i, interval_ns, tick_ns);
     __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
     at->idle = any ? 0 : at->idle + 1;
-    if (named && at->idle >= IDLE_REPORTS) forget(i);
+    if (!named || at->idle < IDLE_REPORTS) continue;
+    at->idle = 0;
+    forget(i);
   }
 }

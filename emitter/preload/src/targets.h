@@ -43,7 +43,15 @@ bool io_target_is_current(io_target target);
 /* Where this thread adds up operations of the target; NULL without targets. */
 io_sums *io_target_sums(io_target target, io_way way);
 
-/* The first time in each interval: true, with the name for io.name. */
+/* The same for an operation under way, which keeps the target from being forgotten. The target becomes the one for all
+ * others if it was forgotten since it was found. */
+io_sums *io_target_begin(io_target *target, io_kind kind, io_way way);
+
+static inline void io_target_end(io_sums *sums) {
+  __atomic_fetch_sub(&sums->open, 1, __ATOMIC_RELEASE);
+}
+
+/* Between begin and end, the first time in each interval: true, with the name for io.name. */
 bool io_target_introduce(io_target target, const char **kind, const char **name);
 
 /* Emits io.target for each target and operation with anything to report. Called by one thread. */

@@ -222,11 +222,12 @@ static void *add_names(void *unused) {
     for (int i = 0; i < NAMES; i++) {
       snprintf(name, sizeof name, "/file/%d", i);
       io_target target = io_target_find(IO_DISK, name, true);
-      io_sums *sums = io_target_sums(target, IO_READ);
+      io_sums *sums = io_target_begin(&target, IO_DISK, IO_READ);
       __atomic_fetch_add(&sums->nbytes, 1, __ATOMIC_RELAXED);
       __atomic_fetch_add(&sums->count, 1, __ATOMIC_RELEASE);
       const char *kind, *text;
       if (io_target_introduce(target, &kind, &text)) assert_string_equal(kind, "disk");
+      io_target_end(sums);
     }
   return NULL;
 }
