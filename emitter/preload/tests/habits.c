@@ -268,6 +268,32 @@ static void habit_sandbox(void) {
   CHECK(status_of(child) == 0);
 }
 
+/* A server that limits its sessions, as vsftpd does. */
+static void habit_limits(void) {
+  const rlim_t most = 200 << 20;
+  struct rlimit limit = {most, most}, now;
+  put(file("parent"), 20);
+  usleep(200000); /* the library's threads run */
+  pid_t child = fork();
+  if (child == 0) {
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    CHECK(getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur == most && now.rlim_max == most);
+    CHECK(prlimit(0, RLIMIT_AS, NULL, &now) == 0 && now.rlim_cur == most);
+    put(file("child"), 50);
+    CHECK(mmap(NULL, most / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    exit(0);
+  }
+  CHECK(status_of(child) == 0);
+}
+
+static void habit_slow(void) {
+  int fd = file("slow");
+  for (int i = 0; i < 25; i++) {
+    put(fd, 1);
+    usleep(100000);
+  }
+}
+
 static void habit_stall(void) {
   CHECK(pipe(ends) == 0);
   printf("stalled\n");
@@ -326,11 +352,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } habits[] = {{"fork", habit_fork},       {"vfork", habit_vfork},     {"cancel", habit_cancel},
-                {"signal", habit_signal},   {"behind", habit_behind},   {"close", habit_close},
-                {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox}, {"stall", habit_stall},
-                {"daemon", habit_daemon},   {"exec", habit_exec},       {"user", habit_user},
-                {"errno", habit_errno},     {"stderr", habit_stderr}};
+  } habits[] = {
+      {"fork", habit_fork},     {"vfork", habit_vfork},   {"cancel", habit_cancel},   {"signal", habit_signal},
+      {"behind", habit_behind}, {"close", habit_close},   {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},
+      {"stall", habit_stall},   {"daemon", habit_daemon}, {"exec", habit_exec},       {"user", habit_user},
+      {"errno", habit_errno},   {"stderr", habit_stderr}, {"limits", habit_limits},   {"slow", habit_slow}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

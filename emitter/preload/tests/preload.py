@@ -2,10 +2,8 @@
 
 import json
 import os
-import socket
 import subprocess
 import tempfile
-import threading
 import unittest
 from pathlib import Path
 
@@ -81,36 +79,3 @@ def stop(process):
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
-
-
-class Subscriber:
-    """Receives the batches that a program publishes on NATS."""
-
-    def __init__(self, address, out):
-        self.socket = socket.create_connection(address, 20)
-        self.input = self.socket.makefile("rb")
-        self.out = out
-        self.input.readline()
-        self.socket.sendall(b'CONNECT {"verbose":false,"headers":true}\r\nSUB lifeline.batches.> 1\r\nPING\r\n')
-        while self.input.readline() != b"PONG\r\n":
-            pass
-        self.socket.settimeout(None)
-        self.thread = threading.Thread(target=self.receive, daemon=True)
-        self.thread.start()
-
-    def receive(self):
-        with open(self.out, "wb") as file:
-            for line in self.input:
-                words = line.split()
-                if words[0] == b"PING":
-                    self.socket.sendall(b"PONG\r\n")
-                if words[0] in (b"MSG", b"HMSG"):
-                    body = self.input.read(int(words[-1]) + 2)[:-2]
-                    file.write(body[int(words[-2]) if words[0] == b"HMSG" else 0:])
-                    file.flush()
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.thread.join()
-        self.input.close()
-        self.socket.close()
