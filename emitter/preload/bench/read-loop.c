@@ -1,4 +1,4 @@
-/* bench-preload-read: the cost of one read of /dev/zero, and of one open, read and close of a file, in nanoseconds. Run
+/* bench-preload-read [FILE]: the cost of one read of /dev/zero, and of one open, read and close of a file, in nanoseconds. Run
  * it with and without the preload: the difference is the preload's. */
 #include <fcntl.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REPETITIONS = 31 };
+enum { REPETITIONS = 1001 };
 
 static double now_ns(void) {
   struct timespec now;
@@ -34,10 +34,9 @@ static void read_file(void) {
   if (fd < 0 || read(fd, bytes, sizeof bytes) < 0 || close(fd) != 0) exit(1);
 }
 
-static double median_of(void (*operation)(void), int calls) {
-  double each[REPETITIONS];
-  for (int i = 0; i < calls; i++)
-    operation();
+/* Prints the least and the median: on a busy machine the least of many short repetitions is the cost without interruptions. */
+static void measure(const char *name, void (*operation)(void), int calls, const char *end) {
+  static double each[REPETITIONS];
   for (int i = 0; i < REPETITIONS; i++) {
     double began = now_ns();
     for (int call = 0; call < calls; call++)
@@ -45,16 +44,16 @@ static double median_of(void (*operation)(void), int calls) {
     each[i] = (now_ns() - began) / calls;
   }
   qsort(each, REPETITIONS, sizeof *each, ascending);
-  return each[REPETITIONS / 2];
+  printf("\"%s_ns\": {\"least\": %.1f, \"median\": %.1f}%s", name, each[0], each[REPETITIONS / 2], end);
 }
 
 int main(int argc, char **argv) {
-  zero = open("/dev/zero", O_RDONLY);
-  double one = median_of(read_zero, 50000);
-  block = sizeof bytes;
-  double large = median_of(read_zero, 2000);
   if (argc > 1) path = argv[1];
-  double file = median_of(read_file, 5000);
-  printf("{\"read_1_ns\": %.1f, \"read_65536_ns\": %.1f, \"open_read_close_ns\": %.1f}\n", one, large, file);
+  zero = open("/dev/zero", O_RDONLY);
+  printf("{");
+  measure("read_1", read_zero, 1000, ", ");
+  block = sizeof bytes;
+  measure("read_65536", read_zero, 200, ", ");
+  measure("open_read_close", read_file, 200, "}\n");
   return 0;
 }
