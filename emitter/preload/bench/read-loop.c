@@ -1,5 +1,5 @@
-/* bench-preload-read [FILE]: the cost of one read of /dev/zero, and of one open, read and close of a file, in nanoseconds. Run
- * it with and without the preload: the difference is the preload's. */
+/* bench-preload-read [FILE]: the cost of one read of /dev/zero, and of one open, read and close of a file, in
+ * nanoseconds. Run it with and without the preload: the difference is the preload's. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +34,8 @@ static void read_file(void) {
   if (fd < 0 || read(fd, bytes, sizeof bytes) < 0 || close(fd) != 0) exit(1);
 }
 
-/* Prints the least and the median: on a busy machine the least of many short repetitions is the cost without interruptions. */
+/* Prints the least and the median: on a busy machine the least of many short repetitions is the cost without
+ * interruptions. */
 static void measure(const char *name, void (*operation)(void), int calls, const char *end) {
   static double each[REPETITIONS];
   for (int i = 0; i < REPETITIONS; i++) {

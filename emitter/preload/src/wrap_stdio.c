@@ -8,7 +8,8 @@
  *   bytes written  what the caller gave, plus what was in the buffer before the call, minus what is in it after
  *
  * Before a call that its buffer can serve, nothing happens but this comparison. Other calls hold the stream's lock, so
- * that no other thread's bytes are counted. Not seen: what libc writes at exit, formatted input, wide characters.
+ * that no other thread's bytes are counted. Not seen: what libc writes at exit, formatted input, wide characters, and
+ * what a formatted call writes beyond 1,024 bytes when more than that were free in the buffer.
  */
 #include "declarations.h"
 #include "descriptors.h"
@@ -20,6 +21,8 @@
 
 #undef fread_unlocked
 #undef fwrite_unlocked
+
+enum { FORMATTED_MOST = 1024 }; /* bytes that a formatted call is expected to write at most */
 
 typedef struct call {
   FILE *file;
@@ -81,9 +84,20 @@ static void end_write(const call *now, int64_t given) {
     return result;                                                                                                     \
   }
 
+/* Only with the lock: another thread may be changing the buffer. */
 static bool has_line(const FILE *file, int end) {
   return unread(file) > 0 && memchr(file->_IO_read_ptr, end, unread(file)) != NULL;
 }
+
+#define LINE(type, name, parameters, arguments, end, got)                                                              \
+  WRAPPED(type, name, parameters) {                                                                                    \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    MEASURED(now, file, unread, name, arguments);                                                                      \
+    bool served = has_line(file, end);                                                                                 \
+    type result = CALL(name) arguments;                                                                                \
+    if (!served) end_read(&now, (int64_t)(got));                                                                       \
+    return result;                                                                                                     \
+  }
 
 static int64_t line_bytes(const char *line) {
   return line != NULL ? (int64_t)strlen(line) : 0;
@@ -96,13 +110,13 @@ INPUT(size_t, __fread_chk, (void *to, size_t bytes, size_t size, size_t count, F
       size * count <= unread(file), result * size)
 INPUT(size_t, __fread_unlocked_chk, (void *to, size_t bytes, size_t size, size_t count, FILE *file), (to, bytes, size, count, file),
       size * count <= unread(file), result * size)
-INPUT(char *, fgets, (char *to, int size, FILE *file), (to, size, file), has_line(file, '\n'), line_bytes(result))
-INPUT(char *, fgets_unlocked, (char *to, int size, FILE *file), (to, size, file), has_line(file, '\n'), line_bytes(result))
-INPUT(char *, __fgets_chk, (char *to, size_t bytes, int size, FILE *file), (to, bytes, size, file), has_line(file, '\n'), line_bytes(result))
-INPUT(char *, __fgets_unlocked_chk, (char *to, size_t bytes, int size, FILE *file), (to, bytes, size, file), has_line(file, '\n'), line_bytes(result))
-INPUT(ssize_t, getline, (char **line, size_t *bytes, FILE *file), (line, bytes, file), has_line(file, '\n'), result > 0 ? result : 0)
-INPUT(ssize_t, getdelim, (char **line, size_t *bytes, int end, FILE *file), (line, bytes, end, file), has_line(file, end), result > 0 ? result : 0)
-INPUT(ssize_t, __getdelim, (char **line, size_t *bytes, int end, FILE *file), (line, bytes, end, file), has_line(file, end), result > 0 ? result : 0)
+LINE(char *, fgets, (char *to, int size, FILE *file), (to, size, file), '\n', line_bytes(result))
+LINE(char *, fgets_unlocked, (char *to, int size, FILE *file), (to, size, file), '\n', line_bytes(result))
+LINE(char *, __fgets_chk, (char *to, size_t bytes, int size, FILE *file), (to, bytes, size, file), '\n', line_bytes(result))
+LINE(char *, __fgets_unlocked_chk, (char *to, size_t bytes, int size, FILE *file), (to, bytes, size, file), '\n', line_bytes(result))
+LINE(ssize_t, getline, (char **line, size_t *bytes, FILE *file), (line, bytes, file), '\n', result > 0 ? result : 0)
+LINE(ssize_t, getdelim, (char **line, size_t *bytes, int end, FILE *file), (line, bytes, end, file), end, result > 0 ? result : 0)
+LINE(ssize_t, __getdelim, (char **line, size_t *bytes, int end, FILE *file), (line, bytes, end, file), end, result > 0 ? result : 0)
 INPUT(int, fgetc, (FILE *file), (file), unread(file) > 0, result != EOF)
 INPUT(int, getc, (FILE *file), (file), unread(file) > 0, result != EOF)
 INPUT(int, __uflow, (FILE *file), (file), unread(file) > 0, result != EOF)
@@ -121,13 +135,13 @@ INPUT(int, __underflow, (FILE *file), (file), unread(file) > 0, 0)
 
 OUTPUT(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *file), (from, size, count, file), size * count < room(file), result * size)
 OUTPUT(size_t, fwrite_unlocked, (const void *from, size_t size, size_t count, FILE *file), (from, size, count, file), size * count < room(file), result * size)
-OUTPUT(int, fputs, (const char *text, FILE *file), (text, file), false, result != EOF ? strlen(text) : 0)
-OUTPUT(int, fputs_unlocked, (const char *text, FILE *file), (text, file), false, result != EOF ? strlen(text) : 0)
+OUTPUT(int, fputs, (const char *text, FILE *file), (text, file), strlen(text) < room(file), result != EOF ? strlen(text) : 0)
+OUTPUT(int, fputs_unlocked, (const char *text, FILE *file), (text, file), strlen(text) < room(file), result != EOF ? strlen(text) : 0)
 OUTPUT(int, fputc, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
 OUTPUT(int, putc, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
 OUTPUT(int, __overflow, (FILE *file, int byte), (file, byte), room(file) > 1, result != EOF && byte != EOF)
-OUTPUT(int, vfprintf, (FILE *file, const char *format, va_list more), (file, format, more), false, result > 0 ? result : 0)
-OUTPUT(int, __vfprintf_chk, (FILE *file, int flag, const char *format, va_list more), (file, flag, format, more), false, result > 0 ? result : 0)
+OUTPUT(int, vfprintf, (FILE *file, const char *format, va_list more), (file, format, more), room(file) > FORMATTED_MOST, result > 0 ? result : 0)
+OUTPUT(int, __vfprintf_chk, (FILE *file, int flag, const char *format, va_list more), (file, flag, format, more), room(file) > FORMATTED_MOST, result > 0 ? result : 0)
 /* clang-format on */
 
 WRAPPED(int, puts, (const char *text)) {
