@@ -169,7 +169,6 @@ static int prepare(const wishes *wanted) {
   bool hash = wanted->names != NULL && strcmp(wanted->names, "hash") == 0;
   if (hash && !load_key(wanted->key_file)) return 2;
   if (!io_settings_load(&settings, getenv, why, sizeof why)) return wrong_usage(why, "");
-  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "1000", 0); /* a program that nobody changed should not wait long at its end */
   setenv("LIFELINE_BUDGET_BYTES", "16777216", 0); /* sums need little, and each process of a server has rings */
   return 0;
 }
