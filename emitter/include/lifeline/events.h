@@ -86,6 +86,11 @@ LL_EVENT(io_operation, "io.operation", LL_INFO,
          (u32, target, ""),
          (i64, result, ""));
 
+/* forked children that ended, or became other programs, before they were measured as emitters of their own; once per interval if there were any */
+LL_EVENT(io_unseen, "io.unseen", LL_INFO,
+         (u64, children, ""),
+         (u64, operations, ""));
+
 /* name of a target, once per interval before its first `io.operation` */
 LL_EVENT(io_name, "io.name", LL_INFO,
          (u32, target, ""),

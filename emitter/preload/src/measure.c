@@ -27,6 +27,7 @@ enum {
 
 uint32_t io_on;
 io_process *io_page;
+io_unseen *io_shared;
 static uint16_t interval;
 static io_settings settings;
 
@@ -107,7 +108,7 @@ __attribute__((noinline, cold)) static bool wake(void) {
       io_page->pid = (uint32_t)getpid();
       io_page->forked_ns = monotonic_ns();
     }
-    ready = __atomic_add_fetch(&io_page->calls, 1, __ATOMIC_RELAXED) > FORKED_CALLS ||
+    ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
             monotonic_ns() - io_page->forked_ns > FORKED_NS;
   }
   ready = ready && io_is_here() && has_our_pid() && !is_on_signal_stack();
@@ -143,10 +144,15 @@ uint64_t io_begin_later(void) {
   return tick();
 }
 
-static void begin(io_operation *now, const io_caliper *caliper) {
+static void count_unseen_call(void) {
+  __atomic_fetch_add(&io_page->calls, 1, __ATOMIC_RELAXED);
+}
+
+static void begin(io_operation *now, const io_caliper *caliper, bool running) {
   now->operation = (ll_operation){0, NULL};
   now->caliper = caliper;
-  if (is_running() && may_use_caliper()) {
+  if (__builtin_expect(!running, 0)) count_unseen_call();
+  if (running && may_use_caliper()) {
     now->operation = ll_caliper_begin(caliper->type);
     if (now->operation.began == 0) now->caliper = NULL; /* switched off */
     if (__builtin_expect(now->caliper != NULL && ll_caliper_is_full(caliper->type), 0))
@@ -163,12 +169,12 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->fd = fd;
   now->waited = now->asked = 0;
   now->may_wait = false;
-  is_running(); /* before the descriptor is classified, since that needs to know the process */
+  bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
   if (caliper == NULL) return;
   now->target = descriptor.target;
-  begin(now, caliper);
+  begin(now, caliper, running);
   if (now->operation.began == 0) return;
   now->may_wait = descriptor.kind == IO_NET || descriptor.kind == IO_PIPE;
   if (now->may_wait) now->waited = io_waits_before(fd, way);
@@ -180,7 +186,7 @@ void io_begin_wait(io_operation *now) {
   now->sums = NULL;
   now->fd = -1;
   now->operation = (ll_operation){0, NULL};
-  if (waits != NULL) begin(now, waits);
+  if (waits != NULL) begin(now, waits, is_running());
   if (now->operation.began == 0) now->operation.began = tick();
 }
 
@@ -246,8 +252,9 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   const io_caliper *caliper = calipers[descriptor.kind][way];
   if (caliper == NULL || began == 0) return;
   uint64_t ended = tick();
-  if (is_running() && may_use_caliper())
-    ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
+  bool running = is_running();
+  if (!running) count_unseen_call();
+  if (running && may_use_caliper()) ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
   io_sums *sums = io_target_sums(descriptor.target, way);
   if (sums != NULL) add_sums(sums, ended - began, (uint64_t)bytes);
 }
@@ -265,6 +272,9 @@ void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
 static void report(void *unused, double tick_ns) {
   (void)unused;
   io_targets_report(tick_ns);
+  uint64_t children = __atomic_exchange_n(&io_shared->children, 0, __ATOMIC_RELAXED);
+  uint64_t operations = __atomic_exchange_n(&io_shared->operations, 0, __ATOMIC_RELAXED);
+  if (children > 0 || operations > 0) ll_emit(io_unseen, children, operations);
   __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
 }
 
@@ -283,7 +293,9 @@ __attribute__((constructor)) static void start(void) {
   if (settings.on) {
     io_page = mmap(NULL, sizeof *io_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (io_page == MAP_FAILED) io_page = NULL;
-    if (io_page != NULL && io_descriptors_create() && io_targets_create(&settings) && ll_on_report(report, NULL) == 0) {
+    io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (io_page != NULL && io_shared != MAP_FAILED && io_descriptors_create() && io_targets_create(&settings) &&
+        ll_on_report(report, NULL) == 0) {
       choose_calipers();
       wiped_by_kernel = madvise(io_page, sizeof *io_page, MADV_WIPEONFORK) == 0;
       pthread_atfork(NULL, NULL, after_fork);
@@ -300,7 +312,17 @@ __attribute__((constructor)) static void start(void) {
   errno = error;
 }
 
+/* A child that ends before it became an emitter. */
+static void leave_unseen(void) {
+  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_page->state != IO_FORKED || io_page->calls == 0) return;
+  if (!io_is_here() || !has_our_pid()) return;
+  uint64_t calls = __atomic_exchange_n(&io_page->calls, 0, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&io_shared->children, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&io_shared->operations, calls, __ATOMIC_RELAXED);
+}
+
 __attribute__((destructor)) static void end(void) {
+  leave_unseen();
   io_last_run();
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
 }
@@ -317,7 +339,10 @@ static void deliver(void) {
 
 void io_finish(void) {
   int error = errno;
-  if (is_emitting()) deliver();
+  if (is_emitting())
+    deliver();
+  else
+    leave_unseen();
   errno = error;
 }
 
@@ -326,6 +351,8 @@ void io_stop(const char *why) {
   if (is_emitting()) {
     io_say(why, "it is not measured from now on");
     deliver();
+  } else {
+    leave_unseen();
   }
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
   errno = error;

@@ -22,4 +22,11 @@ typedef struct io_process {
 
 extern io_process *io_page;
 
+/* Shared with all descendants: what those have done that ended before they became emitters. */
+typedef struct io_unseen {
+  uint64_t children, operations;
+} io_unseen;
+
+extern io_unseen *io_shared;
+
 #endif

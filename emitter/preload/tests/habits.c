@@ -69,6 +69,12 @@ static void habit_fork(void) {
     }
     CHECK(status_of(child) == 0);
   }
+  pid_t child = fork();
+  if (child == 0) {
+    put(file("short"), 3); /* io.unseen */
+    _exit(0);
+  }
+  CHECK(status_of(child) == 0);
   put(fd, 10);
   if (fork() == 0) {
     put(file("grandchild"), 50);
@@ -252,7 +258,7 @@ static void allow_only_reads_and_writes(void) {
 
 static void habit_seccomp(void) {
   int fd = file("data");
-  put(fd, 10);
+  put(fd, 20);
   allow_only_reads_and_writes();
   put(fd, 10);
   close(fd);

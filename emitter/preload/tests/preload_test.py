@@ -263,6 +263,9 @@ class Unharmed(Preloaded):
     def test_children_are_measured_if_they_work_and_the_parent_once(self):
         self.habit("fork")
         self.assertEqual((self.written("parent"), self.written("child"), self.written("grandchild")), (20, 300, 50))
+        unseen = [event for event in self.events() if event["type"] == "io.unseen"]
+        self.assertEqual((sum(event["children"] for event in unseen), sum(event["operations"] for event in unseen)), (1, 3))
+        self.assertEqual(self.caliper("disk.write")[0], 20 + 3 * (100 - 16) + 50 - 16)
         emitters = {event["pid"] for event in self.events()}
         self.assertEqual(len(emitters), 5)  # none is a child that only execs
 
@@ -308,7 +311,7 @@ class Unharmed(Preloaded):
                 self.out.unlink(missing_ok=True)
                 said = self.habit(name).stderr
                 self.assertIn("installs a seccomp filter; it is not measured from now on", said)
-                self.assertEqual(self.written("data"), 10)
+                self.assertEqual(self.written("data"), 20)
 
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
