@@ -214,11 +214,12 @@ int main(int argc, char **argv) {
   if (url == NULL || *url == '\0') return wrong_usage("no sink: give --url or set LIFELINE_URL", "");
 
   char preload[PATH_MAX], file[PATH_MAX];
-  const char *why = program_find(argv[optind], file, sizeof file) ? program_unmeasurable(file) : NULL;
+  bool harmful = false;
+  const char *why = program_find(argv[optind], file, sizeof file) ? program_unmeasurable(file, &harmful) : NULL;
   if (why != NULL) fprintf(stderr, "lifeline-run: warning: %s is not measured: %s\n", argv[optind], why);
   if (!find_preload(preload))
     warn("the program is not measured: liblifeline-preload.so is not installed beside the library", "");
-  else if (!set_preload(preload))
+  else if (!harmful && !set_preload(preload))
     return wrong_usage("no memory", "");
   execvp(argv[optind], argv + optind);
   int error = errno;

@@ -50,26 +50,45 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header) {
   return false;
 }
 
-/* Go's linker gives every program this section, stripped or not. */
-static bool is_go(int fd, const Elf64_Ehdr *header) {
-  static const char go[] = ".go.buildinfo";
-  Elf64_Shdr names, section;
-  char name[sizeof go];
+static bool find_section(int fd, const Elf64_Ehdr *header, const char *wanted, Elf64_Shdr *found) {
+  Elf64_Shdr names;
+  char name[32];
+  size_t bytes = strlen(wanted) + 1;
   if (!read_at(fd, &names, sizeof names, header->e_shoff + (uint64_t)header->e_shstrndx * sizeof names)) return false;
   for (unsigned i = 0; i < header->e_shnum; i++) {
-    if (!read_at(fd, &section, sizeof section, header->e_shoff + (uint64_t)i * sizeof section)) return false;
-    if (read_at(fd, name, sizeof name, names.sh_offset + section.sh_name) && memcmp(name, go, sizeof go) == 0)
-      return true;
+    if (!read_at(fd, found, sizeof *found, header->e_shoff + (uint64_t)i * sizeof *found)) return false;
+    if (read_at(fd, name, bytes, names.sh_offset + found->sh_name) && memcmp(name, wanted, bytes) == 0) return true;
   }
   return false;
 }
 
-static const char *unmeasurable_elf(int fd, const Elf64_Ehdr *header) {
+/* Go's linker gives every program this section, stripped or not. */
+static bool is_go(int fd, const Elf64_Ehdr *header) {
+  Elf64_Shdr section;
+  return find_section(fd, header, ".go.buildinfo", &section);
+}
+
+/* gcc's sanitizers are libraries, which end a program that loads another one first. */
+static bool has_sanitizer(int fd, const Elf64_Ehdr *header) {
+  static const char *const runtimes[] = {"libasan.so", "libtsan.so"};
+  static char text[65536];
+  Elf64_Shdr section;
+  if (!find_section(fd, header, ".dynstr", &section)) return false;
+  size_t bytes = section.sh_size < sizeof text ? (size_t)section.sh_size : sizeof text;
+  if (!read_at(fd, text, bytes, section.sh_offset)) return false;
+  return memmem(text, bytes, runtimes[0], strlen(runtimes[0])) != NULL ||
+         memmem(text, bytes, runtimes[1], strlen(runtimes[1])) != NULL;
+}
+
+static const char *unmeasurable_elf(int fd, const Elf64_Ehdr *header, bool *harmful) {
   if (header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
     return "it is of another architecture than the preload; use lifeline-probe";
   if (!has_interpreter(fd, header))
     return "it is linked statically, so that nothing can be preloaded; use lifeline-probe";
   if (is_go(fd, header)) return "it is written in Go, which makes system calls without libc; use lifeline-probe";
+  *harmful = has_sanitizer(fd, header);
+  if (*harmful)
+    return "it is built with a sanitizer, which has to be loaded first; build it without, or use lifeline-probe";
   return NULL;
 }
 
@@ -81,7 +100,8 @@ static bool interpreter_of(const char *first, char *file, size_t file_bytes) {
   return bytes > 0 && (size_t)snprintf(file, file_bytes, "%.*s", (int)bytes, first) < file_bytes;
 }
 
-const char *program_unmeasurable(const char *file) {
+/* Interpreters may be scripts themselves, as deep as the kernel allows. */
+static const char *unmeasurable(const char *file, bool *harmful, int depth) {
   char first[256] = "", interpreter[sizeof first];
   Elf64_Ehdr header;
   if (has_privileges(file))
@@ -91,11 +111,16 @@ const char *program_unmeasurable(const char *file) {
   const char *why = NULL;
   ssize_t bytes = pread(fd, first, sizeof first - 1, 0);
   if (bytes > 0 && interpreter_of(first, interpreter, sizeof interpreter))
-    why = strcmp(interpreter, file) != 0 ? program_unmeasurable(interpreter) : NULL;
+    why = depth > 0 ? unmeasurable(interpreter, harmful, depth - 1) : NULL;
   else if (read_at(fd, &header, sizeof header, 0) && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0)
-    why = unmeasurable_elf(fd, &header);
+    why = unmeasurable_elf(fd, &header, harmful);
   close(fd);
   return why;
+}
+
+const char *program_unmeasurable(const char *file, bool *harmful) {
+  *harmful = false;
+  return unmeasurable(file, harmful, 4);
 }
 
 bool is_interval(const char *text) {

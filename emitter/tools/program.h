@@ -9,8 +9,8 @@
 bool program_find(const char *name, char *file, size_t file_bytes);
 
 /* NULL, or why a preload does not measure it, with the remedy. A file that cannot be read counts as measurable: the
- * loader knows better. */
-const char *program_unmeasurable(const char *file);
+ * loader knows better. `harmful`: with a preload it would not even start. */
+const char *program_unmeasurable(const char *file, bool *harmful);
 
 /* From 1s to 1h, as rules want it. */
 bool is_interval(const char *text);

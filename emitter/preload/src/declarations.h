@@ -1,5 +1,5 @@
 /* Functions of libc that programs call but no header declares: the checked ones of _FORTIFY_SOURCE, and those behind
- * macros of <stdio.h>. */
+ * macros of <stdio.h>, and second names of the calls. */
 #ifndef LIFELINE_PRELOAD_DECLARATIONS_H
 #define LIFELINE_PRELOAD_DECLARATIONS_H
 
@@ -8,6 +8,16 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+
+ssize_t __read(int fd, void *buffer, size_t bytes);
+ssize_t __write(int fd, const void *buffer, size_t bytes);
+ssize_t __pread64(int fd, void *buffer, size_t bytes, off64_t at);
+ssize_t __pwrite64(int fd, const void *buffer, size_t bytes, off64_t at);
+ssize_t __send(int fd, const void *buffer, size_t bytes, int flags);
+int __poll(struct pollfd *fds, nfds_t count, int timeout);
+int __open(const char *path, int flags, ...);
+int __open64(const char *path, int flags, ...);
+int __close(int fd);
 
 ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *buffer, size_t bytes, off_t at, size_t room);

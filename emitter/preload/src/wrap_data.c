@@ -34,6 +34,8 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
 
 /* clang-format off */
 TRANSFER(read, fd, IO_READ, (int fd, void *to, size_t bytes), (fd, to, bytes))
+TRANSFER(__read, fd, IO_READ, (int fd, void *to, size_t bytes), (fd, to, bytes))
+TRANSFER(__pread64, fd, IO_READ, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
 TRANSFER(__read_chk, fd, IO_READ, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room))
 TRANSFER(pread, fd, IO_READ, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
 TRANSFER(pread64, fd, IO_READ, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
@@ -53,6 +55,9 @@ TRANSFER(__recvfrom_chk, fd, IO_READ,
          (fd, to, bytes, room, flags, from, from_bytes))
 TRANSFER(recvmsg, fd, IO_READ, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 
+MOVE(__write, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes), (fd, from, bytes))
+MOVE(__pwrite64, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
+MOVE(__send, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
 MOVE(pwrite, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
 MOVE(pwrite64, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
 MOVE(writev, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, int count), (fd, from, count))

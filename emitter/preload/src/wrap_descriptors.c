@@ -47,6 +47,8 @@ static int opened(int fd, const char *path) {
   }
 OPEN(open)
 OPEN(open64)
+OPEN(__open)
+OPEN(__open64)
 
 #define OPENAT(name)                                                                                                   \
   WRAPPED(int, name, (int directory, const char *path, int flags, ...)) {                                              \
@@ -109,6 +111,10 @@ WRAPPED(int, close, (int fd)) {
     return -1;
   }
   return CALL(close)(fd);
+}
+
+WRAPPED(int, __close, (int fd)) {
+  return close(fd);
 }
 
 /* The library's descriptors cannot be moved any more: EBUSY is what dup2 may say when it meets an open in progress. */

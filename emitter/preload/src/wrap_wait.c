@@ -21,6 +21,7 @@ static bool is_zero(const struct timespec *timeout) {
   }
 
 WAIT(poll, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+WAIT(__poll, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 WAIT(__poll_chk, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
      (fds, count, timeout, room))
 WAIT(ppoll, !is_zero(timeout),

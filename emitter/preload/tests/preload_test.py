@@ -428,6 +428,23 @@ class Command(Preloaded):
             self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
             self.assertRegex(done.stderr, "^lifeline-run: warning: .* is not measured: it is linked statically.*; use lifeline-probe\n$")
 
+    def test_a_program_with_a_sanitizer_is_said_and_run_without_the_preload(self):
+        source = self.folder / "checked.c"
+        source.write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 3; }\n')
+        checked = self.folder / "checked"
+        if subprocess.run(["gcc", "-fsanitize=address", "-o", checked, source], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("gcc has no AddressSanitizer here")
+        done = self.run_command("--url", "null:", checked)
+        self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
+        self.assertIn("is not measured: it is built with a sanitizer", done.stderr)
+
+    def test_scripts_that_interpret_each_other_are_refused_as_without(self):
+        one, other = self.folder / "one", self.folder / "other"
+        for script, interpreter in ((one, other), (other, one)):
+            script.write_text(f"#!{interpreter}\n")
+            script.chmod(0o755)
+        self.assertEqual(self.run_command("--url", "null:", one).returncode, 126)
+
     def test_a_set_user_id_program_is_said_and_run(self):
         if os.getuid() != 0:
             self.skipTest("only root can make another user's set-user-ID program")
