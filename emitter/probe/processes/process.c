@@ -26,12 +26,15 @@ static uint64_t waited_ns(int directory) {
   return 0;
 }
 
-static bool sample_stat(const target *one) {
+typedef enum outcome { SAMPLED, ENDED, UNREADABLE } outcome;
+
+static outcome sample_stat(const target *one) {
   static uint64_t page_bytes;
   process_stat now;
   uint64_t switches = 0, preemptions = 0;
-  if (!process_stat_read(one->directory, "stat", &now)) return false;
-  if (now.ended) return true;
+  errno = 0;
+  if (!process_stat_read(one->directory, "stat", &now)) return errno == ESRCH || errno == ENOENT ? ENDED : UNREADABLE;
+  if (now.ended) return ENDED;
   const char *status = file_read(one->directory, "status");
   if (status != NULL) {
     text_value(status, "voluntary_ctxt_switches:", &switches);
@@ -42,7 +45,7 @@ static bool sample_stat(const target *one) {
           to_ms(now.system_ticks), waited_ns(one->directory), now.rss_pages * page_bytes,
           now.threads <= UINT32_MAX ? (uint32_t)now.threads : UINT32_MAX, switches, preemptions, now.minor_faults,
           now.major_faults);
-  return true;
+  return SAMPLED;
 }
 
 static bool sample_io(const target *one) {
@@ -66,15 +69,19 @@ static bool sample_io(const target *one) {
   return true;
 }
 
-/* A process that has ended is no failure: the next refresh removes it. */
+/* A process that has ended is no failure: the next look at /proc removes it. */
 bool process_sample(void *ctx, uint64_t now_ns) {
   targets *all = ctx;
   bool good = true;
   for (unsigned i = 0; i < all->count; i++) {
     target *one = &all->all[i];
     if (!target_is_due(all, one, &one->process_due_ns, now_ns)) continue;
-    if (ll_event_is_on(host_process)) good = (sample_stat(one) || errno == ESRCH) && good;
-    if (ll_event_is_on(host_process_io)) good = sample_io(one) && good;
+    outcome stat = ll_event_is_on(host_process) ? sample_stat(one) : SAMPLED;
+    good = good && stat != UNREADABLE;
+    if (stat == ENDED)
+      all->stale = true;
+    else if (ll_event_is_on(host_process_io))
+      good = sample_io(one) && good;
   }
   return good;
 }

@@ -200,19 +200,13 @@ static uint64_t newest_pid(int proc) {
   return number != NULL && text_number(&number, &pid) ? pid : 0;
 }
 
-static bool target_lives(const target *one) {
-  return faccessat(one->directory, "stat", F_OK, 0) == 0;
-}
-
 static bool look_is_due(targets *all, uint64_t now_ns) {
-  if (all->refreshed_ns == 0 || all->stale) return true;
+  if (all->refreshed_ns == 0) return true;
   uint64_t since = now_ns - all->refreshed_ns;
   if (since < all->refresh_cost_ns * BUDGET) return false;
+  if (all->stale || since >= LONGEST_NS) return true;
   uint64_t newest = newest_pid(all->proc);
-  if (newest == 0 || newest != all->newest_pid || since >= LONGEST_NS) return true;
-  for (unsigned i = 0; i < all->count; i++)
-    if (!target_lives(&all->all[i])) return true;
-  return false;
+  return newest == 0 || newest != all->newest_pid;
 }
 
 bool targets_refresh(targets *all, const target_root *roots, unsigned root_count, uint64_t now_ns) {

@@ -63,7 +63,7 @@ typedef struct targets {
   uint64_t generation; /* changes when processes become or cease to be targets, or change their session */
   uint64_t refreshed_ns, refresh_cost_ns;
   uint64_t newest_pid;
-  bool stale; /* the choice or the sessions have changed */
+  bool stale; /* sessions have changed, or a target has ended */
 } targets;
 
 /* Finds out which processes are targets. `roots` are those of open sessions. Reads all of /proc only if a process was

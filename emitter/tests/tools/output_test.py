@@ -19,6 +19,7 @@ class Output(unittest.TestCase):
             spool.mkdir(mode=0o700)
             for command in ([BIN / "lifeline-activate", "--url", Path(folder, "triggers"), "--json", "list"],
                             [BIN / "lifeline-doctor", "--url", "null:", "--json"],
+                            [BIN / "lifeline-probe", "--url", "null:", "--count", "1", "--json"],
                             [BIN / "lifeline-recover", "--url", "null:", "--json"],
                             [BIN / "lifeline-spool", "list", "--spool", spool, "--json"]):
                 with self.subTest(command[0].name):
