@@ -296,6 +296,7 @@ int main(int argc, char **argv) {
   sigset_t unblocked = catch_signals();
   if (!start_emitter(&all.options)) return 1;
   if (!start(&all)) { /* after the emitter: its threads stay in this network namespace */
+    broker_clock_close(&all.broker_clock);
     ll_shutdown(0);
     return 1;
   }

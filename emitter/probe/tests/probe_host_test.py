@@ -126,6 +126,22 @@ class Host(ProbeTest):
         self.assertGreaterEqual(counted["skipped"], 15)
         self.assertEqual(counted["samples"], len(self.events("host.load")))
 
+    @unittest.skipIf(os.environ.get("LIFELINE_SANITIZE"), "a sanitizer wants to be loaded first")
+    def test_a_step_of_the_time_of_day_is_seen_and_changes_no_schedule(self):
+        step = self.folder / "step"
+        self.environment |= {"LD_PRELOAD": str(BIN.parent / "test-plugins/step-clock.so"), "STEP_CLOCK": str(step)}
+        running = self.start("--every", "50ms", "--sample", "clock,load")
+        until(lambda: len(self.events("host.clock")) > 3, "samples before the step")
+        step.touch()
+        seen = len(self.events("host.load"))
+        until(lambda: len(self.events("host.load")) > seen + 3, "samples after the step")
+        status, _, err = self.end(running)
+        self.assertEqual(status, 0, err)
+        steps = [e["step"] for e in self.events("host.clock") if e["step"] != 0]
+        self.assertEqual([round(one / 1e9) for one in steps], [3600])
+        [counted] = [e for e in self.events("probe.samples") if e["sample"] == "load"]
+        self.assertLess(counted["samples"] + counted["skipped"], 1000)  # in an hour: 72,000
+
     def test_signals_end_it_with_everything_sent(self):
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(how):
