@@ -89,6 +89,28 @@ uint32_t owners_find(const owners *all, uint32_t inode, uint32_t earlier) {
   return first;
 }
 
+void owners_copy(owners *to, const owners *from) {
+  to->count = 0;
+  if (to->room < from->count) {
+    owned *larger = realloc(to->all, from->room * sizeof *larger);
+    if (larger == NULL) return;
+    to->all = larger;
+    to->room = from->room;
+  }
+  if (from->count > 0) memcpy(to->all, from->all, from->count * sizeof *to->all);
+  to->count = from->count;
+}
+
+bool owners_are_new(const owners *now, const owners *before) {
+  size_t at = 0;
+  for (size_t i = 0; i < now->count; i++) {
+    while (at < before->count && before->all[at].inode < now->all[i].inode)
+      at++;
+    if (at == before->count || before->all[at].inode != now->all[i].inode) return true;
+  }
+  return false;
+}
+
 void owners_free(owners *all) {
   free(all->all);
   *all = (owners){NULL, 0, 0};

@@ -4,6 +4,7 @@
 
 #include "processes/targets.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,12 @@ void owners_read(owners *all, const targets *of);
 
 /* A process with the socket; `earlier` if it has it, too. 0 if none has. */
 uint32_t owners_find(const owners *all, uint32_t inode, uint32_t earlier);
+
+/* Without memory the copy is empty. */
+void owners_copy(owners *to, const owners *from);
+
+/* True if a socket is among them that was not before. */
+bool owners_are_new(const owners *now, const owners *before);
 
 void owners_free(owners *all);
 

@@ -10,7 +10,7 @@
 
 enum { BUDGET = 50, ASK_MAX = 256 };
 
-#define LOOK_LONGEST_NS UINT64_C(1000000000)
+#define LIST_LONGEST_NS UINT64_C(1000000000)
 
 /* Context of what the kernel calls back with. */
 typedef struct looking {
@@ -142,12 +142,21 @@ static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
   return count;
 }
 
-static bool look_is_due(const tcp *all, uint64_t now_ns) {
-  if (all->looked_ns == 0) return true;
-  uint64_t since = now_ns - all->looked_ns;
-  if (since < all->look_cost_ns * BUDGET) return false;
-  return since >= LOOK_LONGEST_NS || all->generation != all->targets->generation ||
-         targets_period(all->targets, now_ns) < LOOK_LONGEST_NS;
+/* True if it is time for what took that long the last time. */
+static bool affordable(uint64_t last_ns, uint64_t cost_ns, uint64_t now_ns) {
+  return last_ns == 0 || now_ns - last_ns >= cost_ns * BUDGET;
+}
+
+/* Reads the descriptors of the targets. True if a list is needed to find out about new sockets. */
+static bool find_sockets(tcp *all, uint64_t now_ns) {
+  if (affordable(all->read_ns, all->read_cost_ns, now_ns)) {
+    uint64_t began = time_ns();
+    owners_read(&all->owners, all->targets);
+    all->read_ns = now_ns;
+    all->read_cost_ns = time_ns() - began;
+  }
+  if (!affordable(all->list_ns, all->list_cost_ns, now_ns)) return false;
+  return now_ns - all->list_ns >= LIST_LONGEST_NS || owners_are_new(&all->owners, &all->listed_owners);
 }
 
 bool tcp_sample(void *ctx, uint64_t now_ns) {
@@ -157,18 +166,17 @@ bool tcp_sample(void *ctx, uint64_t now_ns) {
     if (all->spaces.count > 1) spaces_update(&all->spaces, all->targets); /* an open socket keeps a namespace alive */
     return true;
   }
-  bool finding = look_is_due(all, now_ns), good = true;
+  bool finding = find_sockets(all, now_ns), good = true;
   uint32_t due = mark_due(all, finding, now_ns);
   bool most = due > 64 && due > all->listed / 4;
   if (finding || most) {
     uint64_t began = time_ns();
     if (finding && !spaces_update(&all->spaces, all->targets)) return false;
-    if (finding) owners_read(&all->owners, all->targets);
     good = list_all(all, finding, most ? DIAG_INFO : DIAG_BARE, now_ns);
     if (finding) {
-      all->looked_ns = now_ns;
-      all->look_cost_ns = time_ns() - began;
-      all->generation = all->targets->generation;
+      all->list_ns = now_ns;
+      all->list_cost_ns = time_ns() - began;
+      owners_copy(&all->listed_owners, &all->owners);
     }
   }
   return ask(all, now_ns) && good;
@@ -224,5 +232,6 @@ void tcp_report(const tcp *all) {
 void tcp_close(tcp *all) {
   spaces_close(&all->spaces);
   owners_free(&all->owners);
+  owners_free(&all->listed_owners);
   table_free(&all->table);
 }

@@ -1,8 +1,10 @@
 /* Samples TCP_INFO of the targets' connections.
  *
- * Connections are found by reading the targets' descriptors and listing all sockets of their network namespaces without
- * details. This costs time in proportion to both, so it is done so rarely that it takes at most 2 % of the time. In
- * between, the known connections are asked about one by one, which does not depend on how many others the host has.
+ * Which sockets the targets have is read from their descriptors at each sample. If there is a new one, and once a
+ * second, all sockets of their network namespaces are listed without details, which tells the connections among them.
+ * Both cost time in proportion to the number of descriptors and of sockets (and the list in proportion to the kernel's
+ * table of them), so each is done so rarely that it takes at most 2 % of the time. The known connections are asked
+ * about one by one, which does not depend on how many others the host has.
  */
 #ifndef LIFELINE_PROBE_TCP_H
 #define LIFELINE_PROBE_TCP_H
@@ -19,9 +21,9 @@
 typedef struct tcp {
   targets *targets;
   spaces spaces;
-  owners owners;
+  owners owners, listed_owners; /* now, and at the last list */
   table table;
-  uint64_t looked_ns, look_cost_ns, generation;
+  uint64_t read_ns, read_cost_ns, list_ns, list_cost_ns;
   uint64_t listed; /* sockets in the last list of all */
   uint64_t opened, closed, last_looks, unowned, overflows;
 } tcp;
