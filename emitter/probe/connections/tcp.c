@@ -50,12 +50,9 @@ static void check(tcp *all, connection *one, uint64_t now_ns) {
   if (owner != NULL) owner->raised_until_ns = now_ns + all->targets->raise_ns;
 }
 
-static void take_owner(tcp *all, connection *one, uint32_t pid) {
-  const target *owner = targets_find(all->targets, pid);
-  one->pid = pid;
-  if (owner == NULL) return;
-  one->has_session = owner->has_session;
-  memcpy(one->session, owner->session, SESSION_BYTES);
+static void take_session(connection *one, const target *from) {
+  one->has_session = from->has_session;
+  memcpy(one->session, from->session, SESSION_BYTES);
 }
 
 static void on_look(void *ctx, const diag_look *look) {
@@ -72,7 +69,9 @@ static void on_look(void *ctx, const diag_look *look) {
       known->due = true;
       all->opened++;
     }
-    if (pid != 0) take_owner(all, known, pid);
+    const target *owner = targets_find(all->targets, pid);
+    if (pid != 0) known->pid = pid;
+    if (owner != NULL) take_session(known, owner);
     known->seen = true;
   }
   if (known == NULL || !look->has_info || !known->due) return;
@@ -137,6 +136,7 @@ static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
     if (!one->used) continue;
     const target *owner = targets_find(all->targets, one->pid);
     one->due = owner != NULL ? owner->tcp_now : finding;
+    if (owner != NULL) take_session(one, owner);
     count += one->due;
   }
   return count;

@@ -139,7 +139,7 @@ static bool update(target *one, const process_stat *process, membership now, con
   one->found = true;
   one->parent = process->parent;
   memcpy(one->program, process->program, sizeof one->program);
-  one->chosen = now.chosen;
+  one->chosen = one->chosen || now.chosen; /* a daemon has left its ancestors */
   one->in_session = now.root != NULL;
   if (now.root != NULL) {
     memcpy(one->session, now.root->session, SESSION_BYTES);

@@ -167,6 +167,17 @@ sys.stdin.read()
         self.assertEqual({e["session"] for e in self.looks(child.pid)}, {ID})
         self.assertEqual(self.end(running)[0], 0)
 
+    def test_connections_that_were_known_before_belong_to_a_later_session(self):
+        child, _, _ = self.pair()
+        running = self.start("--pid", child.pid, "--every", "100ms", "--fast", "100ms", "--sample", "tcp")
+        until(lambda: len(self.looks(child.pid)) >= 4, "samples without a session")
+        self.announce(ID, child.pid)
+        until(lambda: self.looks(child.pid)[-1]["session"] == ID, "the session")
+        self.ask(child, "close")
+        self.end_when(running, lambda: len(self.looks(child.pid, "closed")) == 2, err_skips="CAP_NET_ADMIN")
+        self.assertEqual({e["session"] for e in self.looks(child.pid, "closed")}, {ID})
+        self.assertEqual({e["session"] for e in self.looks(child.pid)}, {"", ID})
+
     def test_a_type_that_is_off_costs_no_look(self):
         child, _, _ = self.pair()
         self.environment["LIFELINE_RESOLUTION"] = "tcp.* off"

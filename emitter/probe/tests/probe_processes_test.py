@@ -93,6 +93,30 @@ class Processes(ProbeTest):
         status, _, err = self.end(running)
         self.assertEqual(status, 0, err)
 
+    def test_a_daemon_that_has_left_its_parent_stays_chosen(self):
+        parent = self.child("""
+import os, subprocess, sys
+daemon = subprocess.Popen(["sleep", "60"])
+print(daemon.pid, flush=True)
+sys.stdin.readline()
+os._exit(0)
+""")
+        daemon = int(parent.stdout.readline())
+        self.addCleanup(os.kill, daemon, signal.SIGKILL)
+        running = self.start("--pid", parent.pid, "--every", "50ms", "--slow", "1h", "--sample", "process")
+
+        def samples():
+            return [e for e in self.events("host.process") if e["process"] == daemon]
+
+        until(samples, "a sample of the daemon")
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        parent.wait()
+        until(lambda: any(e["parent"] != parent.pid for e in samples()), "the daemon has another parent")
+        before = len(samples())
+        until(lambda: len(samples()) > before + 10, "samples at the same rate")
+        self.end(running)
+
     def test_programs_are_chosen_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "a-program-with-a-name-of-more-than-15-bytes")
