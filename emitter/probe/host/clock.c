@@ -16,20 +16,29 @@ static int64_t ns_of(clockid_t clock) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+typedef struct difference {
+  int64_t ns, error_ns;
+} difference;
+
 /* CLOCK_REALTIME - CLOCK_MONOTONIC changes by steps only: both are slewed alike. The narrowest of five brackets. */
-static int64_t realtime_offset(void) {
-  int64_t offset = 0, width = INT64_MAX;
+static difference realtime_offset(void) {
+  difference best = {0, INT64_MAX};
   for (int i = 0; i < 5; i++) {
     int64_t before = ns_of(CLOCK_MONOTONIC), realtime = ns_of(CLOCK_REALTIME), after = ns_of(CLOCK_MONOTONIC);
-    if (after - before >= width) continue;
-    width = after - before;
-    offset = realtime - before - width / 2;
+    int64_t half = (after - before) / 2 + 1;
+    if (half < best.error_ns) best = (difference){realtime - before - half, half};
   }
-  return offset;
+  return best;
+}
+
+/* Of less than 10 us, or than the error of the two measurements, nothing is known. */
+static int64_t step_between(difference earlier, difference now) {
+  int64_t step = now.ns - earlier.ns, unknown = earlier.error_ns + now.error_ns + 10000;
+  return step > unknown || step < -unknown ? step : 0;
 }
 
 bool host_clock_sample(void *ctx, uint64_t now_ns) {
-  static int64_t earlier;
+  static difference earlier;
   struct timex kernel = {.modes = 0};
   (void)ctx, (void)now_ns;
   if (!ll_event_is_on(host_clock)) return true;
@@ -38,9 +47,9 @@ bool host_clock_sample(void *ctx, uint64_t now_ns) {
     SAY_ONCE("the kernel's clock cannot be asked: %s; host.clock is not emitted", strerror(errno));
     return false;
   }
-  int64_t offset = realtime_offset(), step = earlier != 0 ? offset - earlier : 0;
-  earlier = offset;
-  if (step > -10000 && step < 10000) step = 0; /* the error of two brackets */
+  difference now = realtime_offset();
+  int64_t step = earlier.error_ns > 0 ? step_between(earlier, now) : 0;
+  earlier = now;
   int64_t unit = kernel.status & STA_NANO ? 1 : 1000;
   ll_emit(host_clock, state != TIME_ERROR && !(kernel.status & STA_UNSYNC), kernel.offset * unit,
           (uint64_t)kernel.maxerror * 1000, (uint64_t)kernel.esterror * 1000, (double)kernel.freq / 65536.0, step);
