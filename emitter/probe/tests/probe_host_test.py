@@ -147,7 +147,8 @@ class Host(ProbeTest):
                 (self.folder / "events.llb").unlink(missing_ok=True)
                 self.environment["LIFELINE_INTERVAL_MS"] = "60000"
                 running = self.start("--every", "20ms", "--sample", "load", "--json")
-                time.sleep(0.5)
+                until(lambda: any((self.folder / "rings").glob("*")), "the ring file, which is made after signals are caught")
+                time.sleep(0.3)
                 status, out, err = self.end(running, how)
                 self.assertEqual(status, 0, err)
                 totals = json.loads(out)

@@ -88,10 +88,7 @@ while True:
         until(lambda: self.seen(ID), "a sample")
         child.kill()
         child.wait()
-        time.sleep(0.3)
-        before = len(self.seen(ID))
-        time.sleep(0.3)
-        self.assertEqual(len(self.seen(ID)), before)
+        until(lambda: self.in_a_second(ID, child.pid) == 0, "the end of the session")
         self.announce(ID, os.getpid())  # as if the number were in use again: another process under the same id
         self.assertEqual(self.end(running)[0], 0)
 
