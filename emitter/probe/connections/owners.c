@@ -33,26 +33,28 @@ static uint32_t inode_of(char *link) {
   return text_number(&number, &inode) && inode <= UINT32_MAX ? (uint32_t)inode : 0;
 }
 
+static void say_forbidden(uint32_t pid) {
+  SAY_ONCE(
+      "the descriptors of other users' processes, such as %u, cannot be read: their connections are not sampled; run "
+      "the probe as root or with CAP_SYS_PTRACE",
+      pid);
+}
+
 static void read_target(owners *all, const target *one) {
   int fd = openat(one->directory, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+  if (fd < 0) {
+    if (errno == EACCES || errno == EPERM) say_forbidden(one->pid);
+    return; /* else it has ended */
+  }
+  DIR *directory = fdopendir(fd);
   if (directory == NULL) {
-    if (fd >= 0) close(fd);
-    if (errno == EACCES || errno == EPERM)
-      SAY_ONCE(
-          "the descriptors of process %u cannot be read: its connections are not sampled; run the probe as root or "
-          "with CAP_SYS_PTRACE",
-          one->pid);
+    close(fd);
     return;
   }
   for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     char link[64];
     ssize_t bytes = readlinkat(fd, entry->d_name, link, sizeof link - 1);
-    if (bytes < 0 && errno == EACCES)
-      SAY_ONCE(
-          "the descriptors of process %u cannot be read: its connections are not sampled; run the probe as root or "
-          "with CAP_SYS_PTRACE",
-          one->pid);
+    if (bytes < 0 && errno == EACCES) say_forbidden(one->pid);
     if (bytes <= 0) continue;
     link[bytes] = '\0';
     uint32_t inode = inode_of(link);
