@@ -77,23 +77,28 @@ static bool report(void *ctx, uint64_t now_ns) {
   return true;
 }
 
-/* Both samplers of processes first find out which there are, at most once per period. */
+/* Samplers of processes first find out which there are, at most once per period. New ones are watched at once. */
+static bool refresh(probe *all, uint64_t now_ns) {
+  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  if (all->follow.kernel != NULL) follow_targets(&all->follow, &all->targets);
+  return good;
+}
+
 static bool sample_processes(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
-  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  bool good = refresh(all, now_ns);
   return process_sample(&all->targets, now_ns) && good;
 }
 
 static bool sample_connections(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
-  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
+  bool good = refresh(all, now_ns);
   return tcp_sample(&all->tcp, now_ns) && good;
 }
 
 static bool sample_kernel(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
-  bool good = targets_refresh(&all->targets, all->sessions.open, all->sessions.count, now_ns);
-  follow_targets(&all->follow, &all->targets);
+  bool good = refresh(all, now_ns);
   kernel_sample(all->follow.kernel);
   return good;
 }
