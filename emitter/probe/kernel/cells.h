@@ -133,7 +133,7 @@ struct kernel_process {
   __u32 pid;
   __u32 parent; /* number of the watched process that forked it; 0: none */
   __u32 ended;
-  __u32 muted; /* nobody wants to know any more: its children are not watched */
+  __u32 unused;
   char program[16];
 };
 

@@ -33,18 +33,35 @@ void family_free(family *made) {
   memset(made, 0, sizeof *made);
 }
 
-/* 0: it has ended, or is hidden. A name may contain blanks and parentheses: fields begin after the last one. */
-static uint32_t parent_of(const char *pid) {
-  char path[64], text[512];
+/* What follows the name in /proc/PID/stat, which may itself contain blanks and parentheses; NULL if it has ended. */
+static const char *read_stat(const char *pid, char text[512]) {
+  char path[64];
   snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  ssize_t length = read(file, text, sizeof text - 1);
+  if (file < 0) return NULL;
+  ssize_t length = read(file, text, 511);
   close(file);
   text[length > 0 ? length : 0] = '\0';
-  const char *fields = strrchr(text, ')');
+  return strrchr(text, ')');
+}
+
+/* 0: it has ended, or is hidden. */
+static uint32_t parent_of(const char *pid) {
+  char text[512];
+  const char *fields = read_stat(pid, text);
   unsigned parent;
   return fields != NULL && sscanf(fields, ") %*c %u", &parent) == 1 ? parent : 0;
+}
+
+bool process_lives(uint32_t pid) {
+  char name[16], text[512], state;
+  unsigned threads;
+  snprintf(name, sizeof name, "%u", pid);
+  const char *fields = read_stat(name, text);
+  if (fields == NULL ||
+      sscanf(fields, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u", &state, &threads) != 2)
+    return false;
+  return (state != 'Z' && state != 'X') || threads > 1; /* a first thread that has ended leaves a zombie, too */
 }
 
 void family_read(family *pids, family *parents) {

@@ -24,6 +24,9 @@ void family_read(family *pids, family *parents);
  * errno. */
 int family_each_of_cgroup(const char *path, void (*take)(void *ctx, uint32_t pid), void *ctx);
 
+/* False: there is no such process, or all of its threads have ended. */
+bool process_lives(uint32_t pid);
+
 /* Whether the probe's own PIDs are not those of the machine. */
 bool process_is_in_namespace(void);
 

@@ -8,7 +8,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ enum {
 typedef struct ebpf {
   object programs;
   unsigned views;
-  int watched, processes, places, pairs, free_places;
+  int watched, muted, processes, places, pairs, free_places;
   uint32_t *epoch, *singles, *last_process;
   uint64_t *lost;
   struct ring_buffer *ring;
@@ -100,6 +99,7 @@ static int open_programs(ebpf *self, unsigned *views, char *why, size_t why_byte
     snprintf(why, why_bytes, "%s", refused);
   if (error != 0) return error;
   self->watched = object_map(&self->programs, "watched");
+  self->muted = object_map(&self->programs, "muted");
   self->processes = object_map(&self->programs, "processes");
   self->places = object_map(&self->programs, "places");
   self->pairs = object_map(&self->programs, "pairs");
@@ -135,24 +135,23 @@ static int open_ebpf(unsigned *views, void **opened, char *why, size_t why_bytes
 /* --- which processes --- */
 
 /* Its threads are measured as before, since they remember where; but nobody reads it. */
-static void set_muted(const ebpf *self, uint32_t number, bool muted) {
-  struct kernel_process process;
-  if (bpf_map_lookup_elem(self->processes, &number, &process) != 0 || process.ended != 0) return;
-  process.muted = muted;
-  bpf_map_update_elem(self->processes, &number, &process, BPF_EXIST);
-}
-
 static void forget(void *opened, uint32_t pid) {
   const ebpf *self = opened;
   uint32_t number;
-  if (bpf_map_lookup_elem(self->watched, &pid, &number) == 0) set_muted(self, number, true);
+  if (bpf_map_lookup_elem(self->watched, &pid, &number) == 0)
+    bpf_map_update_elem(self->muted, &number, &number, BPF_ANY);
+}
+
+static bool is_muted(const ebpf *self, uint32_t number) {
+  uint32_t same;
+  return bpf_map_lookup_elem(self->muted, &number, &same) == 0;
 }
 
 static int watch(void *opened, uint32_t pid, uint32_t *number) {
   const ebpf *self = opened;
   struct kernel_process process = {.pid = pid};
   if (bpf_map_lookup_elem(self->watched, &pid, number) == 0) {
-    set_muted(self, *number, false);
+    bpf_map_delete_elem(self->muted, number);
     return EEXIST;
   }
   *number = __atomic_add_fetch(self->last_process, 1, __ATOMIC_RELAXED);
@@ -163,7 +162,7 @@ static int watch(void *opened, uint32_t pid, uint32_t *number) {
     bpf_map_delete_elem(self->processes, number);
     return error == EEXIST && bpf_map_lookup_elem(self->watched, &pid, number) == 0 ? EEXIST : ENOSPC;
   }
-  if (kill((pid_t)pid, 0) == 0 || errno != ESRCH) return 0; /* from now on the programs see its end */
+  if (process_lives(pid)) return 0; /* from now on the programs see its end */
   bpf_map_delete_elem(self->watched, &pid);
   bpf_map_delete_elem(self->processes, number);
   return ESRCH;
@@ -263,7 +262,7 @@ static bool read_pair(ebpf *self, const struct kernel_key *key, uint32_t epoch) 
   if (before == NULL) return true; /* no memory: the next read finds the same values, and more */
   kernel_sum first = difference(&now.first, &before->first), second = difference(&now.second, &before->second);
   *before = now;
-  if (!process.muted) add_pair(self, key, &first, &second);
+  if (!is_muted(self, key->process)) add_pair(self, key, &first, &second);
   return true;
 }
 
@@ -283,6 +282,7 @@ static void read_processes(const ebpf *self, const kernel_taker *taker) {
     bool known = bpf_map_lookup_elem(self->processes, &next, &process) == 0;
     if (known && process.ended == ENDED_AND_READ) {
       bpf_map_delete_elem(self->processes, &next);
+      bpf_map_delete_elem(self->muted, &next);
       taker->ended(taker->ctx, next);
       continue; /* from the same key again */
     }
