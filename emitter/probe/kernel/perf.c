@@ -108,7 +108,8 @@ static int watch(void *opened, uint32_t pid, uint32_t *number) {
   snprintf(path, sizeof path, "/proc/%u/task", pid);
   DIR *all = opendir(path);
   if (all == NULL) return ESRCH;
-  int error = add_process(self, pid, 0, number);
+  int error =
+      process_lives(pid) ? add_process(self, pid, 0, number) : ESRCH; /* the end of a zombie is never reported */
   for (struct dirent *entry; error == 0 && (entry = readdir(all)) != NULL;)
     if (isdigit((unsigned char)entry->d_name[0])) add_thread(self, (uint32_t)strtoul(entry->d_name, NULL, 10), *number);
   closedir(all);

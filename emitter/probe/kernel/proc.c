@@ -92,6 +92,12 @@ static bool look_at(int folder, const char *id, thread *seen) {
   return true;
 }
 
+/* False: it is seen for the first time, or is another thread with the same id. */
+static bool is_same(const thread *now, const thread *before) {
+  return before->seen_ns != 0 && now->ran_ns >= before->ran_ns && now->ready_ns >= before->ready_ns &&
+         now->slices >= before->slices && now->waits >= before->waits;
+}
+
 /* Adds what happened since the last look. Clocks of the kernel's accounting differ a little: no time is negative. */
 static void add(const thread *now, const thread *before, kernel_sum *runqueue, kernel_sum *waits) {
   uint64_t whole = now->seen_ns - before->seen_ns, ran = now->ran_ns - before->ran_ns;
@@ -118,7 +124,7 @@ static bool look_at_threads(proc *self, uint32_t pid, uint32_t number, kernel_su
       self->lost_threads++;
       continue;
     }
-    if (before->seen_ns != 0) add(&now, before, runqueue, waits);
+    if (is_same(&now, before)) add(&now, before, runqueue, waits);
     now.look = self->look;
     *before = now;
   }
