@@ -23,7 +23,7 @@ typedef struct ebpf {
   object programs;
   unsigned views;
   int watched, muted, processes, places, pairs, free_places;
-  uint32_t *epoch, *singles, *last_process;
+  uint32_t *epoch, *singles, *last_process, *generation;
   uint64_t *lost;
   struct ring_buffer *ring;
   int cpus;
@@ -67,9 +67,10 @@ static int find_variables(ebpf *self, unsigned view_mask) {
   self->epoch = object_variable(&self->programs, "epoch", sizeof *self->epoch);
   self->singles = object_variable(&self->programs, "singles", sizeof *self->singles);
   self->last_process = object_variable(&self->programs, "last_process", sizeof *self->last_process);
+  self->generation = object_variable(&self->programs, "generation", sizeof *self->generation);
   self->lost = object_variable(&self->programs, "lost", sizeof *self->lost * KERNEL_LOSSES);
   if (views == NULL || mask == NULL || calls == NULL || self->epoch == NULL || self->singles == NULL ||
-      self->last_process == NULL || self->lost == NULL)
+      self->last_process == NULL || self->generation == NULL || self->lost == NULL)
     return EINVAL;
   *views = self->views = view_mask;
   *self->epoch = FIRST_EPOCH;
@@ -162,6 +163,7 @@ static int watch(void *opened, uint32_t pid, uint32_t *number) {
     bpf_map_delete_elem(self->processes, number);
     return error == EEXIST && bpf_map_lookup_elem(self->watched, &pid, number) == 0 ? EEXIST : ENOSPC;
   }
+  __atomic_add_fetch(self->generation, 1, __ATOMIC_RELEASE);
   if (process_lives(pid)) return 0; /* from now on the programs see its end */
   bpf_map_delete_elem(self->watched, &pid);
   bpf_map_delete_elem(self->processes, number);

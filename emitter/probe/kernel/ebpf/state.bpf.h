@@ -14,12 +14,13 @@ const volatile struct kernel_call calls[KERNEL_CALLS];
 __u32 epoch;        /* of minima and maxima: which bank is filled; from 2 on, since that of an empty cell is 0 */
 __u32 singles;      /* views of which single events are wanted */
 __u32 last_process; /* number of the newest process */
+__u32 generation;   /* changes when a process is watched that was not forked by a watched one */
 __u64 lost[KERNEL_LOSSES];
 
 /* A thread of a watched process. A cache line. */
 struct thread {
-  __u32 id; /* 0: the slot is free */
-  __u32 process;
+  __u32 id;      /* 0: the slot is free */
+  __u32 process; /* 0: it was not watched in this generation, so that nobody needs to look it up again */
   __u16 reason;
   __u16 after;
   __u32 call;
@@ -30,7 +31,8 @@ struct thread {
   __u32 operation;
   __u32 last_detail; /* of the switch that was added up last, and its place */
   __u32 last_place;  /* 0: none */
-  __u64 unused;
+  __u32 generation;
+  __u32 unused;
 };
 
 /* By the lower bits of the thread's id. The kernel's storage for tasks would serve, too, at 30 ns for each look. */
@@ -106,28 +108,30 @@ static __always_inline struct thread *slot_of(struct task_struct *task) {
 /* NULL: its process is not watched, or the thread has not been seen. */
 static __always_inline struct thread *known_thread(struct task_struct *task) {
   struct thread *thread = slot_of(task);
-  return thread != NULL && thread->id == task->pid ? thread : NULL;
+  return thread != NULL && thread->id == task->pid && thread->process != 0 ? thread : NULL;
 }
 
 /* The same, which makes the state of a thread at first sight. */
 static __always_inline struct thread *thread_of(struct task_struct *task) {
   struct thread *thread = slot_of(task);
-  if (thread == NULL || thread->id == task->pid) return thread;
+  if (thread == NULL) return NULL;
+  bool is_own = thread->id == task->pid;
+  if (is_own && thread->process != 0) return thread;
+  if (is_own && thread->generation == generation) return NULL;
   __u32 pid = task->tgid;
   __u32 *process = bpf_map_lookup_elem(&watched, &pid);
-  if (process == NULL) return NULL;
-  if (thread->id != 0) {
-    lose(KERNEL_LOST_THREADS);
+  if (!is_own && thread->id != 0 && thread->process != 0) { /* of another thread, which is watched */
+    if (process != NULL) lose(KERNEL_LOST_THREADS);
     return NULL;
   }
-  *thread = (struct thread){.id = task->pid, .process = *process};
-  return thread;
+  *thread = (struct thread){.id = task->pid, .process = process != NULL ? *process : 0, .generation = generation};
+  return process != NULL ? thread : NULL;
 }
 
 /* After a thread's last switch, and before its first one. */
 static __always_inline void free_thread(struct task_struct *task) {
-  struct thread *thread = known_thread(task);
-  if (thread != NULL) thread->id = 0;
+  struct thread *thread = slot_of(task);
+  if (thread != NULL && thread->id == task->pid) thread->id = thread->process = 0;
 }
 
 /* --- cells --- */
