@@ -142,7 +142,7 @@ enum { KERNEL_PAIRS = 4096 }; /* of all watched processes */
 /* Records that found no room, since the programs were loaded. */
 enum kernel_loss {
   KERNEL_LOST_SINGLES,   /* the ring of single records is full */
-  KERNEL_LOST_VALUES,    /* too many kinds of processes */
+  KERNEL_LOST_VALUES,    /* too many kinds of processes; a time off the CPU whose end was not seen */
   KERNEL_LOST_THREADS,   /* no memory for a thread's state */
   KERNEL_LOST_PROCESSES, /* too many processes: a child is not watched */
   KERNEL_LOST_REQUESTS,  /* too many requests, sockets under way */

@@ -175,6 +175,8 @@ static void leave(perf *self, uint32_t id, uint64_t state, uint64_t now) {
   struct kernel_key key = key_of(id);
   thread *left = keymap_find(&self->threads, &key);
   if (left == NULL || (state & STATE_DEAD) != 0) return;
+  if (left->ready_ns != 0 || left->blocked_ns != 0)
+    self->lost[KERNEL_LOST_VALUES]++; /* it ran, and no record says so */
   bool preempted = state == 0 || (state & STATE_PREEMPTED) != 0;
   left->after = preempted ? KERNEL_AFTER_PREEMPTION : KERNEL_AFTER_WAKEUP;
   left->reason = (state & (STATE_STOPPED | STATE_TRACED)) != 0 ? KERNEL_REASON_STOPPED

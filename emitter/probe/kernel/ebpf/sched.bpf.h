@@ -10,6 +10,7 @@
 #include "target.bpf.h"
 
 static __always_inline void leave(struct thread *thread, struct task_struct *task, bool preempt, __u64 now) {
+  if (thread->ready_ns != 0 || thread->blocked_ns != 0) lose(KERNEL_LOST_VALUES); /* it ran, and nobody saw it */
   unsigned int state = preempt ? 0 : task->__state; /* one that was about to block has not yet */
   if (state == 0) {
     thread->after = KERNEL_AFTER_PREEMPTION;
