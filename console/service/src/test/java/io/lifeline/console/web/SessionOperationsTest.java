@@ -11,6 +11,8 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
 import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.index.Origin;
+import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
@@ -72,7 +74,8 @@ class SessionOperationsTest {
   private JsonNode ask(String path, int status) throws Exception {
     try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
         Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
-            Routes.of(new SessionOperations(new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
+            Routes.of(new SessionOperations(new ArchiveQuestions(access)),
+                new TraceOperations(index(), null, new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
             Audit.none(), 1_000)) {
       HttpResponse<String> answer = HttpClient.newHttpClient().send(
           HttpRequest.newBuilder(URI.create(server.url()).resolve("/api/v1" + path)).build(),
@@ -82,9 +85,27 @@ class SessionOperationsTest {
     }
   }
 
+  /** Two events of an object in each of these emitters, the object called as the program. */
+  private static TraceIndex index() {
+    TraceIndex index = new TraceIndex(1_000);
+    index.add(() -> {
+      for (int emitter = 1; emitter < 4; emitter++) {
+        String program = List.of("copy", "part", "probe").get(emitter - 1);
+        int origin = index.origin(new Origin(new Incarnation(1, emitter).toString(), program, "here", 42));
+        index.event(100, index.kind("begin", "info"), program, origin);
+        index.event(200, index.kind("end", "info"), program, origin);
+      }
+    });
+    return index;
+  }
+
   private static List<String> ids(JsonNode sessions) {
+    return ids(sessions, "session");
+  }
+
+  private static List<String> ids(JsonNode all, String name) {
     List<String> ids = new ArrayList<>();
-    sessions.forEach(session -> ids.add(session.path("session").asText()));
+    all.forEach(one -> ids.add(one.path(name).asText()));
     return ids;
   }
 
@@ -128,6 +149,22 @@ class SessionOperationsTest {
     assertThat(outer.path("bottleneck").asText()).startsWith("none (");
     assertThat(outer.hasNonNull("stage")).isFalse();
     assertThat(ask("/sessions/by%20hand", 200).path("children")).isEmpty();
+  }
+
+  @Test
+  void lifelinesOfASessionAreThoseOfItsPrograms() throws Exception {
+    archive();
+    String span = "from=0&to=1000";
+    assertThat(ids(ask("/lifelines?" + span, 200).path("lines"), "id"))
+        .containsExactlyInAnyOrder("copy", "part", "probe");
+    assertThat(ids(ask("/lifelines?" + span + "&session=" + OUTER, 200).path("lines"), "id"))
+        .containsExactlyInAnyOrder("copy", "part");
+    assertThat(ids(ask("/lifelines?" + span + "&session=" + INNER, 200).path("lines"), "id")).containsExactly("part");
+    assertThat(ask("/lifelines?" + span + "&session=nothing", 200).path("lines")).isEmpty();
+    assertThat(ids(ask("/slowest?" + span + "&session=" + INNER, 200).path("objects"), "id")).containsExactly("part");
+    for (String path : List.of("/steps?", "/distribution?", "/heat?")) {
+      ask(path + span + "&session=" + INNER, 200);
+    }
   }
 
   @Test
