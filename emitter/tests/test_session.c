@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <lifeline/caliper.h>
 #include <lifeline/session.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,6 +253,49 @@ static void the_number_of_open_sessions_is_bounded(void **state) {
   test_each_event(&batches, count_steps, &steps);
   BOOKS_EQUAL(steps, 200);
   test_free_batches(&batches);
+}
+
+enum { THREADS = 4, ROUNDS = 50 };
+
+static void *come_and_go(void *unused) {
+  (void)unused;
+  for (int i = 0; i < ROUNDS; i++) {
+    ll_session outer, inner;
+    fail_unless(ll_session_begin(&outer, "outer", NULL) == 0, 11);
+    fail_unless(ll_session_begin(&inner, "inner", NULL) == 0, 12);
+    ll_emit(step, 1, "");
+    fail_unless(ll_session_end(i % 2 == 0 ? &outer : &inner, 1) == 0, 13);
+    fail_unless(ll_session_end(i % 2 == 0 ? &inner : &outer, 1) == 0, 14);
+  }
+  return NULL;
+}
+
+static void threads_come_and_go(void) {
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    fail_unless(pthread_create(&threads[i], NULL, come_and_go, NULL) == 0, 15);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+}
+
+static void count_all(const llb_event *event, void *ctx) {
+  found *all = ctx;
+  all->steps += is_type(event, "test.step");
+  all->starts += is_type(event, "session.start");
+  all->ends += is_type(event, "session.end");
+}
+
+static void threads_may_begin_and_end_sessions_at_once(void **state) {
+  (void)state;
+  found all = {0};
+  test_batches batches = run(threads_come_and_go);
+  test_check_sequences(&batches);
+  test_each_event(&batches, count_all, &all);
+  BOOKS_EQUAL(all.steps, THREADS * ROUNDS);
+  BOOKS_EQUAL(all.starts, 2 * THREADS * ROUNDS);
+  BOOKS_EQUAL(all.ends, 2 * THREADS * ROUNDS);
+  test_free_batches(&batches);
+  assert_int_equal(announced(), 0);
 }
 
 static void measure_before_and_in(void) {
@@ -529,6 +573,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(batches_name_the_innermost_open_session, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_joins_the_trace_of_a_header_as_a_new_span, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_number_of_open_sessions_is_bounded, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(threads_may_begin_and_end_sessions_at_once, set_up, tear_down),
       cmocka_unit_test_setup_teardown(values_from_before_a_session_are_summarised_before_it, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
