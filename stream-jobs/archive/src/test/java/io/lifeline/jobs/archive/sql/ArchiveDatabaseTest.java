@@ -13,6 +13,7 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.SessionScene;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.lang.management.ManagementFactory;
@@ -125,6 +126,17 @@ class ArchiveDatabaseTest {
     assertThat(query("SELECT id, fields FROM events ORDER BY ts")).containsExactly(
         "1 {\"id\":1,\"n\":10}", "2 {\"id\":2,\"n\":20}",
         "18446744073709551615 {\"id\":18446744073709551615,\"n\":\"thirty\",\"extra\":0.5,\"unit\":\"ms\"}");
+  }
+
+  /** Bytes are BLOBs there, and text in shared files. */
+  @Test
+  void sessionsAreFoundInFilesWithOneTypeToo() throws Exception {
+    SessionScene.archive(new ParquetArchive(ParquetOptions.in(directory).withThreads(1).withRareRows(0))
+        .open(rejection -> {}));
+    assertThat(query("SELECT name, ok, events FROM sessions ORDER BY session"))
+        .containsExactly("outer true 6", "inner null 3", "null null 1");
+    assertThat(query("SELECT session[1:4], via, count(*) FROM session_events GROUP BY ALL ORDER BY ALL"))
+        .containsExactly("0af7 host 2", "0af7 session 7", "11f7 session 4", "copy session 1");
   }
 
   @Test
