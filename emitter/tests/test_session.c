@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -298,6 +299,46 @@ static void threads_may_begin_and_end_sessions_at_once(void **state) {
   assert_int_equal(announced(), 0);
 }
 
+/* Until all slots are taken and changes wait for a place. Then the harvester has nothing to do but to wait. */
+static void begin_without_a_sink(void) {
+  struct timespec before, after;
+  for (int i = 0; i < 300; i++) {
+    ll_session session;
+    char id[33];
+    fail_unless(ll_session_begin(&session, "s", NULL) == 0, 11);
+    hex_of(session.id, id);
+    ll_emit(step, 1, id);
+    fail_unless(ll_session_end(&session, 1) == 0, 12);
+  }
+  usleep(300000);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  usleep(500000);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  fail_unless(after.tv_sec - before.tv_sec + (after.tv_nsec - before.tv_nsec) / 1e9 < 0.25, 13);
+  _exit(0);
+}
+
+static void recover(void);
+
+static void without_a_sink_sessions_neither_block_nor_spin_nor_lose(void **state) {
+  (void)state;
+  unsigned steps = 0;
+  char url[200];
+  test_use_sink(&directory, "busy");
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  assert_int_equal(test_in_child(begin_without_a_sink, NULL), 0);
+  unsetenv("LIFELINE_BUDGET_BYTES");
+  unsetenv("LIFELINE_PLUGIN_DIR");
+  snprintf(url, sizeof url, "file://%s", directory.out);
+  setenv("LIFELINE_URL", url, 1);
+  recover();
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  test_each_event(&batches, count_steps, &steps);
+  BOOKS_EQUAL(steps, 300);
+  test_free_batches(&batches);
+}
+
 static void measure_before_and_in(void) {
   ll_session session;
   for (int i = 0; i < 3; i++) {
@@ -574,6 +615,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(a_session_joins_the_trace_of_a_header_as_a_new_span, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_number_of_open_sessions_is_bounded, set_up, tear_down),
       cmocka_unit_test_setup_teardown(threads_may_begin_and_end_sessions_at_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(without_a_sink_sessions_neither_block_nor_spin_nor_lose, set_up, tear_down),
       cmocka_unit_test_setup_teardown(values_from_before_a_session_are_summarised_before_it, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),

@@ -64,7 +64,6 @@ static ll_context context_now(void) {
 static void change_context(void) {
   ll_context context = context_now();
   store_relaxed(&late, !ll_context_change(&emitter->store, &context));
-  ll_wake_harvester(); /* so that it applies the change soon */
 }
 
 void ll_sessions_start(void) {
@@ -140,6 +139,7 @@ static bool push(const ll_session *session) {
   if (count == LL_SESSIONS_MAX) return false;
   sessions[count++] = (open_session){.session = *session, .owner = getpid()};
   change_context();
+  ll_wake_harvester(); /* so that it applies the change soon */
   return true;
 }
 
@@ -197,6 +197,7 @@ int ll_session_end(const ll_session *session, int ok) {
     memmove(open, open + 1, (size_t)(sessions + count - (open + 1)) * sizeof *open);
     count--;
     change_context();
+    ll_wake_harvester();
   }
   ll_unlock(&before);
   if (announced) ll_announce_end(session->id);
