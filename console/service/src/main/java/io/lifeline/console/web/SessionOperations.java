@@ -1,5 +1,6 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.archive.Query;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.report.Report;
@@ -8,11 +9,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 
 /** The sessions in the archive, and what belongs to one. */
 public final class SessionOperations implements Operations {
   private static final int MOST = 1_000;
   private static final int MOST_TYPES = 1_000;
+  private static final long LIMIT_MS = 30_000;
   private static final int LONGEST_LIST = 1_000;
   private static final long CLOCKS_NS = 60_000_000_000L;
 
@@ -21,6 +25,11 @@ public final class SessionOperations implements Operations {
   private static final Parameter<String> ID = Parameter.text("session", "ID of a session").ofPath();
 
   private final ArchiveQuestions archive;
+  private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
+    Thread thread = new Thread(work, "lifeline-session-limit");
+    thread.setDaemon(true);
+    return thread;
+  });
 
   public SessionOperations(ArchiveQuestions archive) {
     this.archive = archive;
@@ -110,16 +119,12 @@ public final class SessionOperations implements Operations {
         : reader.within(Long.parseLong(session.from()) - CLOCKS_NS, Long.parseLong(session.to()) + CLOCKS_NS);
   }
 
-  private static List<TypeCount> types(ArchiveReader reader, Session session, String id) throws SQLException {
-    List<TypeCount> types = new ArrayList<>();
-    try (PreparedStatement query = reader.prepare("SELECT type, via, host, count(*) FROM session_events"
+  /** Reads the events of a session, which may be many: it has a time limit, since others wait for the archive. */
+  private List<TypeCount> types(ArchiveReader reader, Session session, String id) throws SQLException {
+    Query.Result found = Query.run(reader, "SELECT type, via, host, CAST(count(*) AS VARCHAR) FROM session_events"
         + " WHERE session = " + id + " AND " + span(reader, session) + " GROUP BY type, via, host"
-        + " ORDER BY count(*) DESC, type, host LIMIT " + MOST_TYPES);
-        ResultSet row = query.executeQuery()) {
-      while (row.next()) {
-        types.add(new TypeCount(row.getString(1), row.getString(2), row.getString(3), row.getLong(4)));
-      }
-    }
-    return types;
+        + " ORDER BY count(*) DESC, type, host", MOST_TYPES, LIMIT_MS, watch);
+    return found.rows().stream().map(row -> new TypeCount(row.get(0).toString(), row.get(1).toString(),
+        row.get(2).toString(), Long.parseLong(row.get(3).toString()))).toList();
   }
 }
