@@ -55,6 +55,14 @@ class ExportCommandTest {
         .execute(all.toArray(String[]::new));
   }
 
+  @Test
+  void aSessionIsExportedAlone() {
+    assertThat(export("--format", "bp", "--session", "no such session")).isZero();
+    assertThat(standard.toString()).isEmpty();
+    assertThat(export("--format", "perfsonar")).isZero();
+    assertThat(err.toString()).endsWith("export: events=2 records=0 not_shown=2\n");
+  }
+
   private List<String> files() throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
       return files.map(file -> file.getFileName().toString()).sorted().toList();

@@ -10,6 +10,7 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.EventSelection;
+import io.lifeline.jobs.archive.SessionScene;
 import io.lifeline.jobs.archive.export.Events;
 import io.lifeline.jobs.core.Glob;
 import java.util.ArrayList;
@@ -81,5 +82,14 @@ class ExportOnPostgresTest {
         .containsExactly(all.get(1), all.get(2));
     assertThat(read(new EventSelection(List.of(), null, null, Long.MIN_VALUE, Long.MAX_VALUE, "id = '4' -- last")))
         .containsExactly(all.get(3));
+  }
+
+  @Test
+  void aSessionIsSelectedWithWhatItsHostsDidMeanwhile() throws Exception {
+    SessionScene.archive(new PostgresArchive(options).open(rejection -> {}));
+    EventSelection inner = new EventSelection(List.of(), null, null, null, null, null, SessionScene.INNER);
+    assertThat(read(inner)).hasSize(4).allMatch(line -> line.contains("|b|"));
+    assertThat(read(new EventSelection(List.of(), null, null, null, null, null, SessionScene.OUTER))).hasSize(9);
+    assertThat(read(new EventSelection(List.of(), null, null, null, null, null, "' OR '1' = '1"))).isEmpty();
   }
 }
