@@ -32,7 +32,8 @@
  *
  * With LIFELINE_DISABLE defined, emits are type-checked and then compiled away: values are not evaluated, and the
  * program needs no library. Operations with a begin and an end: caliper.h. Types that are declared at run time:
- * dynamic.h. Threads, signal handlers, forks and the end of the process: the end of this file.
+ * dynamic.h. Sessions, which tie the events of several programs together: session.h. Threads, signal handlers, forks
+ * and the end of the process: the end of this file.
  */
 #ifndef LIFELINE_LIFELINE_H
 #define LIFELINE_LIFELINE_H
@@ -76,9 +77,10 @@ typedef void (*ll_log_function)(void *ctx, ll_log_level level, const char *messa
  * LL_OPTIONS_INIT, so that a program built today works with later libraries: members are only added at the end.
  *
  * Variables without a member: LIFELINE=off switches everything off. LIFELINE_PLUGIN_DIR: the directory of the sinks, if
- * not the installed one. Credentials, which belong in no program: LIFELINE_USER and LIFELINE_PASSWORD_FILE (or
- * LIFELINE_PASSWORD), LIFELINE_NATS_CREDS, LIFELINE_TLS_CA, LIFELINE_TLS_CERT, LIFELINE_TLS_KEY,
- * LIFELINE_SIGNING_KEY_FILE. lifeline(7) describes each for those who run a program. */
+ * not the installed one. TRACEPARENT and LIFELINE_SESSION_DIR: see session.h. Credentials, which belong in no program:
+ * LIFELINE_USER and LIFELINE_PASSWORD_FILE (or LIFELINE_PASSWORD), LIFELINE_NATS_CREDS, LIFELINE_TLS_CA,
+ * LIFELINE_TLS_CERT, LIFELINE_TLS_KEY, LIFELINE_SIGNING_KEY_FILE. lifeline(7) describes each for those who run a
+ * program. */
 typedef struct ll_options {
   size_t size; /* of this structure; set by LL_OPTIONS_INIT */
 

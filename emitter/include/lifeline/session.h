@@ -7,8 +7,9 @@
  *
  * A session has an ID of 16 bytes, which is also the trace ID of a W3C traceparent. While it is open, every batch of
  * the process names it in its context (`session`, `parent`, `traceparent`), the event session.start and later
- * session.end are emitted, and a file in the session directory announces it to lifeline-probe on the same host. The
- * console and the archive's views `sessions` and `session_events` show all that belongs to it.
+ * session.end are emitted, and a file in the session directory (LIFELINE_SESSION_DIR, see lifeline(7)) announces it to
+ * lifeline-probe on the same host. The console and the archive's views `sessions` and `session_events` show all that
+ * belongs to it.
  *
  * Scope. A session is one of the process, not of a thread. A session that begins while another one is open is its
  * child: batches name the one that began last and has not ended. Sessions may end in any order. At most 16 are open in
