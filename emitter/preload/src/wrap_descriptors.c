@@ -146,13 +146,18 @@ WRAPPED(void, closefrom, (int from)) {
   io_descriptors_closed(first, ~0u);
 }
 
+/* libc declares its argument as never NULL, and answers with an error. */
+static bool is_given(const void *stream) {
+  return stream != NULL;
+}
+
 /* libc closes these itself. A descriptor of the library is none of the program's here. */
 WRAPPED(int, closedir, (DIR * directory)) {
-  if (directory != NULL) closing(dirfd(directory));
+  if (is_given(directory)) closing(dirfd(directory));
   return CALL(closedir)(directory);
 }
 
 WRAPPED(int, pclose, (FILE * file)) {
-  if (file != NULL) closing(fileno(file));
+  if (is_given(file)) closing(fileno(file));
   return CALL(pclose)(file);
 }

@@ -19,9 +19,6 @@
 
 #include <string.h>
 
-#undef fread_unlocked
-#undef fwrite_unlocked
-
 enum { FORMATTED_MOST = 1024 }; /* bytes that a formatted call is expected to write at most */
 
 typedef struct call {
