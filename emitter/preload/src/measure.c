@@ -219,32 +219,32 @@ __attribute__((noinline, cold)) static void tell(const io_operation *now, int64_
   errno = error;
 }
 
-static void end_caliper(const io_operation *now, uint64_t ended, uint64_t waited, bool moved, int64_t result,
-                        double value) {
+static void end_caliper(const io_operation *now, uint64_t waited, bool moved, int64_t result, double value) {
   ll_caliper_unmark(now->operation);
-  if (moved) ll_caliper_end_at(now->caliper->type, (ll_operation){now->operation.began - waited, NULL}, ended, value);
+  if (moved)
+    ll_caliper_end_at(now->caliper->type, (ll_operation){now->operation.began - waited, NULL}, now->ended, value);
   if (__builtin_expect(ll_caliper_is_full(now->caliper->type), 0)) tell(now, result, moved ? value : 0);
 }
 
 void io_end(io_operation *now, int64_t result, double value) {
   bool moved = result > 0 || (result == 0 && value != 0);
   if (now->caliper == NULL && now->sums == NULL) return;
-  uint64_t ended = tick();
+  if (moved) now->ended = tick(); /* the clock is the larger part of the cost, and event loops fail often */
   if (now->may_wait)
     io_waits_mark(now->fd, now->asked > 0 && (result < 0 ? would_wait(errno) : (uint64_t)result < now->asked));
-  if (now->caliper != NULL) end_caliper(now, ended, now->waited, moved, result, value);
+  if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
-  if (moved) add_sums(now->sums, ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
+  if (moved) add_sums(now->sums, now->ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
   io_target_end(now->sums);
 }
 
 /* A wait that ends by its timeout is one, too. */
 void io_end_wait(io_operation *now, int64_t result) {
-  uint64_t ended = tick();
-  io_waits_add(ended - now->operation.began);
-  if (now->caliper != NULL) end_caliper(now, ended, 0, result >= 0, result, (double)result);
+  now->ended = tick();
+  io_waits_add(now->ended - now->operation.began);
+  if (now->caliper != NULL) end_caliper(now, 0, result >= 0, result, (double)result);
 }
 
 void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes) {
@@ -260,11 +260,11 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
 }
 
 void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
-  if (bytes <= 0 || now->operation.began == 0 || (now->caliper == NULL && now->sums == NULL)) return;
+  if (bytes <= 0 || (now->caliper == NULL && now->sums == NULL)) return;
   io_descriptor descriptor = io_descriptor_of(fd);
   if (calipers[descriptor.kind][way] == NULL) return;
   io_sums *sums = io_target_sums(descriptor.target, way);
-  if (sums != NULL) add_sums(sums, tick() - now->operation.began, (uint64_t)bytes);
+  if (sums != NULL) add_sums(sums, now->ended - now->operation.began, (uint64_t)bytes);
 }
 
 /* --- the beginning and the end --- */

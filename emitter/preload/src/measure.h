@@ -16,6 +16,7 @@ typedef struct io_operation {
   const io_caliper *caliper; /* NULL: not measured */
   ll_operation operation;
   io_sums *sums; /* NULL: no target */
+  uint64_t ended;
   io_target target;
   int fd;
   bool may_wait;   /* of a kind that is waited for */
