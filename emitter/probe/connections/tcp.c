@@ -10,7 +10,8 @@
 
 enum { BUDGET = 50, ASK_MAX = 256 };
 
-#define LIST_LONGEST_NS UINT64_C(1000000000)
+#define LIST_LONGEST_NS UINT64_C(900000000) /* a little less than the usual period */
+#define ASK_MORE_NS UINT64_C(1500)          /* what a question costs more than a place in a list, measured */
 
 /* Context of what the kernel calls back with. */
 typedef struct looking {
@@ -19,9 +20,10 @@ typedef struct looking {
   bool finding; /* sockets that are not known yet are looked for */
 } looking;
 
-static uint64_t time_ns(void) {
+/* What a task costs: CPU time, without waiting for a CPU. */
+static uint64_t spent_ns(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
@@ -150,13 +152,18 @@ static bool affordable(uint64_t last_ns, uint64_t cost_ns, uint64_t now_ns) {
 /* Reads the descriptors of the targets. True if a list is needed to find out about new sockets. */
 static bool find_sockets(tcp *all, uint64_t now_ns) {
   if (affordable(all->read_ns, all->read_cost_ns, now_ns)) {
-    uint64_t began = time_ns();
+    uint64_t began = spent_ns();
     owners_read(&all->owners, all->targets);
     all->read_ns = now_ns;
-    all->read_cost_ns = time_ns() - began;
+    all->read_cost_ns = spent_ns() - began;
   }
   if (!affordable(all->list_ns, all->list_cost_ns, now_ns)) return false;
   return now_ns - all->list_ns >= LIST_LONGEST_NS || owners_are_new(&all->owners, &all->listed_owners);
+}
+
+/* Whether a list with details costs less than a question for each connection that is due. */
+static bool details_are_cheaper(const tcp *all, uint32_t due, bool finding) {
+  return finding ? due > 64 && due > all->listed / 4 : due * ASK_MORE_NS > all->bare_cost_ns;
 }
 
 bool tcp_sample(void *ctx, uint64_t now_ns) {
@@ -168,14 +175,15 @@ bool tcp_sample(void *ctx, uint64_t now_ns) {
   }
   bool finding = find_sockets(all, now_ns), good = true;
   uint32_t due = mark_due(all, finding, now_ns);
-  bool most = due > 64 && due > all->listed / 4;
+  bool most = details_are_cheaper(all, due, finding);
   if (finding || most) {
-    uint64_t began = time_ns();
+    uint64_t began = spent_ns();
     if (finding && !spaces_update(&all->spaces, all->targets)) return false;
     good = list_all(all, finding, most ? DIAG_INFO : DIAG_BARE, now_ns);
     if (finding) {
       all->list_ns = now_ns;
-      all->list_cost_ns = time_ns() - began;
+      all->list_cost_ns = spent_ns() - began;
+      if (!most) all->bare_cost_ns = all->list_cost_ns;
       owners_copy(&all->listed_owners, &all->owners);
     }
   }

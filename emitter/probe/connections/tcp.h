@@ -24,7 +24,8 @@ typedef struct tcp {
   owners owners, listed_owners; /* now, and at the last list */
   table table;
   uint64_t read_ns, read_cost_ns, list_ns, list_cost_ns;
-  uint64_t listed; /* sockets in the last list of all */
+  uint64_t bare_cost_ns; /* of a list without details */
+  uint64_t listed;       /* sockets in the last list */
   uint64_t opened, closed, last_looks, unowned, overflows;
 } tcp;
 

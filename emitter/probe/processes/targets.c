@@ -214,7 +214,7 @@ bool targets_refresh(targets *all, const target_root *roots, unsigned root_count
   if (choice->pid_count + choice->program_count + choice->cgroup_count + root_count + all->count == 0) return true;
   if (!look_is_due(all, now_ns)) return true;
   struct timespec began, ended;
-  clock_gettime(CLOCK_MONOTONIC, &began);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
   all->newest_pid = newest_pid(all->proc);
   if (!process_scan_read(&all->scan, all->proc)) {
     SAY_ONCE("/proc cannot be listed: %s; processes and their connections are not sampled", strerror(errno));
@@ -237,7 +237,7 @@ bool targets_refresh(targets *all, const target_root *roots, unsigned root_count
   cgroup_members_free(&members);
   all->generation += changed;
   all->stale = false;
-  clock_gettime(CLOCK_MONOTONIC, &ended);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
   all->refreshed_ns = now_ns;
   all->refresh_cost_ns =
       (uint64_t)(ended.tv_sec - began.tv_sec) * UINT64_C(1000000000) + (uint64_t)(ended.tv_nsec - began.tv_nsec);
