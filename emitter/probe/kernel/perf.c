@@ -156,6 +156,11 @@ static void on_name(perf *self, const perf_record *record) {
 
 /* --- times --- */
 
+/* The clock of records may step back a little when the time is adjusted. */
+static uint64_t elapsed(uint64_t from, uint64_t to) {
+  return to > from ? to - from : 0;
+}
+
 static void fold(perf *self, uint32_t process, uint16_t kind, uint16_t detail, uint64_t value) {
   struct kernel_key key = {.process = process, .kind = kind, .detail = detail};
   kernel_sum *sum = keymap_make(&self->sums, &key);
@@ -199,7 +204,8 @@ static void run(perf *self, uint32_t id, unsigned cpu, uint64_t now) {
     keymap_remove(&self->threads, &key);
     return;
   }
-  uint64_t blocked = was.blocked_ns != 0 ? was.ready_ns - was.blocked_ns : 0, ready = now - was.ready_ns;
+  uint64_t blocked = was.blocked_ns != 0 ? elapsed(was.blocked_ns, was.ready_ns) : 0;
+  uint64_t ready = elapsed(was.ready_ns, now);
   fold(self, was.process, KERNEL_KIND_RUNQUEUE, was.after, ready);
   if (was.blocked_ns != 0) fold(self, was.process, KERNEL_KIND_WAIT, was.reason, blocked);
   if ((self->singles & (KERNEL_SCHED | KERNEL_OFFCPU)) == 0) return;

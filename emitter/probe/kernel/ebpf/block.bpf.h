@@ -65,7 +65,7 @@ int BPF_PROG(on_complete, struct request *request, unsigned char error, unsigned
   struct kernel_pair *pair = pair_of(&key);
   if (pair != NULL) pair->first.nbytes += nbytes;
   if (nbytes < request->__data_len) return 0; /* the rest is still under way */
-  __u64 latency = issue->since_ns < now ? now - issue->since_ns : 0;
+  __u64 latency = elapsed(issue->since_ns, now);
   if (pair != NULL) {
     fold(&pair->first, latency);
     pair->first.errors += error != 0;

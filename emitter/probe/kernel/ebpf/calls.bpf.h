@@ -59,7 +59,7 @@ int BPF_PROG(on_leave, struct pt_regs *registers, long result) {
   struct task_struct *task = bpf_get_current_task_btf();
   struct thread *thread = known_thread(task);
   if (thread == NULL || thread->call_ns == 0) return 0;
-  __u64 now = bpf_ktime_get_ns(), duration = now - thread->call_ns;
+  __u64 now = bpf_ktime_get_ns(), duration = elapsed(thread->call_ns, now);
   thread->call_ns = 0;
   if (duration == 0) duration = 1;
   count_call(thread, duration, result);

@@ -51,11 +51,11 @@ int BPF_PROG(on_receive, const struct sock *sock, int result) {
   if (state == NULL || result <= 0) return 0;
   __u64 ready = state->ready_ns, now = bpf_ktime_get_ns();
   state->ready_ns = 0;
-  if (ready == 0 || ready > now) return 0;
+  if (ready == 0) return 0;
   struct kernel_key key = {.process = state->process, .kind = KERNEL_KIND_RECEIVE};
   struct kernel_pair *pair = pair_of(&key);
   if (pair == NULL) return 0;
-  fold(&pair->first, now - ready);
+  fold(&pair->first, elapsed(ready, now));
   pair->first.nbytes += result;
   return 0;
 }

@@ -49,8 +49,8 @@ static __always_inline void single_switch(struct thread *thread, struct task_str
 
 static __always_inline void run(struct thread *thread, struct task_struct *task, __u64 now) {
   __u64 since = thread->ready_ns, left = thread->blocked_ns;
-  if (since == 0 || since > now) return; /* it became ready before it was watched */
-  __u64 ready = now - since, blocked = left != 0 ? since - left : 0;
+  if (since == 0) return; /* it became ready before it was watched */
+  __u64 ready = elapsed(since, now), blocked = left != 0 ? elapsed(left, since) : 0;
   thread->ready_ns = thread->blocked_ns = 0;
   struct kernel_pair *pair = pair_of_switch(thread);
   if (pair != NULL) {

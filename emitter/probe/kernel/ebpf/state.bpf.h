@@ -94,6 +94,11 @@ struct {
   __uint(max_entries, 1 << 20);
 } ring SEC(".maps");
 
+/* The kernel's clock for programs may step back a little when the time is adjusted. */
+static __always_inline __u64 elapsed(__u64 from, __u64 to) {
+  return to > from ? to - from : 0;
+}
+
 static __always_inline void lose(enum kernel_loss what) {
   __sync_fetch_and_add(&lost[what], 1);
 }

@@ -174,9 +174,10 @@ class KernelTest(ProbeTest):
         return child
 
     def check_sleeps(self, sleeps):
-        """A sleep is no wait if its time passes while another thread has the CPU, which is rare."""
+        """A sleep is no wait if its time passes while another thread has the CPU. Ends that no tracer sees are counted."""
+        unseen = max((event["values"] for event in self.events("kernel.lost")), default=0)
         self.assertLessEqual(total(sleeps), 100)
-        self.assertGreaterEqual(total(sleeps), 90)
+        self.assertGreaterEqual(total(sleeps) + unseen, 90)
 
     def of(self, child, *names, **fields):
         return [event for event in self.events(*names) if event["process"] == child.pid
@@ -196,7 +197,7 @@ class Sleep(KernelTest):
 
     def check_totals(self, child, source):
         if self.events("kernel.lost"):
-            return # so much happens on this machine that perf's rings were full, which is said
+            return # values are missing, and that is said
         waits = self.of(child, "kernel.offcpu", source=source)
         self.assertGreaterEqual(total(waits), 90)
         self.assertGreaterEqual(total(waits, "sum"), 900_000_000)
@@ -213,7 +214,7 @@ class Sleep(KernelTest):
         self.assertEqual(sum(int(count) for _, count in buckets), total(sleeps))
         self.assertEqual(min(int(bound) for bound, _ in buckets), 1 << 23)
         self.check_totals(child, "ebpf")
-        self.assertEqual(self.events("kernel.lost", "kernel.switch"), [])
+        self.assertEqual(self.events("kernel.switch"), [])
 
     def test_perf_knows_how_often_and_how_long(self):
         self.need("perf")
@@ -286,7 +287,7 @@ class Measured(KernelTest):
         (self.folder / "perf.llb").rename(self.folder / "events.llb")
         by_perf = total(self.of(child, "kernel.runqueue"))
         if self.events("kernel.lost"):
-            self.skipTest("the machine is so busy that perf's rings were full")
+            self.skipTest("some switches were seen by no tracer, or perf's rings were full")
         self.assertGreaterEqual(by_perf, 90)
         self.assertAlmostEqual(by_ebpf, by_perf, delta=10) # a busy machine may preempt it before both look
 
