@@ -23,6 +23,7 @@ static __always_inline void begin_request(struct request *request) {
   __u32 pid = who >> 32;
   __u32 *process = bpf_map_lookup_elem(&watched, &pid);
   if (process == NULL) return;
+  if (bpf_map_lookup_elem(&requests, &id) != NULL) lose(KERNEL_LOST_REQUESTS); /* its last end was not seen */
   struct issue issue = {.process = *process, .thread = (__u32)who, .since_ns = bpf_ktime_get_ns()};
   if (bpf_map_update_elem(&requests, &id, &issue, BPF_ANY) != 0) lose(KERNEL_LOST_REQUESTS);
 }
