@@ -43,7 +43,7 @@ FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   printf '\n'
   say "archive: $ARCHIVE   logs: $LOGS"
   say "next:    scripts/lifeline-jobs sql --archive $(printf '%q' "$ARCHIVE") 'SELECT type, count(*) FROM events GROUP BY type'"
-  say "         SLOW=disk-write make demo   SLOW=network make demo   BROKER=kafka make demo"
+  say "         SLOW=disk-write make demo   SLOW=network make demo   BROKER=kafka make demo   PROGRAM=vsftpd make demo"
   say "page:    $PAGE_URL while this runs: build/emitter/bin/lifeline view --listen ${page%/} $(printf '%q' "$ARCHIVE")"
   [[ $ledger == "ledger: emitted=$EMITTED archived=$EMITTED in_flight=0 dropped=0 missing=0 duplicated=0" ]] ||
     die "the counts differ: remote-copy counted $EMITTED events"

@@ -61,7 +61,7 @@ class CommandLineTest {
   void answersAWrongCommandLineWithOneSentence() {
     String which =
         "lifeline-jobs: which command? run, ledger, alerts, tail, emitters, activations, switch, sql, report, export,"
-            + " compact, verify, files, config, help (try --help)\n";
+            + " import, compact, verify, files, config, help (try --help)\n";
     assertThat(execute()).isEqualTo(new Result(2, "", which));
     assertThat(execute("start")).isEqualTo(new Result(2, "", which));
     assertThat(execute("--fast").err()).isEqualTo("lifeline-jobs: Unknown option: '--fast' (try --help)\n");
