@@ -167,6 +167,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = fd;
+  now->way = way;
   now->waited = now->asked = 0;
   now->may_wait = false;
   bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
@@ -226,12 +227,16 @@ static void end_caliper(const io_operation *now, uint64_t waited, bool moved, in
   if (__builtin_expect(ll_caliper_is_full(now->caliper->type), 0)) tell(now, result, moved ? value : 0);
 }
 
+static io_outcome outcome_of(const io_operation *now, int64_t result) {
+  if (result < 0) return would_wait(errno) ? IO_REFUSED : IO_MOVED;
+  return (uint64_t)result < now->asked ? IO_MOVED_PART : IO_MOVED;
+}
+
 void io_end(io_operation *now, int64_t result, double value) {
   bool moved = result > 0 || (result == 0 && value != 0);
   if (now->caliper == NULL && now->sums == NULL) return;
   if (moved) now->ended = tick(); /* the clock is the larger part of the cost, and event loops fail often */
-  if (now->may_wait)
-    io_waits_mark(now->fd, now->asked > 0 && (result < 0 ? would_wait(errno) : (uint64_t)result < now->asked));
+  if (now->may_wait) io_waits_mark(now->fd, now->way, outcome_of(now, result));
   if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */

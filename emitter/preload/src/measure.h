@@ -19,6 +19,7 @@ typedef struct io_operation {
   uint64_t ended;
   io_target target;
   int fd;
+  io_way way;
   bool may_wait;   /* of a kind that is waited for */
   uint64_t waited; /* ticks that the thread waited for this operation before it began: waits.h */
   uint64_t asked;  /* bytes that a write is to take, set before io_end; 0: a read, or not known */

@@ -31,9 +31,13 @@ uint64_t io_waits_before(int fd, io_way way) {
   return now - (word & WAITS_MASK);
 }
 
-void io_waits_mark(int fd, bool refused) {
+void io_waits_mark(int fd, io_way way, io_outcome outcome) {
   uint64_t *at = io_descriptor_waits(fd);
   if (at == NULL) return;
   if (__builtin_expect(self == 0, 0)) number_thread();
-  __atomic_store_n(at, self | (uint64_t)refused << REFUSED_SHIFT | (waited & WAITS_MASK), __ATOMIC_RELAXED);
+  uint64_t known = __atomic_load_n(at, __ATOMIC_RELAXED), waits = waited & WAITS_MASK;
+  bool own = (known ^ self) >> THREAD_SHIFT == 0;
+  uint64_t refused = way == IO_WRITE ? outcome != IO_MOVED : own && (known >> REFUSED_SHIFT & 1) != 0;
+  if (outcome == IO_REFUSED && own) waits = known & WAITS_MASK;
+  __atomic_store_n(at, self | refused << REFUSED_SHIFT | waits, __ATOMIC_RELAXED);
 }

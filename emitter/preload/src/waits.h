@@ -19,7 +19,13 @@ void io_waits_add(uint64_t ticks);
 /* Before an operation: the ticks to count as part of it. */
 uint64_t io_waits_before(int fd, io_way way);
 
-/* After it; `refused`: a write that found no room for all. */
-void io_waits_mark(int fd, bool refused);
+typedef enum io_outcome {
+  IO_MOVED,      /* all that there was, or was given */
+  IO_MOVED_PART, /* a write that found no room for all */
+  IO_REFUSED,    /* it would have had to wait: what the thread has waited until now counts in the next one */
+} io_outcome;
+
+/* After it. */
+void io_waits_mark(int fd, io_way way, io_outcome outcome);
 
 #endif

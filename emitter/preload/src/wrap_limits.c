@@ -31,7 +31,7 @@ typedef int setter(__rlimit_resource_t, const struct rlimit *);
 static int set(int resource, const struct rlimit *limit, setter *call) {
   struct rlimit more = {raise_one(limit->rlim_cur), raise_one(limit->rlim_max)};
   if (call(resource, &more) != 0) return call(resource, limit);
-  raised[resource] = more.rlim_cur;
+  raised[resource] = more.rlim_cur == RLIM_INFINITY ? 0 : more.rlim_cur;
   return 0;
 }
 

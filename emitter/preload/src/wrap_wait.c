@@ -1,4 +1,5 @@
-/* Waits for descriptors. A call that does not wait (timeout 0) is no wait, and one that ends by its timeout is one. */
+/* Waits for descriptors. A call that does not wait (timeout 0) is no wait, nor is a sleep (no descriptors); one that
+ * ends by its timeout is one. */
 #include "declarations.h"
 #include "measure.h"
 #include "real.h"
@@ -20,20 +21,20 @@ static bool is_zero(const struct timespec *timeout) {
     return result;                                                                                                     \
   }
 
-WAIT(poll, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+WAIT(poll, timeout != 0 && count > 0, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 WAIT(__poll, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
-WAIT(__poll_chk, timeout != 0, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
+WAIT(__poll_chk, timeout != 0 && count > 0, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
      (fds, count, timeout, room))
-WAIT(ppoll, !is_zero(timeout),
+WAIT(ppoll, !is_zero(timeout) && count > 0,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
      (fds, count, timeout, mask))
-WAIT(__ppoll_chk, !is_zero(timeout),
+WAIT(__ppoll_chk, !is_zero(timeout) && count > 0,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room),
      (fds, count, timeout, mask, room))
-WAIT(select, timeout == NULL || timeout->tv_sec != 0 || timeout->tv_usec != 0,
+WAIT(select, count > 0 && (timeout == NULL || timeout->tv_sec != 0 || timeout->tv_usec != 0),
      (int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *timeout),
      (count, reads, writes, others, timeout))
-WAIT(pselect, !is_zero(timeout),
+WAIT(pselect, !is_zero(timeout) && count > 0,
      (int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *timeout, const sigset_t *mask),
      (count, reads, writes, others, timeout, mask))
 WAIT(epoll_wait, timeout != 0, (int fd, struct epoll_event *events, int most, int timeout), (fd, events, most, timeout))

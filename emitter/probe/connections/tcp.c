@@ -232,7 +232,7 @@ void tcp_read_ends(tcp *all) {
 }
 
 void tcp_report(const tcp *all) {
-  if (all->opened > 0)
+  if (all->opened > 0 || all->unowned > 0 || all->overflows > 0)
     ll_emit(probe_connections, (uint64_t)all->table.count, all->opened, all->closed, all->last_looks, all->unowned,
             all->overflows);
 }

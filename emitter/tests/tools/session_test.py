@@ -201,7 +201,12 @@ class Session(unittest.TestCase):
         self.assertEqual((status, out), (0, f"True True [{int(signal.SIGUSR2)}]\n"), err)
 
     def test_it_stops_and_continues_with_the_command(self):
-        process = self.start("--", "sleep", "1000")
+        def in_a_group_with_a_parent():
+            """Without one, as in a job without a terminal, the kernel ignores SIGTSTP."""
+            default_signals()
+            os.setpgid(0, 0)
+
+        process = self.start("--", "sleep", "1000", preexec_fn=in_a_group_with_a_parent)
         command = self.command_of(process)
         until(lambda: "sleep" in Path(f"/proc/{command}/comm").read_text(), "exec")
         for stop in (lambda: os.kill(command, signal.SIGSTOP), lambda: process.send_signal(signal.SIGTSTP)):

@@ -197,8 +197,8 @@ static kernel_sum difference(const kernel_sum *now, const kernel_sum *before) {
   made.nbytes -= before->nbytes;
   made.errors -= before->errors;
   made.squares -= before->squares;
-  for (int i = 0; i < KERNEL_BUCKETS; i++)
-    made.histogram[i] -= before->histogram[i];
+  for (int i = 0; i < KERNEL_BUCKETS; i++) /* the kernel's side has 32 bits, which wrap */
+    made.histogram[i] = (uint32_t)(made.histogram[i] - before->histogram[i]);
   return made;
 }
 

@@ -21,9 +21,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -147,6 +149,7 @@ public abstract class ArchiveContract {
 
   /** Each roll has one hostile and one valid batch, so that other batches cannot mask an effect. */
   @Test
+  @Timeout(value = 20, unit = TimeUnit.MINUTES) // more than a hundred rolls, beside everything else that is tested
   void hostileBatchesAreArchivedOrRefusedAndHarmNobodyElse() throws Exception {
     long offset = 0;
     long honest = 0;
