@@ -113,8 +113,13 @@ static void pipes(void) {
   EXPECT(0, poll(&polled, 1, 0)); /* no wait */
   EXPECT(0, ppoll(&polled, 1, &soon, NULL));
   struct timeval moment = {0, 1000};
-  EXPECT(0, select(0, NULL, NULL, NULL, &moment));
-  EXPECT(0, pselect(0, NULL, NULL, NULL, &soon, NULL));
+  fd_set selected;
+  FD_ZERO(&selected);
+  FD_SET(ends[0], &selected);
+  EXPECT(0, select(ends[0] + 1, &selected, NULL, NULL, &moment));
+  FD_SET(ends[0], &selected);
+  EXPECT(0, pselect(ends[0] + 1, &selected, NULL, NULL, &soon, NULL));
+  EXPECT(0, pselect(0, NULL, NULL, NULL, &soon, NULL)); /* a sleep */
   int epoll = epoll_create1(0);
   struct epoll_event event = {.events = EPOLLIN};
   EXPECT(0, epoll_wait(epoll, &event, 1, 1));
