@@ -17,6 +17,7 @@ from .rig import lacking
 from .series import series
 from .transfer import transfer
 
+REACHED = 0.9
 DATA = ROOT / "results/bottleneck/data.json"
 
 
@@ -63,13 +64,16 @@ def judge(documents):
                 carried[cell["program"], cell["streams"], cell["condition"], number] = phase["throughput"]
     for cell in documents:
         for number, phase in enumerate(cell["phases"]):
+            phase.pop("truth", None)
             network = carried.get((cell["program"], cell["streams"], cell["condition"], number))
             if network is None:
                 continue
             phase["capacities"] = {
                 "disk-read": READ_MB * 1e6 if cell["resources"] == "disk to disk" else None, "network": network,
                 "disk-write": WRITE_MB * 1e6 if cell["resources"] != "memory to memory" else None}
-            phase["truth"] = truth({name: inf if limit is None else limit for name, limit in phase["capacities"].items()})
+            limits = {name: inf if limit is None else limit for name, limit in phase["capacities"].items()}
+            # where less arrives than the slowest carries, something else takes part
+            phase["truth"] = truth(limits) if phase["throughput"] >= REACHED * min(limits.values()) else []
     return documents
 
 
