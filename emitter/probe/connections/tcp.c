@@ -11,6 +11,7 @@
 enum { BUDGET = 50, ASK_MAX = 256 };
 
 #define LIST_LONGEST_NS UINT64_C(900000000) /* a little less than the usual period */
+#define END_LATEST_NS UINT64_C(5000000000)  /* the kernel notifies ends from a work queue: later than they are unlisted */
 #define ASK_MORE_NS UINT64_C(1500)          /* what a question costs more than a place in a list, measured */
 
 /* Context of what the kernel calls back with. */
@@ -74,7 +75,7 @@ static void on_look(void *ctx, const diag_look *look) {
     const target *owner = targets_find(all->targets, pid);
     if (pid != 0) known->pid = pid;
     if (owner != NULL) take_session(known, owner);
-    known->seen = true;
+    known->seen_ns = of->now_ns;
   }
   if (known == NULL || !look->has_info || !known->due) return;
   known->look = *look;
@@ -83,12 +84,21 @@ static void on_look(void *ctx, const diag_look *look) {
   check(all, known, of->now_ns);
 }
 
+/* Notices those that are not listed: they have ended, and no more is heard of those whose end was not notified. */
+static void miss(tcp *all, uint64_t now_ns) {
+  for (uint32_t i = 0; i < all->table.end; i++) {
+    connection *one = &all->table.all[i];
+    one->missing = one->used && one->seen_ns != now_ns;
+    if (!one->missing || now_ns - one->seen_ns < END_LATEST_NS) continue;
+    all->closed++;
+    table_remove(&all->table, one);
+  }
+}
+
 /* Lists all sockets. Those known that are not listed have ended, unless the list may have gaps. */
 static bool list_all(tcp *all, bool finding, diag_detail detail, uint64_t now_ns) {
   bool good = true, whole = finding;
   all->listed = 0;
-  for (uint32_t i = 0; finding && i < all->table.end; i++)
-    all->table.all[i].seen = false;
   for (unsigned i = 0; i < all->spaces.count; i++) {
     looking of = {all, all->spaces.all[i].inode, now_ns, 0, finding};
     int error = diag_dump(all->spaces.all[i].fd, detail, on_look, &of);
@@ -99,11 +109,7 @@ static bool list_all(tcp *all, bool finding, diag_detail detail, uint64_t now_ns
              strerror(error));
     good = false;
   }
-  for (uint32_t i = 0; whole && i < all->table.end; i++) {
-    if (!all->table.all[i].used || all->table.all[i].seen) continue;
-    all->closed++;
-    table_remove(&all->table, &all->table.all[i]);
-  }
+  if (whole) miss(all, now_ns);
   return good;
 }
 
@@ -135,7 +141,8 @@ static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
   }
   for (uint32_t i = 0; i < all->table.end; i++) {
     connection *one = &all->table.all[i];
-    if (!one->used) continue;
+    one->due = false;
+    if (!one->used || one->missing) continue;
     const target *owner = targets_find(all->targets, one->pid);
     one->due = owner != NULL ? owner->tcp_now : finding;
     if (owner != NULL) take_session(one, owner);

@@ -268,9 +268,7 @@ class LossyLink(ProbeTest):
         self.loss(5)
         anomalies = until(lambda: self.events("tcp.anomaly"), "an anomaly")
         self.assertEqual({e["process"] for e in anomalies}, {sender.pid})
-        before = len(looks())
-        time.sleep(2)
-        self.assertGreater(len(looks()) - before, 8)  # at the usual rate: 4
+        until(lambda: has_five_within(looks(), 1.5), "samples at a higher rate")
         self.loss(0)
         sender.stdin.write("\n")
         sender.stdin.flush()
@@ -279,7 +277,7 @@ class LossyLink(ProbeTest):
         until(lambda: any(e["state"] == "closed" for e in looks()), "the last look")
         [last] = [e for e in looks() if e["state"] == "closed"]
         self.assertEqual((last["sent"] - last["resent"], last["acked"]), (sent, sent + 2))  # SYN and FIN count one each
-        self.assertEqual(last["retransmits"], retransmits)
+        self.assertGreaterEqual(last["retransmits"], retransmits)  # FIN may be sent again, too
         self.assertGreater(retransmits, 3)
         self.assertTrue(last["local"].startswith("10.99.0.2:"))
         self.assertGreater(sockets(running.pid), 2)
@@ -309,6 +307,12 @@ def queue_is_still(pid, port):
     before = queue()
     time.sleep(0.3)
     return queue() == before
+
+
+def has_five_within(looks, seconds):
+    """At the usual rate of 2 Hz, five samples take more than 1.5 s, even if the first is late."""
+    ticks = [look["tick"] for look in looks]
+    return any(last - first < seconds * 1e9 for first, last in zip(ticks, ticks[4:]))
 
 
 def sockets(pid):

@@ -45,7 +45,8 @@ class ProbeTest(unittest.TestCase):
         self.sessions.mkdir(mode=0o700)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
         self.environment |= {"LIFELINE_RING_DIR": f"{folder.name}/rings", "LIFELINE_SESSION_DIR": str(self.sessions),
-                             "LIFELINE_URL": f"file://{self.folder}/events.llb", "LIFELINE_INTERVAL_MS": "50"}
+                             "LIFELINE_URL": f"file://{self.folder}/events.llb", "LIFELINE_INTERVAL_MS": "50",
+                             "LIFELINE_CLOCK": "monotonic"}
 
     def start(self, *arguments, prefix=(), **more):
         running = subprocess.Popen([*prefix, BIN / "lifeline-probe", *map(str, arguments)], env=self.environment,
@@ -71,7 +72,7 @@ class ProbeTest(unittest.TestCase):
         return "".join(line for line in err.splitlines(True) if "came too late" not in line)
 
     def events(self, *names):
-        """The fields of all events of these types, with their time as `t` in seconds."""
+        """The fields of all events of these types, with their time as `tick` in ns."""
         done = subprocess.run([BIN / "lifeline-decode", "--concatenated"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               input=self.written(), check=False).stdout
         found = []
