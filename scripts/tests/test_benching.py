@@ -16,10 +16,11 @@ from benching.console.service import quantile  # noqa: E402
 from benching.emitter.__main__ import PARTS  # noqa: E402
 from benching.emitter.bursts import CASES as BURSTS  # noqa: E402
 from benching.emitter.programs import measure, measured_quietly  # noqa: E402
-from benching.emitter.row import Case, Limit, Row, merged  # noqa: E402
+from benching.emitter.row import Case, Row, merged  # noqa: E402
 from benching.emitter.sustained import check, destination, once  # noqa: E402
 from benching.jobs import row as jobs_row  # noqa: E402
 from benching.jobs.__main__ import families  # noqa: E402
+from benching.limit import at_least, at_most  # noqa: E402
 from benching.processes import BIN  # noqa: E402
 from benching.results import console as console_results  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
@@ -36,12 +37,21 @@ class Rows(unittest.TestCase):
         self.assertAlmostEqual(row([10, 11, 90], [10, 10, 70]).ratio, 1.1)
 
     def test_a_limit_that_is_just_reached_is_met(self):
-        self.assertEqual(row([11], [10], Limit("ratio", 1.1)).verdict, "met")
-        self.assertEqual(row([0.85], limit=Limit("value", 0.85, at_least=True)).verdict, "met")
+        self.assertEqual(row([11] * 3, [10], at_most("ratio", 1.1)).verdict, "met")
+        self.assertEqual(row([0.85] * 3, limit=at_least("value", 0.85)).verdict, "met")
 
     def test_a_missed_limit_says_by_how_much(self):
-        self.assertEqual(row([15], [10], Limit("ratio", 1.2)).verdict, "missed by 25%")
-        self.assertEqual(row([0.5], limit=Limit("value", 0.85, at_least=True)).verdict, "missed by 70%")
+        self.assertEqual(row([15] * 3, [10], at_most("ratio", 1.2)).verdict, "missed by 25%")
+        self.assertEqual(row([0.5] * 3, limit=at_least("value", 0.85)).verdict, "missed by 70%")
+
+    def test_what_its_repetitions_cannot_tell_is_not_judged(self):
+        self.assertEqual(row([10, 11], [10], at_most("ratio", 1.2)).verdict, "unjudged: 2 of 3 repetitions")
+        self.assertEqual(row([8, 10, 14], [10], at_most("ratio", 1.2)).verdict, "unjudged: spread 60%: repeat it on a quiet machine")
+        self.assertEqual(row([14, 16, 24], [10], at_most("ratio", 1.2)).verdict, "missed by 33%")  # each of them misses it
+        document = row([10], [10], at_most("ratio", 1.2)).document()
+        self.assertEqual((document["unjudged"], "met" in document), ("1 of 3 repetitions", False))
+        weight = Row(Case("bytes.raw", "weight", unit="B", limit=at_most("value", 16.5), exact=True), [16])
+        self.assertEqual(weight.verdict, "met")
 
     def test_a_row_of_times_names_them_nanoseconds_and_others_do_not(self):
         self.assertIn("ns_median", row([1]).document())
@@ -74,15 +84,15 @@ class JobsRows(unittest.TestCase):
         self.assertAlmostEqual(self.row([10, 20, 40], {"b": [5, 20, 40]}).ratio(), 1)
 
     def test_a_row_may_be_held_to_several_limits(self):
-        limits = (jobs_row.Limit("per_s", 15), jobs_row.Limit("ratio:c", 3), jobs_row.Limit("restart_s", 1, at_most=True))
-        found = self.row([20], {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5})
+        limits = (at_least("per_s", 15), at_least("ratio:c", 3), at_most("restart_s", 1))
+        found = self.row([20] * 3, {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5})
         self.assertEqual(found.verdict, "missed by 50%")
-        self.assertEqual(self.row([30], {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5}).verdict, "met")
+        self.assertEqual(self.row([30] * 3, {"b": [1], "c": [10]}, limits, details={"restart_s": 0.5}).verdict, "met")
 
     def test_one_of_several_limits_may_suffice(self):
-        limits = (jobs_row.Limit("per_s", 100), jobs_row.Limit("ratio", 0.5))
-        self.assertEqual(self.row([6], {"b": [10]}, limits, any_suffices=True).verdict, "met")
-        self.assertEqual(self.row([4], {"b": [10]}, limits, any_suffices=True).verdict, "missed by 25%")
+        limits = (at_least("per_s", 100), at_least("ratio", 0.5))
+        self.assertEqual(self.row([6] * 3, {"b": [10]}, limits, any_suffices=True).verdict, "met")
+        self.assertEqual(self.row([4] * 3, {"b": [10]}, limits, any_suffices=True).verdict, "missed by 25%")
 
     def test_what_is_compared_may_be_another_figure_than_the_rate(self):
         found = self.row([10], {"b": [1]}, compared=[4], compared_is="per_core_s").document()

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from statistics import median
 
-from ..jobs.row import Limit, rounded
+from ..limit import Limit, judged, verdict
+from ..jobs.row import rounded
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,7 @@ class Row:
 
     @property
     def verdict(self):
-        if self.missed_by is None:
-            return ""
-        return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
+        return verdict(self.missed_by, "")
 
     def document(self):
         """As it stands in console.json."""
@@ -61,7 +60,6 @@ class Row:
                "values": [rounded(value) for value in self.values], "median": rounded(self.median),
                "min": rounded(min(self.values)), "max": rounded(max(self.values))}
         if self.case.limit:
-            row |= {"at_most" if self.case.limit.at_most else "at_least": self.case.limit.bound, "met": not self.missed_by,
-                    "missed_by": round(self.missed_by, 3)}
+            row |= {"at_most" if self.case.limit.at_most else "at_least": self.case.limit.bound, **judged(self.missed_by, "")}
         return row | {"runs": len(self.values), "measured": self.measured, "commit": self.commit,
                       "share_of_cpu_taken_by_others": self.noise, "details": self.details}

@@ -4,23 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from statistics import median
 
+from ..limit import Limit, judged, verdict
 
-@dataclass(frozen=True)
-class Limit:
-    """At most, or at least, so much of one of the row's figures."""
-
-    of: str  # "ratio" to the floor, or "value" in the row's unit
-    bound: float
-    at_least: bool = False
-
-    def met_by(self, measured):
-        return measured >= self.bound if self.at_least else measured <= self.bound
-
-    def missed_by(self, measured):
-        """The share by which the bound is missed; 0 when it is met."""
-        if self.met_by(measured):
-            return 0.0
-        return self.bound / measured - 1 if self.at_least else measured / self.bound - 1
 
 
 @dataclass(frozen=True)
@@ -32,6 +17,7 @@ class Case:
     unit: str = "ns"
     limit: Limit | None = None
     rival: bool = False
+    exact: bool = False  # the same in each run: one tells all
 
 
 @dataclass
@@ -66,14 +52,20 @@ class Row:
         return self.ratio if self.case.limit.of == "ratio" else self.median
 
     @property
+    def doubt(self):
+        """Why there is no verdict."""
+        if self.case.limit is None or self.case.exact:
+            return ""
+        ratios = self.case.limit.of == "ratio"
+        return self.case.limit.doubt([value / self.floor for value in self.values] if ratios else self.values)
+
+    @property
     def missed_by(self):
-        return self.case.limit.missed_by(self.limited) if self.case.limit else None
+        return self.case.limit.missed_by(self.limited) if self.case.limit and not self.doubt else None
 
     @property
     def verdict(self):
-        if self.case.limit is None:
-            return ""
-        return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
+        return verdict(self.missed_by, self.doubt)
 
     def document(self):
         """The row as in emitter.json."""
@@ -84,8 +76,8 @@ class Row:
                "ratio": round(self.ratio, 3) if self.floors else None, "lost": self.lost}
         if self.case.limit:
             limit = self.case.limit
-            row |= {"at_least" if limit.at_least else "at_most": limit.bound, "limit_of": limit.of,
-                    "met": not self.missed_by, "missed_by": round(self.missed_by, 3)}
+            row |= {"at_most" if limit.at_most else "at_least": limit.bound, "limit_of": limit.of,
+                    **judged(self.missed_by, self.doubt)}
         return row | {"rival": self.case.rival, "repetitions": len(self.values), "measured": self.measured,
                       "noise": self.noise, "details": self.details}
 

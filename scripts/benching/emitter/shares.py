@@ -2,13 +2,14 @@
 
 import json
 
+from ..limit import at_least
 from ..processes import BIN, broker, run
 from .programs import environment
-from .row import Case, Limit, Row
+from .row import Case, Row
 
 CASES = [
     Case(f"sink.{kind}.share", f"bytes per second through the {kind} sink, of those of its client library alone",
-         unit="share", limit=Limit("value", 0.85, at_least=True))
+         unit="share", limit=at_least("value", 0.85))
     for kind in ("nats", "kafka")
 ]
 MESSAGES, BYTES = 2000, 256 << 10

@@ -1,13 +1,14 @@
 """Events of which only summaries travel, and calipers, of which nothing else ever does."""
 
+from ..limit import at_most
 from .programs import measure
-from .row import Case, Limit
+from .row import Case
 
 CASES = [
-    Case("emit.summary", "resolution summary of one field", limit=Limit("ratio", 0.6)),
-    Case("emit.summary.timed", "the same with the time from value to value", limit=Limit("ratio", 1.6)),
+    Case("emit.summary", "resolution summary of one field", limit=at_most("ratio", 0.6)),
+    Case("emit.summary.timed", "the same with the time from value to value", limit=at_most("ratio", 1.6)),
     Case("caliper", "begin and end: three summaries and the open mark, beside two clock reads and the arithmetic",
-         limit=Limit("ratio", 1.05)),
+         limit=at_most("ratio", 1.05)),
 ]
 RESOLUTIONS = {"emit.summary": "bench.table1 summary of=value", "emit.summary.timed": "bench.table1 summary of=value timed"}
 

@@ -14,7 +14,7 @@ def figure(value, unit):
 def bound(limit):
     if limit is None:
         return ""
-    sign = ">= " if limit.at_least else ""
+    sign = "" if limit.at_most else ">= "
     return f"{sign}{limit.bound:g}{' x' if limit.of == 'ratio' else ''}"
 
 

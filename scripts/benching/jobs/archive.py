@@ -5,9 +5,10 @@ import contextlib
 import os
 import tempfile
 
+from ..limit import at_least
 from ..processes import ROOT, run
 from .java import measured
-from .row import Case, Limit, Row
+from .row import Case, Row
 
 PARQUET = {
     "archive.parquet.5": (["--columns", 5], 3e6, "an event type of 5 columns (time, i32, f32, u32, i64)"),
@@ -16,9 +17,9 @@ PARQUET = {
 }
 COPY = "copy.binary"
 POSTGRES = Case("archive.postgres", "an event type of 5 columns; tables stand, rows and position are committed together",
-                "rows/s", (Limit("ratio", 0.9),))
+                "rows/s", (at_least("ratio", 0.9),))
 MANY = Case("archive.postgres.1000types", "1,000 event types that take turns, a table each", "rows/s")
-CASES = [Case(name, f"{what}; per core, files synced", "rows/s", (Limit("per_s", least),))
+CASES = [Case(name, f"{what}; per core, files synced", "rows/s", (at_least("per_s", least),))
          for name, (_, least, what) in PARQUET.items()] + [POSTGRES, MANY]
 
 

@@ -3,15 +3,16 @@ again after its process has ended."""
 
 import time
 
-from ..processes import broker, emit, stream_jobs, wait_until
 from ..brokers import summarised
+from ..limit import at_least, at_most
+from ..processes import broker, emit, stream_jobs, wait_until
 from .java import measured
-from .row import Case, Limit, Row
+from .row import Case, Row
 
 EVENTS = 40_000_000
 CASES = [
     Case("jetstream.summarise", "batches on JetStream: the job summarise with its checkpoints, the broker on the same 2 cores",
-         limits=(Limit("per_s", 10e6), Limit("restart_to_first_message_s", 1, at_most=True))),
+         limits=(at_most("per_s", 10e6), at_least("restart_to_first_message_s", 1))),
     Case("jetstream.bare", "the same messages, read by a consumer that only counts them"),
 ]
 

@@ -4,23 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from statistics import median
 
+from ..limit import judged, verdict
 
-@dataclass(frozen=True)
-class Limit:
-    """At least, or at most, so much of one of the row's figures."""
-
-    of: str  # "per_s", "ratio" (to the first baseline), "ratio:BASELINE", or the name of one of the row's details
-    bound: float
-    at_most: bool = False
-
-    def met_by(self, measured):
-        return measured <= self.bound if self.at_most else measured >= self.bound
-
-    def missed_by(self, measured):
-        """The share by which the bound is missed; 0 when it is met."""
-        if self.met_by(measured):
-            return 0.0
-        return measured / self.bound - 1 if self.at_most else self.bound / measured - 1
 
 
 @dataclass(frozen=True)
@@ -30,7 +15,7 @@ class Case:
     name: str
     what: str
     unit: str = "events/s"
-    limits: tuple = ()
+    limits: tuple = ()  # of "per_s", "ratio" (to the first baseline), "ratio:BASELINE", or one of the row's details
     any_suffices: bool = False  # of the limits; otherwise all have to be met
 
 
@@ -52,34 +37,43 @@ class Row:
     def median(self):
         return median(self.values)
 
-    def ratio(self, baseline=None):
-        """The median over the repetitions, each compared with what the baseline made in the same one."""
-        if not self.baselines:
-            return None
+    def ratios(self, baseline=None):
+        """One per repetition: ours to what the baseline made in the same one."""
         theirs = self.baselines[baseline or next(iter(self.baselines))]
         ours = self.compared or self.values
         if len(ours) != len(theirs):
-            return median(ours) / median(theirs)
-        return median(our / their for our, their in zip(ours, theirs))
+            theirs = [median(theirs)] * len(ours)
+        return [our / their for our, their in zip(ours, theirs)]
+
+    def ratio(self, baseline=None):
+        return median(self.ratios(baseline)) if self.baselines else None
+
+    def figures(self, of):
+        """One per repetition. Of details only their median is known."""
+        if of == "per_s":
+            return self.values
+        if of == "ratio" or of.startswith("ratio:"):
+            return self.ratios(of.partition(":")[2])
+        return [self.details[of]] * len(self.values)
 
     def figure(self, of):
-        if of == "per_s":
-            return self.median
-        if of == "ratio" or of.startswith("ratio:"):
-            return self.ratio(of.partition(":")[2])
-        return self.details[of]
+        return median(self.figures(of))
+
+    @property
+    def doubt(self):
+        """Why there is no verdict."""
+        doubts = [limit.doubt(self.figures(limit.of)) for limit in self.case.limits]
+        return next(filter(None, doubts), "")
 
     @property
     def missed_by(self):
-        """None without a limit."""
-        shares = [limit.missed_by(self.figure(limit.of)) for limit in self.case.limits]
+        """None without a limit or a verdict."""
+        shares = [] if self.doubt else [limit.missed_by(self.figure(limit.of)) for limit in self.case.limits]
         return (min(shares) if self.case.any_suffices else max(shares)) if shares else None
 
     @property
     def verdict(self):
-        if self.missed_by is None:
-            return ""
-        return f"missed by {self.missed_by:.0%}" if self.missed_by else "met"
+        return verdict(self.missed_by, self.doubt)
 
     def document(self):
         """As it stands in jobs.json."""
@@ -93,8 +87,7 @@ class Row:
         if self.case.limits:
             row |= {"limits": [{"of": limit.of, "at_most" if limit.at_most else "at_least": limit.bound,
                                 "measured": rounded(self.figure(limit.of))} for limit in self.case.limits],
-                    "any_limit_suffices": self.case.any_suffices, "met": not self.missed_by,
-                    "missed_by": round(self.missed_by, 3)}
+                    "any_limit_suffices": self.case.any_suffices, **judged(self.missed_by, self.doubt)}
         return row | {"repetitions": len(self.values), "measured": self.measured, "commit": self.commit,
                       "share_of_cpu_taken_by_others": self.noise, "details": self.details}
 

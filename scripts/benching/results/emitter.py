@@ -1,5 +1,6 @@
 """What scripts/bench-emitter measured, as the pages need it."""
 
+from ..limit import verdict_of
 from ..emitter.elsewhere import ELSEWHERE, FLOOR_NS, MACHINE
 from .chart import Bar, chart
 from .machine import sentence
@@ -27,14 +28,8 @@ def number(value, unit):
     return "" if value is None else f"{value:,.0f} {unit}" if value >= 1000 else f"{value:,.2f} {unit}"
 
 
-def verdict(row):
-    if "met" not in row:
-        return ""
-    return "met" if row["met"] else f"missed by {row['missed_by']:.0%}"
-
-
 def bound(row):
-    if "met" not in row:
+    if "limit_of" not in row:
         return ""
     limit = f"at most {row['at_most']:g}" if "at_most" in row else f"at least {row['at_least']:g}"
     return f"{limit} x floor" if row["limit_of"] == "ratio" else f"{limit} {row['unit']}"
@@ -46,7 +41,7 @@ def line(row):
     noise = f"{row['noise']['foreign']:.0%}" if "foreign" in row["noise"] else ""
     return (f"| `{row['name']}` | {row['what']} | {number(row[kind + '_median'], row['unit'])} | "
             f"{number(row[kind + '_min'], row['unit'])} | {number(row['floor_ns'], 'ns')} | {ratio} | {bound(row)} | "
-            f"{verdict(row)} | {row['lost']:,} | {noise} |")
+            f"{verdict_of(row)} | {row['lost']:,} | {noise} |")
 
 
 HEADING = ["| row | what | median | least | floor | ratio | limit | | lost | others took |",

@@ -1,5 +1,6 @@
 """What scripts/bench-jobs measured."""
 
+from ..limit import verdict_of
 from .chart import Bar, chart
 from .machine import sentence
 
@@ -24,18 +25,12 @@ def held_to(row):
     return (" or " if row.get("any_limit_suffices") else "; ").join(map(one, row.get("limits", [])))
 
 
-def verdict(row):
-    if "met" not in row:
-        return ""
-    return "met" if row["met"] else f"missed by {row['missed_by']:.0%}"
-
-
 def line(row):
     beside = "; ".join(f"{baseline['ratio']:.2f} x `{baseline['name']}`" for baseline in row["baselines"])
     if beside and row["ratio_of"] != "per_s":
         beside += f" ({row['ratio_of'].replace('_', ' ')})"
     return (f"| `{row['name']}` | {row['what']} | {rate(row['per_s_median'], row['unit'])} | {rate(row['per_s_min'], row['unit'])} | "
-            f"{beside} | {held_to(row)} | {verdict(row)} | {row['share_of_cpu_taken_by_others']:.0%} |")
+            f"{beside} | {held_to(row)} | {verdict_of(row)} | {row['share_of_cpu_taken_by_others']:.0%} |")
 
 
 def details(row):

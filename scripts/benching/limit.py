@@ -1,0 +1,59 @@
+"""What a row is held to, and whether its repetitions can tell that it is met."""
+
+from dataclasses import dataclass
+from statistics import median
+
+REPETITIONS, SPREAD = 3, 0.25
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So much of one of the row's figures: `of` is its name."""
+
+    of: str
+    bound: float
+    at_most: bool
+
+    def met_by(self, measured):
+        return measured <= self.bound if self.at_most else measured >= self.bound
+
+    def missed_by(self, measured):
+        """The share by which the bound is missed; 0 when it is met."""
+        if self.met_by(measured):
+            return 0.0
+        return measured / self.bound - 1 if self.at_most else self.bound / measured - 1
+
+    def doubt(self, values):
+        """Why these values, one per repetition, allow no verdict, and what would; empty if they allow one."""
+        if len(values) < REPETITIONS:
+            return f"{len(values)} of {REPETITIONS} repetitions"
+        spread = (max(values) - min(values)) / abs(median(values) or 1)
+        if spread > SPREAD and len({self.met_by(value) for value in values}) > 1:
+            return f"spread {spread:.0%}: repeat it on a quiet machine"
+        return ""
+
+
+def at_most(of, bound):
+    return Limit(of, bound, True)
+
+
+def at_least(of, bound):
+    return Limit(of, bound, False)
+
+
+def verdict(missed_by, doubt):
+    if doubt:
+        return f"unjudged: {doubt}"
+    if missed_by is None:
+        return ""
+    return f"missed by {missed_by:.0%}" if missed_by else "met"
+
+
+def judged(missed_by, doubt):
+    """The verdict, as it stands in documents."""
+    return {"unjudged": doubt} if doubt else {"met": not missed_by, "missed_by": round(missed_by, 3)}
+
+
+def verdict_of(row):
+    """Of a document's row."""
+    return verdict(row.get("missed_by"), row.get("unjudged"))
