@@ -11,9 +11,8 @@
 enum { BUDGET = 50, ASK_MAX = 256 };
 
 #define LIST_LONGEST_NS UINT64_C(900000000) /* a little less than the usual period */
-#define END_LATEST_NS                                                                                                  \
-  UINT64_C(5000000000)             /* the kernel notifies ends from a work queue: later than they are unlisted */
-#define ASK_MORE_NS UINT64_C(1500) /* what a question costs more than a place in a list, measured */
+#define END_LATEST_NS UINT64_C(5000000000)  /* the kernel unlists a connection before it notifies its end */
+#define ASK_MORE_NS UINT64_C(1500)          /* what a question costs more than a place in a list, measured */
 
 /* Context of what the kernel calls back with. */
 typedef struct looking {

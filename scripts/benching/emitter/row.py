@@ -7,7 +7,6 @@ from statistics import median
 from ..limit import Limit, judged, verdict
 
 
-
 @dataclass(frozen=True)
 class Case:
     """A row before it is measured."""
