@@ -8,11 +8,8 @@ import io.lifeline.codec.Utf8;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.core.JsonWriter;
-import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -20,6 +17,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The newest event of each type and emitter since the last roll. Its values are kept unencoded and become JSON once per
@@ -42,7 +40,10 @@ final class LatestRows {
 
   /** Builds JSON from names and floats as the views do: the server formats floats. */
   private static final String FLOATS = "(SELECT coalesce(jsonb_object_agg(name, value), '{}') FROM"
-      + " unnest(?::text[], ?::%s[]) AS f (name, value))";
+      + " unnest(r.%1$s_names::text[], r.%1$s_values::%2$s[]) AS f (name, value))";
+
+  private static final String COLUMNS = "type, incarnation, ts_us, ts_ns, level, host, program, sequence, event_index,"
+      + " id_f32, id_f64, id, fields, f32_names, f32_values, f64_names, f64_values";
 
   private record Entry(EventTable.Version version, EventType type, long timeNs, String host, String program,
       long sequence, int eventIndex, Object[] values) {}
@@ -101,38 +102,37 @@ final class LatestRows {
   }
 
   void store(Connection connection, Schema schema) throws SQLException {
-    String table = schema.own("latest");
-    try (PreparedStatement row = connection.prepareStatement("INSERT INTO " + table + " AS l VALUES (?, ?,"
-        + " 'epoch'::timestamptz + ? * interval '1 microsecond', ?, ?, ?, ?, ?, ?,"
-        + " coalesce(?::real::text, ?::double precision::text, ?), ?::jsonb || "
-        + FLOATS.formatted("real") + " || " + FLOATS.formatted("double precision") + ")"
+    RowArrays rows = new RowArrays("text", "text", "bigint", "bigint", "text", "text", "text", "numeric", "integer",
+        "real", "double precision", "text", "text", "text", "text", "text", "text");
+    for (Map.Entry<Key, Entry> latest : entries.entrySet()) {
+      Entry entry = latest.getValue();
+      int field = entry.version().type().idField();
+      FieldType id = field < 0 ? null : entry.type().fields().get(field).type();
+      Object value = field < 0 ? null : entry.values()[field];
+      Floats f32 = floats(connection, entry, FieldType.F32);
+      Floats f64 = floats(connection, entry, FieldType.F64);
+      rows.add(latest.getKey().type(), latest.getKey().incarnation(), Math.floorDiv(entry.timeNs(), 1_000),
+          entry.timeNs(), entry.type().level().label(), Sql.clean(entry.host()), Sql.clean(entry.program()),
+          Long.toUnsignedString(entry.sequence()), entry.eventIndex(),
+          id == FieldType.F32 ? ((Double) value).floatValue() : null, id == FieldType.F64 ? value : null,
+          id == null || id.isFloating() ? null : text(id, value), json(entry), f32.names(), f32.values(), f64.names(),
+          f64.values());
+    }
+    rows.execute(connection, "INSERT INTO " + schema.own("latest") + " AS l SELECT type, incarnation,"
+        + " 'epoch'::timestamptz + ts_us * interval '1 microsecond', ts_ns, level, host, program, sequence, event_index,"
+        + " coalesce(id_f32::text, id_f64::text, id), CASE WHEN f32_names IS NULL AND f64_names IS NULL THEN"
+        + " fields::jsonb ELSE fields::jsonb || " + FLOATS.formatted("f32", "real") + " || "
+        + FLOATS.formatted("f64", "double precision") + " END FROM " + rows.source(COLUMNS)
         + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
         + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"
         + " event_index = excluded.event_index, id = excluded.id, fields = excluded.fields"
-        + " WHERE l.ts_ns <= excluded.ts_ns")) {
-      for (Map.Entry<Key, Entry> latest : entries.entrySet()) {
-        Entry entry = latest.getValue();
-        row.setString(1, latest.getKey().type());
-        row.setString(2, latest.getKey().incarnation());
-        row.setLong(3, Math.floorDiv(entry.timeNs(), 1_000));
-        row.setLong(4, entry.timeNs());
-        row.setString(5, entry.type().level().label());
-        row.setString(6, Sql.clean(entry.host()));
-        row.setString(7, Sql.clean(entry.program()));
-        row.setBigDecimal(8, new BigDecimal(Long.toUnsignedString(entry.sequence())));
-        row.setInt(9, entry.eventIndex());
-        setId(row, 10, entry);
-        row.setString(13, json(entry));
-        setFloats(connection, row, 14, entry, FieldType.F32, "float4");
-        setFloats(connection, row, 16, entry, FieldType.F64, "float8");
-        row.addBatch();
-      }
-      row.executeBatch();
-    }
+        + " WHERE l.ts_ns <= excluded.ts_ns");
   }
 
-  private static void setFloats(Connection connection, PreparedStatement row, int at, Entry entry, FieldType type,
-      String array) throws SQLException {
+  /** Names and values as arrays' literals, null without any: arrays of arrays would have to be of one length. */
+  private record Floats(String names, String values) {}
+
+  private static Floats floats(Connection connection, Entry entry, FieldType type) throws SQLException {
     List<String> names = new ArrayList<>();
     List<Object> values = new ArrayList<>();
     for (int i = 0; i < entry.values().length; i++) {
@@ -142,18 +142,9 @@ final class LatestRows {
         values.add(type == FieldType.F32 ? (Object) value.floatValue() : value);
       }
     }
-    row.setArray(at, connection.createArrayOf("text", names.toArray()));
-    row.setArray(at + 1, connection.createArrayOf(array, values.toArray()));
-  }
-
-  /** Sets the ID as f32, f64 and text, of which at most one is not null. */
-  private static void setId(PreparedStatement row, int at, Entry entry) throws SQLException {
-    int field = entry.version().type().idField();
-    FieldType type = field < 0 ? null : entry.type().fields().get(field).type();
-    Object value = field < 0 ? null : entry.values()[field];
-    row.setObject(at, type == FieldType.F32 ? ((Double) value).floatValue() : null, Types.REAL);
-    row.setObject(at + 1, type == FieldType.F64 ? value : null, Types.DOUBLE);
-    row.setString(at + 2, type == null || type.isFloating() ? null : text(type, value));
+    return names.isEmpty() ? new Floats(null, null)
+        : new Floats(connection.createArrayOf("text", names.toArray()).toString(), values.stream().map(Object::toString)
+            .collect(Collectors.joining(",", "{", "}")));
   }
 
   private static String text(FieldType type, Object value) {

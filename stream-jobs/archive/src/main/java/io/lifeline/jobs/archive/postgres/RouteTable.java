@@ -4,12 +4,12 @@ import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.RouteKey;
-import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -17,16 +17,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A partition writer's state of each route: the archived sequences and the latest counters. It distinguishes duplicates
  * from new batches after a restart.
  */
 final class RouteTable {
-  private static final String COLUMNS = "partition, incarnation, route, route_name, host, program, pid, runs, batches,"
+  private static final String COLUMNS = "incarnation, route, route_name, host, program, pid, runs, batches,"
       + " archived, last_sequence, final, recovered, last_broker_time, "
       + Arrays.stream(Counter.values()).map(Counter::label).collect(Collectors.joining(", "));
-  private static final int KEY_COLUMNS = 3;
+  private static final String[] TYPES = Stream.concat(
+      Stream.of("text", "integer", "text", "text", "text", "bigint", "text", "bigint", "bigint", "numeric", "boolean",
+          "boolean", "timestamptz"),
+      Arrays.stream(Counter.values()).map(counter -> "numeric")).toArray(String[]::new);
+  private static final int KEY_COLUMNS = 2;
 
   private final Connection connection;
   private final String table;
@@ -54,23 +59,18 @@ final class RouteTable {
 
   /** Adds the routes of a roll. */
   void store(List<RouteEntry> added) throws SQLException {
+    find(added);
+    RowArrays rows = new RowArrays(TYPES);
     List<RouteEntry> merged = new ArrayList<>();
     for (RouteEntry entry : added) {
-      RouteEntry before = find(entry);
+      RouteEntry before = known.get(entry.key());
       merged.add(before == null ? entry : RouteEntry.merge(before, entry));
+      rows.add(row(merged.get(merged.size() - 1)));
     }
-    List<String> columns = Arrays.asList(COLUMNS.split(", "));
-    String updates = columns.stream().skip(KEY_COLUMNS).map(column -> column + " = excluded." + column)
-        .collect(Collectors.joining(", "));
-    String sql = "INSERT INTO " + table + " (" + COLUMNS + ") VALUES (?" + ", ?".repeat(columns.size() - 1)
-        + ") ON CONFLICT (partition, incarnation, route) DO UPDATE SET " + updates;
-    try (PreparedStatement row = connection.prepareStatement(sql)) {
-      for (RouteEntry entry : merged) {
-        set(row, entry);
-        row.addBatch();
-      }
-      row.executeBatch();
-    }
+    String updates = Arrays.stream(COLUMNS.split(", ")).skip(KEY_COLUMNS)
+        .map(column -> column + " = excluded." + column).collect(Collectors.joining(", "));
+    rows.execute(connection, "INSERT INTO " + table + " (partition, " + COLUMNS + ") SELECT " + partition + ", r.* FROM "
+        + rows.source(COLUMNS) + " ON CONFLICT (partition, incarnation, route) DO UPDATE SET " + updates);
     merged.forEach(entry -> known.put(entry.key(), entry));
   }
 
@@ -84,17 +84,17 @@ final class RouteTable {
     known.values().removeIf(entry -> entry.lastBrokerTimeMs() < sinceMs);
   }
 
-  private RouteEntry find(RouteEntry wanted) throws SQLException {
-    RouteEntry entry = known.get(wanted.key());
-    if (entry == null) {
-      try (PreparedStatement query = select("incarnation = ? AND route = ?")) {
-        query.setString(2, wanted.incarnation());
-        query.setInt(3, wanted.route());
-        read(query);
-      }
-      entry = known.get(wanted.key());
+  /** Reads those of the routes that are not in the cache. */
+  private void find(List<RouteEntry> wanted) throws SQLException {
+    List<RouteEntry> missing = wanted.stream().filter(entry -> !known.containsKey(entry.key())).toList();
+    if (missing.isEmpty()) {
+      return;
     }
-    return entry;
+    try (PreparedStatement query = select("(incarnation, route) IN (SELECT * FROM unnest(?::text[], ?::integer[]))")) {
+      query.setArray(2, connection.createArrayOf("text", missing.stream().map(RouteEntry::incarnation).toArray()));
+      query.setArray(3, connection.createArrayOf("integer", missing.stream().map(RouteEntry::route).toArray()));
+      read(query);
+    }
   }
 
   private PreparedStatement select(String condition) throws SQLException {
@@ -121,26 +121,14 @@ final class RouteTable {
     }
   }
 
-  private void set(PreparedStatement row, RouteEntry entry) throws SQLException {
-    int at = 0;
-    row.setInt(++at, partition);
-    row.setString(++at, entry.incarnation());
-    row.setInt(++at, entry.route());
-    row.setString(++at, Sql.clean(entry.routeName()));
-    row.setString(++at, Sql.clean(entry.host()));
-    row.setString(++at, Sql.clean(entry.program()));
-    row.setLong(++at, entry.pid());
-    row.setString(++at,
-        entry.runs().stream().map(run -> run.get(0) + "-" + run.get(1)).collect(Collectors.joining(",")));
-    row.setLong(++at, entry.batches());
-    row.setLong(++at, entry.events());
-    row.setBigDecimal(++at, new BigDecimal(entry.lastSequence()));
-    row.setBoolean(++at, entry.finalBatch());
-    row.setBoolean(++at, entry.recovered());
-    row.setTimestamp(++at, new Timestamp(entry.lastBrokerTimeMs()));
-    for (String counter : entry.counters()) {
-      row.setBigDecimal(++at, new BigDecimal(counter));
-    }
+  private static Object[] row(RouteEntry entry) {
+    List<Object> row = new ArrayList<>(List.of(entry.incarnation(), entry.route(), Sql.clean(entry.routeName()),
+        Sql.clean(entry.host()), Sql.clean(entry.program()), entry.pid(),
+        entry.runs().stream().map(run -> run.get(0) + "-" + run.get(1)).collect(Collectors.joining(",")),
+        entry.batches(), entry.events(), entry.lastSequence(), entry.finalBatch(), entry.recovered(),
+        Instant.ofEpochMilli(entry.lastBrokerTimeMs())));
+    row.addAll(entry.counters());
+    return row.toArray();
   }
 
   private static List<List<String>> runs(String text) {
