@@ -119,9 +119,9 @@ final class LatestRows {
           f64.values());
     }
     rows.execute(connection, "INSERT INTO " + schema.own("latest") + " AS l SELECT type, incarnation,"
-        + " 'epoch'::timestamptz + ts_us * interval '1 microsecond', ts_ns, level, host, program, sequence, event_index,"
-        + " coalesce(id_f32::text, id_f64::text, id), CASE WHEN f32_names IS NULL AND f64_names IS NULL THEN"
-        + " fields::jsonb ELSE fields::jsonb || " + FLOATS.formatted("f32", "real") + " || "
+        + " 'epoch'::timestamptz + ts_us * interval '1 microsecond', ts_ns, level, host, program, sequence,"
+        + " event_index, coalesce(id_f32::text, id_f64::text, id), CASE WHEN f32_names IS NULL AND f64_names IS NULL"
+        + " THEN fields::jsonb ELSE fields::jsonb || " + FLOATS.formatted("f32", "real") + " || "
         + FLOATS.formatted("f64", "double precision") + " END FROM " + rows.source(COLUMNS)
         + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
         + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"

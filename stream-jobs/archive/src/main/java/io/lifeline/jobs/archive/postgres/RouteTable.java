@@ -69,8 +69,8 @@ final class RouteTable {
     }
     String updates = Arrays.stream(COLUMNS.split(", ")).skip(KEY_COLUMNS)
         .map(column -> column + " = excluded." + column).collect(Collectors.joining(", "));
-    rows.execute(connection, "INSERT INTO " + table + " (partition, " + COLUMNS + ") SELECT " + partition + ", r.* FROM "
-        + rows.source(COLUMNS) + " ON CONFLICT (partition, incarnation, route) DO UPDATE SET " + updates);
+    rows.execute(connection, "INSERT INTO " + table + " (partition, " + COLUMNS + ") SELECT " + partition + ", r.*"
+        + " FROM " + rows.source(COLUMNS) + " ON CONFLICT (partition, incarnation, route) DO UPDATE SET " + updates);
     merged.forEach(entry -> known.put(entry.key(), entry));
   }
 

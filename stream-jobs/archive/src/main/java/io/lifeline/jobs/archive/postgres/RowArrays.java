@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Rows for one statement: an array per column, which the server joins to rows. One by one they cost ten times as much. */
+/** Rows for one statement, as an array per column: executing it once per row costs several times as much. */
 final class RowArrays {
   /** Rows of one statement. The server holds the arrays in memory. */
   private static final int CHUNK = 10_000;
