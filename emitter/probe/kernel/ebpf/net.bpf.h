@@ -5,13 +5,16 @@
 
 #include "target.bpf.h"
 
+enum { PEEK = 2 }; /* MSG_PEEK: the data stay */
+
 struct socket_state {
+  __u64 cookie; /* of the socket: the kernel uses the address of a closed one again */
   __u32 process;
   __u32 unused;
   __u64 ready_ns; /* when the oldest unread data arrived; 0: none */
 };
 
-/* The least recently used ones make room: a closed socket needs no program that forgets it. */
+/* By address. The least recently used ones make room: a closed socket needs no program that forgets it. */
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
   __uint(max_entries, 16384);
@@ -24,17 +27,23 @@ static __always_inline bool is_network(const struct sock *sock) {
   return family == INET || family == INET6;
 }
 
+static __always_inline struct socket_state *known_socket(const struct sock *sock) {
+  __u64 id = (__u64)sock;
+  struct socket_state *state = bpf_map_lookup_elem(&sockets, &id);
+  return state != NULL && state->cookie == bpf_get_socket_cookie((void *)sock) ? state : NULL;
+}
+
 static __always_inline struct socket_state *own_socket(const struct sock *sock) {
   __u64 id = (__u64)sock;
   __u32 pid = bpf_get_current_pid_tgid() >> 32;
   __u32 *process = bpf_map_lookup_elem(&watched, &pid);
   if (process == NULL || !is_network(sock)) return NULL;
-  struct socket_state *state = bpf_map_lookup_elem(&sockets, &id);
+  struct socket_state *state = known_socket(sock);
   if (state != NULL) {
     state->process = *process;
     return state;
   }
-  struct socket_state made = {.process = *process};
+  struct socket_state made = {.cookie = bpf_get_socket_cookie((void *)sock), .process = *process};
   if (bpf_map_update_elem(&sockets, &id, &made, BPF_ANY) != 0) lose(KERNEL_LOST_REQUESTS);
   return NULL;
 }
@@ -46,12 +55,12 @@ int BPF_PROG(on_send, const struct sock *sock) {
 }
 
 SEC("tp_btf/sock_recv_length")
-int BPF_PROG(on_receive, const struct sock *sock, int result) {
+int BPF_PROG(on_receive, const struct sock *sock, int result, int flags) {
   struct socket_state *state = own_socket(sock);
-  if (state == NULL || result <= 0) return 0;
+  if (state == NULL || (result >= 0 && (flags & PEEK))) return 0;
   __u64 ready = state->ready_ns, now = bpf_ktime_get_ns();
-  state->ready_ns = 0;
-  if (ready == 0) return 0;
+  state->ready_ns = 0; /* also if there was nothing to read: the end of the stream makes a socket ready, too */
+  if (ready == 0 || result <= 0) return 0;
   struct kernel_key key = {.process = state->process, .kind = KERNEL_KIND_RECEIVE};
   struct kernel_pair *pair = pair_of(&key);
   if (pair == NULL) return 0;
@@ -62,8 +71,7 @@ int BPF_PROG(on_receive, const struct sock *sock, int result) {
 
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_data_ready, const struct sock *sock) {
-  __u64 id = (__u64)sock;
-  struct socket_state *state = bpf_map_lookup_elem(&sockets, &id);
+  struct socket_state *state = known_socket(sock);
   if (state != NULL && state->ready_ns == 0) state->ready_ns = bpf_ktime_get_ns();
   return 0;
 }
@@ -76,8 +84,7 @@ static __always_inline void copy_v4(struct kernel_end *end, __u32 address) {
 
 SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(on_retransmit, const struct sock *sock) {
-  __u64 id = (__u64)sock;
-  struct socket_state *state = bpf_map_lookup_elem(&sockets, &id);
+  struct socket_state *state = known_socket(sock);
   if (state == NULL) return 0;
   struct kernel_key key = {.process = state->process, .kind = KERNEL_KIND_RETRANSMIT};
   struct kernel_pair *pair = pair_of(&key);

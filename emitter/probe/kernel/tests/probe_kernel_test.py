@@ -79,6 +79,24 @@ print("done", flush=True)
 sys.stdin.readline()
 """
 
+SHORT_SOCKETS = """
+import socket, sys
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen()
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(100):
+    with socket.create_connection(listening.getsockname()) as ours, listening.accept()[0] as theirs:
+        ours.send(b"x") # the socket is known from now on
+        theirs.send(b"never read")
+    with socket.create_connection(listening.getsockname()) as ours, listening.accept()[0] as theirs:
+        theirs.send(b"x")
+        ours.recv(1)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
 FORKS = """
 import os, subprocess, sys
 print("ready", flush=True)
@@ -320,6 +338,15 @@ class Measured(KernelTest):
         self.assertGreaterEqual(total(waits, "sum"), 18 * 10_000_000)
         self.assertGreaterEqual(total(waits, "nbytes"), 18_000)
         self.assertGreaterEqual(total(self.of(child, "kernel.offcpu", reason="poll"), "sum"), 30_000_000)
+
+    def test_a_socket_inherits_nothing_from_an_earlier_one_at_its_address(self):
+        child = self.ready(SHORT_SOCKETS)
+        probe = self.watch(child, views="offcpu,net")
+        self.work(child)
+        _, _, err = self.end(probe)
+        if "without net" in err:
+            self.skipTest(err)
+        self.assertEqual(self.of(child, "kernel.receive"), []) # each socket is read once, which makes it known
 
     def test_a_segment_that_is_sent_again_is_counted(self):
         if os.geteuid() != 0 or shutil.which("ip") is None:
