@@ -39,6 +39,7 @@ int BPF_PROG(on_exec, struct task_struct *task) {
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task) {
   __u32 pid = task->tgid;
+  if (!(views & (KERNEL_SCHED | KERNEL_OFFCPU))) free_thread(task); /* else its last switch does */
   if (task->signal->live.counter != 0) return 0;
   struct kernel_process *process = process_of(task);
   if (process == NULL) return 0;

@@ -111,6 +111,31 @@ print("done", flush=True)
 sys.stdin.readline()
 """
 
+SAME_PID = """
+import os, sys, time
+def write_ten(wanted):
+    child = os.fork()
+    if child == 0:
+        if wanted in (0, os.getpid()):
+            for i in range(10):
+                os.write(1, b"")
+        os._exit(0)
+    os.waitpid(child, 0)
+    return child
+print("ready", flush=True)
+sys.stdin.readline()
+first = write_ten(0)
+time.sleep(1) # several samples: nothing is left of it
+for i in range(1000):
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(first - 1))
+    if write_ten(first) == first:
+        print(first, flush=True)
+        break
+else:
+    print(0, flush=True)
+sys.stdin.readline()
+"""
+
 GO = """package main
 
 import ("fmt"; "os")
@@ -487,6 +512,17 @@ class Calls(KernelTest):
         self.assertEqual({e["field"] for e in summaries}, {"value", "duration", "rate"})
         self.assertEqual(sum(e["sum"] for e in summaries if e["field"] == "value"), 4096000)
         self.assertEqual({e["variance"] for e in summaries if e["field"] == "value"}, {0})
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can choose the next pid")
+    def test_a_thread_with_the_number_of_an_earlier_one_is_measured(self):
+        parent = self.ready(SAME_PID)
+        probe = self.watch(parent, views="syscalls")
+        pid = int(self.work(parent))
+        self.end(probe)
+        if pid == 0:
+            self.skipTest("the number is not used again")
+        calls = [e for e in self.events("kernel.syscall") if e["process"] == pid and e["operation"] == "pipe.write"]
+        self.assertEqual(total(calls), 20)
 
     def summaries(self, operation):
         """lifeline.summary has a field named like the key that events() uses for the type's name."""
