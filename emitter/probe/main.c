@@ -57,8 +57,7 @@ static void on_signal(int signal) {
 
 static bool follow_sessions(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
-  (void)now_ns;
-  if (sessions_read(&all->sessions)) all->targets.stale = true;
+  if (now_ns >= all->sessions.next_ns && sessions_read(&all->sessions)) all->targets.stale = true;
   return true;
 }
 

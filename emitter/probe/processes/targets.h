@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define SESSION_BYTES 16
 #define TARGETS_MAX 16384
@@ -38,6 +39,7 @@ typedef struct target {
 /* The root of a session's processes. Of several with the same root, the first in an array counts. */
 typedef struct target_root {
   uint32_t pid;
+  uid_t owner; /* of the announcement */
   uint64_t start_ticks, began_ns;
   uint8_t session[SESSION_BYTES];
 } target_root;

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENTRIES_MAX = 4096, BUDGET = 50 };
+enum { DIRECTORY_ENTRIES_MAX = 1024, ENTRIES_MAX = 16384, BUDGET = 50 };
 
 bool session_id_parse(const char *text, uint8_t id[SESSION_BYTES]) {
   uint8_t any = 0;
@@ -83,9 +82,11 @@ static announced read_file(const sessions *all, int directory, const struct stat
   return find_root(all, &file, status.st_uid, root) ? OPEN : OVER;
 }
 
-static const target_root *find(const target_root *among, unsigned count, const uint8_t id[SESSION_BYTES]) {
+/* Sessions of different users are different, even if one has copied the other's id. */
+static const target_root *find(const target_root *among, unsigned count, const target_root *wanted) {
   for (unsigned i = 0; i < count; i++)
-    if (memcmp(among[i].session, id, SESSION_BYTES) == 0) return &among[i];
+    if (among[i].owner == wanted->owner && memcmp(among[i].session, wanted->session, SESSION_BYTES) == 0)
+      return &among[i];
   return NULL;
 }
 
@@ -93,12 +94,13 @@ static const target_root *find(const target_root *among, unsigned count, const u
 typedef struct reading {
   target_root open[SESSIONS_MAX], over[SESSIONS_MAX];
   unsigned open_count, over_count;
+  unsigned entries; /* of all directories */
 } reading;
 
 /* A session whose process has ended stays over, even if another process gets the number. */
 static bool is_over(const sessions *all, const target_root *root, announced state) {
-  const target_root *earlier = find(all->open, all->count, root->session);
-  if (state == OVER || find(all->over, all->over_count, root->session) != NULL) return true;
+  const target_root *earlier = find(all->open, all->count, root);
+  if (state == OVER || find(all->over, all->over_count, root) != NULL) return true;
   return earlier != NULL && earlier->pid == root->pid && earlier->start_ticks != root->start_ticks;
 }
 
@@ -112,43 +114,84 @@ static void add(const sessions *all, const target_root *root, announced state, r
   }
 }
 
-static void read_directory(const sessions *all, const char *path, reading *now) {
+static bool may_read(reading *now, unsigned entries, const char *path) {
+  if (entries < DIRECTORY_ENTRIES_MAX && now->entries++ < ENTRIES_MAX) return true;
+  SAY_ONCE("%s has more than %d entries, or all session directories together more than %d; the others are ignored",
+           path, DIRECTORY_ENTRIES_MAX, ENTRIES_MAX);
+  return false;
+}
+
+static bool is_safe(const struct stat *directory) {
+  return (directory->st_mode & 022) == 0 &&
+         (directory->st_uid == geteuid() || geteuid() == 0 || directory->st_uid == 0);
+}
+
+/* Takes the descriptor; `path` is its name in messages. */
+static void read_opened(const sessions *all, int fd, const char *path, reading *now) {
   struct stat status;
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return; /* there was no session yet */
-  if (fstat(fd, &status) != 0 || (status.st_mode & 022) != 0 ||
-      (status.st_uid != geteuid() && geteuid() != 0 && status.st_uid != 0)) {
+  char opened[64];
+  DIR *directory = NULL;
+  if (fstat(fd, &status) != 0 || !is_safe(&status))
     SAY_ONCE("the session directory %s must belong to this user or root and not be writable by others; it is ignored",
              path);
-    close(fd);
-    return;
-  }
-  /* Before the files are read: what changes from now on is notified. Watching again changes nothing. */
-  if (all->notify >= 0)
-    inotify_add_watch(all->notify, path,
-                      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW);
-  DIR *directory = fdopendir(fd);
+  else
+    directory = fdopendir(fd);
   if (directory == NULL) {
     close(fd);
     return;
   }
+  /* Before the files are read: what changes from now on is notified. Watching again changes nothing. */
+  snprintf(opened, sizeof opened, "/proc/self/fd/%d", fd);
+  if (all->notify >= 0)
+    inotify_add_watch(all->notify, opened, IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
   unsigned entries = 0;
-  for (struct dirent *entry; (entry = readdir(directory)) != NULL && ++entries < ENTRIES_MAX;) {
-    target_root root = {.pid = 0};
-    if (!session_id_parse(entry->d_name, root.session) || find(now->open, now->open_count, root.session) != NULL)
-      continue;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL && may_read(now, entries++, path);) {
+    target_root root = {.owner = status.st_uid};
+    if (!session_id_parse(entry->d_name, root.session) || find(now->open, now->open_count, &root) != NULL) continue;
     announced state = read_file(all, fd, &status, entry->d_name, &root);
     if (state != INCOMPLETE) add(all, &root, state, now);
   }
   closedir(directory);
 }
 
-static void read_matching(const sessions *all, const char *pattern, reading *now) {
-  glob_t paths = {.gl_pathc = 0};
-  if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0)
-    for (size_t i = 0; i < paths.gl_pathc; i++)
-      read_directory(all, paths.gl_pathv[i], now);
-  globfree(&paths);
+static int open_below(int directory, const char *name) {
+  return openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void read_directory(const sessions *all, const char *path, reading *now) {
+  int fd = open_below(AT_FDCWD, path);
+  if (fd >= 0) read_opened(all, fd, path, now); /* else there was no session yet */
+}
+
+/* Opens a directory below, which must belong to the user: others may put anything beside it. -1: there is none. */
+static int open_of_user(int directory, const char *name, uid_t user) {
+  struct stat status;
+  int fd = open_below(directory, name);
+  if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == user) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+/* PATH/<prefix><uid>/[BETWEEN/]sessions of each user. */
+static void read_users(const sessions *all, const char *path, const char *prefix, const char *between, reading *now) {
+  int fd = open_below(AT_FDCWD, path);
+  DIR *users = fd >= 0 ? fdopendir(fd) : NULL;
+  if (users == NULL && fd >= 0) close(fd);
+  for (struct dirent *entry; users != NULL && (entry = readdir(users)) != NULL;) {
+    char name[32], whole[256];
+    if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0) continue;
+    uid_t user = (uid_t)strtoul(entry->d_name + strlen(prefix), NULL, 10);
+    snprintf(name, sizeof name, "%s%u", prefix, user);
+    if (strcmp(name, entry->d_name) != 0) continue; /* not a number, or not as the library writes it */
+    snprintf(whole, sizeof whole, "%s/%s/%s%ssessions", path, name, between, *between ? "/" : "");
+    if (!may_read(now, 0, whole)) break;
+    int home = open_of_user(fd, name, user), above = *between && home >= 0 ? open_of_user(home, between, user) : home;
+    int found = above >= 0 ? open_of_user(above, "sessions", user) : -1;
+    if (above >= 0 && above != home) close(above);
+    if (home >= 0) close(home);
+    if (found >= 0) read_opened(all, found, whole, now);
+  }
+  if (users != NULL) closedir(users);
 }
 
 /* Where sessions of this user announce themselves; root's probe watches those of all users. */
@@ -161,8 +204,8 @@ static void read_default(const sessions *all, reading *now) {
   }
   read_directory(all, "/run/lifeline/sessions", now);
   if (geteuid() == 0) {
-    read_matching(all, "/run/user/*/lifeline/sessions", now);
-    read_matching(all, "/dev/shm/lifeline-*/sessions", now);
+    read_users(all, "/run/user", "", "lifeline", now);
+    read_users(all, "/dev/shm", "lifeline-", "", now);
     return;
   }
   if (runtime != NULL && *runtime) {
@@ -192,13 +235,13 @@ bool sessions_read(sessions *all) {
   unsigned kept = 0;
   while (all->notify >= 0 && read(all->notify, events, sizeof events) > 0) {
   } /* what happened does not matter: all is read anew */
-  now.open_count = now.over_count = 0;
+  now.open_count = now.over_count = now.entries = 0;
   for (unsigned i = 0; i < all->directory_count; i++)
     read_directory(all, all->directories[i], &now);
   if (all->directory_count == 0) read_default(all, &now);
   qsort(now.open, now.open_count, sizeof now.open[0], newest_first);
   for (unsigned i = 0; i < now.open_count; i++)
-    kept += find(all->open, all->count, now.open[i].session) != NULL;
+    kept += find(all->open, all->count, &now.open[i]) != NULL;
   bool changed = kept < now.open_count || kept < all->count;
   all->opened += now.open_count - kept;
   all->closed += all->count - kept;

@@ -5,7 +5,8 @@
  * hexadecimal digits; its lines are "name=...", "pid=N" (the root of the session's processes) and "began=NS" (of
  * CLOCK_REALTIME). It is removed at the session's end. The contents are hostile until checked: directory and file must
  * not be writable by others, links are not followed, and the process must belong to the file's owner, unless that is
- * root. A session whose process has ended is over.
+ * root. Root's probe reads a directory named after a user only if it belongs to that user. A session whose process has
+ * ended is over.
  */
 #ifndef LIFELINE_PROBE_SESSIONS_H
 #define LIFELINE_PROBE_SESSIONS_H
@@ -42,7 +43,7 @@ typedef struct sessions {
 
 void sessions_open(sessions *all, int proc, const char *const *directories, unsigned count);
 
-/* Reads all announcements anew: when `notify` is readable and `next_ns` is over, and once a second. True if the open
+/* Reads all announcements anew: after `next_ns`, when `notify` is readable or a second has passed. True if the open
  * sessions have changed. The newest comes first. */
 bool sessions_read(sessions *all);
 

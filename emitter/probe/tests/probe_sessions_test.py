@@ -128,6 +128,43 @@ while True:
         self.assertEqual({(e["session"], e["process"]) for e in self.events("host.process")}, {(ID, theirs.pid)})
         self.assertIn("names process", err)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root's probe reads the directories of all users")
+    def test_a_users_directory_is_that_of_its_owner(self):
+        theirs = subprocess.Popen(["sleep", "60"], user=65534, group=65534, extra_groups=[], cwd="/")
+        self.addCleanup(theirs.wait)
+        self.addCleanup(theirs.kill)
+        ours = self.waiting()
+        del self.environment["LIFELINE_SESSION_DIR"]
+        other = "0123456789abcdef" * 2
+        script = f"""
+mount -t tmpfs -o mode=1777 none /dev/shm && mount -t tmpfs none /run || exit 77
+announce() {{
+    mkdir -p "$1" && printf "pid=$3\\nbegan=${{4:-3}}\\n" > "$1/$2"
+}}
+announce /dev/shm/lifeline-65534/sessions {ID} {theirs.pid} 1
+announce /run/user/65534/lifeline/sessions {OTHER} {theirs.pid} 2
+announce /dev/shm/lifeline-1/sessions {other} {theirs.pid}
+announce /dev/shm/lifeline-evil/sessions {other} {theirs.pid}
+chown -R 65534 /dev/shm/* /run/user/65534
+announce /elsewhere/sessions {other} {theirs.pid}
+ln -s /elsewhere /dev/shm/lifeline-0
+announce /run/lifeline/sessions {ID} {ours.pid}
+exec {BIN}/lifeline-probe --sample process --count 2 --every 50ms
+""".replace("/elsewhere", str(self.folder / "elsewhere"))
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=self.environment, capture_output=True, text=True,
+                              timeout=60, check=False)
+        if done.returncode == 77 or done.stderr.startswith("unshare"):
+            self.skipTest(f"no mounts of its own: {done.stderr.strip()}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = {(e["session"], e["process"]) for e in self.events("host.process")}
+        self.assertEqual(seen, {(ID, ours.pid), (OTHER, theirs.pid)}) # the newest; that with the same id hides nothing
+
+    def test_a_directory_with_too_many_entries_is_read_in_part(self):
+        for number in range(1100):
+            (self.sessions / f"x{number}").touch()
+        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
+        self.assertEqual(len(re.findall("has more than 1024 entries", err)), 1)
+
     def test_a_directory_that_appears_later_is_found(self):
         self.sessions.rmdir()
         child = self.waiting()
