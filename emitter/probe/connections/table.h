@@ -17,8 +17,8 @@ typedef struct connection {
   uint32_t pid;   /* process that has, or had, it open */
   uint8_t session[SESSION_BYTES];
   bool has_session;
-  bool used, due, missing; /* missing: not in the latest list */
-  uint64_t seen_ns;        /* when it was listed */
+  bool used, due;
+  uint64_t seen_ns, missed_ns; /* missed_ns: of the first list without it; 0 if it is in the latest */
   watch watch;
   uint32_t next; /* in its bucket or in the list of free ones, plus 1 */
 } connection;

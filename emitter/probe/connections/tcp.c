@@ -88,8 +88,11 @@ static void on_look(void *ctx, const diag_look *look) {
 static void miss(tcp *all, uint64_t now_ns) {
   for (uint32_t i = 0; i < all->table.end; i++) {
     connection *one = &all->table.all[i];
-    one->missing = one->used && one->seen_ns != now_ns;
-    if (!one->missing || now_ns - one->seen_ns < END_LATEST_NS) continue;
+    if (!one->used || one->seen_ns == now_ns)
+      one->missed_ns = 0;
+    else if (one->missed_ns == 0)
+      one->missed_ns = now_ns;
+    if (one->missed_ns == 0 || now_ns - one->missed_ns < END_LATEST_NS) continue;
     all->closed++;
     table_remove(&all->table, one);
   }
@@ -142,7 +145,7 @@ static uint32_t mark_due(tcp *all, bool finding, uint64_t now_ns) {
   for (uint32_t i = 0; i < all->table.end; i++) {
     connection *one = &all->table.all[i];
     one->due = false;
-    if (!one->used || one->missing) continue;
+    if (!one->used || one->missed_ns != 0) continue;
     const target *owner = targets_find(all->targets, one->pid);
     one->due = owner != NULL ? owner->tcp_now : finding;
     if (owner != NULL) take_session(one, owner);
