@@ -2,8 +2,8 @@
  * since both compilers read it.
  *
  * A *cell* is the sum of all values of one kind, of one process. Cells only grow: the reader takes differences, so that
- * nothing is lost between a look and a reset. Minimum and maximum cannot be differences: they have two banks, and the
- * reader looks at the bank that is not being filled.
+ * nothing is lost between a look and a reset. Minimum and maximum cannot be differences: they have two banks, and
+ * each read has the other one begin anew.
  */
 #ifndef KERNEL_CELLS_H
 #define KERNEL_CELLS_H

@@ -17,6 +17,7 @@ enum {
   ENDED_AND_READ = 2,
   SLOTS_LEAST = 1 << 15, /* of threads; with 64 bytes each */
   SLOTS_MOST = 1 << 18,
+  DRAIN_MOST = 1 << 14, /* more than the ring holds: what was there at the start is read */
 };
 
 typedef struct ebpf {
@@ -31,6 +32,7 @@ typedef struct ebpf {
   keymap before;              /* pair by key: what the last read found */
   keymap sums;                /* kernel_sum by key, during a read: several pairs make one */
   const kernel_taker *taker;  /* during a drain or read */
+  uint32_t drained;           /* by this drain */
 } ebpf;
 
 typedef struct pair {
@@ -80,13 +82,13 @@ static int find_variables(ebpf *self, unsigned view_mask) {
 }
 
 static int on_single(void *ctx, void *data, size_t bytes) {
-  const ebpf *self = ctx;
+  ebpf *self = ctx;
   const struct kernel_single *single = data;
   struct kernel_process process = {0};
   if (bytes < sizeof *single || self->taker == NULL) return 0;
   bpf_map_lookup_elem(self->processes, &single->process, &process);
   self->taker->single(self->taker->ctx, &process, single);
-  return 0;
+  return ++self->drained < DRAIN_MOST ? 0 : -E2BIG; /* else libbpf would read as long as records come */
 }
 
 static int open_programs(ebpf *self, unsigned *views, char *why, size_t why_bytes) {
@@ -170,24 +172,45 @@ static int watch(void *opened, uint32_t pid, uint32_t *number) {
   return ESRCH;
 }
 
-/* --- reading --- */
+/* --- reading ---
+ *
+ * Minimum and maximum are those of both banks, since values that came after the banks were changed are in this read,
+ * too. The next one finds them again: the histogram, which is exact, tells how small and how large they can be.
+ */
 
-static void add_extremes(kernel_sum *to, uint64_t min, uint64_t max) {
-  bool first = to->max == 0 && to->min == 0;
+static void add_extremes(kernel_sum *to, bool first, uint64_t min, uint64_t max) {
   if (first || min < to->min) to->min = min;
   if (max > to->max) to->max = max;
 }
 
 static void add_cell(kernel_sum *to, const struct kernel_cell *cell, uint32_t epoch) {
-  const struct kernel_extreme *extreme = &cell->extremes[epoch & 1];
   to->count += cell->count;
   to->sum += cell->sum;
   to->nbytes += cell->nbytes;
   to->errors += cell->errors;
   to->squares += (double)cell->square_high * 18446744073709551616.0 + (double)cell->square_low;
-  if (extreme->epoch == epoch) add_extremes(to, extreme->min, extreme->max);
+  for (int i = 0; i < 2; i++)
+    if (cell->extremes[i].epoch - epoch <= 1)
+      add_extremes(to, to->max == 0, cell->extremes[i].min, cell->extremes[i].max);
   for (int i = 0; i < KERNEL_BUCKETS; i++)
     to->histogram[i] += cell->histogram[i];
+}
+
+static uint64_t within(uint64_t value, int bucket) {
+  uint64_t least = bucket == 0 ? 0 : UINT64_C(1) << bucket, most = (UINT64_C(2) << bucket) - 1;
+  if (bucket == KERNEL_BUCKETS - 1) most = UINT64_MAX;
+  return value < least ? least : value > most ? most : value;
+}
+
+static void bound_extremes(kernel_sum *of) {
+  int first = 0, last = KERNEL_BUCKETS - 1;
+  while (first < last && of->histogram[first] == 0)
+    first++;
+  while (last > first && of->histogram[last] == 0)
+    last--;
+  of->min = within(of->min, first);
+  of->max = within(of->max, last);
+  if (of->count == 1) of->min = of->max = of->sum;
 }
 
 static kernel_sum difference(const kernel_sum *now, const kernel_sum *before) {
@@ -199,6 +222,7 @@ static kernel_sum difference(const kernel_sum *now, const kernel_sum *before) {
   made.squares -= before->squares;
   for (int i = 0; i < KERNEL_BUCKETS; i++) /* the kernel's side has 32 bits, which wrap */
     made.histogram[i] = (uint32_t)(made.histogram[i] - before->histogram[i]);
+  bound_extremes(&made);
   return made;
 }
 
@@ -212,12 +236,12 @@ static void add_sum(ebpf *self, struct kernel_key key, enum kernel_kind kind, un
     __atomic_fetch_add(&self->lost[KERNEL_LOST_VALUES], sum->count, __ATOMIC_RELAXED);
     return;
   }
+  if (sum->count > 0) add_extremes(to, to->count == 0, sum->min, sum->max);
   to->count += sum->count;
   to->sum += sum->sum;
   to->nbytes += sum->nbytes;
   to->errors += sum->errors;
   to->squares += sum->squares;
-  if (sum->count > 0) add_extremes(to, sum->min, sum->max);
   for (int i = 0; i < KERNEL_BUCKETS; i++)
     to->histogram[i] += sum->histogram[i];
 }
@@ -320,6 +344,7 @@ static int descriptor(void *opened) {
 static void drain(void *opened, const kernel_taker *taker) {
   ebpf *self = opened;
   self->taker = taker;
+  self->drained = 0;
   ring_buffer__consume(self->ring);
   self->taker = NULL;
 }

@@ -435,6 +435,21 @@ sys.stdin.readline()
         self.assertGreater(lost, 0)
         self.assertEqual(len(self.events("kernel.switch")) + lost, total(self.events("kernel.runqueue")), "wrong books")
 
+    def test_minimum_and_maximum_agree_with_the_histogram(self):
+        busy = subprocess.Popen(["sh", "-c", f"read x; {BIN / 'pingpong'} futex 1 100; read x"], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for end in (busy.stdout.close, busy.stdin.close, busy.wait, busy.kill):
+            self.addCleanup(end)
+        probe = self.watch(busy, "--every", "10ms")
+        self.work(busy)
+        self.assertEqual(self.end(probe)[0], 0)
+        for event in self.events("kernel.runqueue", "kernel.offcpu"):
+            bounds = [int(bucket.split(":")[0]) for bucket in event["histogram"].split()]
+            self.assertLessEqual(bounds[0], event["min"], event)
+            self.assertLess(event["min"], 2 * max(bounds[0], 1), event)
+            self.assertLessEqual(bounds[-1], event["max"], event)
+            self.assertLess(event["max"], 2 * max(bounds[-1], 1), event)
+
     def test_children_are_measured_and_have_their_parents_session(self):
         child = self.ready(FORKS, 20)
         id = "0123456789abcdef" * 2
