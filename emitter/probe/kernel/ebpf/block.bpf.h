@@ -18,12 +18,14 @@ struct {
   __type(value, struct issue);
 } requests SEC(".maps");
 
+const volatile __u32 sees_starts; /* set before the programs are loaded: on_request is among them */
+
 static __always_inline void begin_request(struct request *request) {
   __u64 id = (__u64)request, who = bpf_get_current_pid_tgid();
   __u32 pid = who >> 32;
+  if (bpf_map_delete_elem(&requests, &id) == 0) lose(KERNEL_LOST_REQUESTS); /* its last end was not seen */
   __u32 *process = bpf_map_lookup_elem(&watched, &pid);
   if (process == NULL) return;
-  if (bpf_map_lookup_elem(&requests, &id) != NULL) lose(KERNEL_LOST_REQUESTS); /* its last end was not seen */
   struct issue issue = {.process = *process, .thread = (__u32)who, .since_ns = bpf_ktime_get_ns()};
   if (bpf_map_update_elem(&requests, &id, &issue, BPF_ANY) != 0) lose(KERNEL_LOST_REQUESTS);
 }
@@ -35,18 +37,6 @@ int BPF_PROG(on_request, struct request *request) {
   return 0;
 }
 
-/* In the same thread, unless an I/O scheduler or a full queue held the request. */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(on_issue, struct request *request) {
-  __u64 id = (__u64)request;
-  struct issue *issue = bpf_map_lookup_elem(&requests, &id);
-  if (issue != NULL)
-    issue->since_ns = bpf_ktime_get_ns();
-  else
-    begin_request(request);
-  return 0;
-}
-
 static __always_inline __u16 operation_of(struct request *request) {
   switch (request->cmd_flags & 0xff) {
   case 0: return KERNEL_REQUEST_READ;
@@ -54,6 +44,19 @@ static __always_inline __u16 operation_of(struct request *request) {
   case 3: return KERNEL_REQUEST_DISCARD;
   default: return KERNEL_REQUEST_WRITE;
   }
+}
+
+/* In the same thread, unless an I/O scheduler or a full queue held the request: it is nobody's if its start was not
+ * that of a watched process, but flushes have no start. */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_issue, struct request *request) {
+  __u64 id = (__u64)request;
+  struct issue *issue = bpf_map_lookup_elem(&requests, &id);
+  if (issue != NULL)
+    issue->since_ns = bpf_ktime_get_ns();
+  else if (!sees_starts || operation_of(request) == KERNEL_REQUEST_FLUSH)
+    begin_request(request);
+  return 0;
 }
 
 SEC("tp_btf/block_rq_complete")

@@ -71,12 +71,14 @@ static int find_variables(ebpf *self, unsigned view_mask) {
   self->last_process = object_variable(&self->programs, "last_process", sizeof *self->last_process);
   self->generation = object_variable(&self->programs, "generation", sizeof *self->generation);
   self->lost = object_variable(&self->programs, "lost", sizeof *self->lost * KERNEL_LOSSES);
-  if (views == NULL || mask == NULL || calls == NULL || self->epoch == NULL || self->singles == NULL ||
-      self->last_process == NULL || self->generation == NULL || self->lost == NULL)
+  uint32_t *sees_starts = object_variable(&self->programs, "sees_starts", sizeof *sees_starts);
+  if (views == NULL || mask == NULL || sees_starts == NULL || calls == NULL || self->epoch == NULL ||
+      self->singles == NULL || self->last_process == NULL || self->generation == NULL || self->lost == NULL)
     return EINVAL;
   *views = self->views = view_mask;
   *self->epoch = FIRST_EPOCH;
   *mask = slots - 1;
+  *sees_starts = object_has(&self->programs, "block_io_start");
   calls_describe(calls);
   return object_resize(&self->programs, "threads", slots);
 }

@@ -126,6 +126,10 @@ static int choose_programs(object *opened, const struct btf *kernel, unsigned *v
   return 0;
 }
 
+bool object_has(const object *of, const char *tracepoint) {
+  return bpf_program__autoload(program_of(of, tracepoint));
+}
+
 int object_open(object *opened, unsigned *views, char *why, size_t why_bytes) {
   LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "lifeline");
   memset(opened, 0, sizeof *opened);

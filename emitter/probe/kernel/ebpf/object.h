@@ -20,6 +20,9 @@ typedef struct object {
  */
 int object_open(object *opened, unsigned *views, char *why, size_t why_bytes);
 
+/* Whether the program of this tracepoint is not left out. */
+bool object_has(const object *of, const char *tracepoint);
+
 /* The memory of a global variable; before object_load that of its initial value. NULL: no such variable. */
 void *object_variable(const object *of, const char *name, size_t bytes);
 

@@ -61,6 +61,18 @@ print(from_disk() - before, flush=True)
 sys.stdin.readline()
 """
 
+DIRECT_FOR_EVER = """
+import mmap, os, sys, threading
+file = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+block = mmap.mmap(-1, 65536)
+def read():
+    while True:
+        os.preadv(file, [block], 0)
+threading.Thread(target=read, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
 SOCKETS = """
 import select, socket, sys, time
 listening = socket.socket()
@@ -350,6 +362,19 @@ class Measured(KernelTest):
         self.assertGreaterEqual(total(reads), 50)
         self.assertEqual(total(reads, "errors"), 0)
         self.assertGreater(total(self.of(child, "kernel.offcpu", reason="disk"), "sum"), 0)
+
+    def test_requests_of_others_are_not_attributed_to_who_hands_them_to_the_disk(self):
+        path = self.folder / "direct"
+        write = ["dd", "if=/dev/zero", f"of={path}", "bs=64k", "count=100", "oflag=direct", "status=none"]
+        if subprocess.run(write, stderr=subprocess.DEVNULL, check=False).returncode != 0 or not on_a_disk(path):
+            self.skipTest(f"{path} is not on a disk that takes direct I/O")
+        for _ in range(4):
+            self.ready(DIRECT_FOR_EVER, path)
+        child = self.ready(DIRECT, path)
+        probe = self.watch(child, views="block")
+        nbytes = int(self.work(child))
+        self.end(probe)
+        self.assertLessEqual(total(self.of(child, "kernel.block", operation="read"), "nbytes"), nbytes)
 
     def test_data_that_waits_in_a_socket_is_noticed(self):
         child = self.ready(SOCKETS)
