@@ -12,7 +12,7 @@ typedef struct follow {
   uint64_t generation; /* of the targets when they were compared last */
 } follow;
 
-/* Watches the processes that have become targets, and forgets those that no longer are. */
+/* Watches the processes that have become targets, and forgets those that have ended. */
 void follow_targets(follow *all, const targets *chosen);
 
 void follow_close(follow *all);

@@ -2,19 +2,14 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-  DEPTH_MAX = 32,                     /* of cgroups */
-  INITIAL_PID_NAMESPACE = 0xeffffffc, /* its inode, in every Linux */
-};
+enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* its inode, in every Linux */
 
 bool family_add(family *to, uint32_t pid) {
   if (to->count == to->room) {
@@ -91,35 +86,6 @@ void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid),
   family_free(&pids);
   family_free(&parents);
   family_free(&found);
-}
-
-static int each_in_folder(int folder, unsigned depth, void (*take)(void *ctx, uint32_t pid), void *ctx) {
-  int count = 0, opened = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-  FILE *file = opened < 0 ? NULL : fdopen(opened, "r");
-  DIR *entries = fdopendir(folder);
-  if (file == NULL || entries == NULL) count = -1;
-  for (unsigned pid; count >= 0 && fscanf(file, "%u", &pid) == 1;) {
-    if (pid == 0) continue; /* of another pid namespace */
-    take(ctx, pid);
-    count++;
-  }
-  if (file != NULL) fclose(file);
-  for (struct dirent *entry; count >= 0 && depth < DEPTH_MAX && (entry = readdir(entries)) != NULL;) {
-    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
-    int below = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int more = below < 0 ? 0 : each_in_folder(below, depth + 1, take, ctx);
-    if (more > 0) count += more;
-  }
-  if (entries != NULL)
-    closedir(entries);
-  else
-    close(folder);
-  return count;
-}
-
-int family_each_of_cgroup(const char *path, void (*take)(void *ctx, uint32_t pid), void *ctx) {
-  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return folder < 0 ? -1 : each_in_folder(folder, 0, take, ctx);
 }
 
 void process_read_program(uint32_t pid, char program[16]) {

@@ -20,10 +20,6 @@ void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid),
 /* Fills in the pids of all processes, and their parents' at the same places. */
 void family_read(family *pids, family *parents);
 
-/* Calls `take` for each process in the cgroup of this path, and in those below it. Returns their number, or -1 with
- * errno. */
-int family_each_of_cgroup(const char *path, void (*take)(void *ctx, uint32_t pid), void *ctx);
-
 /* False: there is no such process, or all of its threads have ended. */
 bool process_lives(uint32_t pid);
 

@@ -150,13 +150,8 @@ int kernel_watch(kernel *on, uint32_t pid, const uint8_t *session) {
   return 0;
 }
 
-int kernel_watch_cgroup(kernel *on, const char *path, const uint8_t *session) {
-  watching with = {on, session, 0};
-  return family_each_of_cgroup(path, watch_one, &with);
-}
-
 void kernel_forget(kernel *on, uint32_t pid) {
-  on->source->forget(on->opened, pid);
+  if (!process_lives(pid)) on->source->forget(on->opened, pid); /* else its number is in use again */
 }
 
 /* --- measuring --- */

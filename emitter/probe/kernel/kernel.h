@@ -36,11 +36,7 @@ int kernel_open(unsigned views, const char *sources, void (*log)(const char *lin
  * or NULL. ESRCH: there is no such process. ENOSPC: too many. Watching it again only changes its session. */
 int kernel_watch(kernel *on, uint32_t pid, const uint8_t *session);
 
-/* Every process in the cgroup, and below it: the ones that are there now, so call it before each kernel_sample. Returns
- * the number of processes, or -1 with errno. */
-int kernel_watch_cgroup(kernel *on, const char *path, const uint8_t *session);
-
-/* Forgets the process, not its children. */
+/* The process is not there any more. The next kernel_sample emits the rest of its values. */
 void kernel_forget(kernel *on, uint32_t pid);
 
 /* Emits what was measured since the last call. */

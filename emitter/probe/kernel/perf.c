@@ -92,14 +92,20 @@ static int add_process(perf *self, uint32_t pid, uint32_t parent, uint32_t *numb
   return 0;
 }
 
+static void end_process(perf *self, uint32_t pid, member *process) {
+  struct kernel_key by_pid = key_of(pid);
+  process->process.ended = 1; /* the next read hands over the rest, and removes it */
+  keymap_remove(&self->numbers, &by_pid);
+}
+
 static void forget(void *opened, uint32_t pid) {
   perf *self = opened;
   struct kernel_key by_pid = key_of(pid);
   const uint32_t *number = keymap_find(&self->numbers, &by_pid);
   if (number == NULL) return;
   struct kernel_key by_number = key_of(*number);
-  keymap_remove(&self->members, &by_number); /* its threads go when they leave their CPU */
-  keymap_remove(&self->numbers, &by_pid);
+  member *process = keymap_find(&self->members, &by_number);
+  if (process != NULL) end_process(self, pid, process);
 }
 
 static int watch(void *opened, uint32_t pid, uint32_t *number) {
@@ -128,15 +134,14 @@ static void on_fork(perf *self, const uint32_t ids[4]) {
 }
 
 static void on_exit_of(perf *self, const uint32_t ids[4]) {
-  struct kernel_key by_id = key_of(ids[2]), by_pid = key_of(ids[0]);
+  struct kernel_key by_id = key_of(ids[2]);
   const thread *ends = keymap_find(&self->threads, &by_id);
   if (ends == NULL) return;
   struct kernel_key by_number = key_of(ends->process);
   member *process = keymap_find(&self->members, &by_number);
   keymap_remove(&self->threads, &by_id);
-  if (process == NULL || --process->threads > 0) return;
-  process->process.ended = 1; /* the next read removes it */
-  keymap_remove(&self->numbers, &by_pid);
+  if (process == NULL || --process->threads > 0 || process->process.ended != 0) return;
+  end_process(self, ids[0], process);
 }
 
 /* A program's name changes at an exec. */
@@ -199,7 +204,7 @@ static void run(perf *self, uint32_t id, unsigned cpu, uint64_t now) {
   runs->ready_ns = runs->blocked_ns = 0;
   key = key_of(was.process);
   const member *process = keymap_find(&self->members, &key);
-  if (process == NULL) { /* it was forgotten */
+  if (process == NULL) { /* it has ended, as far as anyone could see */
     key = key_of(id);
     keymap_remove(&self->threads, &key);
     return;

@@ -43,6 +43,8 @@ typedef struct kernel_source {
   /* The process, and all that it forks from now on. *number is set also for EEXIST. ESRCH: there is no such process.
    * EEXIST: it is watched already. ENOSPC: too many. */
   int (*watch)(void *opened, uint32_t pid, uint32_t *number);
+
+  /* The process has ended, which the source may not have noticed. read() hands over the rest. */
   void (*forget)(void *opened, uint32_t pid);
 
   /* Hands over what was measured since the last call, and forgets processes that have ended. */

@@ -23,7 +23,7 @@ enum {
 typedef struct ebpf {
   object programs;
   unsigned views;
-  int watched, muted, processes, places, pairs, free_places;
+  int watched, processes, places, pairs, free_places;
   uint32_t *epoch, *singles, *last_process, *generation;
   uint64_t *lost;
   struct ring_buffer *ring;
@@ -104,7 +104,6 @@ static int open_programs(ebpf *self, unsigned *views, char *why, size_t why_byte
     snprintf(why, why_bytes, "%s", refused);
   if (error != 0) return error;
   self->watched = object_map(&self->programs, "watched");
-  self->muted = object_map(&self->programs, "muted");
   self->processes = object_map(&self->programs, "processes");
   self->places = object_map(&self->programs, "places");
   self->pairs = object_map(&self->programs, "pairs");
@@ -139,26 +138,22 @@ static int open_ebpf(unsigned *views, void **opened, char *why, size_t why_bytes
 
 /* --- which processes --- */
 
-/* Its threads are measured as before, since they remember where; but nobody reads it. */
+/* Only if no program has seen the end. */
 static void forget(void *opened, uint32_t pid) {
   const ebpf *self = opened;
+  struct kernel_process process;
   uint32_t number;
-  if (bpf_map_lookup_elem(self->watched, &pid, &number) == 0)
-    bpf_map_update_elem(self->muted, &number, &number, BPF_ANY);
-}
-
-static bool is_muted(const ebpf *self, uint32_t number) {
-  uint32_t same;
-  return bpf_map_lookup_elem(self->muted, &number, &same) == 0;
+  if (bpf_map_lookup_elem(self->watched, &pid, &number) != 0) return;
+  bpf_map_delete_elem(self->watched, &pid);
+  if (bpf_map_lookup_elem(self->processes, &number, &process) != 0 || process.ended != 0) return;
+  process.ended = 1;
+  bpf_map_update_elem(self->processes, &number, &process, BPF_EXIST);
 }
 
 static int watch(void *opened, uint32_t pid, uint32_t *number) {
   const ebpf *self = opened;
   struct kernel_process process = {.pid = pid};
-  if (bpf_map_lookup_elem(self->watched, &pid, number) == 0) {
-    bpf_map_delete_elem(self->muted, number);
-    return EEXIST;
-  }
+  if (bpf_map_lookup_elem(self->watched, &pid, number) == 0) return EEXIST;
   *number = __atomic_add_fetch(self->last_process, 1, __ATOMIC_RELAXED);
   process_read_program(pid, process.program);
   if (bpf_map_update_elem(self->processes, number, &process, BPF_NOEXIST) != 0) return ENOSPC;
@@ -290,7 +285,7 @@ static bool read_pair(ebpf *self, const struct kernel_key *key, uint32_t epoch) 
   if (before == NULL) return true; /* no memory: the next read finds the same values, and more */
   kernel_sum first = difference(&now.first, &before->first), second = difference(&now.second, &before->second);
   *before = now;
-  if (!is_muted(self, key->process)) add_pair(self, key, &first, &second);
+  add_pair(self, key, &first, &second);
   return true;
 }
 
@@ -310,7 +305,6 @@ static void read_processes(const ebpf *self, const kernel_taker *taker) {
     bool known = bpf_map_lookup_elem(self->processes, &next, &process) == 0;
     if (known && process.ended == ENDED_AND_READ) {
       bpf_map_delete_elem(self->processes, &next);
-      bpf_map_delete_elem(self->muted, &next);
       taker->ended(taker->ctx, next);
       continue; /* from the same key again */
     }

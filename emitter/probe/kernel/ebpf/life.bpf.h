@@ -9,7 +9,6 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child) {
   __u32 pid = parent->tgid, child_pid = child->tgid;
   __u32 *parent_number = pid != child_pid ? bpf_map_lookup_elem(&watched, &pid) : NULL;
   if (parent_number == NULL) return 0; /* a thread, or of no interest */
-  if (bpf_map_lookup_elem(&muted, parent_number) != NULL) return 0;
   struct kernel_process process = {.pid = child_pid, .parent = *parent_number};
   bpf_probe_read_kernel_str(process.program, sizeof process.program, child->comm);
   __u32 number = __sync_fetch_and_add(&last_process, 1) + 1;

@@ -58,14 +58,6 @@ struct {
   __type(value, struct kernel_process);
 } processes SEC(".maps");
 
-/* Numbers of processes about which nobody wants to know any more. Their children are not watched. */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 4096);
-  __type(key, __u32);
-  __type(value, __u32);
-} muted SEC(".maps");
-
 /* Where the pair of a key is in `pairs`. An array is looked up inline; so who remembers the place pays less than a
  * hash. */
 struct {
