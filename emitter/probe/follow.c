@@ -22,6 +22,7 @@ void follow_targets(follow *all, const targets *chosen) {
     else if (error != ESRCH)
       SAY_ONCE("kernel events of process %u are not measured: %s", one->pid, strerror(error));
   }
+  kernel_watch_children(all->kernel);
   all->generation = chosen->generation;
 }
 

@@ -71,15 +71,17 @@ void family_read(family *pids, family *parents) {
   closedir(all);
 }
 
-void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid), void *ctx) {
+void family_each_descendant(const family *roots, void (*take)(void *ctx, uint32_t pid, uint32_t parent), void *ctx) {
   family pids = {0}, parents = {0}, found = {0};
   family_read(&pids, &parents);
-  bool room = family_add(&found, pid);
+  bool room = true;
+  for (uint32_t i = 0; room && i < roots->count; i++)
+    room = family_add(&found, roots->pids[i]);
   for (uint32_t next = 0; room && next < found.count; next++) {
     for (uint32_t i = 0; room && i < pids.count; i++) {
       if (parents.pids[i] != found.pids[next]) continue;
       room = family_add(&found, pids.pids[i]);
-      take(ctx, pids.pids[i]);
+      take(ctx, pids.pids[i], parents.pids[i]);
       parents.pids[i] = 0; /* once */
     }
   }

@@ -14,8 +14,9 @@ typedef struct family {
 bool family_add(family *to, uint32_t pid);
 void family_free(family *made);
 
-/* Calls `take` for each child of the process, for theirs, and so on. One that is forked meanwhile may be missing. */
-void family_each_descendant(uint32_t pid, void (*take)(void *ctx, uint32_t pid), void *ctx);
+/* Calls `take` for each child of these processes, for theirs, and so on. One that is forked meanwhile may be missing.
+ */
+void family_each_descendant(const family *roots, void (*take)(void *ctx, uint32_t pid, uint32_t parent), void *ctx);
 
 /* Fills in the pids of all processes, and their parents' at the same places. */
 void family_read(family *pids, family *parents);

@@ -17,6 +17,7 @@ struct kernel {
   void *opened;
   unsigned views;
   kernel_emitter emitter;
+  family fresh; /* watched since the last kernel_watch_children */
 };
 
 static const struct {
@@ -128,26 +129,28 @@ int kernel_open(unsigned views, const char *sources, void (*log)(const char *lin
 
 /* --- processes --- */
 
-typedef struct watching {
-  kernel *on;
-  const uint8_t *session;
-  int error;
-} watching;
-
-/* The process is watched already, or is from now on: then it may have children that the source has not seen. */
-static void watch_one(void *ctx, uint32_t pid) {
-  watching *with = ctx;
+int kernel_watch(kernel *on, uint32_t pid, const uint8_t *session) {
   uint32_t number;
-  with->error = with->on->source->watch(with->on->opened, pid, &number);
-  if (with->error == 0 || with->error == EEXIST) emitter_set_session(&with->on->emitter, number, with->session);
+  int error = on->source->watch(on->opened, pid, &number);
+  if (error == 0) family_add(&on->fresh, pid);
+  if (error != 0 && error != EEXIST) return error;
+  emitter_set_session(&on->emitter, number, session);
+  return 0;
 }
 
-int kernel_watch(kernel *on, uint32_t pid, const uint8_t *session) {
-  watching with = {on, session, 0};
-  watch_one(&with, pid);
-  if (with.error != 0) return with.error == EEXIST ? 0 : with.error;
-  family_each_descendant(pid, watch_one, &with);
-  return 0;
+static void watch_child(void *ctx, uint32_t pid, uint32_t parent) {
+  kernel *on = ctx;
+  struct kernel_process child = {.pid = pid};
+  uint32_t number;
+  int error = on->source->watch(on->opened, parent, &child.parent);
+  if (error != 0 && error != EEXIST) return;
+  error = on->source->watch(on->opened, pid, &number);
+  if (error == 0 || error == EEXIST) emitter_process(&on->emitter, number, &child);
+}
+
+void kernel_watch_children(kernel *on) {
+  if (on->fresh.count > 0) family_each_descendant(&on->fresh, watch_child, on);
+  on->fresh.count = 0;
 }
 
 void kernel_forget(kernel *on, uint32_t pid) {
@@ -192,5 +195,6 @@ void kernel_close(kernel *on) {
   kernel_sample(on);
   on->source->close(on->opened);
   emitter_close(&on->emitter);
+  family_free(&on->fresh);
   free(on);
 }

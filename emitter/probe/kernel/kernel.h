@@ -32,9 +32,12 @@ const char *kernel_built(void);
  * `log` gets one line for each thing that is missing. */
 int kernel_open(unsigned views, const char *sources, void (*log)(const char *line), kernel **opened);
 
-/* Measures the process with its threads, its children and theirs, from now on; their events carry the session, 16 bytes
- * or NULL. ESRCH: there is no such process. ENOSPC: too many. Watching it again only changes its session. */
+/* Measures the process with its threads, and what it forks, from now on; their events carry the session, 16 bytes or
+ * NULL. ESRCH: there is no such process. ENOSPC: too many. Watching it again only changes its session. */
 int kernel_watch(kernel *on, uint32_t pid, const uint8_t *session);
+
+/* The same for the descendants that newly watched processes have already. Reads all of /proc if there are such. */
+void kernel_watch_children(kernel *on);
 
 /* The process is not there any more. The next kernel_sample emits the rest of its values. */
 void kernel_forget(kernel *on, uint32_t pid);
