@@ -20,11 +20,12 @@ typedef struct difference {
   int64_t ns, error_ns;
 } difference;
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC changes by steps only: both are slewed alike. The narrowest of five brackets. */
+/* CLOCK_REALTIME - CLOCK_BOOTTIME changes by steps only: both are slewed alike, and go on while the machine is
+ * suspended. The narrowest of five brackets. */
 static difference realtime_offset(void) {
   difference best = {0, INT64_MAX};
   for (int i = 0; i < 5; i++) {
-    int64_t before = ns_of(CLOCK_MONOTONIC), realtime = ns_of(CLOCK_REALTIME), after = ns_of(CLOCK_MONOTONIC);
+    int64_t before = ns_of(CLOCK_BOOTTIME), realtime = ns_of(CLOCK_REALTIME), after = ns_of(CLOCK_BOOTTIME);
     int64_t half = (after - before) / 2 + 1;
     if (half < best.error_ns) best = (difference){realtime - before - half, half};
   }

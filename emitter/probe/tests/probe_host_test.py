@@ -126,6 +126,18 @@ class Host(ProbeTest):
         self.assertEqual(counted["samples"], len(self.events("host.load")))
 
     @unittest.skipIf(os.environ.get("LIFELINE_SANITIZE"), "a sanitizer wants to be loaded first")
+    def test_a_suspension_is_no_step(self):
+        suspended = self.folder / "suspended"
+        self.environment |= {"LD_PRELOAD": str(BIN.parent / "test-plugins/step-clock.so"), "SUSPEND_CLOCK": str(suspended)}
+        running = self.start("--every", "50ms", "--sample", "clock")
+        until(lambda: len(self.events("host.clock")) > 3, "samples before the suspension")
+        suspended.touch()
+        seen = len(self.events("host.clock"))
+        until(lambda: len(self.events("host.clock")) > seen + 3, "samples after it")
+        self.assertEqual(self.end(running)[0], 0)
+        self.assertEqual({e["step"] for e in self.events("host.clock")}, {0})
+
+    @unittest.skipIf(os.environ.get("LIFELINE_SANITIZE"), "a sanitizer wants to be loaded first")
     def test_a_step_of_the_time_of_day_is_seen_and_changes_no_schedule(self):
         step = self.folder / "step"
         self.environment |= {"LD_PRELOAD": str(BIN.parent / "test-plugins/step-clock.so"), "STEP_CLOCK": str(step)}
