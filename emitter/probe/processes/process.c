@@ -48,7 +48,7 @@ static outcome sample_stat(const target *one) {
   return SAMPLED;
 }
 
-static bool sample_io(const target *one) {
+static bool sample_io(target *one) {
   const char *text = file_read(one->directory, "io");
   uint64_t read, written, reads, writes, disk_read, disk_written, cancelled = 0;
   if (text == NULL) {
@@ -64,8 +64,10 @@ static bool sample_io(const target *one) {
   if (!text_value(text, "syscr:", &reads) || !text_value(text, "syscw:", &writes)) return false;
   if (!text_value(text, "read_bytes:", &disk_read) || !text_value(text, "write_bytes:", &disk_written)) return false;
   text_value(text, "cancelled_write_bytes:", &cancelled);
-  ll_emit(host_process_io, one->pid, target_session(one), read, written, reads, writes, disk_read,
-          disk_written > cancelled ? disk_written - cancelled : 0);
+  /* What was written may be deleted later, but a counter does not fall. */
+  if (disk_written > cancelled && disk_written - cancelled > one->disk_written)
+    one->disk_written = disk_written - cancelled;
+  ll_emit(host_process_io, one->pid, target_session(one), read, written, reads, writes, disk_read, one->disk_written);
   return true;
 }
 

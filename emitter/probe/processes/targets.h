@@ -32,8 +32,9 @@ typedef struct target {
   target_rate rate;
   uint64_t raised_until_ns;
   uint64_t process_due_ns, tcp_due_ns;
-  bool found;   /* by the current refresh */
-  bool tcp_now; /* its connections are due now */
+  uint64_t disk_written; /* the largest value so far */
+  bool found;            /* by the current refresh */
+  bool tcp_now;          /* its connections are due now */
 } target;
 
 /* The root of a session's processes. Of several with the same root, the first in an array counts. */

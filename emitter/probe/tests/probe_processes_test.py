@@ -79,6 +79,29 @@ class Processes(ProbeTest):
         self.assertLess(io["written"], 5010000)
         self.assertGreaterEqual(io["writes"], 5)
 
+    def test_bytes_for_disks_never_become_fewer(self):
+        child = self.child("""
+import os, sys
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+os.write(file, b"x" * 5000000)
+print("written", flush=True)
+sys.stdin.readline()
+os.ftruncate(file, 0)
+print("deleted", flush=True)
+sys.stdin.read()
+""", self.folder / "out")
+        child.stdout.readline()
+        running = self.start("--pid", child.pid, "--every", "50ms", "--sample", "process")
+        until(lambda: self.events("host.process.io"), "a sample")
+        child.stdin.write("\n")
+        child.stdin.flush()
+        child.stdout.readline()
+        seen = len(self.events("host.process.io"))
+        until(lambda: len(self.events("host.process.io")) > seen + 3, "samples after the deletion")
+        self.end(running)
+        written = [e["disk_written"] for e in self.events("host.process.io") if e["process"] == child.pid]
+        self.assertEqual(written, sorted(written))
+
     def test_descendants_are_sampled_from_their_start_and_forgotten_at_their_end(self):
         parent = self.child(PARENT)
         first = {int(word) for word in parent.stdout.readline().split()}
