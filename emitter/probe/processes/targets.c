@@ -66,14 +66,13 @@ bool target_is_due(const targets *all, const target *one, uint64_t *due_ns, uint
 static bool program_is_chosen(const targets *all, const process_stat *process) {
   if (all->choice.program_count == 0) return false;
   char path[32];
+  for (unsigned i = 0; i < all->choice.program_count; i++)
+    if (fnmatch(all->choice.programs[i], process->program, 0) == 0) return true;
   snprintf(path, sizeof path, "%u/cmdline", process->pid);
   const char *text = file_read(all->proc, path); /* its first word, which is not cut at 15 bytes like the name */
   const char *slash = text != NULL ? strrchr(text, '/') : NULL, *name = slash != NULL ? slash + 1 : text;
-  for (unsigned i = 0; i < all->choice.program_count; i++) {
-    const char *glob = all->choice.programs[i];
-    if (fnmatch(glob, process->program, 0) == 0) return true;
-    if (name != NULL && *name && fnmatch(glob, name, 0) == 0) return true;
-  }
+  for (unsigned i = 0; name != NULL && *name && i < all->choice.program_count; i++)
+    if (fnmatch(all->choice.programs[i], name, 0) == 0) return true;
   return false;
 }
 
@@ -161,7 +160,8 @@ static bool examine(targets *all, unsigned sorted, const process_stat *process, 
   target *known = find_in(all, sorted, process->pid);
   if (known != NULL && known->start_ticks != process->start_ticks) known = NULL; /* its number is in use again */
   membership now = belongs(all, process, roots, count);
-  now.chosen = now.chosen || cgroup_members_have(members, process->pid) || program_is_chosen(all, process);
+  now.chosen = now.chosen || (known != NULL && known->chosen) || cgroup_members_have(members, process->pid) ||
+               program_is_chosen(all, process);
   if (known == NULL && (now.chosen || now.root != NULL) && add(all, process)) known = &all->all[all->count - 1];
   return known != NULL && update(known, process, now, roots, count);
 }
