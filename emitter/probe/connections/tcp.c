@@ -36,11 +36,11 @@ static void emit(const connection *one, const char *state) {
   diag_ends(look, local, remote);
   ll_emit(tcp_info, look->cookie, session, one->pid, (uint64_t)look->inode, local, remote, state, look->congestion,
           info->tcpi_snd_cwnd, info->tcpi_snd_ssthresh, info->tcpi_snd_mss, info->tcpi_rtt, info->tcpi_rttvar,
-          info->tcpi_min_rtt, info->tcpi_rto, info->tcpi_total_retrans, info->tcpi_lost, info->tcpi_unacked,
-          info->tcpi_notsent_bytes, look->queued, look->unread, info->tcpi_snd_wnd, info->tcpi_pacing_rate,
-          info->tcpi_delivery_rate, info->tcpi_delivery_rate_app_limited != 0, info->tcpi_bytes_sent,
-          info->tcpi_bytes_acked, info->tcpi_bytes_received, info->tcpi_bytes_retrans, info->tcpi_busy_time,
-          info->tcpi_rwnd_limited, info->tcpi_sndbuf_limited);
+          info->tcpi_min_rtt != UINT32_MAX ? info->tcpi_min_rtt : 0, info->tcpi_rto, info->tcpi_total_retrans,
+          info->tcpi_lost, info->tcpi_unacked, info->tcpi_notsent_bytes, look->queued, look->unread, info->tcpi_snd_wnd,
+          info->tcpi_pacing_rate, info->tcpi_delivery_rate, info->tcpi_delivery_rate_app_limited != 0,
+          info->tcpi_bytes_sent, info->tcpi_bytes_acked, info->tcpi_bytes_received, info->tcpi_bytes_retrans,
+          info->tcpi_busy_time, info->tcpi_rwnd_limited, info->tcpi_sndbuf_limited);
 }
 
 /* An anomaly raises the rate of the whole process: what slows one of its connections may slow the others. */
